@@ -56,7 +56,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "objects",
     "machine",
     "machineset",
-    "machinedeployment machinehealthcheck machinepool kubeadm-config",
+    "machinedeployment machinehealthcheck machinepool kubeadm-config kubeadmcontrolplane",
     "clusterresourceset csr-approver cluster",
     "cluster-api.ts",
     "index.ts",

@@ -36,7 +36,7 @@ describe("the repository of our providers", { timeout: 3 * minutes }, () => {
 });
 
 function scenario(dir: string): void {
-  test("clusterctl installs the core and bootstrap providers from it", async () => {
+  test("clusterctl installs the core, bootstrap and control-plane providers from it", async () => {
     const server = await startServer("causeway");
     try {
       const k = kubectlOn(server, kubectls[0] ?? "kubectl", { namespace: "", minor: 34 });
@@ -47,7 +47,14 @@ function scenario(dir: string): void {
       await apply(k, certManager);
       await k.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
       const config = join(repository, "clusterctl.yaml");
-      const chosen = ["--core", "cluster-api:v0.1.0", "--bootstrap", "kubeadm:v0.1.0", "--control-plane", "-"];
+      const chosen = [
+        "--core",
+        "cluster-api:v0.1.0",
+        "--bootstrap",
+        "kubeadm:v0.1.0",
+        "--control-plane",
+        "kubeadm:v0.1.0",
+      ];
       const done = await execute(join(dir, "clusterctl"), ["init", "--config", config, ...chosen], {
         env: { KUBECONFIG: server.kubeconfig, HOME: server.dir },
       });
@@ -55,6 +62,7 @@ function scenario(dir: string): void {
       const providers = await items(k, "providers.clusterctl.cluster.x-k8s.io", "-A");
       expect(providers.map((one) => `${String(one["type"])} ${String(one["providerName"])}`).toSorted()).toEqual([
         "BootstrapProvider kubeadm",
+        "ControlPlaneProvider kubeadm",
         "CoreProvider cluster-api",
       ]);
       await k.run("wait", "--for=condition=Established", "crd/machines.cluster.x-k8s.io", "--timeout=60s");

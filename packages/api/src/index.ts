@@ -175,6 +175,8 @@ export const allKinds: readonly Kind<KubeObject>[] = [
   MachineHealthCheck,
   MachineDrainRule,
   HostedControlPlane,
+  KubeadmControlPlane,
+  KubeadmControlPlaneTemplate,
   ...infrastructureKinds,
 ];
 
@@ -185,11 +187,7 @@ export const magnumKinds: readonly Kind<KubeObject>[] = [MagnumCluster, MagnumCl
  * Kinds that are defined and converted, and that no controller here acts on yet. An installation does not serve them: the API
  * server refuses an object of one, in place of leaving its user to wait.
  */
-export const kindsWithoutController: readonly Kind<KubeObject>[] = [
-  ClusterClass,
-  KubeadmControlPlane,
-  KubeadmControlPlaneTemplate,
-];
+export const kindsWithoutController: readonly Kind<KubeObject>[] = [ClusterClass];
 
 /** What declares the add-ons of workload clusters. */
 export const addonKinds: readonly Kind<KubeObject>[] = [AddonSet];

@@ -36,6 +36,9 @@ export const annotations = {
   preTerminateHookPrefix: "pre-terminate.delete.hook.machine.cluster.x-k8s.io",
   revision: "machinedeployment.clusters.x-k8s.io/revision",
   desiredReplicas: "machinedeployment.clusters.x-k8s.io/desired-replicas",
+  certificatesExpiry: "machine.cluster.x-k8s.io/certificates-expiry",
+  remediationInProgress: "controlplane.cluster.x-k8s.io/remediation-in-progress",
+  remediationFor: "controlplane.cluster.x-k8s.io/remediation-for",
   maxReplicas: "machinedeployment.clusters.x-k8s.io/max-replicas",
 } as const;
 
@@ -45,6 +48,7 @@ export const finalizers = {
   machineSet: "cluster.x-k8s.io/machineset",
   machineDeployment: "cluster.x-k8s.io/machinedeployment",
   machinePool: "machinepool.cluster.x-k8s.io",
+  kubeadmControlPlane: "kubeadm.controlplane.cluster.x-k8s.io",
   clusterResourceSet: "addons.cluster.x-k8s.io",
 } as const;
 

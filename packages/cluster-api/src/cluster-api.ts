@@ -4,6 +4,8 @@ import { clusterResourceSetController } from "./clusterresourceset/controller.ts
 import { createContext, providerKinds, runs, type ClusterApiOptions, type Context } from "./objects/context.ts";
 import { csrApprover } from "./csr-approver/controller.ts";
 import { kubeadmConfigController } from "./kubeadm-config/controller.ts";
+import { controlPlaneController } from "./kubeadmcontrolplane/controller.ts";
+import { createForwardedAccess } from "./kubeadmcontrolplane/forwarded-access.ts";
 import { machineController } from "./machine/controller.ts";
 import { machineDeploymentController } from "./machinedeployment/controller.ts";
 import { healthCheckController } from "./machinehealthcheck/controller.ts";
@@ -18,14 +20,17 @@ export interface ClusterApi {
 }
 
 /**
- * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, MachinePool, ClusterResourceSet, the kubeadm bootstrap, and the
+ * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, MachinePool, ClusterResourceSet, the kubeadm bootstrap, KubeadmControlPlane, and the
  * approval of kubelets' certificates. The caller that creates informers and remote clusters runs them.
  */
 export function createClusterApi(options: ClusterApiOptions): ClusterApi {
-  const context = createContext(options);
+  const { clock, informers } = options;
+  const access = options.access ?? createForwardedAccess({ client: informers.client, clock });
+  const context = createContext({ ...options, access });
   const controllers: readonly ControllerOptions[] = [
     ...(runs(context, "core") ? coreControllers(context) : []),
     ...(runs(context, "bootstrap") ? [kubeadmConfigController(context), csrApprover(context)] : []),
+    ...(runs(context, "control-plane") ? [controlPlaneController(context)] : []),
   ];
   const ready = (signal: AbortSignal) => whenSynced(context, signal);
   return {
@@ -51,7 +56,10 @@ function coreControllers(context: Context): ControllerOptions[] {
 async function whenSynced(context: Context, signal: AbortSignal): Promise<void> {
   const { clusters, machines, sets, deployments, pools, healthChecks, drainRules, secrets, informers } = context;
   const providers = providerKinds(context).map((kind) => informers.for(kind));
-  const own = runs(context, "bootstrap") ? [context.configs] : [];
+  const own = [
+    ...(runs(context, "bootstrap") ? [context.configs] : []),
+    ...(runs(context, "control-plane") ? [context.controlPlanes] : []),
+  ];
   const addons = runs(context, "core") ? [context.resourceSets, context.bindings] : [];
   const workers = [machines, sets, deployments, pools, healthChecks, drainRules];
   const all = [clusters, ...workers, secrets, ...addons, ...own, ...providers];

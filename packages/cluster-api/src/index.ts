@@ -5,3 +5,5 @@ export { planMachine } from "./machine/plan.ts";
 export { planMachineDeployment } from "./machinedeployment/plan.ts";
 export { planMachineSet } from "./machineset/plan.ts";
 export { cloudConfig } from "./kubeadm-config/cloud-config.ts";
+export { planControlPlane } from "./kubeadmcontrolplane/plan.ts";
+export type { ControlPlaneAccess, EtcdMember, EtcdPlace } from "./objects/access.ts";

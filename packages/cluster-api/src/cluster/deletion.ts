@@ -4,6 +4,7 @@ import { listing } from "../objects/conditions.ts";
 import { finalizerRemoval } from "../objects/metadata.ts";
 import { deleteStep, patchStep, type ObjectStep } from "../objects/steps.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
+import { machinesByRole } from "./conditions.ts";
 import type { ClusterFacts } from "./facts.ts";
 
 export interface ClusterDeletion {
@@ -33,7 +34,10 @@ function deleting(reason: string, message: string): WantedCondition {
 }
 
 /** Owners delete what they own; what has no owner left is deleted here. */
-function workers({ deployments, pools, sets, machines }: ClusterFacts): ClusterDeletion | undefined {
+function workers(facts: ClusterFacts): ClusterDeletion | undefined {
+  const { deployments, pools, sets, controlPlane } = facts;
+  // Machines of a control plane are its own to delete, after the workers.
+  const machines = controlPlane ? machinesByRole(facts.machines).workerMachines : facts.machines;
   const left = [...deployments, ...pools, ...sets, ...machines];
   if (left.length === 0) return undefined;
   const alive = new Set(left.map(({ metadata }) => metadata.uid));

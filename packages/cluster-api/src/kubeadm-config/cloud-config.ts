@@ -1,8 +1,11 @@
 import { stringify } from "yaml";
 import type { KubeadmConfigSpec } from "@causeway/api";
+import { certificateFiles, type Certificates } from "../objects/certificates.ts";
+import { clusterConfiguration, initConfiguration, type ClusterFactsForKubeadm } from "../objects/kubeadm.ts";
 import { joinConfiguration, type JoinFacts } from "./join-configuration.ts";
 
 const joinPath = "/run/kubeadm/kubeadm-join-config.yaml";
+const initPath = "/run/kubeadm/kubeadm.yaml";
 /** The machine writes this once it has joined (Cluster API bootstrap contract). */
 const sentinelPath = "/run/cluster-api/bootstrap-success.complete";
 
@@ -23,18 +26,56 @@ export function secretKeysOf(spec: KubeadmConfigSpec): SecretKey[] {
   return sources.flatMap((source) => (source ? [source.secret] : []));
 }
 
-/**
- * cloud-init user data that makes a machine join: the user's files, users, disks and commands around `kubeadm join`.
- * A jinja template, so that `{{ ds.meta_data.… }}` in what the user wrote is filled on the machine.
- */
-export function cloudConfig(spec: KubeadmConfigSpec, facts: JoinFacts, secrets: SecretValues): string {
+/** What makes the first machine of a control plane. */
+export interface InitFacts extends ClusterFactsForKubeadm {
+  readonly machine: string;
+  readonly certificates: Certificates;
+}
+
+/** cloud-init user data that makes a machine join: the user's files, users, disks and commands around `kubeadm join`. */
+export function cloudConfig(
+  spec: KubeadmConfigSpec,
+  facts: JoinFacts & { readonly certificates?: Certificates | undefined },
+  secrets: SecretValues,
+): string {
   const join = stringify(joinConfiguration(spec.joinConfiguration, facts), yaml11);
+  const directory = spec.clusterConfiguration?.certificatesDir;
+  return userData(spec, secrets, {
+    verb: "join",
+    path: joinPath,
+    content: `---\n${join}`,
+    certificates: facts.certificates ? certificateFiles(facts.certificates, directory) : [],
+  });
+}
+
+/** cloud-init user data of the first machine of a control plane: the same around `kubeadm init`, and the certificates. */
+export function initCloudConfig(spec: KubeadmConfigSpec, facts: InitFacts, secrets: SecretValues): string {
+  const cluster = stringify(clusterConfiguration(spec.clusterConfiguration, facts), yaml11);
+  const init = stringify(initConfiguration(spec.initConfiguration, facts), yaml11);
+  return userData(spec, secrets, {
+    verb: "init",
+    path: initPath,
+    content: `---\n${cluster}\n---\n${init}`,
+    certificates: certificateFiles(facts.certificates, spec.clusterConfiguration?.certificatesDir),
+  });
+}
+
+interface Boot {
+  readonly verb: "init" | "join";
+  readonly path: string;
+  readonly content: string;
+  readonly certificates: readonly object[];
+}
+
+/** A jinja template, so that `{{ ds.meta_data.… }}` in what the user wrote is filled on the machine. */
+function userData(spec: KubeadmConfigSpec, secrets: SecretValues, boot: Boot): string {
   const verbosity = spec.verbosity === undefined ? "" : ` --v ${spec.verbosity}`;
-  const command = `kubeadm join --config ${joinPath}${verbosity} && echo success > ${sentinelPath}`;
+  const command = `kubeadm ${boot.verb} --config ${boot.path}${verbosity} && echo success > ${sentinelPath}`;
   const document = {
     write_files: [
+      ...boot.certificates,
       ...(spec.files ?? []).map((file) => writtenFile(file, secrets)),
-      { path: joinPath, owner: "root:root", permissions: "0640", content: `---\n${join}` },
+      { path: boot.path, owner: "root:root", permissions: "0640", content: boot.content },
       {
         path: "/run/cluster-api/placeholder",
         owner: "root:root",

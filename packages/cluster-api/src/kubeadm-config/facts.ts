@@ -1,5 +1,6 @@
 import type { Cluster, KubeadmConfig } from "@causeway/api";
 import type { Secret } from "@causeway/kubernetes";
+import type { Certificates } from "../objects/certificates.ts";
 import type { SecretValues } from "./cloud-config.ts";
 
 /** What a KubeadmConfig is for: one Machine, or the machines of a MachinePool, which come and go for as long as it exists. */
@@ -13,6 +14,14 @@ export interface ConfigOwner {
   readonly hasJoined: boolean;
 }
 
+export interface InitLock {
+  readonly uid: string;
+  /** The Machine that has it. */
+  readonly holder: string;
+  /** Whether that Machine still exists. */
+  readonly isHeld: boolean;
+}
+
 /** All that the planner of KubeadmConfigs reads. Contents of Secrets do not leave it. */
 export interface ConfigFacts {
   readonly config: KubeadmConfig;
@@ -24,6 +33,10 @@ export interface ConfigFacts {
   readonly token: Secret | undefined | "unreachable";
   /** PEM of the cluster's certificate authority. */
   readonly authority: string | undefined;
+  /** Those of a control plane; undefined for workers, and while one is missing. */
+  readonly certificates: Certificates | undefined;
+  /** The ConfigMap that lets one machine at a time initialise the control plane. */
+  readonly lock: InitLock | undefined;
   /** Values of the Secrets that files and users take in, and the names of those that are missing. */
   readonly secrets: SecretValues;
   readonly missingSecrets: readonly string[];

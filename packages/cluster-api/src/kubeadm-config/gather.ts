@@ -1,15 +1,19 @@
-import { labels, Machine, MachinePool, type KubeadmConfig } from "@causeway/api";
+import { labels, Machine, MachinePool, type Cluster, type KubeadmConfig } from "@causeway/api";
 import {
+  ConfigMap,
   controllerOf,
+  isTrue,
   Secret,
   secretText,
   type Informer,
   type ObjectKey,
   type RemoteCluster,
 } from "@causeway/kubernetes";
-import type { Context } from "../objects/context.ts";
+import { by, indexOfCluster, type Context } from "../objects/context.ts";
+import { certificatePurposes, certificateSecretName, pairIn, type Certificates } from "../objects/certificates.ts";
 import { secretKeysOf } from "./cloud-config.ts";
-import type { ConfigFacts, ConfigOwner } from "./facts.ts";
+import type { ConfigFacts, ConfigOwner, InitLock } from "./facts.ts";
+import { holderOf, lockName } from "./lock.ts";
 import { isToken, tokenLabel, tokenNamespace, tokenSecretName } from "./token.ts";
 
 /** The bootstrap tokens of ours in a workload cluster. */
@@ -41,6 +45,8 @@ export async function gatherKubeadmConfig(
     dataSecret,
     token: clusterKey && tokenOf(context, clusterKey, dataSecret),
     authority: secretText(authority, "tls.crt"),
+    certificates: owner?.isControlPlane && cluster ? await certificatesOf(context, cluster, signal) : undefined,
+    lock: owner?.isControlPlane && cluster ? await lockOf(context, cluster, signal) : undefined,
     ...taken,
   };
 }
@@ -82,6 +88,36 @@ function tokenOf(context: Context, cluster: ObjectKey, dataSecret: Secret | unde
   const token = secretText(dataSecret, "bootstrap-token");
   const found = isToken(token) ? tokens.get({ namespace: tokenNamespace, name: tokenSecretName(token) }) : undefined;
   return found && context.asked.view(found, context.clock.now()).metadata.deletionTimestamp ? undefined : found;
+}
+
+async function certificatesOf(
+  context: Context,
+  { metadata }: Cluster,
+  signal: AbortSignal,
+): Promise<Certificates | undefined> {
+  const { namespace = "" } = metadata;
+  const pairs = await Promise.all(
+    certificatePurposes.map(async (purpose) => {
+      const name = certificateSecretName(metadata.name, purpose);
+      return [purpose, pairIn(await find(context, { namespace, name }, signal))] as const;
+    }),
+  );
+  return pairs.every(([, pair]) => pair) ? (Object.fromEntries(pairs) as Certificates) : undefined;
+}
+
+/** Read until the control plane is initialized, and for as long as it is there after that. */
+async function lockOf(
+  { informers, machines }: Context,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<InitLock | undefined> {
+  const { namespace = "", name } = cluster.metadata;
+  const initialized = isTrue(cluster.status?.conditions, "ControlPlaneInitialized");
+  if (initialized && machines.byIndex(by.cluster, indexOfCluster({ namespace, name })).length > 1) return undefined;
+  const found = await informers.client.find(ConfigMap, { namespace, name: lockName(name) }, { signal });
+  if (!found) return undefined;
+  const holder = holderOf(found) ?? "";
+  return { uid: found.metadata.uid ?? "", holder, isHeld: machines.get({ namespace, name: holder }) !== undefined };
 }
 
 async function find(context: Context, key: ObjectKey, signal: AbortSignal): Promise<Secret | undefined> {

@@ -1,4 +1,5 @@
 import { taints, type KubeadmConfigSpec } from "@causeway/api";
+import { argumentsOf, durationsOf, kubeadmApi } from "../objects/kubeadm.ts";
 
 type JoinSpec = NonNullable<KubeadmConfigSpec["joinConfiguration"]>;
 type NodeRegistration = NonNullable<JoinSpec["nodeRegistration"]>;
@@ -14,16 +15,18 @@ export interface JoinFacts {
   readonly token: string;
   /** "sha256:<hex>" */
   readonly caCertHashes: readonly string[];
+  /** The machine joins as a control plane. */
+  readonly isControlPlane?: boolean;
 }
 
 /**
- * kubeadm's JoinConfiguration for a worker: v1beta4 from 1.31, v1beta3 before (kubernetes.io, kubeadm configuration).
- * The Node has the Machine's name unless the user names it; unless the user wants no taints at all, it starts with the
+ * kubeadm's JoinConfiguration: v1beta4 from 1.31, v1beta3 before (kubernetes.io, kubeadm configuration).
+ * The Node has the Machine's name unless the user names it; unless the user wants no taints at all, a worker starts with the
  * taint that keeps work off until the Machine's labels are there.
  */
 export function joinConfiguration(spec: JoinSpec | undefined, facts: JoinFacts): Record<string, unknown> {
-  const old = isBefore131(facts.version);
-  const { discovery, nodeRegistration, timeouts, controlPlane: _, ...rest } = spec ?? {};
+  const { apiVersion, old } = kubeadmApi(facts.version);
+  const { discovery, nodeRegistration, timeouts, controlPlane, ...rest } = spec ?? {};
   const { file, bootstrapToken, tlsBootstrapToken } = discovery ?? {};
   const token = {
     apiServerEndpoint: facts.endpoint,
@@ -32,16 +35,17 @@ export function joinConfiguration(spec: JoinSpec | undefined, facts: JoinFacts):
     ...bootstrapToken,
   };
   return {
-    apiVersion: `kubeadm.k8s.io/${old ? "v1beta3" : "v1beta4"}`,
+    apiVersion,
     kind: "JoinConfiguration",
     ...rest,
+    ...(facts.isControlPlane ? { controlPlane: controlPlane ?? {} } : {}),
     discovery: {
       ...(file ? { file: { kubeConfigPath: file.kubeConfigPath } } : { bootstrapToken: token }),
       ...(tlsBootstrapToken ? { tlsBootstrapToken } : {}),
       ...(old && timeouts?.discoverySeconds !== undefined ? { timeout: `${timeouts.discoverySeconds}s` } : {}),
     },
     nodeRegistration: registration(nodeRegistration, facts, old),
-    ...(timeouts && !old ? { timeouts: durations(timeouts) } : {}),
+    ...(timeouts && !old ? { timeouts: durationsOf(timeouts) } : {}),
   };
 }
 
@@ -49,27 +53,15 @@ function registration(given: NodeRegistration | undefined, facts: JoinFacts, old
   const { kubeletExtraArgs, taints: given_, imagePullSerial, ...rest } = given ?? {};
   const args = kubeletExtraArgs ?? [];
   const wanted = given_?.length === 0 ? [] : [...(given_ ?? []), uninitialized];
+  // Without taints of the user, kubeadm gives a control plane its own.
+  const taintsOfNode = facts.isControlPlane ? (given_ ? { taints: given_ } : {}) : { taints: wanted };
   return {
     ...(facts.machine === undefined ? {} : { name: facts.machine }),
     ...rest,
     ...(imagePullSerial === undefined || old ? {} : { imagePullSerial }),
-    ...(args.length === 0
-      ? {}
-      : { kubeletExtraArgs: old ? Object.fromEntries(args.map(({ name, value }) => [name, value])) : args }),
-    taints: wanted,
+    ...(args.length === 0 ? {} : { kubeletExtraArgs: argumentsOf(args, old) }),
+    ...taintsOfNode,
   };
 }
 
 const uninitialized = { key: taints.uninitialized, effect: "NoSchedule" };
-
-/** `discoverySeconds: 300` is `discovery: 300s` to kubeadm. */
-function durations(timeouts: NonNullable<JoinSpec["timeouts"]>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(timeouts).map(([name, seconds]) => [name.replace(/Seconds$/, ""), `${seconds}s`]),
-  );
-}
-
-function isBefore131(version: string | undefined): boolean {
-  const minor = /^v?1\.(\d+)/.exec(version ?? "")?.[1];
-  return minor !== undefined && Number(minor) < 31;
-}

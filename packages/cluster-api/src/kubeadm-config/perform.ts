@@ -1,13 +1,27 @@
 import { CausewayError, publicKeyHash } from "@causeway/foundation";
 import { clusterSecretType } from "@causeway/api";
-import { keyOf, ownerReference, Secret, secretText, timestamp, type RemoteCluster } from "@causeway/kubernetes";
+import {
+  ConfigMap,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  keyOf,
+  ownerReference,
+  Secret,
+  secretText,
+  timestamp,
+  type RemoteCluster,
+} from "@causeway/kubernetes";
 import type { Context } from "../objects/context.ts";
 import { lockOf } from "../objects/metadata.ts";
 import { createOnce } from "../objects/road.ts";
 import { fieldManager } from "../objects/steps.ts";
-import { cloudConfig } from "./cloud-config.ts";
+import { endpointText } from "../objects/kubeadm.ts";
+import { cloudConfig, initCloudConfig } from "./cloud-config.ts";
 import type { ConfigFacts, ConfigOwner } from "./facts.ts";
 import { clusterLabels } from "./gather.ts";
+import { lockName, newLock } from "./lock.ts";
+import { hasControlPlane } from "./plan.ts";
 import type { ConfigStep } from "./steps.ts";
 import { base64, isToken, newToken, tokenNamespace, tokenSecret } from "./token.ts";
 
@@ -22,6 +36,8 @@ export async function performConfigStep(
     await createOnce(context, { type: Secret, object: dataSecret(facts) }, signal);
     return;
   }
+  if (step.do === "acquireLock") return acquireLock(context, facts, signal);
+  if (step.do === "releaseLock") return releaseLock(context, { facts, uid: step.uid }, signal);
   if (step.do === "rotateToken") return rotate(context, facts, signal);
   const { client } = remoteOf(context, facts);
   switch (step.do) {
@@ -54,12 +70,37 @@ async function rotate({ informers }: Context, facts: ConfigFacts, signal: AbortS
   await informers.client.patch(Secret, keyOf(standing), { type: "merge", body }, { fieldManager, signal });
 }
 
+async function acquireLock(context: Context, { cluster, owner }: ConfigFacts, signal: AbortSignal): Promise<void> {
+  if (!cluster || !owner) return;
+  try {
+    await context.informers.client.create(ConfigMap, newLock(cluster, owner.name), { fieldManager, signal });
+  } catch (error) {
+    // Another machine was first: the next reconcile reads which.
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+async function releaseLock(
+  { informers }: Context,
+  { facts, uid }: { readonly facts: ConfigFacts; readonly uid: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace = "" } = facts.config.metadata;
+  const key = { namespace, name: lockName(facts.owner?.clusterName ?? "") };
+  try {
+    await informers.client.delete(ConfigMap, key, { preconditions: { uid }, signal });
+  } catch (error) {
+    if (!isConflict(error) && !isNotFound(error)) throw error;
+  }
+}
+
 function dataSecret(facts: ConfigFacts): Secret {
   const { config, owner } = facts;
   const given = config.spec.joinConfiguration?.discovery;
   const token = given?.bootstrapToken?.token ?? newToken();
-  if (!owner) throw new TypeError("the data Secret was planned too early");
-  const managed = given?.bootstrapToken?.token === undefined && !given?.file;
+  if (!owner) throw early();
+  const initialises = owner.isControlPlane && !hasControlPlane(facts);
+  const managed = !initialises && given?.bootstrapToken?.token === undefined && !given?.file;
   const { name, namespace = "" } = config.metadata;
   return {
     apiVersion: "v1",
@@ -72,7 +113,7 @@ function dataSecret(facts: ConfigFacts): Secret {
     },
     type: clusterSecretType,
     data: {
-      value: base64(userDataOf(facts, owner, token)),
+      value: base64(initialises ? initDataOf(facts, owner) : joinDataOf(facts, owner, token)),
       format: base64("cloud-config"),
       // Lets the token be found again, and made again should it expire before the machine is up.
       ...(managed ? { "bootstrap-token": base64(token) } : {}),
@@ -80,17 +121,29 @@ function dataSecret(facts: ConfigFacts): Secret {
   };
 }
 
-function userDataOf({ config, cluster, authority, secrets }: ConfigFacts, owner: ConfigOwner, token: string): string {
-  const { host, port } = cluster?.spec.controlPlaneEndpoint ?? {};
-  if (!authority || !host || !port) throw new TypeError("the data Secret was planned too early");
+function initDataOf({ config, cluster, certificates, secrets }: ConfigFacts, owner: ConfigOwner): string {
+  if (!cluster || !certificates) throw early();
+  return initCloudConfig(config.spec, { cluster, certificates, machine: owner.name, version: owner.version }, secrets);
+}
+
+function joinDataOf(facts: ConfigFacts, owner: ConfigOwner, token: string): string {
+  const { config, cluster, authority, certificates, secrets } = facts;
+  const endpoint = endpointText(cluster);
+  if (!authority || !endpoint) throw early();
   const join = {
     machine: owner.kind === "Machine" ? owner.name : undefined,
     version: owner.version,
-    endpoint: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
+    endpoint,
     token,
     caCertHashes: [publicKeyHash(authority)],
+    isControlPlane: owner.isControlPlane,
+    certificates,
   };
   return cloudConfig(config.spec, join, secrets);
+}
+
+function early(): TypeError {
+  return new TypeError("the data Secret was planned too early");
 }
 
 function remoteOf({ remoteClusters }: Context, { owner, config }: ConfigFacts): RemoteCluster {

@@ -54,6 +54,8 @@ const complete: ConfigFacts = {
   dataSecret: undefined,
   token: undefined,
   authority: "PEM",
+  certificates: undefined,
+  lock: undefined,
   secrets: new Map(),
   missingSecrets: [],
 };
@@ -116,11 +118,10 @@ describe("what it says", () => {
     expect(steps).toEqual([]);
     expect(status).toMatchObject({ dataSecretName: "w-1", initialization: { dataSecretCreated: true } });
   });
-  test("control planes of machines are rejected in a condition", () => {
-    const metadata = { ...machine.metadata, labels: { [labels.controlPlane]: "" } };
-    const facts = { ...complete, owner: ownerFromMachine({ ...machine, metadata }) };
+  test("external etcd is rejected in a condition", () => {
+    const external = { endpoints: ["https://e"], caFile: "c", certFile: "c", keyFile: "k" };
+    const facts = { ...complete, config: { ...config, spec: { clusterConfiguration: { etcd: { external } } } } };
     expect(available(facts)).toMatchObject({ status: "False", reason: "NotServed" });
-    expect(available(facts)?.message).toContain("HostedControlPlane");
   });
   test("a missing Secret is named", () => {
     expect(available({ ...complete, missingSecrets: ["s/file"] })?.message).toContain("s/file");
@@ -128,5 +129,35 @@ describe("what it says", () => {
   test("it reconciles again before the token expires", () => {
     const { wait } = planKubeadmConfig({ ...withSecret, token: token(expires) }, now);
     expect(wait?.until).toBe(now + tokenLifetime / 3);
+  });
+});
+
+describe("the first machine of a control plane", () => {
+  const metadata = { ...machine.metadata, labels: { [labels.controlPlane]: "" } };
+  const owner = ownerFromMachine({ ...machine, metadata });
+  const pair = { certificate: "PEM", key: "PEM" };
+  const first: ConfigFacts = {
+    ...complete,
+    owner,
+    cluster: { ...cluster, status: { initialization: { infrastructureProvisioned: true } } },
+    certificates: { ca: pair, etcd: pair, proxy: pair, sa: pair },
+    token: "unreachable",
+  };
+  const lock = (holder: string, isHeld = true) => ({ uid: "l", holder, isHeld });
+  test.each<[title: string, given: ConfigFacts, steps: object[]]>([
+    ["takes the lock", first, [{ do: "acquireLock" }]],
+    ["gets its data with the lock", { ...first, lock: lock("w-1") }, [{ do: "createDataSecret" }]],
+    ["waits while another machine has it", { ...first, lock: lock("w-2") }, []],
+    ["frees it from a machine that is gone", { ...first, lock: lock("w-2", false) }, [{ do: "releaseLock", uid: "l" }]],
+    ["waits for the certificates", { ...first, certificates: undefined }, []],
+    ["needs no token", { ...first, dataSecret: { ...dataSecret, data: { value: "" } } }, []],
+    [
+      "frees the lock once it has joined and the control plane is there",
+      { ...first, cluster, owner: { ...owner, hasJoined: true }, dataSecret, lock: lock("w-1") },
+      [{ do: "releaseLock", uid: "l" }],
+    ],
+    ["joins a control plane that is there", { ...first, cluster, token: undefined }, [{ do: "createDataSecret" }]],
+  ])("%s", (_title, given, steps) => {
+    expect(planKubeadmConfig(given, now).steps).toEqual(steps);
   });
 });

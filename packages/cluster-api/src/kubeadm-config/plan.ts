@@ -1,5 +1,6 @@
 import type { KubeadmConfig, KubeadmConfigStatus } from "@causeway/api";
 import { isControlledBy, isTrue, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import { certificatePurposes, certificateSecretName } from "../objects/certificates.ts";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import type { ConfigFacts } from "./facts.ts";
@@ -44,9 +45,18 @@ export function planKubeadmConfig(facts: ConfigFacts, now: number): ConfigPlan {
 function decide(facts: ConfigFacts, now: number): Decision {
   const { config, owner, dataSecret } = facts;
   if (config.metadata.deletionTimestamp) return {};
-  if (owner?.hasJoined && dataSecret) return afterJoining(facts);
-  const waiting = refusal(facts) ?? obstacle(facts);
+  const { lock } = facts;
+  if (owner?.hasJoined && dataSecret) {
+    if (lock?.holder === owner.name && hasControlPlane(facts)) return { steps: [{ do: "releaseLock", uid: lock.uid }] };
+    return afterJoining(facts);
+  }
+  const initialises = owner?.isControlPlane === true && !hasControlPlane(facts);
+  const waiting = refusal(facts) ?? obstacle(facts) ?? (initialises ? undefined : joinObstacle(facts));
   if (waiting) return { waiting };
+  if (initialises && !dataSecret) {
+    const turn = takeTurn(facts, now);
+    if (turn) return turn;
+  }
   if (!dataSecret) return { steps: [{ do: "createDataSecret" }] };
   if (!isControlledBy(dataSecret, config)) {
     const message = `Secret ${dataSecret.metadata.name} exists and belongs to another owner, not to this KubeadmConfig`;
@@ -54,6 +64,22 @@ function decide(facts: ConfigFacts, now: number): Decision {
   }
   if (!dataSecret.data?.["bootstrap-token"]) return {};
   return keepToken(facts, now);
+}
+
+/** Whether the control plane that machines join is there; without one, a control-plane machine initialises it. */
+export function hasControlPlane({ cluster }: Pick<ConfigFacts, "cluster">): boolean {
+  return isTrue(cluster?.status?.conditions, "ControlPlaneInitialized");
+}
+
+const lockRetry = 30_000;
+
+/** What comes before this machine may initialise the control plane; undefined once it is its turn. */
+function takeTurn({ lock, owner }: ConfigFacts, now: number): Decision | undefined {
+  if (!lock) return { steps: [{ do: "acquireLock" }] };
+  if (lock.holder === owner?.name) return undefined;
+  if (!lock.isHeld) return { steps: [{ do: "releaseLock", uid: lock.uid }] };
+  const message = `Machine ${lock.holder} initialises the control plane`;
+  return { waiting: { reason: "WaitingForControlPlaneInitialized", message }, until: now + lockRetry };
 }
 
 function afterJoining({ token }: ConfigFacts): Decision {
@@ -79,8 +105,11 @@ function keepToken({ token, owner }: ConfigFacts, now: number): Decision {
 function refusal({ config, owner }: ConfigFacts): Decision["waiting"] {
   const { spec } = config;
   const refuse = (message: string) => ({ reason: "NotServed", message, warn: true });
-  if (owner?.isControlPlane || spec.joinConfiguration?.controlPlane) {
-    return refuse("Control planes of machines (KubeadmControlPlane) are not supported: use a HostedControlPlane");
+  if (spec.joinConfiguration?.controlPlane && owner && !owner.isControlPlane) {
+    return refuse("joinConfiguration.controlPlane is for Machines with the control-plane label only: remove it");
+  }
+  if (spec.clusterConfiguration?.etcd?.external) {
+    return refuse("External etcd is not supported: remove clusterConfiguration.etcd.external");
   }
   if (spec.format === "ignition") return refuse("format ignition is not supported: use cloud-config");
   if (spec.files?.some(({ contentFormat }) => contentFormat === "Template")) {
@@ -93,23 +122,31 @@ function refusal({ config, owner }: ConfigFacts): Decision["waiting"] {
 }
 
 /** What has to come before; each of these changes by itself. */
-function obstacle({ owner, cluster, token, authority, missingSecrets }: ConfigFacts): Decision["waiting"] {
-  const wait = (reason: string, message: string) => ({ reason, message });
+function obstacle({ owner, cluster, certificates, authority, missingSecrets }: ConfigFacts): Decision["waiting"] {
   if (!owner) return wait("WaitingForMachine", "Waiting for a Machine or MachinePool to own this KubeadmConfig");
   if (!cluster) return wait("WaitingForCluster", `Cluster ${owner.clusterName} does not exist`);
   if (!cluster.status?.initialization?.infrastructureProvisioned) {
     return wait("WaitingForClusterInfrastructureReady", "Waiting for the cluster's infrastructure");
   }
-  if (!isTrue(cluster.status.conditions, "ControlPlaneInitialized")) {
-    return wait("WaitingForControlPlaneInitialized", "Waiting for the control plane to be initialized");
-  }
+  if (!owner.isControlPlane && !hasControlPlane({ cluster })) return notInitialized;
   const { host, port } = cluster.spec.controlPlaneEndpoint ?? {};
   if (!host || !port) return wait("WaitingForEndpoint", "Waiting for the Cluster's spec.controlPlaneEndpoint");
   if (!authority) return wait("WaitingForCertificates", `Waiting for Secret ${cluster.metadata.name}-ca with tls.crt`);
+  if (owner.isControlPlane && !certificates) {
+    const names = certificatePurposes.map((purpose) => certificateSecretName(cluster.metadata.name, purpose));
+    return wait("WaitingForCertificates", `Waiting for tls.crt and tls.key in Secrets ${names.join(", ")}`);
+  }
   if (missingSecrets.length > 0)
     return wait("WaitingForSecrets", `These Secret values do not exist: ${missingSecrets.join(", ")}`);
-  if (token === "unreachable") return wait("WaitingForConnection", "The workload cluster cannot be reached");
   return undefined;
+}
+
+const wait = (reason: string, message: string) => ({ reason, message });
+const notInitialized = wait("WaitingForControlPlaneInitialized", "Waiting for the control plane to be initialized");
+
+/** A join needs a token in the workload cluster. */
+function joinObstacle({ token }: ConfigFacts): Decision["waiting"] {
+  return token === "unreachable" ? wait("WaitingForConnection", "The workload cluster cannot be reached") : undefined;
 }
 
 function conditionsOf({ authority, cluster }: ConfigFacts, waiting: Decision["waiting"]): WantedCondition[] {

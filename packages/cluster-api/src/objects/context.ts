@@ -4,6 +4,7 @@ import {
   ClusterResourceSet,
   ClusterResourceSetBinding,
   KubeadmConfig,
+  KubeadmControlPlane,
   labels,
   Machine,
   MachineDeployment,
@@ -33,6 +34,7 @@ import {
   type Referred,
 } from "../contract/kind-table.ts";
 import { isProviderKind, type ProviderObject } from "../contract/provider-object.ts";
+import type { ControlPlaneAccess } from "./access.ts";
 import { Silences } from "./silences.ts";
 import { AskedDeletions } from "./asked.ts";
 
@@ -49,6 +51,8 @@ export interface ClusterApiOptions {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics;
+  /** How etcd and the certificates on control-plane machines are reached. Default: by port-forwarding through the workload cluster. */
+  readonly access?: ControlPlaneAccess;
 }
 
 /** What the controllers share: the caches with their indexes, and the connections to workload clusters. */
@@ -64,13 +68,14 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly healthChecks: Informer<MachineHealthCheck>;
   readonly drainRules: Informer<MachineDrainRule>;
   readonly configs: Informer<KubeadmConfig>;
+  readonly controlPlanes: Informer<KubeadmControlPlane>;
   /** Secrets that belong to clusters. */
   readonly secrets: Informer<Secret>;
   readonly asked: AskedDeletions;
   readonly silences: Silences;
 }
 
-export type ProviderPart = "core" | "bootstrap";
+export type ProviderPart = "core" | "bootstrap" | "control-plane";
 
 /** Whether the controllers of this provider run here. */
 export function runs({ providers }: Pick<ClusterApiOptions, "providers">, part: ProviderPart): boolean {
@@ -104,6 +109,9 @@ export function createContext(options: ClusterApiOptions): Context {
     // Only the bootstrap provider reads it: a cluster with another provider has no such kind.
     get configs() {
       return informers.for(KubeadmConfig);
+    },
+    get controlPlanes() {
+      return informers.for(KubeadmControlPlane);
     },
     secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
     asked: new AskedDeletions(),

@@ -22,7 +22,7 @@ import {
   type KubeObject,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { createClusterApi } from "../cluster-api.ts";
+import { createClusterApi, type ClusterApiOptions } from "../cluster-api.ts";
 
 /** A logical cluster of an API server, as far as a world needs it. */
 interface WorkloadServer {
@@ -73,7 +73,10 @@ export class World {
   }
 
   /** Starts the controllers; the returned function is kill -9 as far as they are concerned. */
-  run(kinds: readonly Kind<KubeObject>[] = allKinds): () => Promise<void> {
+  run(
+    kinds: readonly Kind<KubeObject>[] = allKinds,
+    more: Partial<Pick<ClusterApiOptions, "access" | "clock">> = {},
+  ): () => Promise<void> {
     const stop = new AbortController();
     const informers = createInformers(this.client, { clock: systemClock, log: silentLog });
     const remoteClusters = createRemoteClusters({ informers, clock: systemClock, log: silentLog });
@@ -85,6 +88,7 @@ export class World {
       clock: systemClock,
       log: silentLog,
       events,
+      ...more,
     });
     const signal = AbortSignal.any([stop.signal, this.#stop.signal]);
     this.#playProviders(informers, signal);

@@ -26,7 +26,7 @@ export function generateProvider(dir: string, { image }: { readonly image: strin
   });
   write(root, { "clusterctl.yaml": stringify({ providers: entries }) });
   process.stdout.write(
-    `clusterctl init --config ${join(root, "clusterctl.yaml")} --core cluster-api:v${version} --bootstrap kubeadm:v${version} --control-plane - \n`,
+    `clusterctl init --config ${join(root, "clusterctl.yaml")} --core cluster-api:v${version} --bootstrap kubeadm:v${version} --control-plane kubeadm:v${version}\n`,
   );
 }
 

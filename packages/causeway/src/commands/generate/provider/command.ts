@@ -11,7 +11,7 @@ export function generateProviderCommand() {
     .addHelpText(
       "after",
       `
-Prints the clusterctl command that installs them. Control planes and infrastructure are other providers'.
+Prints the clusterctl command that installs them. The infrastructure is another provider's.
 
 Examples:
   causeway generate provider ./providers --image registry.example.com/causeway:0.1.0`,

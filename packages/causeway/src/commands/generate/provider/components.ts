@@ -1,7 +1,7 @@
 import { toCustomResourceDefinition, withConversionWebhook } from "@causeway/api";
 import { kindsOf, type ProviderName } from "../../run/cluster-api/providers.ts";
 import { CONVERT_PATH } from "../../run/serving/conversion.ts";
-import { bootstrapRules, coreRules } from "./rules.ts";
+import { bootstrapRules, controlPlaneRules, coreRules } from "./rules.ts";
 
 /** A provider as clusterctl knows it. */
 export interface Release {
@@ -36,6 +36,15 @@ export const releases: readonly Release[] = [
     prefix: "capi-kubeadm-bootstrap",
     rules: bootstrapRules,
   },
+  {
+    name: "control-plane",
+    provider: "kubeadm",
+    type: "ControlPlaneProvider",
+    label: "control-plane-kubeadm",
+    file: "control-plane-components.yaml",
+    prefix: "capi-kubeadm-control-plane",
+    rules: controlPlaneRules,
+  },
 ];
 
 const certificates = "/tmp/k8s-webhook-server/serving-certs";
@@ -67,7 +76,7 @@ export function componentsOf(release: Release, image: string): object[] {
     ...definitionsOf(release, { namespace, service }),
     named("v1", "ServiceAccount", "manager", {}),
     global(rbac, "ClusterRole", "manager-role", { rules }),
-    // Rights that a provider of infrastructure or of control planes gives to Cluster API.
+    // Rights that a provider of infrastructure gives to Cluster API.
     global(rbac, "ClusterRole", "aggregated-manager-role", {
       aggregationRule: {
         clusterRoleSelectors: [{ matchLabels: { "cluster.x-k8s.io/aggregate-to-manager": "true" } }],

@@ -25,7 +25,8 @@ const common: readonly Rule[] = [
 
 export const coreRules: readonly Rule[] = [
   ...common,
-  { apiGroups: [""], resources: ["secrets"], verbs: read },
+  // What ClusterResourceSets apply is owned by them.
+  { apiGroups: [""], resources: ["secrets", "configmaps"], verbs: [...read, "patch"] },
   {
     apiGroups: ["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "ipam.cluster.x-k8s.io"],
     resources: ["*"],
@@ -36,8 +37,16 @@ export const coreRules: readonly Rule[] = [
 
 export const bootstrapRules: readonly Rule[] = [
   ...common,
-  { apiGroups: [""], resources: ["secrets"], verbs: all },
+  { apiGroups: [""], resources: ["secrets", "configmaps"], verbs: all },
   { apiGroups: ["cluster.x-k8s.io"], resources: ["*"], verbs: read },
   { apiGroups: ["bootstrap.cluster.x-k8s.io"], resources: ["*"], verbs: all },
   { apiGroups: providerGroups, resources: ["*"], verbs: read },
+];
+
+export const controlPlaneRules: readonly Rule[] = [
+  ...common,
+  { apiGroups: [""], resources: ["secrets"], verbs: all },
+  { apiGroups: ["cluster.x-k8s.io"], resources: ["*"], verbs: read },
+  { apiGroups: ["cluster.x-k8s.io"], resources: ["machines", "machines/status"], verbs: all },
+  { apiGroups: providerGroups, resources: ["*"], verbs: all },
 ];

@@ -21,11 +21,13 @@ Examples:
 
 function options() {
   return new Command("cluster-api")
-    .description("Cluster API's core and kubeadm bootstrap managers on any Kubernetes, in place of upstream's.")
+    .description(
+      "Cluster API's core, kubeadm bootstrap and kubeadm control-plane managers on any Kubernetes, in place of upstream's.",
+    )
     .option("--kubeconfig <file>", "the management cluster (default: as a pod of it)")
     .addOption(
-      new Option("--providers <names>", "which to run: core, bootstrap, or both with a comma").default(
-        "core,bootstrap",
+      new Option("--providers <names>", "which to run: core, bootstrap, control-plane, several with commas").default(
+        "core,bootstrap,control-plane",
       ),
     )
     .option("--install-crds", "apply the CRDs of the providers first, with this process as their conversion webhook")

@@ -1,4 +1,4 @@
-import { allKinds, type Kind } from "@causeway/api";
+import { allKinds, labels, type Kind } from "@causeway/api";
 import { InputError } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 
@@ -11,6 +11,10 @@ export const providers = {
   bootstrap: {
     groups: ["bootstrap.cluster.x-k8s.io"],
     lease: "kubeadm-bootstrap-manager-leader-election-capi",
+  },
+  "control-plane": {
+    groups: ["controlplane.cluster.x-k8s.io"],
+    lease: "kubeadm-control-plane-manager-leader-election-capi",
   },
 } as const;
 
@@ -26,7 +30,7 @@ export function readProviders(text: string): ProviderName[] {
   if (known.length === 0 || known.length < names.length) {
     throw new InputError(
       "FLAG_INVALID",
-      `--providers must be core, bootstrap, or both; it is ${JSON.stringify(text)}.`,
+      `--providers must be core, bootstrap, control-plane, or several of them; it is ${JSON.stringify(text)}.`,
     );
   }
   return known;
@@ -35,5 +39,8 @@ export function readProviders(text: string): ProviderName[] {
 /** The kinds that a provider brings. */
 export function kindsOf(provider: ProviderName): Kind<KubeObject>[] {
   const groups: readonly string[] = providers[provider].groups;
-  return allKinds.filter(({ group }) => groups.includes(group));
+  // Hosted control planes have the same group, and a provider of their own.
+  return allKinds.filter(
+    (kind) => groups.includes(kind.group) && kind.labels[labels.provider] !== "control-plane-hosted",
+  );
 }

@@ -1,0 +1,71 @@
+import { KubeadmControlPlane, type KubeadmControlPlaneStatus } from "@causeway/api";
+import {
+  followRoad,
+  watchInformer,
+  watchOwner,
+  type ControllerOptions,
+  type ObjectKey,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import { objectIndex } from "../contract/kind-table.ts";
+import { by, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
+import { failure, performAndReport, publish } from "../objects/road.ts";
+import type { ControlPlaneFacts } from "./facts.ts";
+import { gatherControlPlane } from "./gather.ts";
+import { performControlPlaneStep } from "./perform.ts";
+import { controlPlaneStepEvents, planControlPlane } from "./plan.ts";
+import type { ControlPlaneStep } from "./steps.ts";
+
+export function controlPlaneController(context: Context): ControllerOptions {
+  const { clock, log } = context;
+  const name = "kubeadmcontrolplane";
+  const road: Road<ControlPlaneFacts, ControlPlaneStep, KubeadmControlPlaneStatus> = {
+    gather: (key, signal) => gatherControlPlane(context, key, signal),
+    plan: planControlPlane,
+    perform: (step, facts, signal) =>
+      performAndReport(
+        context,
+        { object: facts.control, events: controlPlaneStepEvents(step) },
+        performControlPlaneStep(context, { step, facts }, signal),
+      ),
+    publish: ({ control }, status, events, signal) =>
+      publish(context, KubeadmControlPlane, { object: control, status, events, signal }),
+    failed: (_observed, { status }, _step, error) => failure(status, error),
+  };
+  const reconcile = followRoad(road, { clock, log, name, metrics: context.metrics });
+  return { name, reconcile, sources: sources(context), clock, log };
+}
+
+function sources(context: Context): Source[] {
+  const { clusters, machines, sets, deployments, controlPlanes, informers, remoteClusters } = context;
+  const ofCluster = (namespace: string | undefined, cluster: string): ObjectKey[] => {
+    const reference = clusters.get({ namespace: namespace ?? "", name: cluster })?.spec.controlPlaneRef;
+    return reference?.kind === KubeadmControlPlane.kind ? [{ namespace: namespace ?? "", name: reference.name }] : [];
+  };
+  return [
+    watchInformer(controlPlanes),
+    watchOwner(machines, KubeadmControlPlane.kind),
+    watchInformer(clusters, ({ object }) => ofCluster(object.metadata.namespace, object.metadata.name)),
+    // Workers hold up the deletion of a control plane: the last of them to go lets it continue.
+    watchInformer(sets, ({ object, type }) =>
+      type === "deleted" ? ofCluster(object.metadata.namespace, object.spec.clusterName) : [],
+    ),
+    watchInformer(deployments, ({ object, type }) =>
+      type === "deleted" ? ofCluster(object.metadata.namespace, object.spec.clusterName) : [],
+    ),
+    ...providerKinds(context)
+      .filter(({ kind }) => kind !== KubeadmControlPlane.kind)
+      .map((kind) =>
+        watchInformer(informers.for(kind), ({ object }) =>
+          machines.byIndex(by.reference, objectIndex(object)).flatMap(({ metadata }) => {
+            const owner = metadata.ownerReferences?.find((one) => one.controller);
+            return owner?.kind === KubeadmControlPlane.kind
+              ? [{ namespace: metadata.namespace ?? "", name: owner.name }]
+              : [];
+          }),
+        ),
+      ),
+    (enqueue) => onConnectionChange(remoteClusters, ({ key }) => ofCluster(key.namespace, key.name).forEach(enqueue)),
+  ];
+}

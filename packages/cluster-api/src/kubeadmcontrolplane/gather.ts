@@ -1,0 +1,209 @@
+import { labels, finalizers, type Cluster, type KubeadmControlPlane } from "@causeway/api";
+import { messageOf, readCertificate } from "@causeway/foundation";
+import {
+  ConfigMap,
+  isControlledBy,
+  Pod,
+  Secret,
+  secretText,
+  type ObjectKey,
+  type RemoteCluster,
+} from "@causeway/kubernetes";
+import { parse } from "yaml";
+import { cloneKind } from "../machineset/clone.ts";
+import type { TemplateFacts } from "../machineset/facts.ts";
+import { certificatePurposes, certificateSecretName, pairIn } from "../objects/certificates.ts";
+import { by, indexOfCluster, lookUp, type Context } from "../objects/context.ts";
+import { isLeaving } from "../objects/metadata.ts";
+import type { ControlPlaneFacts, EtcdFacts, OwnedMachine, WorkloadFacts } from "./facts.ts";
+import { podKey } from "./health.ts";
+
+const configReference = { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfig" };
+
+/** Reads caches; of the workload cluster the static pods, the ConfigMap kubeadm-config and etcd's members are requested. */
+export async function gatherControlPlane(
+  context: Context,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<ControlPlaneFacts | undefined> {
+  const control = context.controlPlanes.get(key);
+  if (!control || isLeaving(control, finalizers.kubeadmControlPlane)) return undefined;
+  const cluster = clusterOf(context, control);
+  const owned = machinesOf(context, control);
+  const configKind = context.kinds.find(configReference);
+  const configs = configKind ? context.informers.for(configKind).list(key.namespace) : [];
+  return {
+    control,
+    cluster,
+    machines: owned,
+    infrastructure: templateFacts(context, control),
+    configKind,
+    configs: new Set(configs.map(({ metadata }) => metadata.name)),
+    taken: new Set(context.machines.list(key.namespace).map(({ metadata }) => metadata.name)),
+    missingCertificates: cluster ? await missingCertificates(context, cluster, signal) : [],
+    kubeconfig: cluster ? await kubeconfigOf(context, { control, cluster }, signal) : { exists: false },
+    workload: cluster ? await workloadOf(context, { cluster, owned }, signal) : { reach: "unreachable" },
+    workers: cluster ? workersOf(context, cluster) : 0,
+  };
+}
+
+/** The Cluster that owns a control plane, or that refers to it. */
+function clusterOf({ clusters }: Context, { metadata }: KubeadmControlPlane): Cluster | undefined {
+  const { namespace = "" } = metadata;
+  const owner = metadata.ownerReferences?.find(({ kind }) => kind === "Cluster");
+  return owner && clusters.get({ namespace, name: owner.name });
+}
+
+function machinesOf(context: Context, { metadata }: KubeadmControlPlane): OwnedMachine[] {
+  const { namespace = "" } = metadata;
+  const now = context.clock.now();
+  return context.machines.byIndex(by.controller, metadata.uid ?? "").map((found) => {
+    const machine = context.asked.view(found, now);
+    const { configRef } = machine.spec.bootstrap;
+    return {
+      machine,
+      config: configRef && lookUp(context, namespace, configRef),
+      host: lookUp(context, namespace, machine.spec.infrastructureRef),
+    };
+  });
+}
+
+function templateFacts(context: Context, { metadata, spec }: KubeadmControlPlane): TemplateFacts {
+  const { namespace = "" } = metadata;
+  const reference = spec.machineTemplate.spec.infrastructureRef;
+  const kind = context.kinds.find(cloneKind(reference));
+  const clones = kind ? context.informers.for(kind).list(namespace) : [];
+  const names = new Set(clones.map((clone) => clone.metadata.name));
+  return { ...lookUp(context, namespace, reference), cloneKind: kind, clones: names };
+}
+
+async function missingCertificates(
+  context: Context,
+  { metadata }: Cluster,
+  signal: AbortSignal,
+): Promise<ControlPlaneFacts["missingCertificates"]> {
+  const { namespace = "", name } = metadata;
+  const found = await Promise.all(
+    certificatePurposes.map(async (purpose) => {
+      const secret = await findSecret(context, { namespace, name: certificateSecretName(name, purpose) }, signal);
+      return pairIn(secret) ? [] : [purpose];
+    }),
+  );
+  return found.flat();
+}
+
+export async function findSecret(context: Context, key: ObjectKey, signal: AbortSignal): Promise<Secret | undefined> {
+  return context.secrets.get(key) ?? (await context.informers.client.find(Secret, key, { signal }));
+}
+
+async function kubeconfigOf(
+  context: Context,
+  { control, cluster }: { readonly control: KubeadmControlPlane; readonly cluster: Cluster },
+  signal: AbortSignal,
+): Promise<ControlPlaneFacts["kubeconfig"]> {
+  const { namespace = "", name } = cluster.metadata;
+  const secret = await findSecret(context, { namespace, name: `${name}-kubeconfig` }, signal);
+  if (!secret) return { exists: false };
+  const expires = isControlledBy(secret, control) ? expiryIn(secretText(secret, "value")) : undefined;
+  return { exists: true, ...(expires === undefined ? {} : { expires }) };
+}
+
+/** When the client certificate of a kubeconfig expires; one that cannot be read has expired. */
+function expiryIn(text: string | undefined): number {
+  try {
+    const config = parse(text ?? "") as { users?: { user?: { "client-certificate-data"?: string } }[] };
+    const data = config.users?.[0]?.user?.["client-certificate-data"] ?? "";
+    return readCertificate(Buffer.from(data, "base64").toString("utf8")).notAfter;
+  } catch {
+    return 0;
+  }
+}
+
+async function workloadOf(
+  context: Context,
+  { cluster, owned }: { readonly cluster: Cluster; readonly owned: readonly OwnedMachine[] },
+  signal: AbortSignal,
+): Promise<WorkloadFacts> {
+  const { namespace = "", name } = cluster.metadata;
+  const key = { namespace, name };
+  const remote = context.remoteClusters.get(key);
+  if (!remote || owned.length === 0) return { reach: "unreachable" };
+  const nodes = owned.flatMap(({ machine }) => (machine.status?.nodeRef ? [machine.status.nodeRef.name] : []));
+  try {
+    const [pods, kubeadmVersion] = await Promise.all([staticPods(remote, nodes, signal), versionIn(remote, signal)]);
+    const etcd =
+      nodes.length > 0
+        ? await etcdOf(context, { cluster: key, nodes }, signal)
+        : { problem: "no machine has a Node yet" };
+    const expiries = await expiriesOf(context, { cluster: key, nodes }, signal);
+    return { reach: "connected", pods, etcd, kubeadmVersion, expiries };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    context.log.debug("the workload cluster could not be inspected", { ...key, reason: messageOf(error) });
+    return { reach: "unreachable" };
+  }
+}
+
+async function staticPods(
+  { client }: RemoteCluster,
+  nodes: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, Pod>> {
+  const { items } = await client.list(Pod, { namespace: "kube-system", labelSelector: "tier=control-plane", signal });
+  const pods = new Map<string, Pod>();
+  for (const pod of items) {
+    const node = pod.spec?.nodeName ?? "";
+    const component = pod.metadata.labels?.["component"] ?? "";
+    if (nodes.includes(node)) pods.set(podKey(node, component), pod);
+  }
+  return pods;
+}
+
+async function versionIn({ client }: RemoteCluster, signal: AbortSignal): Promise<string | undefined> {
+  const found = await client.find(ConfigMap, { namespace: "kube-system", name: "kubeadm-config" }, { signal });
+  if (!found) return undefined;
+  const config = parse(found.data?.["ClusterConfiguration"] ?? "") as { kubernetesVersion?: unknown } | null;
+  return typeof config?.kubernetesVersion === "string" ? config.kubernetesVersion : "";
+}
+
+async function etcdOf(
+  { access }: Context,
+  place: { readonly cluster: ObjectKey; readonly nodes: readonly string[] },
+  signal: AbortSignal,
+): Promise<EtcdFacts> {
+  if (!access) return { problem: "Members of etcd cannot be inspected here" };
+  try {
+    return { members: await access.members(place, signal) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { problem: messageOf(error) };
+  }
+}
+
+async function expiriesOf(
+  { access }: Context,
+  place: { readonly cluster: ObjectKey; readonly nodes: readonly string[] },
+  signal: AbortSignal,
+): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  if (!access) return found;
+  for (const node of place.nodes) {
+    const expiry = await access.certificateExpiry(place, node, signal).catch(() => undefined);
+    if (expiry !== undefined) found.set(node, expiry);
+  }
+  return found;
+}
+
+/** What of a cluster must be gone before its control plane. */
+function workersOf({ machines, sets, deployments, pools }: Context, { metadata }: Cluster): number {
+  const index = indexOfCluster({ namespace: metadata.namespace ?? "", name: metadata.name });
+  const workers = machines
+    .byIndex(by.cluster, index)
+    .filter((machine) => machine.metadata.labels?.[labels.controlPlane] === undefined);
+  return [
+    workers,
+    sets.byIndex(by.cluster, index),
+    deployments.byIndex(by.cluster, index),
+    pools.byIndex(by.cluster, index),
+  ].reduce((total, list) => total + list.length, 0);
+}

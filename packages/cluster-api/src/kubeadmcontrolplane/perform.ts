@@ -1,0 +1,189 @@
+import { generateKeyPair } from "node:crypto";
+import { promisify } from "node:util";
+import { CausewayError, createAuthority, issueCertificate, type KeyPair } from "@causeway/foundation";
+import { clusterSecretType, labels, Machine, type Cluster } from "@causeway/api";
+import {
+  ConfigMap,
+  isNotFound,
+  ownerReference,
+  publishStatus,
+  renderKubeconfig,
+  Secret,
+  type RemoteCluster,
+} from "@causeway/kubernetes";
+import { stringify } from "yaml";
+import { certificateSecretName, pairIn, type CertificatePurpose } from "../objects/certificates.ts";
+import type { Context } from "../objects/context.ts";
+import { clusterConfiguration, endpointText } from "../objects/kubeadm.ts";
+import { lockOf } from "../objects/metadata.ts";
+import { createOnce, perform } from "../objects/road.ts";
+import { fieldManager } from "../objects/steps.ts";
+import type { EtcdPlace } from "../objects/access.ts";
+import type { ControlPlaneFacts } from "./facts.ts";
+import { findSecret } from "./gather.ts";
+import type { ControlPlaneStep } from "./steps.ts";
+
+/** Owns the conditions of Machines that the control plane reports. */
+const conditionManager = "causeway-kubeadm-control-plane";
+const year = 365 * 24 * 3600_000;
+const authorityNames = { ca: "kubernetes", etcd: "etcd-ca", proxy: "front-proxy-ca" } as const;
+
+/** Makes one step true. Safe to repeat: a Secret that exists is never written over, and a member that is gone counts as removed. */
+export async function performControlPlaneStep(
+  context: Context,
+  order: { readonly step: ControlPlaneStep; readonly facts: ControlPlaneFacts },
+  signal: AbortSignal,
+): Promise<void> {
+  const { step, facts } = order;
+  switch (step.do) {
+    case "createCertificates":
+      for (const purpose of step.purposes) await createCertificate(context, { facts, purpose }, signal);
+      return;
+    case "writeKubeconfig":
+      return writeKubeconfig(context, facts, signal);
+    case "updateKubeadmConfig":
+      return updateKubeadmConfig(context, { facts, version: step.version }, signal);
+    case "moveLeader":
+      return accessOf(context).moveLeader(placeOf(facts), step.to, signal);
+    case "removeMember":
+      return accessOf(context).removeMember(placeOf(facts), step.member, signal);
+    case "setConditions": {
+      const options = { status: { conditions: step.conditions }, fieldManager: conditionManager, signal };
+      try {
+        await publishStatus(context.informers.client, Machine, step.machine, options);
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+      return;
+    }
+    default:
+      return perform(context, step, signal);
+  }
+}
+
+async function createCertificate(
+  context: Context,
+  { facts, purpose }: { readonly facts: ControlPlaneFacts; readonly purpose: CertificatePurpose },
+  signal: AbortSignal,
+): Promise<void> {
+  const cluster = clusterOf(facts);
+  const pair = await newPair(facts, { purpose, now: context.clock.now() });
+  const data = { "tls.crt": base64(pair.certificate), "tls.key": base64(pair.key) };
+  const object = clusterSecret(facts, { cluster, name: certificateSecretName(cluster.metadata.name, purpose), data });
+  await createOnce(context, { type: Secret, object }, signal);
+}
+
+async function newPair(
+  { control }: ControlPlaneFacts,
+  { purpose, now }: { readonly purpose: CertificatePurpose; readonly now: number },
+): Promise<KeyPair> {
+  if (purpose === "sa") {
+    const { publicKey, privateKey } = await promisify(generateKeyPair)("rsa", {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: "spki", format: "pem" },
+      privateKeyEncoding: { type: "pkcs1", format: "pem" },
+    });
+    return { certificate: publicKey, key: privateKey };
+  }
+  const days = control.spec.kubeadmConfigSpec?.clusterConfiguration?.caCertificateValidityPeriodDays;
+  const lifetime = days === undefined ? 10 * year : days * 24 * 3600_000;
+  return createAuthority({ commonName: authorityNames[purpose], lifetime, now });
+}
+
+async function writeKubeconfig(context: Context, facts: ControlPlaneFacts, signal: AbortSignal): Promise<void> {
+  const cluster = clusterOf(facts);
+  const { namespace = "", name } = cluster.metadata;
+  const authority = pairIn(await findSecret(context, { namespace, name: certificateSecretName(name, "ca") }, signal));
+  const endpoint = endpointText(cluster);
+  if (!authority || !endpoint) throw new TypeError("the kubeconfig was planned too early");
+  const client = await issueCertificate(authority, {
+    commonName: "kubernetes-admin",
+    organizations: ["system:masters"],
+    usages: ["client"],
+    lifetime: year,
+    now: context.clock.now(),
+  });
+  const text = renderKubeconfig({
+    server: `https://${endpoint}`,
+    ca: authority.certificate,
+    certificate: client.certificate,
+    key: client.key,
+    clusterName: name,
+    userName: `${name}-admin`,
+  });
+  const object = clusterSecret(facts, { cluster, name: `${name}-kubeconfig`, data: { value: base64(text) } });
+  const standing = await findSecret(context, { namespace, name: object.metadata.name }, signal);
+  if (!standing) return createOnce(context, { type: Secret, object }, signal);
+  const body = { metadata: lockOf(standing), data: object.data };
+  await context.informers.client.patch(
+    Secret,
+    { namespace, name: object.metadata.name },
+    { type: "merge", body },
+    { fieldManager, signal },
+  );
+}
+
+function clusterSecret(
+  { control }: ControlPlaneFacts,
+  given: { readonly cluster: Cluster; readonly name: string; readonly data: Record<string, string> },
+): Secret {
+  const { namespace = "", name } = given.cluster.metadata;
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: given.name,
+      namespace,
+      labels: { [labels.clusterName]: name },
+      ownerReferences: [ownerReference(control, { controller: true })],
+    },
+    type: clusterSecretType,
+    data: given.data,
+  };
+}
+
+/** Machines join with the configuration in the cluster: it must name the version of the next one. */
+async function updateKubeadmConfig(
+  context: Context,
+  { facts, version }: { readonly facts: ControlPlaneFacts; readonly version: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const cluster = clusterOf(facts);
+  const { client } = remoteOf(context, cluster);
+  const key = { namespace: "kube-system", name: "kubeadm-config" };
+  const standing = await client.get(ConfigMap, key, { signal });
+  const { clusterConfiguration: spec } = facts.control.spec.kubeadmConfigSpec ?? {};
+  const text = stringify(clusterConfiguration(spec, { cluster, version }), { version: "1.1", lineWidth: 0 });
+  const body = { metadata: lockOf(standing), data: { ClusterConfiguration: text } };
+  await client.patch(ConfigMap, key, { type: "merge", body }, { fieldManager, signal });
+}
+
+function clusterOf({ cluster }: ControlPlaneFacts): Cluster {
+  if (cluster) return cluster;
+  throw new TypeError("a step was planned without a Cluster");
+}
+
+function placeOf(facts: ControlPlaneFacts): EtcdPlace {
+  const { namespace = "", name } = clusterOf(facts).metadata;
+  const nodes = facts.machines.flatMap(({ machine }) => (machine.status?.nodeRef ? [machine.status.nodeRef.name] : []));
+  return { cluster: { namespace, name }, nodes };
+}
+
+function accessOf({ access }: Context): NonNullable<Context["access"]> {
+  if (access) return access;
+  throw new CausewayError("CAPI_ETCD_UNREACHABLE", "members of etcd cannot be inspected here", {
+    hint: "Run the control-plane provider where it reaches the workload clusters.",
+  });
+}
+
+function remoteOf({ remoteClusters }: Context, { metadata }: Cluster): RemoteCluster {
+  const remote = remoteClusters.get({ namespace: metadata.namespace ?? "", name: metadata.name });
+  if (remote) return remote;
+  throw new CausewayError("CAPI_WORKLOAD_UNREACHABLE", `the workload cluster ${metadata.name} cannot be reached`, {
+    hint: "The step is retried; check the Cluster's condition RemoteConnectionProbe.",
+  });
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, "utf8").toString("base64");
+}

@@ -1,0 +1,238 @@
+import {
+  annotations,
+  finalizers,
+  KubeadmControlPlane,
+  labels,
+  Machine,
+  type KubeadmControlPlaneStatus,
+} from "@causeway/api";
+import {
+  getCondition,
+  ownerReference,
+  setConditions,
+  timestamp,
+  type Plan,
+  type PlannedEvent,
+} from "@causeway/kubernetes";
+import { whyAbsent } from "../contract/kind-table.ts";
+import { cloneOf } from "../machineset/clone.ts";
+import { finalizerRemoval, lockOf, metadataPatch, missing } from "../objects/metadata.ts";
+import { fingerprint } from "../objects/names.ts";
+import { pausedPlan } from "../objects/paused.ts";
+import { deleteStep, patchStep } from "../objects/steps.ts";
+import { endpointText } from "../objects/kubeadm.ts";
+import type { ControlPlaneFacts, OwnedMachine } from "./facts.ts";
+import { machineHealth } from "./health.ts";
+import { configOf, inPlaceSpec, machineLabels } from "./machine.ts";
+import { outdatedAt, outdatedBecause } from "./outdated.ts";
+import { memberRemoval, release } from "./removal.ts";
+import { remediation, remediationCleanup, remediationUnderWay } from "./remediation.ts";
+import { scaling } from "./scale.ts";
+import { controlPlaneStatus, type Progress } from "./status.ts";
+import type { ControlPlaneStep } from "./steps.ts";
+
+export type ControlPlanePlan = Plan<ControlPlaneStep, KubeadmControlPlaneStatus>;
+
+/** Upstream's pace while preflight checks fail, and for looking at the machines otherwise. */
+const blockedRetry = 15_000;
+const healthCheck = 60_000;
+const yearHalf = (365 / 2) * 24 * 3600_000;
+
+/** What to do for a KubeadmControlPlane: certificates, kubeconfig, then its machines, one at a time and never without etcd's quorum. */
+export function planControlPlane(facts: ControlPlaneFacts, now: number): ControlPlanePlan {
+  const { control, cluster } = facts;
+  const paused = pausedPlan(control, cluster, now);
+  if (paused) return paused;
+  const reasons = new Map(
+    facts.machines.map((owned) => [owned.machine.metadata.name, outdatedBecause(control, owned, now)] as const),
+  );
+  const outdated = new Set([...reasons].flatMap(([name, why]) => (why.length > 0 ? [name] : [])));
+  const next = control.metadata.deletionTimestamp ? deletion(facts) : decide(facts, { reasons, outdated, now });
+  const progress: Progress = { blocked: next.blocked ?? [], remediationBlocked: next.remediationBlocked, reasons, now };
+  const times = [
+    next.until,
+    now + (next.blocked?.length ? blockedRetry : healthCheck),
+    outdatedAt(control, facts.machines, now),
+  ];
+  return {
+    steps: next.steps,
+    status: controlPlaneStatus(facts, progress),
+    events: [],
+    wait: { for: next.blocked?.[0] ?? "changes", until: Math.min(...times.filter((time) => time !== undefined)) },
+  };
+}
+
+interface View {
+  readonly reasons: ReadonlyMap<string, readonly string[]>;
+  readonly outdated: ReadonlySet<string>;
+  readonly now: number;
+}
+
+interface Next {
+  readonly steps: readonly ControlPlaneStep[];
+  readonly blocked?: readonly string[];
+  readonly remediationBlocked?: string | undefined;
+  readonly until?: number;
+}
+
+function decide(facts: ControlPlaneFacts, view: View): Next {
+  const { control, cluster } = facts;
+  const own = metadataPatch(control, { finalizer: finalizers.kubeadmControlPlane });
+  if (own) return { steps: patchStep(KubeadmControlPlane, control, own) };
+  const obstacle = obstacleOf(facts);
+  if (obstacle || !cluster) return { steps: [], blocked: [obstacle ?? "Waiting for the Cluster"] };
+  const ground = foundation(facts, view.now);
+  if (ground) return ground;
+  const kept = upkeep(facts, view);
+  if (kept.length > 0) return { steps: kept };
+  const removal = memberRemoval(facts);
+  if (removal.length > 0) return { steps: removal };
+  const repair = remediation(facts, view.now);
+  if (repair && (repair.steps.length > 0 || !remediationUnderWay(facts))) {
+    const { steps, blocked, until } = repair;
+    return {
+      steps,
+      ...(blocked ? { blocked: [blocked], remediationBlocked: blocked } : {}),
+      ...(until ? { until } : {}),
+    };
+  }
+  return scaling(facts, view.outdated);
+}
+
+function obstacleOf({ control, cluster, infrastructure }: ControlPlaneFacts): string | undefined {
+  if (!cluster) return "Waiting for a Cluster to refer to this control plane";
+  if (cluster.metadata.deletionTimestamp) return "The Cluster is being deleted";
+  if (control.spec.kubeadmConfigSpec?.clusterConfiguration?.etcd?.external) {
+    return "External etcd is not supported: remove clusterConfiguration.etcd.external";
+  }
+  if (!cluster.status?.initialization?.infrastructureProvisioned) return "Waiting for the cluster's infrastructure";
+  if (!endpointText(cluster)) return "Waiting for the Cluster's spec.controlPlaneEndpoint";
+  return infrastructure.object ? undefined : whyAbsent(infrastructure);
+}
+
+/** Certificates and kubeconfig. A certificate that is lost after initialization is never made again: nothing would trust it. */
+function foundation(facts: ControlPlaneFacts, now: number): Next | undefined {
+  const { control, missingCertificates, kubeconfig } = facts;
+  if (missingCertificates.length > 0) {
+    if (control.status?.initialization?.controlPlaneInitialized || facts.machines.length > 0) {
+      return { steps: [], blocked: [`Certificates are missing: ${missingCertificates.join(", ")}`] };
+    }
+    return { steps: [{ do: "createCertificates", purposes: missingCertificates }] };
+  }
+  const expires = kubeconfig.expires !== undefined && kubeconfig.expires - now < yearHalf;
+  return !kubeconfig.exists || expires ? { steps: [{ do: "writeKubeconfig" }] } : undefined;
+}
+
+function upkeep(facts: ControlPlaneFacts, view: View): ControlPlaneStep[] {
+  const { cluster, machines, infrastructure } = facts;
+  const template = infrastructure.object;
+  const adopted =
+    template && infrastructure.kind && cluster && !template.metadata.deletionTimestamp
+      ? patchStep(
+          infrastructure.kind,
+          template,
+          metadataPatch(template, {
+            labels: { [labels.clusterName]: cluster.metadata.name },
+            owner: ownerReference(cluster),
+          }),
+        )
+      : [];
+  const living = machines.filter(({ machine }) => !machine.metadata.deletionTimestamp);
+  return [
+    ...adopted,
+    ...living.flatMap((owned) => inPlace(facts, owned)),
+    ...living.flatMap((owned) => clones(facts, owned)),
+    ...machines.flatMap((owned) => health(facts, owned, view)),
+    ...remediationCleanup(facts),
+  ];
+}
+
+/** Labels, annotations and fields that do not need a new machine, and the expiry that was read. */
+function inPlace({ control, cluster, workload }: ControlPlaneFacts, { machine }: OwnedMachine): ControlPlaneStep[] {
+  const added = missing(machine.metadata.labels, machineLabels(control, cluster?.metadata.name ?? ""));
+  const node = machine.status?.nodeRef?.name;
+  const expiry = workload.reach === "connected" && node !== undefined ? workload.expiries.get(node) : undefined;
+  const notes = missing(machine.metadata.annotations, {
+    ...control.spec.machineTemplate.metadata?.annotations,
+    ...(expiry === undefined ? {} : { [annotations.certificatesExpiry]: timestamp(expiry) }),
+  });
+  const wanted = inPlaceSpec(control);
+  const changed = (["deletion", "readinessGates", "taints"] as const).filter(
+    (name) => fingerprint(machine.spec[name]) !== fingerprint(wanted[name]),
+  );
+  if (!added && !notes && changed.length === 0) return [];
+  return patchStep(Machine, machine, {
+    metadata: { ...lockOf(machine), ...(added ? { labels: added } : {}), ...(notes ? { annotations: notes } : {}) },
+    ...(changed.length > 0 ? { spec: Object.fromEntries(changed.map((name) => [name, wanted[name] ?? null])) } : {}),
+  });
+}
+
+/** The provider objects that a machine lacks. A host that has been there and is gone is not made again. */
+function clones(facts: ControlPlaneFacts, { machine, config, host }: OwnedMachine): ControlPlaneStep[] {
+  const { control, infrastructure, configKind } = facts;
+  if (machine.status?.initialization?.infrastructureProvisioned) return [];
+  const role = control.status?.initialization?.controlPlaneInitialized ? "join" : "init";
+  const first: ControlPlaneStep[] =
+    !config?.object && configKind && !facts.configs.has(machine.metadata.name)
+      ? [{ do: "create", type: configKind, object: configOf(control, machine, role) }]
+      : [];
+  const { object, cloneKind } = infrastructure;
+  if (host.object || !object || !cloneKind || infrastructure.clones.has(machine.metadata.name)) return first;
+  return [...first, { do: "create", type: cloneKind, object: cloneOf(object, cloneKind, machine) }];
+}
+
+function health(facts: ControlPlaneFacts, owned: OwnedMachine, { reasons, now }: View): ControlPlaneStep[] {
+  const { machine } = owned;
+  const wanted = machineHealth(facts, owned, reasons.get(machine.metadata.name) ?? []);
+  const same = wanted.every((condition) => {
+    const known = getCondition(machine.status?.conditions, condition.type);
+    return (
+      known?.status === condition.status &&
+      known.reason === condition.reason &&
+      (known.message ?? "") === (condition.message ?? "")
+    );
+  });
+  if (same) return [];
+  const kept = (machine.status?.conditions ?? []).filter(({ type }) =>
+    wanted.some((condition) => condition.type === type),
+  );
+  return [
+    {
+      do: "setConditions",
+      machine,
+      conditions: setConditions(kept, wanted, { generation: machine.metadata.generation, now }),
+    },
+  ];
+}
+
+/** Workers first; then all machines at once, without care for etcd; then the finalizer. */
+function deletion(facts: ControlPlaneFacts): Next {
+  const { control, machines, workers } = facts;
+  if (workers > 0) return { steps: [], blocked: [`${workers} workers are left`] };
+  if (machines.length === 0) {
+    return {
+      steps: patchStep(KubeadmControlPlane, control, finalizerRemoval(control, finalizers.kubeadmControlPlane)),
+    };
+  }
+  const steps = machines.flatMap((owned) => [...release(owned), ...deleteStep(Machine, owned.machine)]);
+  return { steps, blocked: steps.length > 0 ? [] : [`${machines.length} Machines are being deleted`] };
+}
+
+/** The events of a step that was performed. */
+export function controlPlaneStepEvents(step: ControlPlaneStep): PlannedEvent[] {
+  const event = (reason: string, message: string): PlannedEvent[] => [{ type: "Normal", reason, message }];
+  switch (step.do) {
+    case "create":
+      return step.type.kind === Machine.kind
+        ? event("SuccessfulCreate", `Created machine ${step.object.metadata.name}`)
+        : [];
+    case "delete":
+      return event("SuccessfulDelete", `Deleting machine ${step.key.name}`);
+    case "removeMember":
+      return event("EtcdMemberRemoved", `Removed etcd member ${step.member.name}`);
+    case "moveLeader":
+      return event("EtcdLeaderMoved", `Moved etcd's leadership to ${step.to.name}`);
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,72 @@
+import { annotations, Machine } from "@causeway/api";
+import { getCondition } from "@causeway/kubernetes";
+import { lockOf } from "../objects/metadata.ts";
+import { patchStep } from "../objects/steps.ts";
+import type { EtcdMember } from "../objects/access.ts";
+import type { ControlPlaneFacts, OwnedMachine } from "./facts.ts";
+import { isHealthy } from "./health.ts";
+import { cleanupHook } from "./machine.ts";
+import { byAge } from "./placement.ts";
+import { hasQuorum } from "./quorum.ts";
+import type { ControlPlaneStep } from "./steps.ts";
+
+/** Lets a deleted machine go once its member has left etcd; leadership is moved away first. */
+export function memberRemoval(facts: ControlPlaneFacts): ControlPlaneStep[] {
+  const leaving = facts.machines.find(({ machine }) => isAtHook(machine));
+  if (!leaving) return staleMembers(facts);
+  const { workload, machines } = facts;
+  // Of the last machine nothing is left that a member could leave.
+  if (machines.length === 1) return release(leaving);
+  if (workload.reach === "unreachable" || "problem" in workload.etcd) return [];
+  const { members } = workload.etcd;
+  const name = leaving.machine.status?.nodeRef?.name ?? leaving.machine.metadata.name;
+  const member = members.find((one) => one.name === name);
+  if (!member) return release(leaving);
+  if (!member.isLeader) return [{ do: "removeMember", member }];
+  const to = successor(facts, members, member);
+  return to
+    ? [
+        { do: "moveLeader", to },
+        { do: "removeMember", member },
+      ]
+    : [{ do: "removeMember", member }];
+}
+
+/** The machine is drained, other hooks are gone, and ours is the last thing that its deletion waits for. */
+function isAtHook({ metadata, status }: Machine): boolean {
+  if (!metadata.deletionTimestamp || metadata.annotations?.[cleanupHook] === undefined) return false;
+  const others = Object.keys(metadata.annotations).filter(
+    (key) => key.split("/")[0] === annotations.preTerminateHookPrefix && key !== cleanupHook,
+  );
+  return others.length === 0 && getCondition(status?.conditions, "Deleting")?.reason === "WaitingForPreTerminateHook";
+}
+
+export function release({ machine }: OwnedMachine): ControlPlaneStep[] {
+  if (machine.metadata.annotations?.[cleanupHook] === undefined) return [];
+  return patchStep(Machine, machine, { metadata: { ...lockOf(machine), annotations: { [cleanupHook]: null } } });
+}
+
+/** The newest healthy machine's member, of those that stay. */
+function successor(
+  { machines }: ControlPlaneFacts,
+  members: readonly EtcdMember[],
+  leader: EtcdMember,
+): EtcdMember | undefined {
+  const staying = machines
+    .filter((owned) => !owned.machine.metadata.deletionTimestamp && isHealthy(owned))
+    .toSorted(byAge)
+    .toReversed();
+  return staying
+    .map(({ machine }) => members.find(({ name }) => name === machine.status?.nodeRef?.name))
+    .find((member) => member && member !== leader && !member.isLearner && member.problem === undefined);
+}
+
+/** Members without a machine, when every machine's Node is known: a machine that boots may have joined already. */
+function staleMembers({ machines, workload }: ControlPlaneFacts): ControlPlaneStep[] {
+  if (workload.reach === "unreachable" || "problem" in workload.etcd || machines.length === 0) return [];
+  if (machines.some(({ machine }) => !machine.status?.nodeRef)) return [];
+  const { members } = workload.etcd;
+  const names = new Set(machines.flatMap(({ machine }) => [machine.status?.nodeRef?.name, machine.metadata.name]));
+  const stale = members.find(({ name }) => name !== "" && !names.has(name));
+  return stale && hasQuorum(members) ? [{ do: "removeMember", member: stale }] : [];
+}
