@@ -1,5 +1,12 @@
 import type { KubeadmConfig, KubeadmConfigStatus } from "@causeway/api";
-import { isControlledBy, isTrue, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import {
+  isControlledBy,
+  isTrue,
+  type Plan,
+  type PlannedEvent,
+  type Secret,
+  type WantedCondition,
+} from "@causeway/kubernetes";
 import { certificatePurposes, certificateSecretName } from "../objects/certificates.ts";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { pausedPlan } from "../objects/paused.ts";
@@ -45,11 +52,7 @@ export function planKubeadmConfig(facts: ConfigFacts, now: number): ConfigPlan {
 function decide(facts: ConfigFacts, now: number): Decision {
   const { config, owner, dataSecret } = facts;
   if (config.metadata.deletionTimestamp) return {};
-  const { lock } = facts;
-  if (owner?.hasJoined && dataSecret) {
-    if (lock?.holder === owner.name && hasControlPlane(facts)) return { steps: [{ do: "releaseLock", uid: lock.uid }] };
-    return afterJoining(facts);
-  }
+  if (owner?.hasJoined && dataSecret) return afterJoining(facts);
   const initialises = owner?.isControlPlane === true && !hasControlPlane(facts);
   const waiting = refusal(facts) ?? obstacle(facts) ?? (initialises ? undefined : joinObstacle(facts));
   if (waiting) return { waiting };
@@ -58,6 +61,12 @@ function decide(facts: ConfigFacts, now: number): Decision {
     if (turn) return turn;
   }
   if (!dataSecret) return { steps: [{ do: "createDataSecret" }] };
+  return keepData(facts, dataSecret, now);
+}
+
+/** Another owner's Secret is left alone; the token in one of ours is kept alive. */
+function keepData(facts: ConfigFacts, dataSecret: Secret, now: number): Decision {
+  const { config } = facts;
   if (!isControlledBy(dataSecret, config)) {
     const message = `Secret ${dataSecret.metadata.name} exists and belongs to another owner, not to this KubeadmConfig`;
     return { waiting: { reason: "DataSecretForeign", message, warn: true } };
@@ -82,7 +91,11 @@ function takeTurn({ lock, owner }: ConfigFacts, now: number): Decision | undefin
   return { waiting: { reason: "WaitingForControlPlaneInitialized", message }, until: now + lockRetry };
 }
 
-function afterJoining({ token }: ConfigFacts): Decision {
+function afterJoining(facts: ConfigFacts): Decision {
+  const { token, lock, owner } = facts;
+  if (lock && lock.holder === owner?.name && hasControlPlane(facts)) {
+    return { steps: [{ do: "releaseLock", uid: lock.uid }] };
+  }
   if (token === undefined || token === "unreachable") return {};
   return { steps: [{ do: "deleteToken", name: token.metadata.name }] };
 }

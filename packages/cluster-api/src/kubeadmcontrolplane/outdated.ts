@@ -7,26 +7,35 @@ const day = 24 * 3600_000;
 /** Why a machine is to be replaced; empty when it is as the control plane wants it. */
 export function outdatedBecause(control: KubeadmControlPlane, owned: OwnedMachine, now: number): string[] {
   const { machine, config, host } = owned;
-  const { version, machineTemplate, rollout } = control.spec;
-  const reasons: string[] = [];
-  if (machine.spec.version !== version)
-    reasons.push(`Version ${machine.spec.version ?? "unknown"}, ${version} required`);
-  if (config?.object && !isCurrentConfig(control, config.object.spec)) reasons.push("KubeadmConfig is not up-to-date");
-  const { apiGroup, kind, name } = machineTemplate.spec.infrastructureRef;
+  const { version } = control.spec;
+  const reasons: [boolean, string][] = [
+    [machine.spec.version !== version, `Version ${machine.spec.version ?? "unknown"}, ${version} required`],
+    [config?.object !== undefined && !isCurrentConfig(control, config.object.spec), "KubeadmConfig is not up-to-date"],
+    [isOfAnotherTemplate(control, owned), `${host.reference.kind} is not up-to-date`],
+    [isBeforeRollout(control, owned, now), "rollout.after expired"],
+    [expiresSoon(control, owned, now), "Certificates will expire soon"],
+  ];
+  return reasons.filter(([applies]) => applies).map(([, reason]) => reason);
+}
+
+/** A host that does not say what it was cloned from is not judged. */
+function isOfAnotherTemplate({ spec }: KubeadmControlPlane, { host }: OwnedMachine): boolean {
+  const { apiGroup, kind, name } = spec.machineTemplate.spec.infrastructureRef;
   const cloned = host.object?.metadata.annotations;
-  if (
-    cloned?.[annotations.clonedFromName] !== undefined &&
-    (cloned[annotations.clonedFromName] !== name || cloned[annotations.clonedFromGroupKind] !== `${kind}.${apiGroup}`)
-  ) {
-    reasons.push(`${host.reference.kind} is not up-to-date`);
-  }
-  const born = Date.parse(machine.metadata.creationTimestamp ?? "");
-  const after = Date.parse(rollout?.after ?? "");
-  if (after <= now && born < after) reasons.push("rollout.after expired");
-  const days = rollout?.before?.certificatesExpiryDays;
+  const from = cloned?.[annotations.clonedFromName];
+  if (from === undefined) return false;
+  return from !== name || cloned?.[annotations.clonedFromGroupKind] !== `${kind}.${apiGroup}`;
+}
+
+function isBeforeRollout({ spec }: KubeadmControlPlane, { machine }: OwnedMachine, now: number): boolean {
+  const after = Date.parse(spec.rollout?.after ?? "");
+  return after <= now && Date.parse(machine.metadata.creationTimestamp ?? "") < after;
+}
+
+function expiresSoon({ spec }: KubeadmControlPlane, { machine }: OwnedMachine, now: number): boolean {
+  const days = spec.rollout?.before?.certificatesExpiryDays;
   const expiry = Date.parse(machine.metadata.annotations?.[annotations.certificatesExpiry] ?? "");
-  if (days !== undefined && expiry - days * day <= now) reasons.push("Certificates will expire soon");
-  return reasons;
+  return days !== undefined && expiry - days * day <= now;
 }
 
 /** When a machine next becomes outdated by time alone. */
