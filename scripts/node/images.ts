@@ -1,6 +1,16 @@
 /** Images for machines with a real kubelet where no registry can be reached: made of Debian's packages and of programs built here. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { writeLayout } from "../image/oci.ts";
@@ -52,7 +62,7 @@ export function makeImage(recipe: ImageRecipe, file: string): void {
     });
     mkdirSync(dirname(file), { recursive: true });
     execFileSync("tar", ["-c", "-f", `${file}.${process.pid}`, "-C", layout, "."]);
-    execFileSync("mv", [`${file}.${process.pid}`, file]);
+    renameSync(`${file}.${process.pid}`, file);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

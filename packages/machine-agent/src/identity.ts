@@ -40,7 +40,7 @@ export function fileIdentity(dir: string): IdentityStore {
   };
 }
 
-/** A machine without a disk: it joins anew each time it is started. */
+/** A machine without a disk: it joins again each time it is started. */
 export function memoryIdentity(): IdentityStore {
   let kept: Identity | undefined;
   return {

@@ -1,4 +1,4 @@
-import type { Clock, Log } from "@causeway/foundation";
+import { hasCode, type Clock, type Log } from "@causeway/foundation";
 import { createClient } from "@causeway/kubernetes";
 import { requestCertificate, clientWish } from "./certificates.ts";
 import { readCloudConfig } from "./cloud-init.ts";
@@ -13,7 +13,7 @@ export interface JoinUsing {
   readonly log: Log;
   readonly signal: AbortSignal;
   /** Joins as if for the first time. What was kept is replaced only once that has succeeded. */
-  readonly anew: boolean;
+  readonly rejoin: boolean;
 }
 
 export interface Joined {
@@ -35,7 +35,7 @@ export function readJoin(machine: BootedMachine): JoinConfiguration {
  */
 export async function join(machine: BootedMachine, using: JoinUsing): Promise<Joined> {
   const configuration = readJoin(machine);
-  const kept = using.anew ? undefined : await using.identity.load(using.clock.now());
+  const kept = using.rejoin ? undefined : await using.identity.load(using.clock.now());
   if (kept && kept.server === configuration.server) return { identity: kept, configuration };
   const nodeName = configuration.nodeName ?? machine.name;
   using.log.info("joining", { server: configuration.server });
@@ -49,4 +49,13 @@ export async function join(machine: BootedMachine, using: JoinUsing): Promise<Jo
   } finally {
     await client.close();
   }
+}
+
+/** User data stays what it is: trying again would find the same. */
+export function neverJoins(error: unknown): boolean {
+  return (
+    hasCode(error, "MACHINE_NOT_JOINING") ||
+    hasCode(error, "MACHINE_USER_DATA_INVALID") ||
+    hasCode(error, "MACHINE_JOIN_INVALID")
+  );
 }

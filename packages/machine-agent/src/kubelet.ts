@@ -1,9 +1,9 @@
-import { hasCode, isAborted, messageOf, type Clock, type KeyPair, type Log } from "@causeway/foundation";
+import { isAborted, messageOf, type Clock, type KeyPair, type Log } from "@causeway/foundation";
 import { createClient, isUnauthorized, type KubernetesClient } from "@causeway/kubernetes";
 import { heartbeat, register, reportStatus } from "./heartbeat.ts";
 import type { Identity, IdentityStore } from "./identity.ts";
 import type { BootedMachine } from "./interface.ts";
-import { join, type Joined } from "./join.ts";
+import { join, neverJoins, type Joined } from "./join.ts";
 import type { JoinConfiguration } from "./join-configuration.ts";
 import { playPods } from "./pods/pods.ts";
 import { keepServing, renewClient } from "./renewal.ts";
@@ -27,10 +27,10 @@ const aDay = 24 * 3600_000;
 export async function runMachine(machine: BootedMachine, using: MachineUsing, signal: AbortSignal): Promise<void> {
   const log = using.log.with({ machine: machine.name });
   const all: Using = { random: Math.random(), ...using, log, signal };
-  let anew = false;
+  let rejoin = false;
   for (let pause = 250; !signal.aborted; pause = Math.min(pause * 2, 30_000)) {
     try {
-      const joined = await join(machine, { ...all, anew });
+      const joined = await join(machine, { ...all, rejoin });
       await serve(machine, joined, { ...all, settled: () => (pause = 250) });
       return;
     } catch (error) {
@@ -39,22 +39,13 @@ export async function runMachine(machine: BootedMachine, using: MachineUsing, si
         log.info("the machine does not join a cluster", { why: messageOf(error) });
         return idle(all);
       }
-      // An identity that is not known may be an answer of the moment: it is kept until joining anew gives another.
-      anew = !anew && isUnauthorized(error);
+      // An identity that is not known may be an answer of the moment: it is kept until joining once more gives another.
+      rejoin = !rejoin && isUnauthorized(error);
       if (!isAborted(error))
         log.warn("the machine's kubelet stopped and starts again", { error: messageOf(error), pause });
       await using.clock.sleep(pause, signal).catch(() => {});
     }
   }
-}
-
-/** User data stays what it is: trying again would find the same. */
-function neverJoins(error: unknown): boolean {
-  return (
-    hasCode(error, "MACHINE_NOT_JOINING") ||
-    hasCode(error, "MACHINE_USER_DATA_INVALID") ||
-    hasCode(error, "MACHINE_JOIN_INVALID")
-  );
 }
 
 /** A timer, so that a process with nothing else to do lives on until it is told to stop. */

@@ -52,7 +52,7 @@ function expired(): CausewayError {
     "MACHINE_IDENTITY_EXPIRED",
     "the machine's client certificate expired before it was renewed",
     {
-      hint: "The machine tries to join anew; delete its Machine to have it replaced.",
+      hint: "The machine tries to join again; delete its Machine to have it replaced.",
     },
   );
 }

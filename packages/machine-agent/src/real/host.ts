@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { BOOT_FOLDERS, DISK_FOLDERS } from "./settings.ts";
@@ -46,7 +46,7 @@ export async function makeCgroup(cgroup: string): Promise<void> {
   for (const file of ["cpuset.cpus", "cpuset.mems"]) {
     let above = join(CGROUPS, "cpuset");
     for (const part of cgroup.split("/").filter((p) => p !== "")) {
-      const value = await command("cat", [join(above, file)]).catch(() => "");
+      const value = await readFile(join(above, file), "utf8").catch(() => "");
       above = join(above, part);
       if (value.trim() !== "") await writeFile(join(above, file), value).catch(() => {});
     }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Log } from "@causeway/foundation";
+import { openProgramLog } from "./program-log.ts";
 import { paths } from "./settings.ts";
 
 export interface Program {
@@ -16,7 +16,7 @@ const LONGEST = 30_000;
 /** A program that ran so long, in milliseconds, has started well: the next pause is the shortest again. */
 const SETTLED = 60_000;
 
-/** Keeps a program running until the signal aborts, as systemd does: what ends is started again, after growing pauses. Its output is a file. */
+/** Keeps a program running until the signal aborts, as systemd does: what ends is started again, after growing pauses. Its output is a file of bounded size. */
 export async function keepRunning(
   program: Program,
   using: { readonly clock: Clock; readonly log: Log },
@@ -38,7 +38,7 @@ export async function keepRunning(
 /** Says how it ended. */
 function runOnce({ name, file, args }: Program, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
-    const output = createWriteStream(join(paths.logs, `${name}.log`), { flags: "a", mode: 0o600 });
+    const output = openProgramLog(join(paths.logs, `${name}.log`));
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"] });
     const stop = () => child.kill("SIGTERM");
     signal.addEventListener("abort", stop, { once: true });

@@ -1,11 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 import { join as joinPath } from "node:path";
-import { hasCode, isServed, messageOf, readCertificate, type Clock, type Log } from "@causeway/foundation";
+import { isServed, messageOf, readCertificate, type Clock, type Log } from "@causeway/foundation";
 import { isUnauthorized } from "@causeway/kubernetes";
 import type { Identity, IdentityStore } from "../identity.ts";
 import type { BootedMachine } from "../interface.ts";
-import { join, type Joined } from "../join.ts";
+import { join, neverJoins, type Joined } from "../join.ts";
 import { command, furnish, makeCgroup, writeOwn } from "./host.ts";
 import { keepRunning } from "./program.ts";
 import {
@@ -76,14 +76,14 @@ async function joinPatiently(
   using: Pick<RealMachineUsing, "identity" | "clock" | "log">,
   signal: AbortSignal,
 ): Promise<Joined | undefined> {
-  let anew = false;
+  let rejoin = false;
   for (let pause = 250; !signal.aborted; pause = Math.min(pause * 2, LONGEST)) {
     try {
-      return await join(machine, { ...using, signal, anew });
+      return await join(machine, { ...using, signal, rejoin });
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (hasCode(error, "MACHINE_NOT_JOINING") || hasCode(error, "MACHINE_JOIN_INVALID")) throw error;
-      anew = !anew && isUnauthorized(error);
+      if (neverJoins(error)) throw error;
+      rejoin = !rejoin && isUnauthorized(error);
       using.log.warn("the machine cannot join yet", { error: messageOf(error), pause });
       await using.clock.sleep(pause, signal).catch(() => {});
     }
