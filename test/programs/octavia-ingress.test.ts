@@ -163,6 +163,22 @@ describe("kube-apiserver with the ingress controller", () => {
     const members = await cloud.loadBalancing.members(lb?.pools[0]?.id ?? "").all();
     expect(members.map(({ protocol_port: port }) => port)).toEqual(members.map(() => spec.ports?.[0]?.nodePort));
     expect(members.map(({ address: at }) => at).sort()).toEqual(["10.88.0.10", "10.88.0.11"]);
+    const file = join(stage.dir, "ingress.yaml");
+    const planned = stage.run("plan", "ingress", "default/web", "--config", file, "--detailed-exitcode");
+    expect(await planned.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to do") });
+    const paths = [...http.paths, { ...http.paths[0], path: "/more" }];
+    await running.stop();
+    await client.patch(Ingress, key, {
+      type: "merge",
+      body: { spec: { rules: [{ host: "a.example", http: { paths } }] } },
+    });
+    const more = stage.run("plan", "ingress", "web", "--config", file, "--detailed-exitcode", "-o", "json");
+    const { code, stdout } = await more.ended;
+    expect(code).toBe(3);
+    const { rounds } = JSON.parse(stdout) as { rounds: { step: { type: string } }[][] };
+    expect(rounds.flat().map(({ step }) => step.type)[0]).toBe("create-policy");
+    expect((await stage.run("plan", "ingress", "none", "--config", file).ended).code).toBe(2);
+    running = stage.run("run", "octavia-ingress", "--config", file, "--debug");
     await client.delete(Ingress, key);
     await gone(Ingress, "web");
     expect(await left()).toEqual([]);

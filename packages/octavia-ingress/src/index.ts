@@ -4,3 +4,6 @@ export { CLASS_ANNOTATION, CLASS_CONTROLLER, CLASS_VALUE, FINALIZER, GATEWAY_CON
 export { Gateway, GatewayClass, HTTPRoute, ReferenceGrant, TLSRoute } from "./objects/gateway.ts";
 export { Ingress, IngressClass, type IngressSpec } from "./objects/ingress.ts";
 export { createOctaviaIngress, rarelyWatched, type OctaviaIngressOptions } from "./octavia-ingress.ts";
+export type { ExplainedStep, Explanation } from "./balancer/explain-rounds.ts";
+export { explainGateway } from "./gateway/explain.ts";
+export { explainIngress, type ExplainOptions } from "./ingress/explain.ts";

@@ -103,6 +103,17 @@ export function gatewayOwner(cluster: string, { namespace, name, uid }: Subject)
   };
 }
 
+/** Whose floating IP has that description: an Ingress, or a class (without a namespace). */
+export function describedOwner(cluster: string, description: string): { namespace: string; name: string } | undefined {
+  const end = ` from cluster ${cluster}`;
+  const start = "Floating IP for Kubernetes ingress ";
+  if (!description.startsWith(start) || !description.endsWith(end)) return undefined;
+  const whose = description.slice(start.length, -end.length).split(" ");
+  const [name = "", inWord, namespaceWord, namespace = ""] = whose;
+  if (whose.length === 4 && inWord === "in" && namespaceWord === "namespace") return { namespace, name };
+  return whose.length === 2 && name === "class" && inWord !== undefined ? { namespace: "", name: inWord } : undefined;
+}
+
 /** Upstream's: a digest of the Service's name and the port as Go prints it. With namespaces, where one load balancer serves several. */
 export function poolName(owner: Owner, namespace: string, service: string, port: BackendPort): string {
   const printed = `&ServiceBackendPort{Name:${port.name ?? ""},Number:${port.name ? 0 : (port.number ?? 0)},}`;

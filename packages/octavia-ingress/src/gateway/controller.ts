@@ -65,25 +65,35 @@ export function createGatewayController(options: GatewayControllerOptions): {
 } {
   return {
     async run(signal) {
-      const { informers, clock, log } = options;
-      const has = (type: ResourceType<KubeObject>): Promise<boolean> => isInstalled(options, type, signal);
-      const served = <T extends KubeObject>(type: ResourceType<T>) => servedVersion(type, has);
-      while (!(await has(Gateway)) || !(await has(HTTPRoute))) {
+      const { clock, log } = options;
+      let kinds = await installedKinds(options, signal);
+      while (!kinds) {
         await clock.sleep(INSTALLED_EVERY, signal);
+        kinds = await installedKinds(options, signal);
       }
-      const kinds: ResourceType<Route>[] = [HTTPRoute];
-      for (const type of [TLSRoute, ...refusedRoutes]) kinds.push(...(await served(type)));
-      const [granted] = await served(ReferenceGrant);
-      const grants = granted && informers.for(granted);
-      log.info("the Gateway API is served", { routes: kinds.map(({ kind }) => kind).join(",") });
-      await runGateways(options, { kinds, grants }, signal);
+      log.info("the Gateway API is served", { routes: kinds.kinds.map(({ kind }) => kind).join(",") });
+      await runGateways(options, kinds, signal);
     },
   };
 }
 
+/** The kinds of the Gateway API that the cluster has; undefined: it lacks Gateways or HTTPRoutes. */
+export async function installedKinds(
+  options: Pick<GatewayControllerOptions, "informers" | "log">,
+  signal: AbortSignal,
+): Promise<Kinds | undefined> {
+  const has = (type: ResourceType<KubeObject>): Promise<boolean> => isInstalled(options, type, signal);
+  const served = <T extends KubeObject>(type: ResourceType<T>) => servedVersion(type, has);
+  if (!(await has(Gateway)) || !(await has(HTTPRoute))) return undefined;
+  const kinds: ResourceType<Route>[] = [HTTPRoute];
+  for (const type of [TLSRoute, ...refusedRoutes]) kinds.push(...(await served(type)));
+  const [granted] = await served(ReferenceGrant);
+  return { kinds, grants: granted && options.informers.for(granted) };
+}
+
 /** The cluster has the kind. One that cannot be asked is asked again. */
 async function isInstalled(
-  { informers, log }: GatewayControllerOptions,
+  { informers, log }: Pick<GatewayControllerOptions, "informers" | "log">,
   type: ResourceType<KubeObject>,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -114,31 +124,13 @@ interface Kinds {
   readonly grants: Informer<ReferenceGrant> | undefined;
 }
 
-async function runGateways(
-  options: GatewayControllerOptions,
-  { kinds, grants }: Kinds,
-  signal: AbortSignal,
-): Promise<void> {
-  const { config, informers, memory, events, metrics, clock, log } = options;
+async function runGateways(options: GatewayControllerOptions, kinds: Kinds, signal: AbortSignal): Promise<void> {
+  const { informers, memory, events, metrics, clock, log } = options;
   const { client } = informers;
   const name = "gateway";
   const brake = new Brake({ clock, name, ...(metrics ? { metrics } : {}) });
   const reported = new Reported(events, clock);
-  const from: GatherFrom = {
-    config,
-    client,
-    gateways: informers.for(Gateway),
-    classes: informers.for(GatewayClass),
-    routes: kinds.map((kind) => informers.for(kind)),
-    grants,
-    services: informers.for(Service),
-    secrets: informers.for(Secret, { fieldSelector: "type=kubernetes.io/tls" }),
-    namespaces: informers.for(Namespace),
-    nodes: informers.for(Node),
-    maps: new ClassMaps(informers),
-    memory,
-    brake,
-  };
+  const from = gatherFrom(options, kinds, brake);
   const road: Road<Observed, Step, Published> = {
     gather: (key, stop) => gather(from, key, stop),
     plan,
@@ -156,21 +148,46 @@ async function runGateways(
       JSON.stringify([gateway.spec, gateway.metadata.annotations, routes.map((r) => [keyOf(r), r.spec])]),
   };
   const walk = followRoad(road, { clock, log, brake });
-  const all = [from.gateways, from.classes, from.services, from.secrets, from.namespaces, from.nodes, ...from.routes];
   await runController(
     {
       name,
       reconcile: (key, stop) => (key.namespace === "" ? acceptClass(from, key, clock, stop) : walk(key, stop)),
       sources: sourcesOf(from),
-      ready: async (stop) => {
-        await Promise.all([...all, ...(grants ? [grants] : [])].map((informer) => informer.whenSynced(stop)));
-      },
+      ready: (stop) => whenRead(from, stop),
       ...(metrics ? { measured: { metrics, name } } : {}),
       clock,
       log,
     },
     signal,
   );
+}
+
+export function gatherFrom(
+  { config, informers, memory }: Pick<GatewayControllerOptions, "config" | "informers" | "memory">,
+  { kinds, grants }: Kinds,
+  brake: Brake,
+): GatherFrom {
+  return {
+    config,
+    client: informers.client,
+    gateways: informers.for(Gateway),
+    classes: informers.for(GatewayClass),
+    routes: kinds.map((kind) => informers.for(kind)),
+    grants,
+    services: informers.for(Service),
+    secrets: informers.for(Secret, { fieldSelector: "type=kubernetes.io/tls" }),
+    namespaces: informers.for(Namespace),
+    nodes: informers.for(Node),
+    maps: new ClassMaps(informers),
+    memory,
+    brake,
+  };
+}
+
+/** Resolves when every informer has its first list. */
+export async function whenRead(from: GatherFrom, signal: AbortSignal): Promise<void> {
+  const all = [from.gateways, from.classes, from.services, from.secrets, from.namespaces, from.nodes, ...from.routes];
+  await Promise.all([...all, ...(from.grants ? [from.grants] : [])].map((informer) => informer.whenSynced(signal)));
 }
 
 /** A class of ours is accepted; whether its parameters are right is seen at its Gateways. */

@@ -4,11 +4,8 @@ import {
   followRoad,
   isConflict,
   keyOf,
-  Node,
   publishStatus,
   runController,
-  Secret,
-  Service,
   watchInformer,
   type EventRecorder,
   type Informers,
@@ -20,13 +17,12 @@ import type { BalancerMemory } from "../balancer/gather-balancer.ts";
 import { groupSources } from "../balancer/security-group/sources.ts";
 import { failureOf, isRefusal } from "../balancer/refusal.ts";
 import type { IngressConfig } from "../config/config.ts";
-import { classOwner, FINALIZER, ingressOwner } from "../names.ts";
-import { Ingress, IngressClass } from "../objects/ingress.ts";
+import { classOwner, describedOwner, FINALIZER, ingressOwner } from "../names.ts";
+import { Ingress, type IngressClass } from "../objects/ingress.ts";
 import { memberFacts } from "../objects/nodes.ts";
 import { Reported } from "../reported.ts";
 import { claimOf } from "./class.ts";
-import { ClassMaps } from "./class-maps.ts";
-import { classKey, gather, serviceNames, type GatherFrom } from "./gather.ts";
+import { classKey, gather, gatherFrom, serviceNames, whenRead, type GatherFrom } from "./gather.ts";
 import type { Observed, Published } from "./observed.ts";
 import { FIELD_MANAGER, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
@@ -46,23 +42,11 @@ export interface IngressControllerOptions {
 export function createIngressController(options: IngressControllerOptions): {
   run(signal: AbortSignal): Promise<void>;
 } {
-  const { config, informers, memory, events, metrics, clock, log } = options;
+  const { informers, memory, events, metrics, clock, log } = options;
   const name = "ingress";
   const brake = new Brake({ clock, name, ...(metrics ? { metrics } : {}) });
   const reported = new Reported(events, clock);
-  const from: GatherFrom = {
-    config,
-    informers,
-    client: informers.client,
-    ingresses: informers.for(Ingress),
-    classes: informers.for(IngressClass),
-    services: informers.for(Service),
-    secrets: informers.for(Secret, { fieldSelector: "type=kubernetes.io/tls" }),
-    nodes: informers.for(Node),
-    maps: new ClassMaps(informers),
-    memory,
-    brake,
-  };
+  const from = gatherFrom(options, brake);
   const using = { client: informers.client, ingresses: from.ingresses, memory, events };
   const road: Road<Observed, Step, Published> = {
     gather: (key, signal) => gather(from, key, signal),
@@ -98,8 +82,7 @@ export function createIngressController(options: IngressControllerOptions): {
           reconcile: followRoad(road, { clock, log, brake }),
           sources,
           ready: async (stop) => {
-            const all = [from.ingresses, from.classes, from.services, from.secrets, from.nodes];
-            await Promise.all(all.map((informer) => informer.whenSynced(stop)));
+            await whenRead(from, stop);
           },
           ...(metrics ? { measured: { metrics, name } } : {}),
           clock,
@@ -174,6 +157,9 @@ function cloudSources(
     (enqueue) => watch.pools.onChange(({ object }) => ofBalancers(object.loadbalancers).forEach(enqueue)),
     (enqueue) =>
       watch.floatingIps.onChange(({ object, previous }) => {
+        // One whose load balancer is gone has no port to find its owner by.
+        const owner = describedOwner(clusterName, object.description);
+        if (owner) enqueue(owner);
         for (const port of new Set([object.port_id, previous?.port_id ?? null]))
           for (const lb of port === null ? [] : watch.loadBalancers.byIndex("port", port))
             named(lb.name).forEach(enqueue);

@@ -1,13 +1,21 @@
-import type { Brake, Informer, Informers, KubernetesClient, Node, ObjectKey, Service } from "@causeway/kubernetes";
-import { Secret } from "@causeway/kubernetes";
+import {
+  Node,
+  Secret,
+  Service,
+  type Brake,
+  type Informer,
+  type Informers,
+  type KubernetesClient,
+  type ObjectKey,
+} from "@causeway/kubernetes";
 import { gatherBalancer, type BalancerMemory } from "../balancer/gather-balancer.ts";
 import { bundleOf, type Bundle } from "../certificates/pkcs12.ts";
 import type { IngressConfig } from "../config/config.ts";
 import { classOwner, FINALIZER, ingressOwner, type Owner } from "../names.ts";
-import type { Ingress, IngressClass } from "../objects/ingress.ts";
+import { Ingress, IngressClass } from "../objects/ingress.ts";
 import { memberNodes } from "../objects/nodes.ts";
 import { claimOf } from "./class.ts";
-import type { ClassMaps } from "./class-maps.ts";
+import { ClassMaps } from "./class-maps.ts";
 import type { Observed } from "./observed.ts";
 import { classParameters, parametersOf, type ClassParameters } from "./parameters.ts";
 
@@ -23,6 +31,39 @@ export interface GatherFrom {
   readonly maps: ClassMaps;
   readonly memory: BalancerMemory;
   readonly brake: Brake;
+}
+
+export function gatherFrom(
+  { config, informers, memory }: Pick<GatherFrom, "config" | "informers" | "memory">,
+  brake: Brake,
+): GatherFrom {
+  return {
+    config,
+    informers,
+    client: informers.client,
+    ingresses: informers.for(Ingress),
+    classes: informers.for(IngressClass),
+    services: informers.for(Service),
+    secrets: informers.for(Secret, { fieldSelector: "type=kubernetes.io/tls" }),
+    nodes: informers.for(Node),
+    maps: new ClassMaps(informers),
+    memory,
+    brake,
+  };
+}
+
+/** Resolves when every informer has its first list. */
+export async function whenRead(from: GatherFrom, signal: AbortSignal): Promise<void> {
+  const all = [from.ingresses, from.classes, from.services, from.secrets, from.nodes];
+  await Promise.all(all.map((informer) => informer.whenSynced(signal)));
+}
+
+/** The key whose plan is an Ingress's: its own, or that of the class whose load balancer it shares. Undefined: another controller's. */
+export async function planKey(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<ObjectKey | undefined> {
+  const ingress = from.ingresses.get(key);
+  if (!ingress) return undefined;
+  const shared = (await parametersFor(from, ingress, signal))?.shared === true;
+  return shared && ingress.spec.ingressClassName !== undefined ? classKey(ingress.spec.ingressClassName) : key;
 }
 
 /** The key of the load balancer that the Ingresses of a class share. */

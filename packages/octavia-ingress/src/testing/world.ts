@@ -17,6 +17,8 @@ import { startSimulator, type Simulator } from "@causeway/simulator";
 import type { BalancerDefaults } from "../config/config.ts";
 import { CLASS_ANNOTATION } from "../names.ts";
 import { Ingress, type IngressPath, type IngressSpec } from "../objects/ingress.ts";
+import type { Explanation } from "../balancer/explain-rounds.ts";
+import { explainIngress } from "../ingress/explain.ts";
 import { createOctaviaIngress } from "../octavia-ingress.ts";
 
 export const NODES = ["node-0", "node-1"] as const;
@@ -117,6 +119,32 @@ export class IngressWorld {
     };
     this.#running.push(stop);
     return stop;
+  }
+
+  /** What a reconcile would do now; nothing is written. */
+  async explain(key: { namespace: string; name: string }, kind = explainIngress): Promise<Explanation | undefined> {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const cloud = connectCloud(this.#config, { userAgent: "bystander" });
+    const watch = watchCloud(cloud);
+    const informers = createInformers(this.client);
+    const running = informers.run(signal).catch(() => {});
+    const balancer = {
+      provider: undefined,
+      subnetId: this.subnetId,
+      floatingNetworkId: this.externalId,
+      flavorId: undefined,
+      serial: false,
+    };
+    const config = { clusterName: "c", balancer, manageSecurityGroups: false };
+    try {
+      return await kind({ config, informers, cloud, watch, clock: systemClock }, key, signal);
+    } finally {
+      stopping.abort();
+      await running;
+      await watch.close();
+      await cloud.close();
+    }
   }
 
   async service(name: string, nodePort: number, namespace = "default"): Promise<void> {

@@ -18,7 +18,49 @@ Examples:
   causeway plan service default/web --cloud prod --cluster-name prod`,
     )
     .addCommand(planServiceCommand(signal))
+    .addCommand(planIngressCommand(signal))
+    .addCommand(planGatewayCommand(signal))
     .addCommand(planOpenStackCommand(signal));
+}
+
+/** What `causeway plan ingress` and `causeway plan gateway` are given. */
+export type PlanIngressOptions = ReturnType<ReturnType<typeof ingressOptions>["opts"]>;
+
+function planIngressCommand(signal: AbortSignal) {
+  return ingressOptions("ingress", "an Ingress")
+    .alias("ing")
+    .action(async (name, given) => (await import("./ingress.ts")).planIngress("ingress", name, given, signal));
+}
+
+function planGatewayCommand(signal: AbortSignal) {
+  return ingressOptions("gateway", "a Gateway")
+    .alias("gtw")
+    .action(async (name, given) => (await import("./ingress.ts")).planIngress("gateway", name, given, signal));
+}
+
+function ingressOptions(name: string, whose: string) {
+  return new Command(name)
+    .description(
+      `The steps of \`causeway run octavia-ingress\` towards ${whose}'s load balancer, and the calls they take.`,
+    )
+    .argument("<name>", "NAMESPACE/NAME, or NAME")
+    .requiredOption("--config <file>", "configuration file of the program, as octavia-ingress-controller has it")
+    .option("-n, --namespace <name>", "namespace (default: default)")
+    .option("--detailed-exitcode", "end with status 3 when there is something to do", false)
+    .option("--kubeconfig <file>", "the cluster; wins over the configuration file")
+    .addOption(outputOption())
+    .addOption(logLevelOption())
+    .addHelpText(
+      "after",
+      `
+It only reads, and shows every round to the end, as if nothing else happened. Of one that shares the load balancer of its class, it shows the class's.
+It ends with status 0, with 3 when there is something to do and --detailed-exitcode is given, with 2 for wrong input or where the object is
+missing or another controller's, with 1 when cloud or cluster cannot be reached.
+
+Examples:
+  causeway plan ${name} default/web --config ingress.yaml
+  causeway plan ${name} web -n shop --config ingress.yaml --kubeconfig admin.conf -o json`,
+    );
 }
 
 /** What `causeway plan openstack` is given. */

@@ -1,4 +1,25 @@
-import type { ExplainedRound, PlannedCall, ServiceExplanation } from "@causeway/cloud-controller-manager";
+import type { ServiceExplanation } from "@causeway/cloud-controller-manager";
+
+/** What is printed of an explanation, whatever it is of. */
+export interface PrintedPlan {
+  readonly securityGroup?: readonly Round[];
+  readonly rounds: readonly Round[];
+  readonly complete: boolean;
+  readonly wait: { readonly for: string } | undefined;
+  readonly events: readonly { readonly type: string; readonly reason: string; readonly message: string }[];
+  readonly status: unknown;
+}
+
+type Round = readonly {
+  readonly step: { readonly type: string };
+  readonly calls: readonly { readonly method: string; readonly service: string; readonly route: string }[];
+  readonly aim: {
+    readonly target?: string | undefined;
+    readonly differences?:
+      | readonly { readonly field: string; readonly from?: unknown; readonly to?: unknown }[]
+      | undefined;
+  };
+}[];
 
 /** A Service, and what its next reconciles would do. */
 export interface PlannedService {
@@ -8,7 +29,7 @@ export interface PlannedService {
 }
 
 /** The rounds with their steps, fields that change, and calls; then what they come to. */
-export function renderPlan({ securityGroup, rounds, complete, wait, events, status }: ServiceExplanation): string {
+export function renderPlan({ securityGroup = [], rounds, complete, wait, events, status }: PrintedPlan): string {
   const steps = [...securityGroup, ...rounds].flat();
   const calls = steps.flatMap((step) => step.calls);
   const lines = [
@@ -30,7 +51,7 @@ export function renderPlan({ securityGroup, rounds, complete, wait, events, stat
 }
 
 /** True if a reconcile would change something. */
-export function hasSteps({ securityGroup, rounds }: ServiceExplanation): boolean {
+export function hasSteps({ securityGroup = [], rounds }: PrintedPlan): boolean {
   return securityGroup.length + rounds.length > 0;
 }
 
@@ -39,7 +60,7 @@ function counted(count: number, what: string): string {
 }
 
 /** A heading, and the steps with what they change and their calls. */
-function roundLines(heading: string, round: ExplainedRound<{ readonly type: string }>): string[] {
+function roundLines(heading: string, round: Round): string[] {
   return [
     heading,
     ...round.flatMap(({ step, calls, aim }) => [
@@ -59,6 +80,6 @@ function nameOf(step: { readonly type: string; readonly step?: { readonly type: 
   return step.step ? `${step.step.type} (other family)` : step.type;
 }
 
-function callLine({ method, service, route }: PlannedCall): string {
+function callLine({ method, service, route }: Round[number]["calls"][number]): string {
   return `    ${method} ${service} ${route}`;
 }

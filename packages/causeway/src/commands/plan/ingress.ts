@@ -1,0 +1,83 @@
+import { InputError, readTextFile, systemClock } from "@causeway/foundation";
+import {
+  createClient,
+  createInformers,
+  loadKubeconfig,
+  type ClusterConfig,
+  type ObjectKey,
+} from "@causeway/kubernetes";
+import { explainGateway, explainIngress, readConfig, type ConfigFile } from "@causeway/octavia-ingress";
+import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
+import { stringify } from "yaml";
+import { exitStatus } from "../../terminal/report-error.ts";
+import { commandLog } from "../../terminal/text-log.ts";
+import type { PlanIngressOptions } from "./command.ts";
+import { hasSteps, renderPlan } from "./render.ts";
+
+/**
+ * Prints what reconciles of an Ingress or a Gateway would do now, and the calls they take, without doing it.
+ * @throws INGRESS_NOT_FOUND, INGRESS_CONFIG_INVALID, FLAG_INVALID
+ */
+export async function planIngress(
+  kind: "ingress" | "gateway",
+  name: string,
+  options: PlanIngressOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const log = commandLog(options.logLevel);
+  const key = keyFrom(name, options.namespace ?? "default");
+  const file = readConfig(readTextFile(options.config));
+  for (const warning of file.warnings) process.stderr.write(`warning: ${options.config}: ${warning}\n`);
+  const client = createClient(clusterOf(options, file));
+  const cloud = connectCloud(parseCloudConf(file.cloudConf), { clock: systemClock, log });
+  const watch = watchCloud(cloud, { clock: systemClock, log });
+  const informers = createInformers(client, { log });
+  const stopping = new AbortController();
+  const running = informers.run(AbortSignal.any([signal, stopping.signal]));
+  try {
+    const using = { config: file.config, informers, cloud, watch, clock: systemClock };
+    const explain = kind === "ingress" ? explainIngress : explainGateway;
+    const explained = await explain(using, key, signal);
+    if (!explained) throw notFound(kind, key);
+    const { output } = options;
+    process.stdout.write(
+      output === "json"
+        ? `${JSON.stringify(explained, null, 2)}\n`
+        : output === "yaml"
+          ? stringify(explained, { aliasDuplicateObjects: false })
+          : renderPlan(explained),
+    );
+    if (options.detailedExitcode && hasSteps(explained)) process.exitCode = exitStatus.findings;
+  } finally {
+    stopping.abort();
+    await running;
+    await watch.close();
+    await Promise.all([cloud.close(), client.close()]);
+  }
+}
+
+function clusterOf({ kubeconfig }: PlanIngressOptions, { kubernetes }: ConfigFile): ClusterConfig {
+  const { host } = kubernetes;
+  const path = kubeconfig ?? kubernetes.kubeconfig;
+  if (path === undefined && host !== undefined) return { server: host };
+  const config = loadKubeconfig(path === undefined ? {} : { path });
+  return host === undefined ? config : { ...config, server: host };
+}
+
+interface NamespacedKey extends ObjectKey {
+  readonly namespace: string;
+}
+
+function keyFrom(text: string, otherwise: string): NamespacedKey {
+  const [namespace, name, ...more] = text.includes("/") ? text.split("/") : [otherwise, text];
+  if (!namespace || !name || more.length > 0)
+    throw new InputError("FLAG_INVALID", `${text} is not NAMESPACE/NAME.`, { hint: "Give it as NAMESPACE/NAME." });
+  return { namespace, name };
+}
+
+function notFound(kind: "ingress" | "gateway", { namespace, name }: NamespacedKey): InputError {
+  const [title, list] = kind === "ingress" ? ["Ingress", "ingresses"] : ["Gateway", "gateways"];
+  return new InputError("INGRESS_NOT_FOUND", `There is no ${title} ${namespace}/${name} for this controller.`, {
+    hint: `See \`kubectl get ${list} -A\`; one of another class is another controller's.`,
+  });
+}
