@@ -29,14 +29,14 @@ export function volumeFindings(volumes: Asked<VolumeFacts> | undefined): Finding
       feature: "orphaned volumes",
       state: "limited",
       because: "volumes have no PersistentVolume: they were retained, or are of another cluster of the same name",
-      todo: "Check what they hold; delete them with `openstack volume delete`.",
+      todo: "Check what they hold; delete them with `causeway sweep --volumes`.",
     }),
     ...finding(orphanSnapshots, {
       feature: "orphaned snapshots",
       state: "limited",
       because:
         "snapshots or backups have no VolumeSnapshotContent: they were retained, or are of another cluster of the same name",
-      todo: "Delete them with `openstack volume snapshot delete` or `openstack volume backup delete`.",
+      todo: "Delete them with `causeway sweep --volumes`.",
     }),
   ];
   if (findings.length > 0) return findings;

@@ -8,11 +8,13 @@ import type { OutputFormat } from "../../options/output.ts";
 import { confirm } from "../../terminal/confirm.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import type { SweepOptions } from "./command.ts";
+import type { OrphanVolume } from "./volumes/plan.ts";
+import { sweepVolumes, type SweptVolume, type VolumeSweep } from "./volumes/sweep.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 
 /**
- * Deletes orphans of deleted Services; exit status 1 when some of them could not be deleted.
- * @throws SWEEP_NOT_CONFIRMED, SWEEP_OTHER_CLUSTER
+ * Deletes orphans of deleted Services, and of claims with --volumes; exit status 1 when some of them could not be deleted.
+ * @throws SWEEP_NOT_CONFIRMED, SWEEP_OTHER_CLUSTER, SWEEP_NAME_SHARED
  */
 export async function sweep(options: SweepOptions, signal: AbortSignal): Promise<void> {
   const log = commandLog(options.logLevel);
@@ -30,20 +32,21 @@ export async function sweep(options: SweepOptions, signal: AbortSignal): Promise
       },
       signal,
     );
-    process.stdout.write(render(swept, output));
+    const volumes = options.volumes ? await sweepOwnVolumes(options, { client, cloud }, signal) : undefined;
+    process.stdout.write(render([...swept, ...(volumes ?? [])], output));
     if (!clusters.includes(clusterName) && clusters.length > 0)
       process.stderr.write(
         `Nothing in this project has the cluster name ${clusterName}. Clusters that have: ${clusters.join(", ")}.\n`,
       );
-    if (swept.some((one) => one.outcome === "failed")) process.exitCode = exitStatus.failed;
+    if ([...swept, ...(volumes ?? [])].some((one) => one.outcome === "failed")) process.exitCode = exitStatus.failed;
   } finally {
     await Promise.all([cloud.close(), client.close()]);
   }
 }
 
 /** Shows what would be deleted on standard error, and asks there. */
-async function confirmed(orphans: readonly Orphan[], signal: AbortSignal): Promise<boolean> {
-  const list = orphans.map(({ kind, name, id, service }) => `  ${kind} ${name} (${id}) of Service ${service}`);
+async function confirmed(orphans: readonly (Orphan | OrphanVolume)[], signal: AbortSignal): Promise<boolean> {
+  const list = orphans.map((each) => `  ${each.kind} ${each.name} (${each.id}) of ${ownerOf(each)}`);
   const answer = await confirm(`${list.join("\n")}\nDelete these?`, signal);
   if (answer !== undefined) return answer;
   throw new InputError("SWEEP_NOT_CONFIRMED", `${orphans.length} orphans would be deleted, and there is no terminal.`, {
@@ -51,13 +54,27 @@ async function confirmed(orphans: readonly Orphan[], signal: AbortSignal): Promi
   });
 }
 
-function render(swept: readonly Swept[], output: OutputFormat): string {
+const ownerOf = (orphan: Orphan | OrphanVolume): string =>
+  "service" in orphan ? `Service ${orphan.service}` : `claim ${orphan.claim}`;
+
+function sweepOwnVolumes(
+  { clusterName, dryRun, namespace, yes }: SweepOptions,
+  { client, cloud }: Pick<VolumeSweep, "client" | "cloud">,
+  signal: AbortSignal,
+): Promise<readonly SweptVolume[]> {
+  const request = { client, cloud, clusterName, dryRun, namespace, clock: systemClock };
+  const confirm = (orphans: readonly OrphanVolume[]) => confirmed(orphans, signal);
+  return sweepVolumes({ ...request, ...(yes ? {} : { confirm }) }, signal);
+}
+
+function render(swept: readonly (Swept | SweptVolume)[], output: OutputFormat): string {
   if (output === "json") return `${JSON.stringify(swept, null, 2)}\n`;
   if (output === "yaml") return stringify(swept);
   if (swept.length === 0) return "No orphans of deleted Services.\n";
-  const lines = swept.map(({ outcome, kind, name, service, kept, error }) => {
+  const lines = swept.map((each) => {
+    const { outcome, kind, name, kept, error } = each;
     const why = kept ?? error;
-    return `${outcome.padEnd(7)}  ${kind} ${name} of Service ${service}${why === undefined ? "" : `: ${why}`}`;
+    return `${outcome.padEnd(7)}  ${kind} ${name} of ${ownerOf(each)}${why === undefined ? "" : `: ${why}`}`;
   });
   return `${lines.join("\n")}\n`;
 }

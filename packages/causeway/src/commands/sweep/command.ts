@@ -12,21 +12,24 @@ export function sweepCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-Only what has this cluster's names and descriptions together counts as its own. A cluster none of whose nodes is a server of
+Only what has this cluster's names and descriptions together counts as its own. Volumes that were retained are orphans, too. A cluster none of whose nodes is a server of
 the project is refused. It lists what it would delete and asks
 first, unless --yes is given. It ends with status 0, with 1 when something could not be deleted, with 2 for wrong input.
 
 Examples:
   causeway sweep --cloud prod --cluster-name prod --dry-run
   causeway sweep --cloud prod --cluster-name prod --kubeconfig admin.conf
-  causeway sweep --cloud prod --cluster-name prod --floating-ips --yes -o json`,
+  causeway sweep --cloud prod --cluster-name prod --floating-ips --yes -o json
+  causeway sweep --cloud prod --cluster-name prod --volumes --dry-run`,
     )
     .action(async (given) => (await import("./action.ts")).sweep(given, signal));
 }
 
 function options() {
   return new Command("sweep")
-    .description("Delete orphaned load balancers, security groups and floating IPs of deleted Services.")
+    .description(
+      "Delete orphaned load balancers, security groups and floating IPs of deleted Services, and orphaned volumes.",
+    )
     .addOption(cloudOptions.cloud())
     .addOption(cloudOptions.insecure())
     .addOption(cloudOptions.cacert())
@@ -39,6 +42,11 @@ function options() {
     .option(
       "--floating-ips",
       "also addresses that nothing uses: they may have been kept on purpose (keep-floatingip)",
+      false,
+    )
+    .option(
+      "--volumes",
+      "also volumes, snapshots, backups and attachments of the Cinder CSI driver whose claims are gone, with all that they hold",
       false,
     )
     .addOption(outputOption())
