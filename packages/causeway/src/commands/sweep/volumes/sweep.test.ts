@@ -67,9 +67,19 @@ test("deletes volumes and snapshots of the cluster whose claim is gone, and no o
 
 test("keeps volumes of servers and of claims in the making, and ends attachments to servers that are gone", () => {
   const volume = (id: string, attachments: readonly string[] = [], name = id) => ({
-    ...{ id, name, description, status: "in-use", size: 1, availability_zone: "nova", bootable: "false" },
-    ...{ volume_type: "fast", created_at: "2026-01-01T00:00:00", metadata: { [CLUSTER]: "own" }, snapshot_id: null },
-    ...{ source_volid: null, multiattach: false },
+    id,
+    name,
+    description,
+    status: "in-use",
+    size: 1,
+    availability_zone: "nova",
+    bootable: "false",
+    volume_type: "fast",
+    created_at: "2026-01-01T00:00:00",
+    metadata: { [CLUSTER]: "own" },
+    snapshot_id: null,
+    source_volid: null,
+    multiattach: false,
     attachments: attachments.map((server_id) => ({ server_id, attachment_id: `${id}-a`, device: "/dev/vdb" })),
   });
   const attachment = (id: string, volume_id: string, instance: string) => ({
