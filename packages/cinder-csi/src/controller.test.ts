@@ -376,3 +376,63 @@ describe("a cluster that shares its project", () => {
     expect(await codeOf(one.client.controller.deleteVolume({ volumeId: made.id }))).toBe("ok");
   });
 });
+
+describe("cases of the replaced driver", () => {
+  const zone = "topology.cinder.csi.openstack.org/zone";
+
+  test("returns the requested topology where the zones of volumes are ignored", async () => {
+    const by = await world.driver({ storage: { ignoreVolumeAz: true } });
+    const preferred = [{ segments: { [zone]: "rack-1" } }];
+    const { accessibleTopology } = await create(
+      "pvc-1",
+      { accessibilityRequirements: { preferred, requisite: preferred }, parameters: { availability: "nova" } },
+      by,
+    );
+    expect(accessibleTopology.map(({ segments }) => segments)).toEqual([{ [zone]: "rack-1" }]);
+  });
+
+  test("makes a volume of a backup, and requires its file system to grow", async () => {
+    const { volumeId } = await create("pvc-1");
+    const parameters = { type: "backup", "force-create": "true" };
+    const back = async () => {
+      const request = { name: "b", sourceVolumeId: volumeId, parameters };
+      const { snapshot } = await driver.client.controller.createSnapshot(request);
+      return snapshot;
+    };
+    await world.eventually(async () => (await back())?.readyToUse === true);
+    const snapshotId = (await back())?.snapshotId ?? "";
+    const copy = await create("pvc-2", { volumeContentSource: { type: { case: "snapshot", value: { snapshotId } } } });
+    expect(copy.volumeContext).toMatchObject({ "cinder.csi.openstack.org/resizeRequired": "true" });
+    const { metadata } = await world.cloud.blockStorage.volumes.get(copy.volumeId);
+    expect(metadata).toMatchObject({ "cinder.csi.openstack.org/backup-id": snapshotId });
+  });
+
+  test("does not delete a volume that is attached", async () => {
+    const server = await world.server("one");
+    const { volumeId } = await create("pvc-1");
+    await publish(volumeId, server);
+    expect(await codeOf(driver.client.controller.deleteVolume({ volumeId }))).toBe(Code.FailedPrecondition);
+    expect(calls("DELETE", /\/volumes\//)).toEqual([]);
+  });
+
+  test("refuses backups where the cloud has no backup service", async () => {
+    const { volumeId } = await create("pvc-1");
+    world.simulator.setFaults((call) =>
+      /\/backups/.test(call.path) && call.userAgent.includes(DRIVER_AGENT)
+        ? { when: "before", status: 404 }
+        : undefined,
+    );
+    const request = { name: "b", sourceVolumeId: volumeId, parameters: { type: "backup" } };
+    expect(await codeOf(driver.client.controller.createSnapshot(request))).toBe(Code.FailedPrecondition);
+    expect(await world.cloud.blockStorage.snapshots.all()).toEqual([]);
+  });
+
+  test("fails to delete a volume that Cinder could not delete", async () => {
+    const { volumeId } = await create("pvc-1");
+    world.simulator.setDelay("volume.delete", 3_600_000);
+    const deleted = codeOf(driver.client.controller.deleteVolume({ volumeId }));
+    await world.eventually(async () => (await world.admin.blockStorage.volumes.get(volumeId)).status === "deleting");
+    await world.admin.blockStorage.volumeActions.resetStatus(volumeId, "error_deleting");
+    expect(await deleted).toBe(Code.Internal);
+  });
+});
