@@ -1,6 +1,6 @@
 /**
  * `npm run test:programs`: kubectl of several minors, programs on client-go and controller-runtime, Cluster API's managers and clusterctl, and its
- * OpenStack provider, run against our API server and a real kube-apiserver. Builds them with Go at first, from the versions in tools/kubernetes,
+ * OpenStack provider and the CSI sidecars, run against our API server and a real kube-apiserver. Builds them with Go at first, from the versions in tools/kubernetes,
  * into the user's cache directory. What cannot be built is skipped, with the reason. Arguments go to the test runner.
  */
 import { spawnSync } from "node:child_process";
@@ -15,6 +15,7 @@ import {
   pinnedVersion,
   root,
   run,
+  sidecarBinaries,
   withoutGo,
   type Built,
 } from "./kubernetes-programs.ts";
@@ -121,6 +122,7 @@ async function main(): Promise<number> {
     probe: await probe(),
     konnectivity: await konnectivityBinaries(),
     gatewayApi: gatewayApi(),
+    sidecars: await sidecarBinaries(),
   };
   const env = {
     ...process.env,

@@ -15,6 +15,8 @@ interface Programs {
   readonly konnectivity: Place;
   /** The CRDs of the Gateway API: a folder for each of its channels. */
   readonly gatewayApi: Place;
+  /** The stock CSI sidecars. */
+  readonly sidecars: Place;
 }
 
 export function programs(): Programs {

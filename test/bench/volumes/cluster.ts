@@ -53,6 +53,8 @@ const VolumeSnapshotClass: ResourceType<KubeObject> = {
  */
 export class StorageCluster {
   readonly client: KubernetesClient;
+  /** Where claims, pods and snapshots are. */
+  readonly namespace = NAMESPACE;
   readonly #stop = new AbortController();
   #running: Promise<unknown> | undefined;
 
@@ -129,13 +131,15 @@ export class StorageCluster {
     });
   }
 
-  addClaims(names: readonly string[]): Promise<void> {
+  /** `more`: further fields of the spec. */
+  addClaims(names: readonly string[], more: object = {}): Promise<void> {
     return inParallel(names, (name) =>
       this.#create(PersistentVolumeClaim, name, {
         spec: {
           accessModes: ["ReadWriteOnce"],
           storageClassName: "cinder",
           resources: { requests: { storage: "1Gi" } },
+          ...more,
         },
       }),
     );

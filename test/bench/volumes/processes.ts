@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { stop } from "../apiserver/subject.ts";
 
@@ -45,7 +46,7 @@ const SIDECARS: Readonly<Record<string, readonly string[]>> = {
 export async function startPod(from: StartFrom): Promise<DriverPod> {
   const { side, cloudConf, files, kubeconfig, cluster = "bench" } = from;
   // A path of a Unix socket has at most 107 bytes.
-  const folder = mkdtempSync("/tmp/csi-");
+  const folder = mkdtempSync(join(tmpdir(), "csi-"));
   const socket = join(folder, "csi.sock");
   const log = join(files, `${side}.log`);
   const args = [`--endpoint=unix://${socket}`, `--cloud-config=${cloudConf}`, `--cluster=${cluster}`, "-v=0"];
