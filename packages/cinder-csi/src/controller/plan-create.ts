@@ -83,11 +83,18 @@ const fail = (code: FailureCode, message: string): CreateStep => ({ type: "fail"
 function differenceOf({ gib, source }: VolumeSpec, volume: Volume): string | undefined {
   if (volume.size !== gib) return `${volume.size} GiB instead of ${gib}`;
   const origin = originOf(volume);
+  // While Cinder restores a backup, the volume has the metadata of the one that was backed up for a moment.
+  const isRestoring = PENDING.has(volume.status) && !volume.snapshot_id && !volume.source_volid;
+  if (isRestoring && source?.type === "snapshot") return undefined;
   if (origin === (source?.id ?? undefined)) return undefined;
   return origin === undefined ? "no content source" : `content source ${origin}`;
 }
 
+/** What Cinder itself records in the metadata of a volume that it has restored a backup into. It replaces the others by those of the backup's volume. */
+const RESTORED = "src_backup_id";
+
 /** The snapshot, backup or volume that its content was copied from. */
 export function originOf(volume: Volume): string | undefined {
-  return volume.snapshot_id || volume.source_volid || volume.metadata[METADATA_BACKUP] || undefined;
+  const { snapshot_id, source_volid, metadata } = volume;
+  return snapshot_id || source_volid || metadata[RESTORED] || metadata[METADATA_BACKUP] || undefined;
 }

@@ -54,6 +54,18 @@ describe("the plan of CreateVolume", () => {
       [volume({ metadata: { [METADATA_BACKUP]: "b" } })],
       "done",
     ],
+    [
+      "returns a restored backup after Cinder has replaced the metadata",
+      { source: { type: "snapshot", id: "b" } },
+      [volume({ metadata: { [METADATA_BACKUP]: "earlier", src_backup_id: "b" } })],
+      "done",
+    ],
+    [
+      "waits for a volume whose backup is restored, whatever its metadata",
+      { source: { type: "snapshot", id: "b" } },
+      [volume({ status: "restoring-backup", metadata: { [METADATA_BACKUP]: "earlier" } })],
+      "wait",
+    ],
     ["deletes a volume that Cinder could not create", {}, [volume({ status: "error" })], "remove-failed"],
     [
       "keeps a volume in error that is attached",

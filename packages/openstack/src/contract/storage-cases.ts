@@ -82,6 +82,31 @@ export const storageCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "a volume of a backup has the metadata of the volume that was backed up, and the backup's ID",
+    async run(context) {
+      const { backups, volumes } = context.cloud.blockStorage;
+      const volume = await makeVolume(context);
+      const backup = await backups.create({ volume_id: volume.id, name: context.name("backup") });
+      const gone = (find: () => Promise<unknown>) => eventually(context, find, (found) => found === undefined);
+      context.cleanup(async () => {
+        await backups.delete(backup.id);
+        await gone(() => backups.find(backup.id));
+      });
+      await eventually(
+        context,
+        () => backups.get(backup.id),
+        (b) => b.status === "available",
+      );
+      const own = { name: context.name("restored"), size: 1, backup_id: backup.id, metadata: { own: "lost" } };
+      const { id } = await volumes.create(own);
+      context.cleanup(async () => {
+        await volumes.delete(id);
+        await gone(() => volumes.find(id));
+      });
+      assert.deepEqual((await isNow(context, id, "available")).metadata, { a: "1", src_backup_id: backup.id });
+    },
+  },
+  {
     name: "a volume of an unknown type, zone or size zero is refused",
     async run(context) {
       const { volumes } = context.cloud.blockStorage;

@@ -51,6 +51,7 @@ export function addBackupRoutes(app: StorageApp, parts: StorageParts, volumes: V
       is_incremental: given["incremental"] === true,
       metadata: labels(given["metadata"] ?? {}),
       ...contentOf(tables.snapshots.get(textAt(given, "snapshot_id") ?? "") ?? volume),
+      volume_metadata: volume.metadata,
       created_at: instantOf(kernel),
       updated_at: null,
     });
@@ -83,6 +84,7 @@ export function addBackupRoutes(app: StorageApp, parts: StorageParts, volumes: V
     backups.update(backup.id, { status: "restoring" });
     tables.volumes.update(target.id, contentOf(backup));
     kernel.agenda.after(kernel.delay("backup.restore"), "backup.settle", `${backup.id} restoring available`);
+    kernel.agenda.after(kernel.delay("backup.restore"), "volume.restored", `${target.id} ${backup.id}`);
     const restore = { backup_id: backup.id, volume_id: target.id, volume_name: target.name ?? "" };
     return c.json({ restore }, 202);
   });

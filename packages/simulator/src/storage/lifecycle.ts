@@ -20,6 +20,7 @@ export interface NewVolume extends VolumeRequest {
   readonly metadata?: Readonly<Record<string, string>>;
   readonly multiattach?: boolean;
   readonly group_id?: string | null;
+  /** Its content is that of the backup. */
   readonly backup_id?: string;
 }
 
@@ -36,6 +37,7 @@ export class Volumes implements VolumeLinks {
     this.#parts = parts;
     const { agenda } = parts.kernel;
     agenda.handler("volume.settle", (argument) => this.#settleVolume(argument));
+    agenda.handler("volume.restored", (argument) => this.#finishRestore(argument));
     agenda.handler("volume.gone", (id) => {
       if (parts.tables.volumes.get(id)?.status === "deleting") parts.tables.volumes.remove(id);
     });
@@ -83,8 +85,22 @@ export class Volumes implements VolumeLinks {
     const isPlaceable = this.isPlaceable(type);
     if (!isPlaceable) noBackendFor(this.#parts, volume);
     const status = outcome === "error" || !isPlaceable ? "error" : "available";
+    if (request.backup_id !== undefined && status === "available") {
+      kernel.agenda.after(kernel.delay("volume.create"), "volume.restored", `${volume.id} ${request.backup_id}`);
+    }
     kernel.agenda.after(kernel.delay("volume.create"), "volume.settle", `${volume.id} creating ${status}`);
     return { ...volume, bootable: volume.bootable ?? volume.image_id !== null };
+  }
+
+  /** Cinder replaces the metadata of the volume by that of the one that was backed up, and adds which backup it was. */
+  #finishRestore(argument: string): void {
+    const [id = "", backupId = ""] = argument.split(" ");
+    const { volumes, backups } = this.#parts.tables;
+    const [volume, backup] = [volumes.get(id), backups.get(backupId)];
+    if (!volume || !backup) return;
+    const isOwn = backup.volume_id === id;
+    const metadata = { ...backup.volume_metadata, ...(isOwn ? {} : { src_backup_id: backupId }) };
+    this.#touch(id, { metadata });
   }
 
   attach(id: string, target: { readonly serverId: string; readonly device: string }, milliseconds: number): string {

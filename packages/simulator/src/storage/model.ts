@@ -80,6 +80,8 @@ export interface Backup {
   readonly is_incremental: boolean;
   readonly content?: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Of the volume when it was backed up: a volume that the backup is restored into has it afterwards. */
+  readonly volume_metadata?: Readonly<Record<string, string>>;
   readonly created_at: string;
   readonly updated_at: string | null;
 }

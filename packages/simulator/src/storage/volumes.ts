@@ -69,6 +69,7 @@ function readVolume(c: StorageContext, parts: StorageParts, given: unknown): New
   const [snapshot_id, source_volid] = [textAt(given, "snapshot_id"), textAt(given, "source_volid")];
   const origin = originSize(c, parts, { snapshot_id, source_volid }) ?? backupSize(c, parts, given);
   const size = sizeOf(given, origin);
+  const restored = textAt(given, "backup_id");
   const [image_id, type, zone] = [
     textAt(given, "imageRef"),
     textAt(given, "volume_type"),
@@ -86,7 +87,7 @@ function readVolume(c: StorageContext, parts: StorageParts, given: unknown): New
     ...(textAt(given, "group_id") === undefined ? {} : { group_id: textAt(given, "group_id") ?? null }),
     ...(snapshot_id === undefined ? {} : { snapshot_id }),
     ...(source_volid === undefined ? {} : { source_volid }),
-    ...(textAt(given, "backup_id") === undefined ? {} : { backup_id: textAt(given, "backup_id") ?? "" }),
+    ...(restored === undefined || c.get("minor") < 47 ? {} : { backup_id: restored }),
     ...(given["multiattach"] === true ? { multiattach: true } : {}),
   };
 }
