@@ -18,6 +18,10 @@ async function main(): Promise<number> {
     console.log("installing kubectl (Debian's kubernetes-client)");
     await run("apt-get", ["install", "-y", "-q", "kubernetes-client"], { cwd: root, env });
   }
+  if (spawnSync("mkfs.xfs", ["-V"]).error !== undefined) {
+    console.log("installing mkfs.xfs (Debian's xfsprogs)");
+    await run("apt-get", ["install", "-y", "-q", "xfsprogs"], { cwd: root, env });
+  }
   const vitest = resolve(root, "node_modules/.bin/vitest");
   const args = ["run", "--config", "vitest.openstack.config.ts", ...process.argv.slice(2)];
   return run(vitest, args, { cwd: root, env });

@@ -16,11 +16,13 @@ import {
   idle,
   prepare,
   restart,
+  resumption,
   situations,
   type Limits,
   type Outcome,
   type Situation,
 } from "./volumes/situations.ts";
+import { virtualHour } from "./volumes/hour.ts";
 import { Stage, type Programs, type TimedRoute } from "./volumes/stage.ts";
 import { fleet } from "./volumes/fleet.ts";
 
@@ -97,13 +99,32 @@ async function together(stages: ReadonlyMap<Side, Stage>, situation: Situation):
   });
 }
 
+/** With a driver of its own on a clock that is turned forward: more than the real minutes of the idle row show. */
+async function hourOfOurs(stages: ReadonlyMap<Side, Stage>): Promise<void> {
+  const stage = stages.get("ours");
+  if (!stage) return;
+  const { upstream } = rows.at(-1) ?? {};
+  await stage.stopPod();
+  const { figures, note } = await virtualHour(stage);
+  await stage.startPod();
+  keep({
+    name: `${idle.name}, ours on the virtual clock`,
+    ours: figures,
+    ...(upstream ? { upstream } : {}),
+    ...(note === undefined ? {} : { note }),
+  });
+}
+
 async function onStages(programs: Programs, wanted: readonly Situation[]): Promise<void> {
   if (wanted.length === 0) return;
   const stages = new Map<Side, Stage>();
   try {
     for (const side of sides) stages.set(side, await Stage.start({ side, base, programs, ...explain }));
     await Promise.all([...stages.values()].map(prepare));
-    for (const situation of wanted) await together(stages, situation);
+    for (const situation of wanted) {
+      await together(stages, situation);
+      if (situation === idle) await hourOfOurs(stages);
+    }
   } finally {
     for (const stage of stages.values()) await stage.close();
   }
@@ -111,7 +132,7 @@ async function onStages(programs: Programs, wanted: readonly Situation[]): Promi
 
 const programs = await built();
 try {
-  const order = [...situations, restart, idle, detachment];
+  const order = [...situations, restart, resumption, idle, detachment];
   // Later rows begin with what earlier ones made.
   const last = order.findLastIndex(({ name }) => only.test(name));
   await onStages(

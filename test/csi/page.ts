@@ -22,6 +22,7 @@ export function pageOf(drivers: readonly DriverResult[]): string {
     "`npm run test:csi` runs csi-sanity 5.6.0 of kubernetes-csi/csi-test, whole and unchanged, against cinder-csi and manila-csi over their Unix sockets: Go's",
     "gRPC client and a simulated cloud. cinder-csi's node service formats and mounts loop devices with the commands and the kernel of this machine. manila-csi",
     "forwards to a stand-in for csi-driver-nfs and ceph-csi, which records and mounts nothing. It writes this page.",
+    "`npm run test:csi -- --real devcloud` runs cinder-csi's specs on a real OpenStack (tools/devcloud), whose servers' disks are loop devices, too.",
     "",
     ...drivers.map(summary),
     "",

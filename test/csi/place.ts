@@ -1,6 +1,5 @@
 /** cinder-csi with all its services on a socket, a simulated cloud, and a server of it whose devices are loop devices here. */
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Clouds, createController, createIdentity, createNode } from "@causeway/cinder-csi";
@@ -10,6 +9,7 @@ import { createLog } from "@causeway/foundation";
 import { connectCloud, loadCloudsYaml, watchCloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { followDevices } from "./devices.ts";
+import { unmountBelow } from "./mounted.ts";
 import { bootServer } from "./server.ts";
 
 export interface CsiPlace {
@@ -61,12 +61,4 @@ export async function openCsiPlace(options: { onCall?: (outcome: CallOutcome) =>
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-/** What a test that failed left. */
-function unmountBelow(dir: string): void {
-  const paths = readFileSync("/proc/self/mountinfo", "utf8")
-    .split("\n")
-    .map((line) => line.split(" ")[4] ?? "");
-  for (const path of paths.filter((each) => each.startsWith(`${dir}/`)).toReversed()) execFileSync("umount", [path]);
 }

@@ -28,11 +28,13 @@ const AFTERWARDS = 12_000;
 const NODES = 20;
 const CLAIMS = 100;
 const DRAINED = 20;
+const LATE = 20;
 const VOLUMES = 1_000;
 
 const nodeName = (at: number): string => `node-${String(at).padStart(2, "0")}`;
 const drainedNode = nodeName(NODES);
 const claims = Array.from({ length: CLAIMS }, (_, i) => `claim-${i}`);
+const late = Array.from({ length: LATE }, (_, i) => `late-${i}`);
 const moving = Array.from({ length: DRAINED }, (_, i) => `moving-${i}`);
 const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 const podsOf = (names: readonly string[], node: (at: number) => string, suffix = "") =>
@@ -98,11 +100,13 @@ export const situations: readonly Situation[] = [
 
 export const detachment: Situation = {
   name: `detach ${CLAIMS} volumes`,
-  run: (stage, limits) =>
-    act(stage, limits, {
+  async run(stage, limits) {
+    const before = await attachedIn(stage);
+    return act(stage, limits, {
       work: () => stage.cluster.removePods(claims),
-      done: () => attachedOver(stage, DRAINED),
-    }),
+      done: async () => (await attachedIn(stage)) === before - CLAIMS,
+    });
+  },
 };
 
 /** With the volumes attached, and others that no cluster uses. */
@@ -123,6 +127,22 @@ export const restart: Situation = {
   },
 };
 
+/** The same, while claims and pods wait that were made when no driver ran. */
+export const resumption: Situation = {
+  name: `restart with ${VOLUMES} volumes and ${LATE} claims that wait`,
+  async run(stage, limits) {
+    await stage.stopPod();
+    await stage.cluster.addClaims(late);
+    await stage.cluster.addPods(podsOf(late, nodeName));
+    const before = await attachedIn(stage);
+    const outcome = await act(stage, limits, {
+      work: () => stage.startPod(),
+      done: async () => (await attachedIn(stage)) === before + LATE,
+    });
+    return { ...outcome, figures: { ...outcome.figures, cpuSeconds: stage.cost().cpuSeconds } };
+  },
+};
+
 /** Nothing happens; an hour, from what so many minutes cost. */
 export const idle: Situation = {
   name: `an idle hour with ${VOLUMES} volumes`,
@@ -138,9 +158,17 @@ export const idle: Situation = {
 
 async function attachedOver(stage: Stage, count: number): Promise<boolean> {
   const counts = await stage.cluster.attached();
-  if (counts.has("") || counts.has(drainedNode)) return false;
-  return [...counts.values()].reduce((sum, each) => sum + each, 0) === count;
+  return !counts.has("") && !counts.has(drainedNode) && total(counts) === count;
 }
+
+/** Not a number while an attachment changes. */
+async function attachedIn(stage: Stage): Promise<number> {
+  const counts = await stage.cluster.attached();
+  return counts.has("") ? Number.NaN : total(counts);
+}
+
+const total = (counts: ReadonlyMap<string, number>): number =>
+  [...counts.values()].reduce((sum, each) => sum + each, 0);
 
 interface Act {
   readonly work: () => Promise<void>;
@@ -177,7 +205,7 @@ async function until(test: () => Promise<boolean>, deadline: number): Promise<bo
 }
 
 /** Until no call has come for a while, or `limit` milliseconds are over. */
-async function quiet(stage: Stage, limit: number): Promise<void> {
+export async function quiet(stage: Stage, limit: number): Promise<void> {
   const end = Date.now() + limit;
   while (Date.now() < end && Date.now() - stage.cloud.lastCallAt() < QUIET) await pause(LOOK);
 }
