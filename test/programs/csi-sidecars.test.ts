@@ -22,7 +22,7 @@ describe.each(servers())("the stock CSI sidecars with our driver on $name", ({ n
   let cluster: StorageCluster;
   let pod: DriverPod;
   let nodes: readonly { readonly id: string; readonly name: string }[];
-  const closing: (() => Promise<unknown> | unknown)[] = [];
+  const closing: (() => unknown)[] = [];
 
   beforeAll(async () => {
     server = await startServer(name);
