@@ -58,6 +58,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "machineset",
     "machinedeployment machinehealthcheck machinepool kubeadm-config kubeadmcontrolplane",
     "clusterresourceset csr-approver cluster",
+    "move",
     "cluster-api.ts",
     "index.ts",
   ],

@@ -14,6 +14,7 @@ import { doctorCommand } from "./commands/doctor/command.ts";
 import { keystoneTokenCommand } from "./commands/keystone-token/command.ts";
 import { machineAgentCommand } from "./commands/machine-agent/command.ts";
 import { machineCommand } from "./commands/machine/command.ts";
+import { moveCommand } from "./commands/move/command.ts";
 import { planCommand } from "./commands/plan/command.ts";
 import { restoreCommand } from "./commands/restore/command.ts";
 import { runCommand } from "./commands/run/command.ts";
@@ -38,6 +39,7 @@ const commands: readonly ((signal: AbortSignal) => CommandUnknownOpts)[] = [
   generateCommand,
   backupCommand,
   restoreCommand,
+  moveCommand,
   runCommand,
   doctorCommand,
   explainCommand,
@@ -68,6 +70,7 @@ Examples:
   causeway machine-agent --cloud devcloud  play the machines of a cloud that has none
   causeway create cluster web              a cluster next to the demo
   causeway describe cluster web            a cluster's objects, and what each waits for
+  causeway move --to-kubeconfig target     clusters to another management cluster
   causeway run cloud-controller-manager    nodes, routes and load balancers of a Kubernetes of your own
   causeway doctor --cloud devcloud         what will work on a cloud, what not, and what to do
   causeway plan service default/web        what a reconcile would do, and the calls it costs

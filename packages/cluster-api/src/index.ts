@@ -7,3 +7,4 @@ export { planMachineSet } from "./machineset/plan.ts";
 export { cloudConfig } from "./kubeadm-config/cloud-config.ts";
 export { planControlPlane } from "./kubeadmcontrolplane/plan.ts";
 export type { ControlPlaneAccess, EtcdMember, EtcdPlace } from "./objects/access.ts";
+export { moveClusters, type MoveOptions, type MoveResult } from "./move/move.ts";

@@ -1,0 +1,150 @@
+import { canonicalJson } from "@causeway/foundation";
+import type { KubeObject, ResourceType } from "@causeway/kubernetes";
+
+/** Marks of a move. On both sides, so that it is resumed after an end at any point. */
+export const marks = {
+  /** On a Cluster of the source: the uid of namespace kube-system of the target. */
+  target: "move.causeway.dev/target",
+  /** On a Cluster of the source: everything is in the target and compared; what is left here is deleted. */
+  copied: "move.causeway.dev/copied",
+  /** On both: whether the Cluster was paused before. */
+  paused: "move.causeway.dev/was-paused",
+  /** On each object of the target: the uid that the object had in the source. */
+  from: "move.causeway.dev/from",
+} as const;
+
+/** clusterctl's label for objects that are moved although nothing owns them. */
+const moveLabel = "clusterctl.cluster.x-k8s.io/move";
+const clusterLabel = "cluster.x-k8s.io/cluster-name";
+const sourceLabel = "addons.causeway.dev/source";
+
+export interface Member {
+  readonly type: ResourceType<KubeObject>;
+  readonly object: KubeObject;
+}
+
+/**
+ * What is moved of a namespace, each object after its owners: every object of the contract's kinds, and of Secrets and ConfigMaps those that belong to
+ * one, hold credentials of one, or have clusterctl's label.
+ */
+export function graphOf(members: readonly Member[]): Member[] {
+  const included = new Set<string>(members.filter(isRoot).map(uidOf));
+  const secrets = namedSecrets(members);
+  for (let before = -1; before !== included.size;) {
+    before = included.size;
+    for (const member of members)
+      if (!included.has(uidOf(member)) && belongs(member, included, secrets)) included.add(uidOf(member));
+  }
+  return ordered(members.filter((member) => included.has(uidOf(member))));
+}
+
+const uidOf = ({ object }: Member): string => object.metadata.uid ?? "";
+
+export function isCluster({ object }: Member): boolean {
+  return object.kind === "Cluster" && object.apiVersion.startsWith("cluster.x-k8s.io/");
+}
+
+function isRoot({ object }: Member): boolean {
+  return !isPlain(object) || object.metadata.labels?.[moveLabel] !== undefined;
+}
+
+function isPlain({ kind, apiVersion }: KubeObject): boolean {
+  return apiVersion === "v1" && (kind === "Secret" || kind === "ConfigMap");
+}
+
+function belongs({ object }: Member, included: ReadonlySet<string>, secrets: ReadonlySet<string>): boolean {
+  const { ownerReferences = [], labels = {}, name } = object.metadata;
+  if (ownerReferences.some(({ uid }) => included.has(uid))) return true;
+  if (object.kind === "Secret" && (secrets.has(name) || labels[clusterLabel] !== undefined)) return true;
+  return (object.kind === "Secret" || object.kind === "ConfigMap") && labels[sourceLabel] === "true";
+}
+
+/** Credentials that nothing owns: the Secrets that identityRef names. */
+function namedSecrets(members: readonly Member[]): Set<string> {
+  const names = new Set<string>();
+  const visit = (value: unknown, depth: number): void => {
+    if (typeof value !== "object" || value === null || depth > 32) return;
+    for (const [key, inner] of Object.entries(value)) {
+      const { name, type = "Secret" } = (inner ?? {}) as { name?: unknown; type?: unknown };
+      if (key === "identityRef" && typeof name === "string" && type === "Secret") names.add(name);
+      visit(inner, depth + 1);
+    }
+  };
+  for (const { object } of members) if (object.kind !== "Secret" && object.kind !== "ConfigMap") visit(object, 0);
+  return names;
+}
+
+/** Owners first. What nothing of the graph owns comes first of all, and Clusters before the rest of that. */
+function ordered(members: readonly Member[]): Member[] {
+  const byUid = new Map(members.map((member) => [uidOf(member), member]));
+  const done = new Set<string>();
+  const result: Member[] = [];
+  const visit = (member: Member, path: ReadonlySet<string>): void => {
+    const uid = uidOf(member);
+    if (done.has(uid) || path.has(uid)) return;
+    for (const owner of member.object.metadata.ownerReferences ?? []) {
+      const found = byUid.get(owner.uid);
+      if (found) visit(found, new Set([...path, uid]));
+    }
+    done.add(uid);
+    result.push(member);
+  };
+  const rank = (member: Member): number => (isCluster(member) ? 0 : 1);
+  for (const member of members.toSorted((a, b) => rank(a) - rank(b))) visit(member, new Set());
+  return result;
+}
+
+/** The order of deletion in the source: what nothing owns (credentials) first, since only its users lead to it; Clusters last. */
+export function deletionOrder(graph: readonly Member[]): Member[] {
+  const isFree = ({ object }: Member): boolean =>
+    isPlain(object) && (object.metadata.ownerReferences ?? []).length === 0;
+  return [...graph.filter(isFree), ...graph.filter((member) => !isFree(member)).toReversed()];
+}
+
+/** The object as it is created in the target. `uids`: those of the target by those of the source. */
+export function copyOf({ object }: Member, uids: ReadonlyMap<string, string>): KubeObject {
+  const { metadata, status: _status, ...rest } = object as KubeObject & { status?: unknown };
+  const { labels, annotations = {}, finalizers, name, namespace, uid = "" } = metadata;
+  const ownerReferences = (metadata.ownerReferences ?? []).flatMap((owner) => {
+    const to = uids.get(owner.uid);
+    return to === undefined ? [] : [{ ...owner, uid: to }];
+  });
+  return {
+    ...rest,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labels ? { labels } : {}),
+      annotations: { ...withoutMarks(annotations), ...kept(annotations), [marks.from]: uid },
+      ...(finalizers ? { finalizers } : {}),
+      ...(ownerReferences.length === 0 ? {} : { ownerReferences }),
+    },
+  };
+}
+
+function kept(annotations: Readonly<Record<string, string>>): Record<string, string> {
+  const paused = annotations[marks.paused];
+  return paused === undefined ? {} : { [marks.paused]: paused };
+}
+
+export function withoutMarks(annotations: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith("move.causeway.dev/")));
+}
+
+/** What must be equal on both sides: everything but what a server counts, with owners by their names. */
+export function fingerprint(object: KubeObject, known: (uid: string) => boolean): string {
+  const { metadata, ...rest } = object;
+  const owners = (metadata.ownerReferences ?? []).filter(({ uid }) => known(uid));
+  const { labels = {}, annotations = {}, finalizers = [], name, namespace } = metadata;
+  return canonicalJson({
+    ...rest,
+    metadata: {
+      name,
+      namespace,
+      labels,
+      annotations: withoutMarks(annotations),
+      finalizers: finalizers.toSorted(),
+      owners: owners.map(({ uid: _uid, ...owner }) => owner),
+    },
+  });
+}
