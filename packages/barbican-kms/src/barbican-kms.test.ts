@@ -181,6 +181,14 @@ describe("the Barbican KMS plugin", () => {
     expect((await world.client.status()).healthz).toBe("ok");
   });
 
+  it("accepts unknown keys of its sections with a warning, and sections of other programs without one", async () => {
+    world.configure(await world.secret(randomBytes(32)), "colour = red\n[LoadBalancer]\nlb-provider = ovn\n");
+    await world.run();
+    const warnings = world.lines.filter((line) => line.includes("is not known"));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain("key colour of [keymanager] is not known");
+  });
+
   it.each<[string, string]>([
     ["without a key id", "[Global]\nauth-url = http://127.0.0.1:1/v3\nusername = a\npassword = b\ntenant-name = c\n"],
     ["with a key id that is no id", "[Global]\nauth-url = http://127.0.0.1:1/v3\n[KeyManager]\nkey-id = key1\n"],

@@ -26,6 +26,7 @@ const PAUSE = 5_000;
 export async function runBarbicanKms(options: BarbicanKmsOptions, signal: AbortSignal): Promise<void> {
   const { socketPath, cloudConfig, metrics, clock, log } = options;
   let configuration = readConfiguration(cloudConfig);
+  for (const warning of configuration.warnings) log.warn("cloud.conf", { warning });
   const { lifetime, outage } = configuration;
   const reload = () => readConfiguration(cloudConfig).cloud;
   const cloud = connectCloud(configuration.cloud, { clock, log, metrics, reload, userAgent: "causeway-barbican-kms" });

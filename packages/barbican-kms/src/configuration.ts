@@ -8,7 +8,18 @@ export interface Configuration {
   readonly keyId: string;
   readonly lifetime: number | undefined;
   readonly outage: number | undefined;
+  /** Keys that no program reads, one a line. */
+  readonly warnings: readonly string[];
 }
+
+/** Of the sections that this program reads; a cloud.conf that serves other programs, too, has further sections. */
+const KNOWN: Readonly<Record<string, readonly string[]>> = {
+  global: `auth-url username user-id password token region os-endpoint-type tls-insecure
+  tenant-id tenant-name tenant-domain-id tenant-domain-name user-domain-id user-domain-name domain-id domain-name
+  trust-id trustee-id trustee-password ca-file cert-file key-file use-clouds clouds-file cloud
+  application-credential-id application-credential-name application-credential-secret`.split(/\s+/),
+  keymanager: ["key-id", "key-lifetime", "key-outage"],
+};
 
 /** @throws KMS_CONFIG_INVALID, INI_INVALID, CLOUD_CONFIG_INVALID */
 export function readConfiguration(path: string): Configuration {
@@ -18,7 +29,8 @@ export function readConfiguration(path: string): Configuration {
   } catch (cause) {
     throw invalid(`${path} cannot be read: ${messageOf(cause)}`, cause);
   }
-  const section = iniSection(parseIni(text, "cloud.conf"), "keymanager");
+  const ini = parseIni(text, "cloud.conf");
+  const section = iniSection(ini, "keymanager");
   const keyId = section && iniText(section, "key-id");
   // Barbican names secrets by their URL; the id is its last part.
   const id = keyId?.split("/").at(-1) ?? "";
@@ -28,6 +40,11 @@ export function readConfiguration(path: string): Configuration {
     keyId: id,
     lifetime: duration("key-lifetime", section && iniText(section, "key-lifetime")),
     outage: duration("key-outage", section && iniText(section, "key-outage")),
+    warnings: Object.entries(KNOWN).flatMap(([name, known]) =>
+      [...(iniSection(ini, name)?.values.keys() ?? [])]
+        .filter((key) => !known.includes(key))
+        .map((key) => `key ${key} of [${name}] is not known`),
+    ),
   };
 }
 

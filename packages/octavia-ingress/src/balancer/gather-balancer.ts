@@ -18,7 +18,7 @@ import type { ObservedBalancer } from "./balancer.ts";
 import { GroupReader } from "./security-group/gather-group.ts";
 
 /** A create of a process before this one may be under way for this long (ms) without being listed. */
-const LOST_FOR = 10_000;
+export const LOST_FOR = 10_000;
 
 /** What is kept between looks at the cloud, for all owners. */
 export interface BalancerMemory {

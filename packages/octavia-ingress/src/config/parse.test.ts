@@ -10,6 +10,7 @@ openstack:
   username: demo
   password: 'a"b\\c'
   project-name: shop
+  tenant: shop
 octavia:
   provider: amphora
   subnet-id: s1
@@ -30,7 +31,7 @@ test("reads upstream's file, and names keys that it does not know", () => {
   expect(kubernetes).toEqual({ host: undefined, kubeconfig: "/etc/admin.conf" });
   expect(cloudConf).toContain('tenant-name = "shop"');
   expect(cloudConf).toContain('password = "a\\"b\\\\c"');
-  expect(warnings).toEqual(["unknown key octavia.color"]);
+  expect(warnings).toEqual(["unknown key octavia.color", "unknown key openstack.tenant"]);
 });
 
 test.each([

@@ -14,6 +14,10 @@ export interface ConfigFile {
 
 const LONGEST = 256 * 1024;
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
+  openstack: `auth-url username user-id password region os-endpoint-type tls-insecure
+    project-id project-name project-domain-id project-domain-name user-domain-id user-domain-name domain-id domain-name
+    trust-id trustee-id trustee-password ca-file cert-file key-file use-clouds clouds-file cloud
+    application-credential-id application-credential-name application-credential-secret`.split(/\s+/),
   kubernetes: ["api-host", "kubeconfig"],
   octavia: [
     "provider",
@@ -63,7 +67,7 @@ export function readConfig(yaml: string): ConfigFile {
     },
     kubernetes: { host: text(kubernetes["api-host"]), kubeconfig: text(kubernetes["kubeconfig"]) },
     cloudConf: cloudConfOf(openstack),
-    warnings: unknownKeys(file, { octavia, kubernetes }),
+    warnings: unknownKeys(file, { octavia, kubernetes, openstack }),
   };
 }
 

@@ -8,10 +8,12 @@ import {
   type KubernetesClient,
   type ObjectKey,
 } from "@causeway/kubernetes";
-import { gatherBalancer, type BalancerMemory } from "../balancer/gather-balancer.ts";
+import { uncertainKey } from "@causeway/octavia-tree";
+import { gatherBalancer, LOST_FOR, type BalancerMemory } from "../balancer/gather-balancer.ts";
+import { isAnothers } from "../balancer/plan-balancer.ts";
 import { bundleOf, type Bundle } from "../certificates/pkcs12.ts";
 import type { IngressConfig } from "../config/config.ts";
-import { classOwner, FINALIZER, ingressOwner, type Owner } from "../names.ts";
+import { classOwner, FINALIZER, ingressOwner, isCertificateOf, type Owner } from "../names.ts";
 import { Ingress, IngressClass } from "../objects/ingress.ts";
 import { memberNodes } from "../objects/nodes.ts";
 import { claimOf } from "./class.ts";
@@ -93,6 +95,7 @@ async function gatherOne(from: GatherFrom, key: ObjectKey, signal: AbortSignal):
     served: serve ? [ingress] : [],
     // The finalizer of one that shares a load balancer is the class's to remove.
     released: serve || shared || !held ? [] : [ingress],
+    blocked: false,
     keepFloatingIp: parametersOf(ingress).keepFloatingIp,
     held,
   };
@@ -105,7 +108,9 @@ async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal
   const mine = from.ingresses.list().filter((ingress) => isOfClass(ingress, found, from));
   const parameters = classParameters(from.config.balancer, await from.maps.of(found, signal));
   const served = parameters.shared ? mine.filter((ingress) => !isGoing(ingress)).sort(byAge) : [];
-  const released = parameters.shared ? mine.filter((ingress) => isGoing(ingress) && isHeld(ingress)) : [];
+  const leaving = parameters.shared ? mine.filter((ingress) => isGoing(ingress) && isHeld(ingress)) : [];
+  const released: Ingress[] = [];
+  for (const ingress of leaving) if (!(await hasOwn(from, ingress, signal))) released.push(ingress);
   const { name, uid = "" } = found.metadata;
   const owner = classOwner(from.config.clusterName, { name, uid });
   const whose = {
@@ -114,10 +119,33 @@ async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal
     class: parameters,
     served,
     released,
+    blocked: released.length < leaving.length,
     keepFloatingIp: released.some((ingress) => parametersOf(ingress).keepFloatingIp),
     held: mine.some(isHeld),
   };
   return complete(from, key, whose, signal);
+}
+
+/** Has it anything in the cloud from before it shared a load balancer? Its own key deletes that, and needs the Ingress until then. */
+async function hasOwn({ memory, config }: GatherFrom, ingress: Ingress, signal: AbortSignal): Promise<boolean> {
+  const { watch, certificates, holds, clock, began } = memory;
+  const { name, namespace = "", uid = "" } = ingress.metadata;
+  const owner = ingressOwner(config.clusterName, { name, namespace, uid });
+  // A create of this process or of an earlier one may be under way without being listed.
+  if ((holds.until(uncertainKey(owner.name)) ?? 0) > clock.now() || clock.now() - began < LOST_FOR) return true;
+  await Promise.all([watch.loadBalancers.start(signal), watch.floatingIps.start(signal)]);
+  const balancers = [
+    ...watch.loadBalancers.byIndex("name", owner.name),
+    ...watch.loadBalancers.byIndex("tag", owner.tag),
+  ];
+  const stored = await certificates.left(signal);
+  const kept = parametersOf(ingress).keepFloatingIp;
+  return (
+    balancers.some((lb) => !isAnothers(lb, owner)) ||
+    stored.some((secret) => isCertificateOf(owner, secret.name)) ||
+    (!kept && watch.floatingIps.list().some((ip) => ip.description === owner.floatingIpDescription)) ||
+    watch.securityGroups.byIndex("tag", owner.tag).length > 0
+  );
 }
 
 function isOfClass(ingress: Ingress, found: IngressClass, { classes }: GatherFrom): boolean {

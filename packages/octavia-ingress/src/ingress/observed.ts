@@ -18,6 +18,8 @@ export interface Observed {
   /** They have our finalizer, and are no longer to be served here. */
   readonly released: readonly Ingress[];
   readonly keepFloatingIp: boolean;
+  /** Ingresses are to be released that still have something of a time when they did not share a load balancer. */
+  readonly blocked: boolean;
   /** By "namespace/name". */
   readonly services: ReadonlyMap<string, Service>;
   /** By "namespace/name". */

@@ -8,9 +8,18 @@ import { wantedOf } from "./wanted.ts";
 
 /** What keeps an Ingress from being served is looked at again after this long (ms) even if no change was seen. */
 const RESYNC = 60_000;
+/** What another key deletes is looked for again after this long (ms). */
+const RECHECK = 15_000;
 
 /** The rules of the Ingresses of one load balancer: served, or released. */
 export function plan(observed: Observed, now: number): Plan<Step, Published> {
+  const planned = planIngresses(observed, now);
+  if (!observed.blocked || planned.wait) return planned;
+  const wait = { for: "load balancers of released Ingresses to be deleted", until: now + RECHECK };
+  return { ...planned, wait };
+}
+
+function planIngresses(observed: Observed, now: number): Plan<Step, Published> {
   const { served, released, balancer, keepFloatingIp } = observed;
   const unheld = served.filter(({ metadata }) => metadata.finalizers?.includes(FINALIZER) !== true);
   if (unheld.length > 0)
