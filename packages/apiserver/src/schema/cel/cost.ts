@@ -54,6 +54,8 @@ class Estimator implements Pricing {
     let here: Declared | undefined = this.#self;
     for (const step of path.slice(1)) {
       if (step === "@items" || step === "@values") here = here?.element;
+      // Kubernetes' estimate has no length for the keys of a map.
+      else if (step === "@keys") here = here?.element && { type: "string", minBytes: 2, most: 0 };
       else here = here?.fields?.get(step);
     }
     return here;

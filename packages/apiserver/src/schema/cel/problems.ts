@@ -1,6 +1,7 @@
 import { messageOf } from "@causeway/foundation";
 import { callOf, childrenOf, type CelNode, isTooDeep, typeOf } from "./ast.ts";
 import type { CelEnvironment } from "./cel-environment.ts";
+import { checkCel, parseCel } from "./has.ts";
 
 interface Complaint {
   readonly code: string;
@@ -13,7 +14,7 @@ interface Complaint {
 export function compileProblem(environment: CelEnvironment, text: string): string | undefined {
   const parsed = parsedText(environment, text);
   if (parsed && isTooDeep(parsed)) return "ERROR: <input>:-1:0: max recursion depth exceeded";
-  const result = environment.check(text);
+  const result = checkCel(environment, text);
   if (result.valid) return undefined;
   const complaint = complaintOf(result.error);
   const { what, at } = inGoWords(environment, complaint, text);
@@ -23,7 +24,7 @@ export function compileProblem(environment: CelEnvironment, text: string): strin
 /** undefined when the text is no expression, which the check says better. */
 function parsedText(environment: CelEnvironment, text: string): CelNode | undefined {
   try {
-    return environment.parse(text).ast;
+    return parseCel(environment, text).ast;
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@ import { CostError } from "./cost-error.ts";
 import type { CelEnvironment } from "./cel-environment.ts";
 import { stepsOfMatching } from "../regexp.ts";
 import { MATCHES } from "./strings.ts";
+import { parseCel } from "./has.ts";
 
 /** What one evaluation, and all rules of one object, may cost; about a second's tenth and a second. */
 const CALL_LIMIT = 1_000_000;
@@ -23,7 +24,7 @@ export type Program = (activation: Readonly<Record<string, unknown>>, meter: Met
  * the process. Throws the compiler's error.
  */
 export function compileProgram(environment: CelEnvironment, text: string): Program {
-  const parsed = environment.parse(text);
+  const parsed = parseCel(environment, text);
   const counter = { spent: 0, limit: CALL_LIMIT, values: new Map<CelNode, unknown>() };
   for (const node of nodesOf(parsed.ast)) {
     if (node.op === "rcall" && node.args[0] === "matches") (node.args as [string, ...unknown[]])[0] = MATCHES;

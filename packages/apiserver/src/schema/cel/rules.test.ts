@@ -100,6 +100,20 @@ const RULES: readonly [string, object, object, object | null | undefined, readon
     [],
   ],
   [
+    "sees that an item has a field",
+    rule("has(self.o[0].b) && !has(self.o[1].b)"),
+    { o: [{ b: 1 }, {}] },
+    undefined,
+    [],
+  ],
+  [
+    "says that a list has no such item",
+    rule("has(self.o[2].b)"),
+    { o: [] },
+    undefined,
+    ['spec: Invalid value: "object": index out of bounds: 2 evaluating rule: has(self.o[2].b)'],
+  ],
+  [
     "says why it could not run",
     rule("self.b.c == 1"),
     { a: 1 },
@@ -114,6 +128,7 @@ describe("a CEL rule", () => {
     b: { type: "integer" },
     s: string,
     l: array({ type: "integer" }),
+    o: array(object({ b: { type: "integer" } })),
     namespace: string,
     "a-b": { type: "integer" },
     t: { ...string, format: "date-time" },

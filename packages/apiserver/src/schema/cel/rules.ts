@@ -23,6 +23,7 @@ import { compileProblem } from "./problems.ts";
 import { CostError } from "./cost-error.ts";
 import { compileProgram, type Meter, OBJECT_LIMIT, type Program } from "./program.ts";
 import { toCel } from "./values.ts";
+import { parseCel } from "./has.ts";
 
 interface CompiledRule {
   readonly rule: CelRule;
@@ -108,7 +109,7 @@ function ruleFault({ rule, optionalOldSelf = false }: CelRule, node: SchemaNode)
   if (!declared) return undefined;
   const environment = typedEnvironment(declared, optionalOldSelf);
   const problem = compileProblem(environment, rule);
-  return problem ?? presenceProblem(environment.parse(rule).ast, declared, rule);
+  return problem ?? presenceProblem(parseCel(environment, rule).ast, declared, rule);
 }
 
 function compileRule(environments: CelEnvironments, rule: CelRule, node: SchemaNode): CompiledRule {

@@ -9,6 +9,7 @@ import { type FieldError, forbidden, invalid, notSupported, required } from "../
 import { readNode, type CelRule } from "../node.ts";
 import { costProblem, type Cardinality, childCardinality, RULE_LIMIT, TotalCost, times } from "./costs.ts";
 import { followPath } from "./field-path.ts";
+import { parseCel } from "../cel/has.ts";
 
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
@@ -168,7 +169,7 @@ const RESULT = {
 function compile(text: string, wanted: "bool" | "string", { environment, declared }: Compiling): Compiled {
   const problem = compileProblem(environment, text);
   if (problem !== undefined) return { cost: 0, problem: COMPILATION[wanted] + problem, usesOldSelf: false };
-  const program = environment.parse(text);
+  const program = parseCel(environment, text);
   const { type } = program.check();
   const absent = presenceProblem(program.ast, declared, text);
   if (absent !== undefined) return { cost: 0, problem: COMPILATION[wanted] + absent, usesOldSelf: false };
