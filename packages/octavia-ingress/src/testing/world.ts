@@ -54,8 +54,9 @@ export class IngressWorld {
     this.#config = made.config;
   }
 
-  static async start(): Promise<IngressWorld> {
-    const [simulator, server] = await Promise.all([startSimulator({ profile: "instant" }), startApiServer()]);
+  /** With `dataPath` packets go through the load balancers of the cloud. */
+  static async start({ dataPath = false } = {}): Promise<IngressWorld> {
+    const [simulator, server] = await Promise.all([startSimulator({ profile: "instant", dataPath }), startApiServer()]);
     const config = loadCloudsYaml({ text: simulator.cloudsYaml, cloud: "simulator" });
     const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
     const cloud = connectCloud(config, { userAgent: "bystander" });
