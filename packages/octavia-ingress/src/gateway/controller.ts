@@ -40,6 +40,7 @@ import {
 } from "../objects/gateway.ts";
 import { memberFacts } from "../objects/nodes.ts";
 import { Reported } from "../reported.ts";
+import { supportedFeatures } from "./features.ts";
 import { gather, parentsOf, type GatherFrom } from "./gather.ts";
 import type { Observed, Published } from "./observed.ts";
 import { FIELD_MANAGER, perform, publish } from "./perform.ts";
@@ -151,7 +152,8 @@ async function runGateways(options: GatewayControllerOptions, kinds: Kinds, sign
   await runController(
     {
       name,
-      reconcile: (key, stop) => (key.namespace === "" ? acceptClass(from, key, clock, stop) : walk(key, stop)),
+      reconcile: (key, stop) =>
+        key.namespace === "" ? acceptClass(from, key, { clock, kinds }, stop) : walk(key, stop),
       sources: sourcesOf(from),
       ready: (stop) => whenRead(from, stop),
       ...(metrics ? { measured: { metrics, name } } : {}),
@@ -194,7 +196,7 @@ export async function whenRead(from: GatherFrom, signal: AbortSignal): Promise<v
 async function acceptClass(
   { classes, client }: GatherFrom,
   key: ObjectKey,
-  clock: Clock,
+  { clock, kinds }: { readonly clock: Clock; readonly kinds: Kinds["kinds"] },
   signal: AbortSignal,
 ): Promise<void> {
   const found = classes.get(key);
@@ -202,7 +204,9 @@ async function acceptClass(
   const moment = { generation: found.metadata.generation, now: clock.now() };
   const accepted = { type: "Accepted", status: "True", reason: "Accepted" } as const;
   const before = found.status?.conditions?.filter(({ type }) => type === "Accepted");
-  const status = { conditions: setConditions(before, [accepted], moment) };
+  const names = supportedFeatures(kinds.map(({ kind }) => kind));
+  const conditions = setConditions(before, [accepted], moment);
+  const status = { conditions, supportedFeatures: names.map((name) => ({ name })) };
   await publishStatus(client, GatewayClass, found, { status, fieldManager: FIELD_MANAGER, signal });
 }
 

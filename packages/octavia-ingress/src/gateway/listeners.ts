@@ -79,9 +79,10 @@ function acceptance({ protocol, tls }: GatewayListener, octavia: ReturnType<type
     reason,
     message,
   });
+  // Of protocol TLS the mode alone is what Octavia does not have.
   if (octavia === undefined)
     return refused(
-      "UnsupportedProtocol",
+      protocol === "TLS" ? "UnsupportedValue" : "UnsupportedProtocol",
       `protocol ${protocol}${tls?.mode === undefined ? "" : ` with tls.mode ${tls.mode}`} is not supported`,
     );
   if (tls?.frontendValidation !== undefined)

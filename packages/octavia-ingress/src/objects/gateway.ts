@@ -7,7 +7,7 @@ export interface GatewayClass extends KubeObject {
     controllerName: string;
     parametersRef?: { group: string; kind: string; name: string; namespace?: string };
   };
-  status?: { conditions?: Condition[] };
+  status?: { conditions?: Condition[]; supportedFeatures?: { name: string }[] };
 }
 
 export interface SecretReference {
@@ -127,6 +127,8 @@ export const ReferenceGrant = define<ReferenceGrant>("ReferenceGrant", "referenc
 export const VERSIONS: Readonly<Record<string, readonly string[]>> = {
   TLSRoute: ["v1", "v1alpha3", "v1alpha2"],
   ReferenceGrant: ["v1", "v1beta1"],
+  TCPRoute: ["v1", "v1alpha2"],
+  UDPRoute: ["v1", "v1alpha2"],
 };
 /** Kinds of routes that Octavia cannot serve by L7 policies; they are refused in their status. */
 export const refusedRoutes: readonly ResourceType<Route>[] = [

@@ -1,81 +1,30 @@
-import { createServer, request as requestOf, type IncomingHttpHeaders, type Server } from "node:http";
-import { request as secureRequest } from "node:https";
-import type { AddressInfo } from "node:net";
-import { text as textOf } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { GATEWAY_CONTROLLER } from "../names.ts";
 import { Gateway, GatewayClass, HTTPRoute } from "../objects/gateway.ts";
 import { installGatewayKinds } from "../testing/gateway-kinds.ts";
+import { Packets, type Asking } from "../testing/packets.ts";
 import { IngressWorld, to } from "../testing/world.ts";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const HOUR = 3_600_000;
 let w: IngressWorld;
-const servers: Server[] = [];
-
-/** A Service whose members answer with its name. */
-async function served(name: string, nodePort: number): Promise<Record<string, string>> {
-  await w.service(name, nodePort);
-  const server = createServer((_, response) => response.end(name));
-  servers.push(server);
-  await new Promise<void>((done) => void server.listen(0, "127.0.0.1", done));
-  const local = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { [`10.88.0.10:${nodePort}`]: local, [`10.88.0.11:${nodePort}`]: local };
-}
+let packets: Packets;
 
 beforeAll(async () => {
   w = await IngressWorld.start({ dataPath: true });
+  packets = new Packets(w);
   await installGatewayKinds(w.client);
-  const members = [await served("one", 30_001), await served("two", 30_002), await served("three", 30_003)];
-  w.simulator.dataPath?.setMembers(Object.assign({}, ...members) as Record<string, string>);
+  for (const [i, name] of ["one", "two", "three"].entries()) await packets.serve(name, 30_001 + i);
   w.run();
 });
 afterAll(async () => {
   await w.close();
-  for (const server of servers) server.close();
+  packets.close();
 });
 
-interface Got {
-  readonly status: number;
-  readonly text: string;
-  readonly headers: IncomingHttpHeaders;
-}
-interface Asking {
-  readonly host: string;
-  readonly path?: string;
-  readonly ca?: string;
-  readonly headers?: Record<string, string>;
-}
-
-async function place(address: string, port: number): Promise<{ host: string; port: number }> {
-  const rows = (await w.simulator.dataPath?.listeners()) ?? [];
-  const [host = "", local] = (rows.find((row) => row.address === address && row.port === port)?.at ?? "").split(":");
-  return { host, port: Number(local) };
-}
-
-/** A client's request to an address of the cloud. */
-async function get(address: string, { host, path = "/", ca, headers = {} }: Asking): Promise<Got> {
-  const at = await place(address, ca === undefined ? 80 : 443);
-  return new Promise((done, failed) => {
-    const send = ca === undefined ? requestOf : secureRequest;
-    const options = { ...at, path, agent: false, headers: { host, ...headers }, servername: host };
-    const asked = send(ca === undefined ? options : { ...options, ca });
-    asked.on("error", failed);
-    asked.on("response", (response) => {
-      const got = (text: string): Got => ({ status: response.statusCode ?? 0, text, headers: response.headers });
-      done(textOf(response).then(got));
-    });
-    asked.end();
-  });
-}
-
-/** What a client gets: the member's name, or the status. */
-const seen = async (address: string, asking: Asking): Promise<string> => {
-  const { status, text } = await get(address, asking);
-  return status === 200 ? text : String(status);
-};
+const seen = (address: string, asking: Asking): Promise<string> => packets.seen(address, asking);
 
 test("requests of an Ingress reach the Service of the most specific path, by elements", async () => {
   const paths = [to("one"), to("two", "/shop"), to("three", "/shop/cart", "Exact")];
@@ -112,7 +61,7 @@ test("TLS of an Ingress ends with the certificate of the server name, and the on
   await w.until("TLS", async () => (await seen(address, { host: "b.example", ca }).catch(() => "")) === "two");
   expect(await seen(address, { host: "a.example", ca })).toBe("one");
   const serial = async (servername: string): Promise<string> => {
-    const at = await place(address, 443);
+    const at = await packets.place(address, 443);
     return new Promise((done, failed) => {
       const socket = connectTls({ ...at, ca, servername }, () => {
         done(socket.getPeerCertificate().serialNumber);
@@ -177,7 +126,7 @@ test("requests of a Gateway are redirected, matched by headers, and shared by we
   await w.until("both", async () => /one|three/.test(await seen(address, { host, path: "/both" }).catch(() => "")));
   await w.until("headers", async () => (await seen(address, { host, headers: version })) === "two");
   expect(await seen(address, { host })).toBe("one");
-  const moved = await get(address, { host, path: "/old/x?a=b" });
+  const moved = await packets.get(address, { host, path: "/old/x?a=b" });
   expect([moved.status, moved.headers.location]).toEqual([301, "http://new.example/old/x?a=b"]);
   const counts: Record<string, number> = {};
   for (let i = 0; i < 40; i += 1) {
