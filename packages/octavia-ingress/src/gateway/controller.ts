@@ -196,7 +196,7 @@ export async function whenRead(from: GatherFrom, signal: AbortSignal): Promise<v
 async function acceptClass(
   { classes, client }: GatherFrom,
   key: ObjectKey,
-  { clock, kinds }: { readonly clock: Clock; readonly kinds: Kinds["kinds"] },
+  { clock, kinds: { kinds } }: { readonly clock: Clock; readonly kinds: Kinds },
   signal: AbortSignal,
 ): Promise<void> {
   const found = classes.get(key);
