@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { csiClient, Code, ConnectError, type CsiClient } from "@causeway/csi";
-import { createMetrics } from "@causeway/foundation";
+import { createMetrics, systemClock } from "@causeway/foundation";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startDriver, type DriverOptions } from "./driver.ts";
@@ -75,6 +75,31 @@ test("reports in a probe that the credentials are refused", async () => {
   const conf = section("[Global]", "demo", "wrong");
   const client = await serve({ cloudConf: () => conf });
   expect(await codeOf(client.identity.probe({}))).toBe(Code.FailedPrecondition);
+});
+
+test("reads [BlockStorage] again when cloud.conf changes, and keeps it when the file is not valid", async () => {
+  const cloud = section("[Global]", "demo");
+  let [conf, skipped] = [cloud, 0];
+  const clock = { ...systemClock, now: () => systemClock.now() + skipped };
+  const client = await serve({ cloudConf: () => conf, clock });
+  const preferred = [{ segments: { "topology.cinder.csi.openstack.org/zone": "az2" } }];
+  const zones = async (name: string) => {
+    const { volume } = await client.controller.createVolume({
+      name,
+      capacityRange: gib(1),
+      volumeCapabilities: [fileSystem],
+      accessibilityRequirements: { preferred, requisite: preferred },
+      parameters: { availability: "nova" },
+    });
+    return volume?.accessibleTopology.flatMap(({ segments }) => Object.values(segments));
+  };
+  expect(await zones("one")).toEqual(["nova"]);
+  conf = `${cloud}[BlockStorage]\nignore-volume-az = true\n`;
+  skipped += 11_000;
+  expect(await zones("two")).toEqual(["az2"]);
+  conf = "[BlockStorage";
+  skipped += 11_000;
+  expect(await zones("three")).toEqual(["az2"]);
 });
 
 test("serves the node service without a cloud", async () => {

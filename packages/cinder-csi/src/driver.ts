@@ -1,8 +1,8 @@
 import { serveCsi, type CsiServer } from "@causeway/csi";
 import { callMetrics, deviceFromMetadata, linuxHost, metadataReader, translate } from "@causeway/csi-openstack";
-import { silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { messageOf, silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { connectCloud, watchCloud, type Cloud, type CloudWatch } from "@causeway/openstack";
-import { Clouds, type StorageCloud } from "./clouds.ts";
+import { Clouds, type BlockStorageOptions, type StorageCloud } from "./clouds.ts";
 import { parseDriverConfig, parseNamedCloud } from "./config.ts";
 import { createController, type ControllerOptions } from "./controller/controller.ts";
 import { createIdentity } from "./identity.ts";
@@ -35,11 +35,19 @@ export interface RunningDriver {
 export async function startDriver(options: DriverOptions): Promise<RunningDriver> {
   const { clock = systemClock, log = silentLog, withTopology = true, cloudConf = () => "" } = options;
   const config = parseDriverConfig(cloudConf());
+  const blockStorage = liveOptions(cloudConf, config.blockStorage, { clock, log });
   const isController = options.services.includes("controller");
   const connected = isController ? connect(options, cloudConf) : [];
   const clouds = new Clouds(
     connected.map(({ name, cloud, watch }): StorageCloud => {
-      return { name, cloud, volumes: watch.volumes, options: config.blockStorage };
+      return {
+        name,
+        cloud,
+        volumes: watch.volumes,
+        get options() {
+          return blockStorage();
+        },
+      };
     }),
   );
   const observed = options.metrics && callMetrics(options.metrics);
@@ -72,6 +80,28 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
     throw error;
   }
   return { close };
+}
+
+/** Milliseconds. */
+const REREAD = 10_000;
+
+/** [BlockStorage] as cloud.conf has it now. A file that is not valid changes nothing. */
+function liveOptions(
+  read: () => string,
+  first: BlockStorageOptions,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): () => BlockStorageOptions {
+  let [current, readAt] = [first, clock.now()];
+  return () => {
+    if (clock.now() - readAt < REREAD) return current;
+    readAt = clock.now();
+    try {
+      current = parseDriverConfig(read()).blockStorage;
+    } catch (error) {
+      log.warn("cloud.conf cannot be read again; the earlier values remain", { error: messageOf(error) });
+    }
+    return current;
+  };
 }
 
 interface Connected {
