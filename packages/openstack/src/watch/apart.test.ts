@@ -39,6 +39,23 @@ async function listsOf(apart: number): Promise<number> {
   return lists;
 }
 
+test("callers that request a list one after another share it where polls are kept apart", async () => {
+  const clock = new VirtualClock(0);
+  let lists = 0;
+  const list = () => Promise.resolve((lists += 1)).then(() => []);
+  const informer = new PollingInformer<Thing>({ type, list, clock, log: silentLog, intervals: { apart: 250 } });
+  await informer.start();
+  const refreshed: Promise<void>[] = [];
+  for (let at = 0; at < 20; at += 1) {
+    refreshed.push(informer.refresh());
+    await clock.advance(25);
+  }
+  await clock.advance(250);
+  await Promise.all(refreshed);
+  expect(lists).toBeLessThanOrEqual(4);
+  await informer.close();
+});
+
 test("changes that end at about the same time share a list where polls are kept apart", async () => {
   const [close, apart] = [await listsOf(0), await listsOf(250)];
   expect(apart).toBeLessThanOrEqual(6);

@@ -270,9 +270,10 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
 
   /** Waits until the next poll is due; a wake-up may have changed when that is. */
   async #pause(): Promise<void> {
-    const { clock } = this.#options;
-    while (!this.#closing.signal.aborted && this.#refreshing.length === 0) {
-      const wait = this.#dueAt() - clock.now();
+    const { clock, intervals } = this.#options;
+    while (!this.#closing.signal.aborted) {
+      const isRequested = this.#refreshing.length > 0;
+      const wait = (isRequested ? this.#begunAt + (intervals.apart ?? 0) : this.#dueAt()) - clock.now();
       if (wait <= 0) return;
       const wake = new AbortController();
       this.#wake = wake;

@@ -9,7 +9,7 @@ export interface WatchIntervals {
   readonly slow?: number;
   /** For types that hardly ever change. Default 300 000. */
   readonly rare?: number;
-  /** Between the begins of two polls at least, unless a caller requests one: what ends meanwhile is seen by one list. Default 0. */
+  /** Between the begins of two polls at least: what ends meanwhile is seen by one list, and callers that request one meanwhile share it. Default 0. */
   readonly apart?: number;
 }
 
