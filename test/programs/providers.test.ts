@@ -70,6 +70,35 @@ function scenario(dir: string): void {
         (crd) => ((crd["spec"] as Json)["names"] as Json)["kind"] === "Machine",
       );
       expect(machines?.["spec"]).toMatchObject({ conversion: { strategy: "Webhook" } });
+
+      // The tree is read from every kind of the core provider, MachinePool among them.
+      const version = { apiVersion: "cluster.x-k8s.io/v1beta2" };
+      const template = {
+        spec: {
+          clusterName: "demo",
+          bootstrap: { dataSecretName: "data" },
+          infrastructureRef: { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "Stub", name: "pool" },
+        },
+      };
+      await apply(k, [
+        { ...version, kind: "Cluster", metadata: { name: "demo", namespace: "default" }, spec: { paused: true } },
+        {
+          ...version,
+          kind: "MachinePool",
+          metadata: {
+            name: "pool",
+            namespace: "default",
+            labels: { "cluster.x-k8s.io/cluster-name": "demo" },
+          },
+          spec: { clusterName: "demo", replicas: 2, template },
+        },
+      ]);
+      const tree = await execute(join(dir, "clusterctl"), ["describe", "cluster", "demo", "--namespace", "default"], {
+        env: { KUBECONFIG: server.kubeconfig, HOME: server.dir, CLUSTERCTL_DISABLE_VERSIONCHECK: "true" },
+      });
+      expect(tree.code, tree.stderr).toBe(0);
+      expect(tree.stdout).toMatch(/Cluster\/demo/);
+      expect(tree.stdout).toMatch(/MachinePool\/pool/);
     } finally {
       await server.close();
     }

@@ -12,11 +12,6 @@ import { clusterTemplateV1Beta1, clusterV1Beta1 } from "./v1beta1/cluster.ts";
 import { machineTemplateV1Beta1, machineV1Beta1 } from "./v1beta1/machine.ts";
 import { clusterStatus, machineStatus, type OpenStackClusterStatus, type OpenStackMachineStatus } from "./status.ts";
 
-export {
-  OpenStackFloatingIPPool,
-  type OpenStackFloatingIPPoolSpec,
-  type OpenStackFloatingIPPoolStatus,
-} from "./floating-ip-pool.ts";
 export { OpenStackClusterIdentity } from "./identity.ts";
 export { OpenStackServer, type OpenStackServerSpec, type OpenStackServerStatus } from "./server.ts";
 export type { OpenStackClusterSpec, SecurityGroupRuleSpec } from "./cluster-spec.ts";

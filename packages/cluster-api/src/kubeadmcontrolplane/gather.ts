@@ -130,7 +130,7 @@ async function workloadOf(
   if (!remote || owned.length === 0) return { reach: "unreachable" };
   const nodes = owned.flatMap(({ machine }) => (machine.status?.nodeRef ? [machine.status.nodeRef.name] : []));
   try {
-    const [pods, kubeadmVersion] = await Promise.all([staticPods(remote, nodes, signal), versionIn(remote, signal)]);
+    const [pods, kubeadmVersion] = await Promise.all([staticPods(remote, signal), versionIn(remote, signal)]);
     const etcd =
       nodes.length > 0
         ? await etcdOf(context, { cluster: key, nodes }, signal)
@@ -144,17 +144,13 @@ async function workloadOf(
   }
 }
 
-async function staticPods(
-  { client }: RemoteCluster,
-  nodes: readonly string[],
-  signal: AbortSignal,
-): Promise<Map<string, Pod>> {
+async function staticPods({ client }: RemoteCluster, signal: AbortSignal): Promise<Map<string, Pod>> {
   const { items } = await client.list(Pod, { namespace: "kube-system", labelSelector: "tier=control-plane", signal });
   const pods = new Map<string, Pod>();
   for (const pod of items) {
     const node = pod.spec?.nodeName ?? "";
     const component = pod.metadata.labels?.["component"] ?? "";
-    if (nodes.includes(node)) pods.set(podKey(node, component), pod);
+    pods.set(podKey(node, component), pod);
   }
   return pods;
 }

@@ -5,6 +5,7 @@ import { at, now } from "../testing/objects.ts";
 import type { ControlPlaneFacts } from "./facts.ts";
 import { cleanupHook } from "./machine.ts";
 import { planControlPlane } from "./plan.ts";
+import { memberRemoval } from "./removal.ts";
 
 const three = ["a", "b", "c"].map((name, n) => owned(name, { born: now - day + n }));
 const oldVersion = "* Version v1.33.0, v1.34.0 required";
@@ -274,4 +275,14 @@ test("conditions and counters report what is so", () => {
     "ScalingDown=True",
   ]);
   expect(status).toMatchObject({ replicas: 4, upToDateReplicas: 3, version: "v1.33.0" });
+});
+
+test("a deleted machine keeps its member while the others would have no quorum", () => {
+  const machines = [owned("a", { deleting: "WaitingForPreTerminateHook" }), ...three.slice(1)];
+  const removal = (problem: Partial<ReturnType<typeof member>>) =>
+    memberRemoval(facts(machines, { members: [member("a"), member("b"), member("c", problem)] })).map(
+      (step) => step.do,
+    );
+  expect(removal({})).toEqual(["moveLeader", "removeMember"]);
+  expect(removal({ problem: "it does not respond" })).toEqual([]);
 });

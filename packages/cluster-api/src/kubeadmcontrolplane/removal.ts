@@ -4,10 +4,10 @@ import { lockOf } from "../objects/metadata.ts";
 import { patchStep } from "../objects/steps.ts";
 import type { EtcdMember } from "../objects/access.ts";
 import type { ControlPlaneFacts, OwnedMachine } from "./facts.ts";
-import { isHealthy } from "./health.ts";
+import { isHealthy, podKey } from "./health.ts";
 import { cleanupHook } from "./machine.ts";
 import { byAge } from "./placement.ts";
-import { hasQuorum } from "./quorum.ts";
+import { hasQuorum, survivesWithout } from "./quorum.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
 /** Lets a deleted machine go once its member has left etcd; leadership is moved away first. */
@@ -22,6 +22,8 @@ export function memberRemoval(facts: ControlPlaneFacts): ControlPlaneStep[] {
   const name = leaving.machine.status?.nodeRef?.name ?? leaving.machine.metadata.name;
   const member = members.find((one) => one.name === name);
   if (!member) return release(leaving);
+  // Another member may have failed since the machine was deleted: then it stays until that one serves again.
+  if (!survivesWithout(members, name)) return [];
   if (!member.isLeader) return [{ do: "removeMember", member }];
   const to = successor(facts, members, member);
   return to
@@ -61,12 +63,16 @@ function successor(
     .find((member) => member && member !== leader && !member.isLearner && member.problem === undefined);
 }
 
-/** Members without a machine, when every machine's Node is known: a machine that boots may have joined already. */
+/**
+ * Members without a machine, when every machine's Node is known: a machine that boots may have joined already. A member whose static pod is
+ * there belongs to a machine that the cache does not show yet.
+ */
 function staleMembers({ machines, workload }: ControlPlaneFacts): ControlPlaneStep[] {
   if (workload.reach === "unreachable" || "problem" in workload.etcd || machines.length === 0) return [];
   if (machines.some(({ machine }) => !machine.status?.nodeRef)) return [];
   const { members } = workload.etcd;
   const names = new Set(machines.flatMap(({ machine }) => [machine.status?.nodeRef?.name, machine.metadata.name]));
-  const stale = members.find(({ name }) => name !== "" && !names.has(name));
+  const isLeft = (name: string) => name !== "" && !names.has(name) && !workload.pods.has(podKey(name, "etcd"));
+  const stale = members.find(({ name }) => isLeft(name));
   return stale && hasQuorum(members) ? [{ do: "removeMember", member: stale }] : [];
 }

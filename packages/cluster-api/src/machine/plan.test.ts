@@ -56,6 +56,13 @@ describe("what is copied from providers", () => {
   test("the providerID, once provisioned", () => {
     expect(patches(facts({ infrastructure: withHost }))).toContainEqual({ providerID: "openstack:///w-1" });
   });
+  test("when the certificates of a control-plane machine expire, as its annotation says", () => {
+    const base = machine("w-1");
+    const annotations = { "machine.cluster.x-k8s.io/certificates-expiry": "2026-12-01T00:00:00Z" };
+    const noted = { ...base, metadata: { ...base.metadata, annotations } };
+    expect(planMachine(facts({ machine: noted }), now).status.certificatesExpiryDate).toBe("2026-12-01T00:00:00Z");
+    expect(planMachine(facts(), now).status).not.toHaveProperty("certificatesExpiryDate");
+  });
   test("no providerID before that", () => {
     const early = referred("OpenStackMachine", "w-1", { spec: provisioned.spec });
     expect(JSON.stringify(patches(facts({ infrastructure: early })))).not.toContain("providerID");

@@ -1,4 +1,4 @@
-import { Cluster, finalizers, labels, Machine, type MachineStatus } from "@causeway/api";
+import { annotations, Cluster, finalizers, labels, Machine, type MachineStatus } from "@causeway/api";
 import { isTrue, ownerReference, timestamp, type Node, type Plan, type PlannedEvent } from "@causeway/kubernetes";
 import {
   addressesOf,
@@ -161,7 +161,17 @@ function copiesOf({ facts, finding }: View): MachineStatus {
     ...(failureDomain ? { failureDomain } : {}),
     ...(nodeRef ? { nodeRef } : {}),
     ...(nodeInfo ? { nodeInfo } : {}),
+    ...expiryOf(facts),
   };
+}
+
+/** When the API server's certificate on a control-plane machine expires, as its control plane or its bootstrap says. */
+function expiryOf({ machine, bootstrap }: MachineFacts): Pick<MachineStatus, "certificatesExpiryDate"> {
+  const noted = [bootstrap?.object, machine].map(
+    (object) => object?.metadata.annotations?.[annotations.certificatesExpiry],
+  );
+  const expiry = noted.find((text) => text !== undefined && !Number.isNaN(Date.parse(text)));
+  return expiry === undefined ? {} : { certificatesExpiryDate: timestamp(Date.parse(expiry)) };
 }
 
 function initializationOf({
