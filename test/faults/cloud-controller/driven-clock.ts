@@ -72,6 +72,16 @@ export class UnderWay {
     }
   }
 
+  /** Lets so many milliseconds of the clock pass; nothing is under way when it resolves. */
+  async pass(clock: DrivenClock, milliseconds: number): Promise<void> {
+    const end = clock.now() + milliseconds;
+    await this.settle();
+    while (clock.now() < end) {
+      clock.step(end);
+      await this.settle();
+    }
+  }
+
   close(): void {
     unsubscribe("undici:request:create", this.#begin);
     for (const name of ["undici:request:trailers", "undici:request:error"]) unsubscribe(name, this.#end);

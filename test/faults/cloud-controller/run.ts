@@ -2,7 +2,8 @@ import { Node, Service, type ServicePort } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
 import type { CallRecord, Fault } from "@causeway/simulator";
 import type { Deed, Misfortune, Provider, Schedule } from "./schedule.ts";
-import { CLUSTER, NODES, OWN, type FaultWorld, type Manager } from "./world.ts";
+import { CLUSTER, NODES, OWN, type FaultWorld } from "./world.ts";
+import type { Process } from "./process.ts";
 
 const MINUTE = 60_000;
 /** How long (by the clock) a controller may take until all is well, once nobody disturbs it. */
@@ -36,7 +37,7 @@ class Run {
   readonly #before: readonly string[];
   readonly #wanted = new Map<0 | 1, Wanted>();
   readonly #excluded = new Set<number>();
-  readonly #managers: Manager[] = [];
+  readonly #managers: Process[] = [];
   readonly #ending: Promise<void>[] = [];
   readonly #elected: boolean;
   /** How often the cluster has been named otherwise. */

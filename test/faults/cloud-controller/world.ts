@@ -4,23 +4,15 @@ import { silentLog } from "@causeway/foundation";
 import {
   createClient,
   createEventRecorder,
-  createInformers,
-  electLeader,
   loadKubeconfig,
   Node,
   type ClusterConfig,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import {
-  connectCloud,
-  loadCloudsYaml,
-  watchCloud,
-  type Cloud,
-  type CloudConfig,
-  type Server,
-} from "@causeway/openstack";
+import { connectCloud, loadCloudsYaml, type Cloud, type CloudConfig, type Server } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { DrivenClock, UnderWay } from "./driven-clock.ts";
+import { Process } from "./process.ts";
 
 export const NODES = ["node-0", "node-1", "node-2"] as const;
 export const CLUSTER = "faults";
@@ -103,18 +95,13 @@ export class FaultWorld {
   }
 
   /** A manager with connections and memory of its own, once it leads if it stands for election. */
-  launch(how: Launch): Manager {
-    return new Manager(this.clock, { ...how, cluster: this.#clusterConfig, cloud: this.#cloudConfig });
+  launch(how: Launch): Process {
+    return manager(this.clock, { ...how, cluster: this.#clusterConfig, cloud: this.#cloudConfig });
   }
 
   /** Lets so many milliseconds of the clock pass; nothing is under way when it resolves. */
   async pass(milliseconds: number): Promise<void> {
-    const end = this.clock.now() + milliseconds;
-    await this.#underWay.settle();
-    while (this.clock.now() < end) {
-      this.clock.step(end);
-      await this.#underWay.settle();
-    }
+    await this.#underWay.pass(this.clock, milliseconds);
   }
 
   async close(): Promise<void> {
@@ -136,68 +123,27 @@ interface ManagerOptions extends Launch {
   readonly cloud: CloudConfig;
 }
 
-let candidates = 0;
-
-/** One process of the cloud controller manager, as far as the rest of the world can tell. */
-export class Manager {
-  readonly #stopping = new AbortController();
-  readonly #client: KubernetesClient;
-  readonly #cloud: Cloud;
-  readonly #watch;
-  readonly #running: Promise<unknown>;
-
-  constructor(clock: DrivenClock, { cluster, cloud, clusterName, provider, elected }: ManagerOptions) {
-    this.#client = createClient(cluster);
-    this.#cloud = connectCloud(cloud, { clock, userAgent: "manager" });
-    this.#watch = watchCloud(this.#cloud, { clock });
-    const client = this.#client;
-    const run = async (signal: AbortSignal): Promise<void> => {
-      const informers = createInformers(client);
-      const { loadBalancer, ...rest } = defaultCloudConfig();
-      const manager = createCloudControllerManager({
-        informers,
-        cloud: this.#cloud,
-        watch: this.#watch,
+function manager(clock: DrivenClock, { cluster, cloud, clusterName, provider, elected }: ManagerOptions): Process {
+  const { loadBalancer, ...rest } = defaultCloudConfig();
+  return new Process({
+    clock,
+    cluster,
+    cloud,
+    lease: elected ? CLUSTER : undefined,
+    userAgent: "manager",
+    run: (surroundings, signal) =>
+      createCloudControllerManager({
+        informers: surroundings.informers,
+        cloud: surroundings.cloud,
+        watch: surroundings.watch,
         config: { ...rest, loadBalancer: { ...loadBalancer, provider } },
         clusterName,
         controllers: new Set(["service"]),
-        events: createEventRecorder(client, { component: "cloud-controller-manager", signal }),
+        events: createEventRecorder(surroundings.client, { component: "cloud-controller-manager", signal }),
         clock,
         log: silentLog,
-      });
-      await Promise.all([informers.run(signal), manager.run(signal)]);
-    };
-    const { signal } = this.#stopping;
-    const election = {
-      client,
-      namespace: "default",
-      name: CLUSTER,
-      identity: `candidate-${(candidates += 1)}`,
-      clock,
-      leaseDuration: 30_000,
-      renewDeadline: 20_000,
-      retryPeriod: 8_000,
-    };
-    this.#running = (elected ? electLeader({ ...election, onLeading: run }, signal) : run(signal)).catch(() => {});
-  }
-
-  /** As told to: what is under way is given up, and the lease given back. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-    await this.#leave();
-  }
-
-  /** As kill -9: nothing of it reaches anybody any more. Its lease stays. */
-  async kill(): Promise<void> {
-    await this.#leave();
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #leave(): Promise<void> {
-    await Promise.all([this.#client.close(), this.#cloud.close(), this.#watch.close()]);
-  }
+      }).run(signal),
+  });
 }
 
 async function makeServers(cloud: Cloud): Promise<ReadonlyMap<string, Addresses>> {

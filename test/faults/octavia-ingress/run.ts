@@ -1,8 +1,9 @@
 import { Node } from "@causeway/kubernetes";
 import { Ingress, type IngressSpec } from "@causeway/octavia-ingress";
 import type { CallRecord, Fault } from "@causeway/simulator";
+import type { Process } from "../cloud-controller/process.ts";
 import type { Deed, Misfortune, Schedule, Wish } from "./schedule.ts";
-import { addressOf, CLASS, CLUSTER, NODES, OWN, SERVICES, type IngressFaultWorld, type Process } from "./world.ts";
+import { addressOf, CLASS, CLUSTER, NODES, OWN, SERVICES, type IngressFaultWorld } from "./world.ts";
 
 const MINUTE = 60_000;
 /** How long (by the clock) a controller may take until all is well, once nothing disturbs it. */

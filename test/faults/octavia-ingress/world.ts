@@ -4,8 +4,6 @@ import {
   ConfigMap,
   createClient,
   createEventRecorder,
-  createInformers,
-  electLeader,
   loadKubeconfig,
   Node,
   Secret,
@@ -14,9 +12,10 @@ import {
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { CLASS_CONTROLLER, createOctaviaIngress, IngressClass } from "@causeway/octavia-ingress";
-import { connectCloud, loadCloudsYaml, watchCloud, type Cloud, type CloudConfig } from "@causeway/openstack";
+import { connectCloud, loadCloudsYaml, type Cloud, type CloudConfig } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { DrivenClock, UnderWay } from "../cloud-controller/driven-clock.ts";
+import { Process } from "../cloud-controller/process.ts";
 
 export const NODES = ["node-0", "node-1", "node-2"] as const;
 export const SERVICES = { one: 30_001, two: 30_002, three: 30_003 } as const;
@@ -152,18 +151,13 @@ export class IngressFaultWorld {
 
   /** A process with connections and memory of its own, which works once it leads if it stands for election. */
   launch(elected: boolean): Process {
-    return new Process(this.#made, elected);
+    return controller(this.#made, elected);
   }
 
   /** Lets so many milliseconds of the clock pass; nothing is under way when it resolves. */
   async pass(milliseconds: number): Promise<void> {
     const { clock, underWay } = this.#made;
-    const end = clock.now() + milliseconds;
-    await underWay.settle();
-    while (clock.now() < end) {
-      clock.step(end);
-      await underWay.settle();
-    }
+    await underWay.pass(clock, milliseconds);
   }
 
   async close(): Promise<void> {
@@ -178,63 +172,18 @@ export function addressOf(node: number): string {
   return `10.77.0.${200 + node}`;
 }
 
-let candidates = 0;
-
-/** One process of the ingress controller, as far as the rest of the world can see. */
-export class Process {
-  readonly #stopping = new AbortController();
-  readonly #client: KubernetesClient;
-  readonly #cloud: Cloud;
-  readonly #watch;
-  readonly #running: Promise<unknown>;
-
-  constructor({ clock, clusterConfig, cloudConfig, subnetId, externalId }: Made, elected: boolean) {
-    const client = (this.#client = createClient(clusterConfig));
-    const cloud = (this.#cloud = connectCloud(cloudConfig, { clock, userAgent: "controller" }));
-    const watch = (this.#watch = watchCloud(cloud, { clock }));
-    const run = async (signal: AbortSignal): Promise<void> => {
-      const informers = createInformers(client);
-      const balancer = {
-        provider: "amphora",
-        subnetId,
-        floatingNetworkId: externalId,
-        flavorId: undefined,
-        serial: false,
-      };
+function controller({ clock, clusterConfig, cloudConfig, subnetId, externalId }: Made, elected: boolean): Process {
+  const balancer = { provider: "amphora", subnetId, floatingNetworkId: externalId, flavorId: undefined, serial: false };
+  const config = { clusterName: CLUSTER, balancer, manageSecurityGroups: false };
+  return new Process({
+    clock,
+    cluster: clusterConfig,
+    cloud: cloudConfig,
+    lease: elected ? CLUSTER : undefined,
+    userAgent: "controller",
+    run: ({ client, informers, cloud, watch }, signal) => {
       const events = createEventRecorder(client, { component: "openstack-ingress-controller", signal });
-      const config = { clusterName: CLUSTER, balancer, manageSecurityGroups: false };
-      const ingress = createOctaviaIngress({ config, informers, cloud, watch, events, clock, log: silentLog });
-      await Promise.all([informers.run(signal), ingress.run(signal)]);
-    };
-    const { signal } = this.#stopping;
-    const election = {
-      client,
-      namespace: NAMESPACE,
-      name: CLUSTER,
-      identity: `candidate-${(candidates += 1)}`,
-      clock,
-      leaseDuration: 30_000,
-      renewDeadline: 20_000,
-      retryPeriod: 8_000,
-    };
-    this.#running = (elected ? electLeader({ ...election, onLeading: run }, signal) : run(signal)).catch(() => {});
-  }
-
-  /** As by SIGTERM: what is under way is given up, and the Lease is given back. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-    await this.#leave();
-  }
-
-  /** As by SIGKILL: nothing of it reaches anything any more. Its Lease stays. */
-  async kill(): Promise<void> {
-    await this.#leave();
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #leave(): Promise<void> {
-    await Promise.all([this.#client.close(), this.#cloud.close(), this.#watch.close()]);
-  }
+      return createOctaviaIngress({ config, informers, cloud, watch, events, clock, log: silentLog }).run(signal);
+    },
+  });
 }
