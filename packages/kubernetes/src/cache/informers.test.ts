@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { createClient } from "../client/client.ts";
 import { json, listOf, openWatch, refuse, ScriptedServer, type SeenRequest } from "../testing/scripted-server.ts";
-import type { KubeObject, ResourceType } from "../types/meta.ts";
+import { metadataOf, type KubeObject, type ResourceType } from "../types/meta.ts";
 import { createInformers } from "./informers.ts";
 import type { Change, Informers } from "./interface.ts";
 
@@ -91,6 +91,34 @@ describe("an informer", () => {
     expect(informer.get(key("a"))).toMatchObject({ kind: "Thing", apiVersion: "v1", data: { revision: "7" } });
     expect(informers.for(Thing)).toBe(informer);
     expect(world.asked).toHaveLength(2);
+  });
+
+  test("of metadata requests and keeps metadata only, also when the server or a write brings whole objects", async () => {
+    const world = new World();
+    const partial = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
+    world.lists.push((response) =>
+      json(response, listOf("PartialObjectMetadata", "5", [{ ...partial, ...wire("a", 3) }])),
+    );
+    world.watches.push((send) => send("ADDED", event("b", 6)));
+    const informers = await start(world);
+    const informer = informers.for(metadataOf(Thing));
+    expect(informers.for(metadataOf(Thing))).toBe(informer);
+    await until(() => informer.list().length === 2);
+    expect(informers.for(Thing)).not.toBe(informer);
+    informer.observe(event("c", 7) as KubeObject);
+    expect(informer.list().map((object) => Object.keys(object))).toEqual([
+      ["apiVersion", "kind", "metadata"],
+      ["apiVersion", "kind", "metadata"],
+      ["apiVersion", "kind", "metadata"],
+    ]);
+    expect(informer.get(key("a"))).toMatchObject({ apiVersion: "v1", kind: "Thing" });
+    const accepted = world.asked.map(({ headers }) => headers.accept).filter((text) => text !== "application/json");
+    expect(new Set(accepted)).toEqual(
+      new Set([
+        "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+      ]),
+    );
   });
 
   test("resumes a broken watch where it was, without listing again", async () => {
