@@ -74,7 +74,7 @@ export async function createCluster(api: Api, call: Call): Promise<Answer> {
   const template = call.minor < 10 ? await asBadRequest(find) : find();
   if (template.spec.template.hidden && !isAdmin(api, call)) throw forbidden();
   const cluster = newCluster(api, call, values, template);
-  // Creates of a project come one after the other, so that none passes the quota beside another.
+  // Creates of a project come one after the other, so that two together do not exceed the quota.
   const made = await api.inTurn(caller.projectId, async () => {
     const limit = quotaOf(api, caller.projectId);
     if (api.store.clustersOf(caller.projectId).length >= limit) throw quotaReached(limit);

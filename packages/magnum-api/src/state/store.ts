@@ -20,7 +20,7 @@ const byProject = "magnum project";
 
 type Named = MagnumCluster | MagnumClusterTemplate;
 
-/** Where the API keeps what it was told: Kubernetes objects. Lists come from informers, which see our own writes at once. */
+/** Where the API keeps its records: Kubernetes objects. Lists come from informers, which see our own writes at once. */
 export interface Store {
   readonly client: KubernetesClient;
   readonly clusters: Informer<MagnumCluster>;
