@@ -51,9 +51,9 @@ export interface Subject {
   readonly uid: string;
 }
 
-/** k8s-ingress-owner=CLUSTER/UID */
-function tag(kind: string, cluster: string, uid: string): string {
-  return `k8s-${kind}-owner=${cluster.slice(0, 180)}/${uid}`;
+/** k8s-ingress-owner=CLUSTER/UID, k8s-ingressclass-owner=CLUSTER/NAME */
+function tag(kind: string, cluster: string, id: string): string {
+  return `k8s-${kind}-owner=${cluster.slice(0, 180)}/${id}`;
 }
 
 /** Upstream's names. */
@@ -78,9 +78,9 @@ export function ingressOwner(cluster: string, { namespace, name, uid }: Subject)
   };
 }
 
-/** An IngressClass whose Ingresses share a load balancer. */
-export function classOwner(cluster: string, { name, uid }: Omit<Subject, "namespace">): Owner {
-  const own = tag("ingressclass", cluster, uid);
+/** An IngressClass whose Ingresses share a load balancer. Its name is its proof, so that a class that is installed again has what it had. */
+export function classOwner(cluster: string, { name }: Pick<Subject, "name">): Owner {
+  const own = tag("ingressclass", cluster, name.length <= 63 ? name : createHash("sha256").update(name).digest("hex"));
   return {
     name: `kube_ingressclass_${cluster}_${name}`.slice(0, LONGEST),
     tag: own,

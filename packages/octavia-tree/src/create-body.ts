@@ -2,7 +2,7 @@ import type { ListenerInCreate, LoadBalancerCreate, PoolInCreate } from "@causew
 import { listenerSettings, monitorBody } from "./bodies.ts";
 import type { DesiredListener, DesiredPool, DesiredTree } from "./desired.ts";
 import { policyFields } from "./plan-policies.ts";
-import { policyName } from "./policy-key.ts";
+import { firstByName } from "./policy-key.ts";
 
 /**
  * The parts of a load balancer's create: everything below it in one POST. A default pool is in its listener, where the listener is the only
@@ -40,7 +40,7 @@ function listenerInCreate(
   pool: DesiredPool | undefined,
   description: string,
 ): ListenerInCreate {
-  const byName = new Map(listener.policies.map((policy) => [policyName(policy), policy]));
+  const byName = firstByName(listener.policies);
   return {
     name: listener.listenerName,
     protocol: listener.protocol,

@@ -119,6 +119,12 @@ describe("policies of a listener", () => {
     expect(model.policies[0]?.policy.redirect_pool_id).toBe("id of b");
   });
 
+  test("serves the first of two policies with equal rules, which Octavia would apply", () => {
+    const model = new Model();
+    model.converge([toPool("elder", path("/a")), toPool("younger", path("/a"))]);
+    expect(model.policies.map(({ policy }) => policy.redirect_pool_id)).toEqual(["id of elder"]);
+  });
+
   test("creates the successor of a policy before it deletes the policy", () => {
     const model = new Model();
     model.converge([toPool("a", path("/a"))]);

@@ -1,6 +1,6 @@
 import type { L7PolicyCreate } from "@causeway/openstack";
 import type { DesiredPolicy } from "./desired.ts";
-import { policyName, ruleText, type ObservedPolicy } from "./policy-key.ts";
+import { firstByName, policyName, ruleText, type ObservedPolicy } from "./policy-key.ts";
 import type { PolicyStep } from "./steps.ts";
 
 export interface PolicyGoal {
@@ -56,7 +56,7 @@ export function* policyChanges(observed: readonly ObservedPolicy[], goal: Policy
 
 /** By name or by rules: upstream's policies have no names. A policy of the same name with other rules than the name says is not it. */
 function paired(observed: readonly ObservedPolicy[], wanted: readonly DesiredPolicy[]): Pair[] {
-  const byName = new Map(wanted.map((policy) => [policyName(policy), policy]));
+  const byName = firstByName(wanted);
   const free = new Map<string, ObservedPolicy>();
   for (const each of observed.toSorted((a, b) => a.policy.position - b.policy.position)) {
     if (each.policy.provisioning_status === "PENDING_DELETE") continue;

@@ -25,3 +25,13 @@ export function rulesNamed(name: string): number | undefined {
   const count = /^[0-9a-f]{32}-(\d+)$/.exec(name)?.[1];
   return count === undefined ? undefined : Number(count);
 }
+
+/** Policies by name, in their order. Of two with the same rules the first counts, since Octavia applies the first that matches. */
+export function firstByName(policies: readonly DesiredPolicy[]): Map<string, DesiredPolicy> {
+  const byName = new Map<string, DesiredPolicy>();
+  for (const policy of policies) {
+    const name = policyName(policy);
+    if (!byName.has(name)) byName.set(name, policy);
+  }
+  return byName;
+}

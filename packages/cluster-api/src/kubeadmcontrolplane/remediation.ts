@@ -5,7 +5,7 @@ import { lockOf } from "../objects/metadata.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
 import type { ControlPlaneFacts, OwnedMachine } from "./facts.ts";
 import { byAge } from "./placement.ts";
-import { survivesReplacing } from "./quorum.ts";
+import { survivesReplacing, survivesWithout } from "./quorum.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
 /** What an annotation of the control plane, and later of the replacement, says of a remediation (upstream's form). */
@@ -79,7 +79,9 @@ function refusalOf(facts: ControlPlaneFacts, { machine }: OwnedMachine): string 
     return "The workload cluster cannot be reached, so etcd's members are not known";
   if ("problem" in workload.etcd) return `etcd's members are not known: ${workload.etcd.problem}`;
   const name = machine.status?.nodeRef?.name ?? machine.metadata.name;
-  if (!survivesReplacing(workload.etcd.members, name)) return "etcd could lose its quorum";
+  // One too many is not replaced.
+  const survives = machines.length > (control.spec.replicas ?? 1) ? survivesWithout : survivesReplacing;
+  if (!survives(workload.etcd.members, name)) return "etcd could lose its quorum";
   return undefined;
 }
 

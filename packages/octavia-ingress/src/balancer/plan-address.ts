@@ -34,11 +34,19 @@ function planNamed(address: string, { floatingIp: now, named, owner }: ObservedB
   if (reached === address) return { steps: [], events: [], address };
   const fails = (failure: string): AddressPlan => ({ steps: [], events: [], address: reached, failure });
   if (!named) return fails(`there is no floating IP ${address} in the project`);
+  const other = namespaceOf(named.description);
+  if (other !== undefined && other !== namespaceOf(owner.floatingIpDescription))
+    return fails(`floating IP ${address} belongs to namespace ${other}; clear its description to give it to another`);
   if (!isFree(named)) return fails(`floating IP ${address} already used by port ${named.port_id}`);
   const step: AddressStep = now
     ? giveUp(now, owner.floatingIpDescription)
     : { type: "attach-floating-ip", id: named.id, portId };
   return { steps: [step], events: [], address: reached };
+}
+
+/** The namespace of the object that a floating IP was created for. */
+function namespaceOf(description: string): string | undefined {
+  return /^Floating IP for Kubernetes .* in namespace (\S+) from cluster /.exec(description)?.[1];
 }
 
 /** A second one of ours, left free by a load balancer that is gone, serves no client. */

@@ -1,4 +1,4 @@
-import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { hasCode, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   Brake,
   followRoad,
@@ -80,7 +80,7 @@ export function createGatewayController(options: GatewayControllerOptions): {
 
 /** The kinds of the Gateway API that the cluster has; undefined: it lacks Gateways or HTTPRoutes. */
 export async function installedKinds(
-  options: Pick<GatewayControllerOptions, "informers" | "log">,
+  options: Pick<GatewayControllerOptions, "informers" | "clock" | "log">,
   signal: AbortSignal,
 ): Promise<Kinds | undefined> {
   const has = (type: ResourceType<KubeObject>): Promise<boolean> => isInstalled(options, type, signal);
@@ -92,19 +92,23 @@ export async function installedKinds(
   return { kinds, grants: granted && options.informers.for(granted) };
 }
 
-/** The cluster has the kind. One that cannot be asked is asked again. */
+/** The cluster has the kind, and we may read it. One that cannot be asked is asked again. */
 async function isInstalled(
-  { informers, log }: Pick<GatewayControllerOptions, "informers" | "log">,
+  { informers, clock, log }: Pick<GatewayControllerOptions, "informers" | "clock" | "log">,
   type: ResourceType<KubeObject>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  try {
-    await informers.client.list(type, { signal });
-    return true;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!isNotFound(error)) log.warn(`${type.plural} cannot be listed`, { error: messageOf(error) });
-    return false;
+  for (;;) {
+    try {
+      await informers.client.list(type, { signal });
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isNotFound(error)) return false;
+      log.warn(`${type.plural} cannot be listed`, { error: messageOf(error) });
+      if (hasCode(error, "KUBERNETES_FORBIDDEN")) return false;
+      await clock.sleep(INSTALLED_EVERY, signal);
+    }
   }
 }
 

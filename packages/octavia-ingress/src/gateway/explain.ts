@@ -20,7 +20,7 @@ export async function explainGateway(
   signal: AbortSignal,
 ): Promise<Explanation | undefined> {
   const { config, informers, cloud, watch, clock } = options;
-  const kinds = await installedKinds({ informers, log: silentLog }, signal);
+  const kinds = await installedKinds({ informers, clock, log: silentLog }, signal);
   if (!kinds) return undefined;
   // No process before this one has a create under way.
   const memory = { ...balancerMemory(cloud, watch, clock, config), began: 0 };

@@ -43,7 +43,9 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   if (!gateway) return undefined;
   const given = await parametersFor(from, gateway, signal);
   const held = gateway.metadata.finalizers?.includes(FINALIZER) === true;
-  if (!given && !held) return undefined;
+  const awaitsClass = !from.classes.get({ namespace: "", name: gateway.spec.gatewayClassName });
+  // A class that is installed again must not cost what it served.
+  if (!given && (!held || (awaitsClass && gateway.metadata.deletionTimestamp === undefined))) return undefined;
   const { name, namespace = "", uid = "" } = gateway.metadata;
   const owner = gatewayOwner(from.config.clusterName, { name, namespace, uid });
   const secrets = await secretsOf(from, gateway, signal);

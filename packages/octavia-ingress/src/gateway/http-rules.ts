@@ -45,7 +45,19 @@ function matchProblem(match: RouteMatch, hosts: readonly string[]): string | und
   const rules = [...hosts.flatMap((host) => hostRules(host, 65_535)), ...matchRules(match)];
   const long = rules.find(({ value }) => value.length > LONGEST);
   if (long) return `a match needs an L7 rule of ${long.value.length} characters; Octavia stores ${LONGEST}`;
-  return rules.some(({ value }) => /\s/.test(value)) ? "white space in a value: Octavia refuses it" : undefined;
+  if (rules.some(({ value }) => /\s/.test(value))) return "white space in a value: Octavia refuses it";
+  const broken = rules.find(({ compare_type, value }) => compare_type === "REGEX" && !isExpression(value));
+  return broken && `the regular expression ${broken.value} cannot be read`;
+}
+
+/** It is compiled only, never run. Named groups are written as in Python, which Octavia checks them with. */
+function isExpression(text: string): boolean {
+  try {
+    new RegExp(text.replaceAll("(?P<", "(?<"));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function redirectProblem(

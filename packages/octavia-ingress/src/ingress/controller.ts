@@ -141,9 +141,7 @@ function cloudSources(
       const { name: own, namespace = "", uid = "" } = metadata;
       return name.endsWith(`_${own}`) && ingressOwner(clusterName, { name: own, namespace, uid }).name === name;
     });
-    const shared = classes
-      .list()
-      .filter(({ metadata }) => classOwner(clusterName, { name: metadata.name, uid: "" }).name === name);
+    const shared = classes.list().filter(({ metadata }) => classOwner(clusterName, metadata).name === name);
     return [...of.flatMap(keysOf), ...shared.map(({ metadata }) => classKey(metadata.name))];
   };
   const ofBalancers = (ids: readonly { id: string }[]): ObjectKey[] =>

@@ -13,7 +13,7 @@ import { gatherBalancer, LOST_FOR, type BalancerMemory } from "../balancer/gathe
 import { isAnothers } from "../balancer/plan-balancer.ts";
 import { bundleOf, type Bundle } from "../certificates/pkcs12.ts";
 import type { IngressConfig } from "../config/config.ts";
-import { classOwner, FINALIZER, ingressOwner, isCertificateOf, type Owner } from "../names.ts";
+import { CLASS_ANNOTATION, classOwner, FINALIZER, ingressOwner, isCertificateOf, type Owner } from "../names.ts";
 import { Ingress, IngressClass } from "../objects/ingress.ts";
 import { memberNodes } from "../objects/nodes.ts";
 import { claimOf } from "./class.ts";
@@ -83,7 +83,7 @@ async function gatherOne(from: GatherFrom, key: ObjectKey, signal: AbortSignal):
   if (!ingress) return undefined;
   const parameters = await parametersFor(from, ingress, signal);
   const held = isHeld(ingress);
-  if (!parameters && !held) return undefined;
+  if (!parameters && (!held || (!isGoing(ingress) && awaitsClass(from, ingress)))) return undefined;
   const { name, namespace = "", uid = "" } = ingress.metadata;
   const owner = ingressOwner(from.config.clusterName, { name, namespace, uid });
   const shared = parameters?.shared === true;
@@ -111,8 +111,7 @@ async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal
   const leaving = parameters.shared ? mine.filter((ingress) => isGoing(ingress) && isHeld(ingress)) : [];
   const released: Ingress[] = [];
   for (const ingress of leaving) if (!(await hasOwn(from, ingress, signal))) released.push(ingress);
-  const { name, uid = "" } = found.metadata;
-  const owner = classOwner(from.config.clusterName, { name, uid });
+  const owner = classOwner(from.config.clusterName, found.metadata);
   const whose = {
     owner,
     subject: found,
@@ -164,6 +163,12 @@ function isHeld({ metadata }: Ingress): boolean {
 function byAge(a: Ingress, b: Ingress): number {
   const text = ({ metadata: m }: Ingress): string => `${m.creationTimestamp} ${m.namespace}/${m.name}`;
   return text(a) < text(b) ? -1 : 1;
+}
+
+/** It names a class that does not exist: a class that is installed again must not cost what it served. */
+function awaitsClass({ classes }: GatherFrom, { metadata, spec }: Ingress): boolean {
+  const { ingressClassName: name } = spec;
+  return metadata.annotations?.[CLASS_ANNOTATION] === undefined && name !== undefined && !classes.get(classKey(name));
 }
 
 /** Undefined: the Ingress is another controller's. */

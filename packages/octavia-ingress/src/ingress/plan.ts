@@ -24,6 +24,12 @@ function planIngresses(observed: Observed, now: number): Plan<Step, Published> {
   const unheld = served.filter(({ metadata }) => metadata.finalizers?.includes(FINALIZER) !== true);
   if (unheld.length > 0)
     return { steps: unheld.map((i) => ({ type: "add-finalizer", key: keyOf(i) })), status: { address: undefined } };
+  if (observed.class.problem !== undefined && served.length === 0 && released.length === 0) {
+    // Whether its Ingresses share a load balancer is not known: what stands is neither changed nor released.
+    const problem = `the parameters of the class: ${observed.class.problem}`;
+    const wait = { for: "parameters of the class that can be read", until: now + RESYNC };
+    return { steps: [], status: { address: undefined }, events: [failure(problem)], wait };
+  }
   if (served.length === 0) {
     const release = planRelease(balancer, { keepFloatingIp, now });
     return finish(release, release.settled ? released.flatMap(lettingGo) : [], []);

@@ -1,4 +1,4 @@
-import type { DesiredPolicy } from "@causeway/octavia-tree";
+import { policyName, type DesiredPolicy } from "@causeway/octavia-tree";
 import type { L7RuleCreate } from "@causeway/openstack";
 import type { IngressPath } from "../objects/ingress.ts";
 
@@ -21,6 +21,11 @@ export function policiesOf(matches: readonly Match[], port: number): DesiredPoli
     pool: match.pool,
     rules: [...hostRules(match.host, port), pathRule(match)],
   }));
+}
+
+/** Equal for two matches that Octavia cannot tell apart. */
+export function matchKey(match: Match, port: number): string {
+  return policyName({ rules: [...hostRules(match.host, port), pathRule(match)] });
 }
 
 /** Why a match cannot be an L7 policy. */

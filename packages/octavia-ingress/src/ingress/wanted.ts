@@ -7,7 +7,7 @@ import type { Ingress, IngressBackend } from "../objects/ingress.ts";
 import { membersAt } from "../objects/nodes.ts";
 import type { Observed } from "./observed.ts";
 import { parametersOf, type IngressParameters } from "./parameters.ts";
-import { matchProblem, policiesOf, type Match } from "./rules.ts";
+import { matchKey, matchProblem, policiesOf, type Match } from "./rules.ts";
 
 /** What Ingresses want of the cloud, and what of it cannot be. */
 export interface Wanted {
@@ -25,6 +25,8 @@ const HTTPS = 443;
 interface Side {
   readonly port: number;
   readonly matches: Match[];
+  /** The pools of matches by their keys. */
+  readonly taken: Map<string, string>;
   defaultPool: string | undefined;
 }
 
@@ -81,6 +83,9 @@ function differing({ served }: Observed, [first, ...others]: readonly IngressPar
   });
 }
 
+/** Each match is an L7 policy: Octavia changes one after the other, and each of them for all of its load balancer. */
+const MAXIMUM_MATCHES = 1000;
+
 class Building {
   readonly warnings: string[] = [];
   readonly pools = new Map<string, DesiredPool>();
@@ -118,12 +123,15 @@ class Building {
   #match(ingress: Ingress, side: Side, match: Match): void {
     const problem = matchProblem(match, side.port);
     if (problem !== undefined) return this.#warn(ingress, problem);
-    const equal = side.matches.find(
-      (m) => m.host === match.host && m.path === match.path && m.pathType === match.pathType,
-    );
-    if (!equal) side.matches.push(match);
-    else if (equal.pool !== match.pool)
+    const key = matchKey(match, side.port);
+    const equal = side.taken.get(key);
+    if (equal !== undefined && equal !== match.pool)
       this.#warn(ingress, `${match.host}${match.path} is taken by an earlier rule of the same load balancer`);
+    if (equal !== undefined) return;
+    if (side.matches.length >= MAXIMUM_MATCHES)
+      return this.#warn(ingress, `${match.host}${match.path} is left out: a listener has ${MAXIMUM_MATCHES} rules`);
+    side.taken.set(key, match.pool);
+    side.matches.push(match);
   }
 
   #warn({ metadata }: Ingress, problem: string): void {
@@ -131,7 +139,12 @@ class Building {
   }
 
   #side(port: number): Side {
-    const side = this.#sides.get(port) ?? { port, matches: [], defaultPool: undefined };
+    const side = this.#sides.get(port) ?? {
+      port,
+      matches: [],
+      taken: new Map<string, string>(),
+      defaultPool: undefined,
+    };
     this.#sides.set(port, side);
     return side;
   }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { ConfigMap, Service } from "@causeway/kubernetes";
 import { annotation, CLASS_CONTROLLER, FINALIZER } from "../names.ts";
@@ -224,33 +224,43 @@ describe("an Ingress on a load balancer of its own", () => {
 
 describe("Ingresses of a class", () => {
   const className = "shared";
+  const name = "kube_ingressclass_c_shared";
+  const key = { namespace: "", name: className };
+  const map = { namespace: "default", name: className };
+  const of = (host: string, ...list: ReturnType<typeof to>[]) => ({
+    ingressClassName: className,
+    rules: [{ host, http: { paths: list } }],
+  });
+  const createClass = () => {
+    const parameters = { kind: "ConfigMap", name: className, scope: "Namespace", namespace: "default" };
+    const spec = { controller: CLASS_CONTROLLER, parameters };
+    const metadata = { name: className };
+    return w.client.create(IngressClass, {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "IngressClass",
+      metadata,
+      spec,
+    });
+  };
+
+  beforeEach(async () => {
+    const data = { "load-balancer": "shared" };
+    await w.client.create(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata: map, data });
+    await createClass();
+    w.run();
+  });
   afterEach(async () => {
-    await w.client.delete(IngressClass, { namespace: "", name: className });
-    await w.client.delete(ConfigMap, { namespace: "default", name: className });
+    await w.clear();
+    await w.until("nothing left", async () => (await w.left()).length === 0);
+    await w.client.delete(IngressClass, key);
+    await w.client.delete(ConfigMap, map);
   });
 
   test("share one load balancer where the class's parameters say so, and the last one's end deletes it", async () => {
-    const metadata = { name: className };
-    const apiVersion = "networking.k8s.io/v1";
-    const parameters = { kind: "ConfigMap", name: className, scope: "Namespace", namespace: "default" };
-    await w.client.create(ConfigMap, {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: { ...metadata, namespace: "default" },
-      data: { "load-balancer": "shared" },
-    });
-    const spec = { controller: CLASS_CONTROLLER, parameters };
-    await w.client.create(IngressClass, { apiVersion, kind: "IngressClass", metadata, spec });
-    w.run();
-    const of = (host: string, service: string) => ({
-      ingressClassName: className,
-      rules: [{ host, http: { paths: [to(service)] } }],
-    });
-    await w.ingress("web", of("a.example", "one"));
-    await w.ingress("shop", of("b.example", "two"));
+    await w.ingress("web", of("a.example", to("one")));
+    await w.ingress("shop", of("b.example", to("two")));
     const address = await w.address("web");
     await w.until("the same address", async () => (await w.address("shop")) === address);
-    const name = "kube_ingressclass_c_shared";
     await w.until("both routes", async () => (await w.routes(name)).length === 2);
     expect(await w.cloud.loadBalancing.loadBalancers.all()).toHaveLength(1);
     await w.client.delete(Ingress, { namespace: "default", name: "shop" });
@@ -258,7 +268,34 @@ describe("Ingresses of a class", () => {
       "one route",
       async () => (await w.routes(name)).join() === String.raw`/ ^a\.example(:80)?$ -> ${both(30_001)}`,
     );
-    await w.clear();
-    await w.until("nothing left", async () => (await w.left()).length === 0);
+  });
+
+  // Objects of the same second are ordered by name.
+  test("keep a path from a younger one that writes it in another way", async () => {
+    await w.ingress("web", of("a.example", to("one", "/foo")));
+    await w.address("web");
+    await w.ingress("younger", of("a.example", to("two", "/foo/"), to("two", "/bar")));
+    await w.until("the younger one's own path", async () => (await w.routes(name)).length === 2);
+    expect((await w.routes(name)).filter((route) => route.includes("/foo"))).toEqual([
+      String.raw`^/foo(/.*)?$ ^a\.example(:80)?$ -> ${both(30_001)}`,
+    ]);
+    const warned = await w.until("a warning", async () => (await w.events({ name: className }, "Failed"))[0]);
+    expect(warned).toContain("default/younger: a.example/foo/ is taken by an earlier rule of the same load balancer");
+  });
+
+  test("stay served while the class's parameters cannot be read, and while the class is installed again", async () => {
+    await w.ingress("web", of("a.example", to("one")));
+    const address = await w.address("web");
+    const patch = (data: object) => w.client.patch(ConfigMap, map, { type: "merge", body: { data } });
+    await patch({ "load-balancer": "Shared" });
+    const said = async (text: string) => (await w.events({ name: className }, "Failed")).some((m) => m.includes(text));
+    await w.until("a warning", () => said("load-balancer is Shared; it may be own or shared"));
+    await patch({ "load-balancer": "shared" });
+    await w.client.delete(IngressClass, key);
+    await createClass();
+    await w.ingress("shop", of("b.example", to("two")));
+    await w.until("both routes", async () => (await w.routes(name)).length === 2);
+    expect(await w.address("web")).toBe(address);
+    expect((await w.cloud.loadBalancing.loadBalancers.all()).map((lb) => lb.vip_address)).toEqual([address]);
   });
 });
