@@ -85,6 +85,7 @@ async function startWorld(name: "Embedded" | "Process"): Promise<World> {
   }
   const server = await startApiServer({
     crds: allKinds.map(toCustomResourceDefinition),
+    dir: join(dir, "apiserver"),
     isolation: { program: worker },
   });
   const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
