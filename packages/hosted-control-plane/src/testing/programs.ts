@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Programs in place of Kubernetes' own, for tests of how they are run: the API server serves /readyz over TLS with the certificate of its flags, and the
- * version of its folder; the others only run. A file NAME.crash next to a program ends it at its start.
+ * Programs in place of Kubernetes' own, for tests of how they are run: the API server serves /readyz over TLS with the certificate of its flags and the
+ * version of its folder, and accepts every write; the others only run. A file NAME.crash next to a program ends it at its start.
  */
 export function installPrograms(folder: string, version: string): void {
   const dir = join(folder, version);
@@ -24,7 +24,12 @@ process.on("SIGTERM", () => { fs.appendFileSync(path.join(path.dirname(process.a
 `;
   if (name !== "kube-apiserver") return `${head}setInterval(() => {}, 1000);\n`;
   return `${head}const server = require("https").createServer({ cert: fs.readFileSync(flags["tls-cert-file"]), key: fs.readFileSync(flags["tls-private-key-file"]) },
-  (request, response) => response.end(${JSON.stringify(version)}));
+  (request, response) => {
+    if (request.method === "GET") return response.end(${JSON.stringify(version)});
+    // A write is answered with what was written.
+    response.writeHead(201, { "content-type": "application/json" });
+    request.pipe(response);
+  });
 server.listen(Number(flags["secure-port"]), flags["bind-address"]);
 `;
 }
