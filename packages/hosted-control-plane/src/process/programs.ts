@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { CausewayError } from "@causeway/foundation";
 
 export const programNames = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
-export type ProgramName = (typeof programNames)[number];
 
 /** Versions whose programs are in `folder`, as VERSION/PROGRAM. */
 export function installedVersions(folder: string): string[] {
