@@ -44,7 +44,13 @@ export async function runBarbicanKms(options: BarbicanKmsOptions, signal: AbortS
       done.abort();
     }
   };
-  const keys = createKeys({ read, clock, log, ...(lifetime && { lifetime }), ...(outage && { outage }) });
+  const keys = createKeys({
+    read,
+    clock,
+    log,
+    ...(lifetime === undefined ? {} : { lifetime }),
+    ...(outage === undefined ? {} : { outage }),
+  });
   const calls = metrics.counter({
     name: "causeway_barbican_kms_calls_total",
     help: "Calls of the API server, by method and outcome.",

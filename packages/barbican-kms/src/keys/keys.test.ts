@@ -10,17 +10,21 @@ describe("keys", () => {
   let reads: number;
   let failure: CausewayError | undefined;
   let payload: Uint8Array;
+  let stuck: boolean;
+  let release: () => void;
   let lines: string[];
   let keys: Keys;
   beforeEach(() => {
     clock = new VirtualClock();
     reads = 0;
     failure = undefined;
+    stuck = false;
     payload = KEY;
     lines = [];
     const log = createLog({ level: "debug", destination: { write: (line) => lines.push(line) } });
     const read = (): Promise<Uint8Array> => {
       reads += 1;
+      if (stuck) return new Promise((_, reject) => (release = () => reject(away)));
       return failure ? Promise.reject(failure) : Promise.resolve(payload);
     };
     keys = createKeys({ read, clock, log, lifetime: 60_000, outage: 600_000 });
@@ -46,6 +50,26 @@ describe("keys", () => {
     await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_UNAVAILABLE" });
     failure = undefined;
     expect(await keys.get(ID)).toEqual(KEY);
+  });
+
+  it("that are held are used at once or after a second while Barbican does not respond, and asked for in pauses", async () => {
+    await keys.get(ID);
+    await clock.advance(61_000);
+    stuck = true;
+    const slow = keys.get(ID);
+    await clock.advance(1_000);
+    expect(await slow).toEqual(KEY);
+    stuck = false;
+    failure = away;
+    release();
+    await keys.get(ID);
+    const before = reads;
+    await clock.advance(9_000);
+    expect(await keys.get(ID)).toEqual(KEY);
+    expect(reads).toBe(before);
+    await clock.advance(2_000);
+    expect(await keys.get(ID)).toEqual(KEY);
+    expect(reads).toBe(before + 1);
   });
 
   it("that were never read are not there while Barbican is away", async () => {

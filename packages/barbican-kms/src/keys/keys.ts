@@ -18,12 +18,17 @@ const HOUR = 3_600_000;
 /** Of old keys, those that were used last. */
 const MOST_KEYS = 100;
 const LENGTHS = [16, 24, 32];
+/** Milliseconds that a call waits for a key which is held: kube-apiserver gives up after three seconds. */
+const PATIENCE = 1_000;
+/** Milliseconds for which a held key is used at once after Barbican could not be reached. */
+const PAUSE = 10_000;
 
 /** Keeps keys in memory for a lifetime, with one request for a key at a time; longer while Barbican is away. */
 export function createKeys({ read, clock, log, lifetime = HOUR, outage = 24 * HOUR }: KeysOptions): Keys {
   const rules = { lifetime, outage };
   const held = new Map<string, HeldKey>();
   const reading = new Map<string, Promise<Uint8Array>>();
+  const failed = new Map<string, number>();
 
   const fetched = async (id: string): Promise<Uint8Array> => {
     try {
@@ -39,6 +44,7 @@ export function createKeys({ read, clock, log, lifetime = HOUR, outage = 24 * HO
       }
       held.delete(id);
       held.set(id, { key, read: clock.now() });
+      failed.delete(id);
       const [oldest] = held.keys();
       if (held.size > MOST_KEYS && oldest !== undefined) held.delete(oldest);
       return key;
@@ -50,7 +56,11 @@ export function createKeys({ read, clock, log, lifetime = HOUR, outage = 24 * HO
       }
       const last = held.get(id);
       log.warn("Barbican cannot be reached", { keyId: id, error: messageOf(error), cached: last !== undefined });
-      if (survivesOutage(last, clock.now(), rules)) return last.key;
+      if (survivesOutage(last, clock.now(), rules)) {
+        failed.set(id, clock.now());
+        return last.key;
+      }
+      failed.delete(id);
       throw new CausewayError("KMS_UNAVAILABLE", `Barbican cannot be reached, and the key ${id} is not held.`, {
         cause: error,
         hint: "See that Keystone and Barbican are up and reachable from here.",
@@ -58,18 +68,39 @@ export function createKeys({ read, clock, log, lifetime = HOUR, outage = 24 * HO
     }
   };
 
+  const refreshed = (id: string): Promise<Uint8Array> => {
+    const underWay = reading.get(id);
+    if (underWay !== undefined) return underWay;
+    const work = fetched(id).finally(() => reading.delete(id));
+    reading.set(id, work);
+    return work;
+  };
+
   return {
-    get(id) {
-      if (!isKeyId(id)) return Promise.reject(notFound("of data", undefined));
+    async get(id) {
+      if (!isKeyId(id)) throw notFound("of data", undefined);
       const known = held.get(id);
-      if (known !== undefined && isFresh(known, clock.now(), rules)) return Promise.resolve(known.key);
-      const underWay = reading.get(id);
-      if (underWay !== undefined) return underWay;
-      const work = fetched(id).finally(() => reading.delete(id));
-      reading.set(id, work);
-      return work;
+      const now = clock.now();
+      if (known !== undefined && isFresh(known, now, rules)) return known.key;
+      if (!survivesOutage(known, now, rules)) return refreshed(id);
+      if (now < (failed.get(id) ?? -PAUSE) + PAUSE) return known.key;
+      return atMost(refreshed(id), known.key);
     },
   };
+
+  /** The key that is read, or the held one when that takes too long; the reading goes on. */
+  async function atMost(read: Promise<Uint8Array>, key: Uint8Array): Promise<Uint8Array> {
+    const done = new AbortController();
+    const late = clock.sleep(PATIENCE, done.signal).then(
+      () => key,
+      () => key,
+    );
+    try {
+      return await Promise.race([read, late]);
+    } finally {
+      done.abort();
+    }
+  }
 }
 
 /** Barbican's own word that there is no such key for us. */

@@ -1,4 +1,4 @@
-import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import { hasCode, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import { PROJECT_ID, type KubernetesUser } from "../user.ts";
 import { gather } from "./gather.ts";
@@ -34,8 +34,14 @@ export function createSynchronizer(options: SynchronizerOptions): (user: Kuberne
     const { steps, warnings } = plan(await gather(client, { user, config }, signal));
     for (const warning of warnings) log.warn("synchronisation with Keystone", { user: user.uid, warning });
     for (const step of steps) {
-      await perform(client, step, signal);
-      log.info("synchronised with Keystone", { user: user.uid, ...step });
+      try {
+        await perform(client, step, signal);
+        log.info("synchronised with Keystone", { user: user.uid, ...step });
+      } catch (error) {
+        // Without the namespace nothing else can be; one role that we may not bind does not keep the others from being bound.
+        if (step.type === "create-namespace" || !hasCode(error, "KUBERNETES_FORBIDDEN")) throw error;
+        log.warn("synchronisation with Keystone was refused", { user: user.uid, ...step, error: messageOf(error) });
+      }
     }
   };
 

@@ -53,8 +53,9 @@ describe("the identity of a token", () => {
   it("never makes an administrator of a user or group whose name begins with system:", () => {
     const named = { ...facts, user: { ...facts.user, name: "system:admin" } };
     expect(identityOf(named, [])).toEqual({ refused: expect.stringContaining("system:") });
-    const verdict = identityOf(facts, ["system:masters", "ops"]);
-    expect(verdict).toMatchObject({ user: { groups: ["ops", "p1"] }, dropped: ["system:masters"] });
+    const reserved = ["system:masters", "kubeadm:cluster-admins"];
+    const verdict = identityOf(facts, [...reserved, "ops"]);
+    expect(verdict).toMatchObject({ user: { groups: ["ops", "p1"] }, dropped: reserved });
   });
 
   it("takes the name and groups of the roles that are mapped", () => {

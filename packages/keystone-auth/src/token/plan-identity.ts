@@ -20,8 +20,9 @@ export interface IdentityRules {
   readonly projects?: readonly string[] | undefined;
 }
 
-/** Names that Kubernetes keeps for itself: a user or group of Keystone that has one would be an administrator of the cluster. */
-const RESERVED = "system:";
+/** How names begin that Kubernetes and kubeadm keep for themselves: a user or group of Keystone that has one would be an administrator of the cluster. */
+const RESERVED = ["system:", "kubeadm:"];
+const isReserved = (name: string): boolean => RESERVED.some((start) => name.startsWith(start));
 
 /** The user of a valid token: its groups are the names of the Keystone groups and the project's id. */
 export function identityOf(
@@ -34,10 +35,12 @@ export function identityOf(
   if (projects !== undefined && !projects.includes(project.id)) {
     return { refused: `the token is for project ${project.id}, which has no access to this cluster` };
   }
-  if (user.name === "" || user.name.startsWith(RESERVED)) {
-    return { refused: `the name of user ${user.id} begins with "${RESERVED}", which Kubernetes keeps for itself` };
+  if (user.name === "") return { refused: `user ${user.id} has no name` };
+  if (isReserved(user.name)) {
+    const starts = RESERVED.map((start) => `"${start}"`).join(" or ");
+    return { refused: `the name of user ${user.id} begins with ${starts}, which Kubernetes keeps for itself` };
   }
-  const kept = groups.filter((group) => group !== "" && !group.startsWith(RESERVED));
+  const kept = groups.filter((group) => group !== "" && !isReserved(group));
   return {
     user: {
       username: user.name,

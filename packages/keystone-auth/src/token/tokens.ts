@@ -43,7 +43,7 @@ export function createTokens(client: IdentityClient, { metrics, projects, ...opt
       rules,
     );
     if ("user" in verdict && verdict.dropped.length > 0)
-      log.warn('groups of Keystone that begin with "system:" are left out', {
+      log.warn('groups of Keystone that begin with "system:" or "kubeadm:" are left out', {
         user: facts.user.id,
         groups: verdict.dropped,
       });
