@@ -1,5 +1,6 @@
 import type { DesiredPolicy } from "@causeway/octavia-tree";
 import type { L7RuleCreate } from "@causeway/openstack";
+import { rulesWithout, type Served } from "./redirects.ts";
 import type { RedirectFilter, RouteMatch, RouteRule } from "../objects/gateway.ts";
 
 /** One host and match of an HTTPRoute, with where it goes. */
@@ -72,14 +73,33 @@ function redirectProblem(
   return undefined;
 }
 
+export interface HttpPolicies {
+  readonly policies: readonly DesiredPolicy[];
+  /** What of the matches is not served, and why. */
+  readonly warnings: readonly string[];
+}
+
 /** The L7 policies of a listener in the order that the Gateway API gives to matches. */
-export function httpPolicies(matches: readonly HttpMatch[], listener: ListenerPort): DesiredPolicy[] {
-  return matches.toSorted(byPrecedence).map(({ host, match, target }) => {
-    const rules = [...hostRules(host, listener.port), ...matchRules(match)];
-    return "pool" in target
-      ? { action: "REDIRECT_TO_POOL", pool: target.pool, rules }
-      : { ...redirection(target.redirect, host, listener), rules };
-  });
+export function httpPolicies(matches: readonly HttpMatch[], listener: ListenerPort): HttpPolicies {
+  const policies: DesiredPolicy[] = [];
+  const warnings: string[] = [];
+  const pools: Served[] = [];
+  for (const { host, match, target, order } of matches.toSorted(byPrecedence)) {
+    const served = { host, match, rules: [...hostRules(host, listener.port), ...matchRules(match)] };
+    if ("pool" in target) {
+      pools.push(served);
+      policies.push({ action: "REDIRECT_TO_POOL", pool: target.pool, rules: served.rules });
+      continue;
+    }
+    const redirect = redirection(target.redirect, host, listener);
+    const sets = rulesWithout(served, pools);
+    if (sets) policies.push(...sets.map((rules) => ({ ...redirect, rules: [...rules] })));
+    else
+      warnings.push(
+        `the redirect of HTTPRoute ${order.split(" ")[1]} is left out: Octavia would apply it before more specific matches of other hosts, and to keep it from them would take too many policies`,
+      );
+  }
+  return { policies, warnings };
 }
 
 /** Hosts from exact to none; Exact before the longest PathPrefix; more headers; the older route; the earlier rule. */

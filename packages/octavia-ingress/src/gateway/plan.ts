@@ -31,7 +31,7 @@ export function plan(observed: Observed, now: number): Plan<Step, Published> {
     return { steps: [], status: statusOf(observed, wanted, undefined, now) };
   const served = (gateway.status?.addresses ?? []).length > 0;
   const planned = planBalancer(wanted.balancer, balancer, { now, served });
-  const failures = planned.failure === undefined ? [] : [planned.failure];
+  const failures = [...wanted.warnings, ...(planned.failure === undefined ? [] : [planned.failure])];
   return {
     steps: planned.steps,
     status: statusOf(observed, wanted, planned, now),

@@ -7,7 +7,7 @@ import { certificateName } from "../names.ts";
 import { HTTPRoute, refusedRoutes, type ParentReference, type Route, type RouteRule } from "../objects/gateway.ts";
 import { backendsOf } from "./backends.ts";
 import { commonHostnames } from "./hostnames.ts";
-import { httpPolicies, ruleProblem, type HttpMatch } from "./http-rules.ts";
+import { httpPolicies, ruleProblem, type HttpMatch, type ListenerPort } from "./http-rules.ts";
 import { isServing, judgeListeners, octaviaProtocol, type JudgedListener } from "./listeners.ts";
 import type { Observed } from "./observed.ts";
 import { allowsNamespace, isParent } from "./references.ts";
@@ -26,6 +26,8 @@ export interface WantedGateway {
   readonly routes: readonly JudgedRoute[];
   /** Why nothing can be served as it is wanted. */
   readonly failure: { readonly reason: string; readonly message: string } | undefined;
+  /** What is left out, while the rest is served. */
+  readonly warnings: readonly string[];
 }
 
 /** What is behind one port. */
@@ -52,8 +54,10 @@ export function wantedGateway(observed: Observed): WantedGateway {
       ? address.failure
       : { reason: "InvalidParameters", message: problem };
   const { name, namespace } = gateway.metadata;
+  const listeners = building.listeners();
   return {
     failure,
+    warnings: building.warnings,
     routes,
     listeners: judged.map((each) => ({ ...each, attached: building.attachedTo(each) })),
     balancer: {
@@ -67,7 +71,7 @@ export function wantedGateway(observed: Observed): WantedGateway {
         keep: parameters.keepFloatingIp,
       },
       certificates: building.certificates,
-      tree: { tags: [owner.tag], pools: building.pools(), listeners: building.listeners() },
+      tree: { tags: [owner.tag], pools: building.pools(), listeners },
     },
   };
 }
@@ -87,6 +91,7 @@ function addressOf({ gateway }: Observed): {
 }
 
 class Building {
+  readonly warnings: string[] = [];
   readonly certificates = new Map<string, Bundle>();
   readonly #observed: Observed;
   readonly #judged: readonly JudgedListener[];
@@ -231,6 +236,12 @@ class Building {
     }
   }
 
+  #policies(matches: readonly HttpMatch[], port: ListenerPort): DesiredListener["policies"] {
+    const { policies, warnings } = httpPolicies(matches, port);
+    this.warnings.push(...warnings);
+    return policies;
+  }
+
   listeners(): DesiredListener[] {
     const { owner, balancer, gateway, class: given } = this.#observed;
     const { sourceRanges, timeouts } = parametersOf(gateway, given?.internal);
@@ -250,7 +261,7 @@ class Building {
           protocol,
           port,
           defaultPool: protocol === "HTTPS" ? defaultPool : undefined,
-          policies: protocol === "HTTPS" ? [] : httpPolicies(matches, { port, tls }),
+          policies: protocol === "HTTPS" ? [] : this.#policies(matches, { port, tls }),
           tags: [owner.tag],
           connectionLimit: -1,
           allowedCidrs: restriction(sourceRanges),
