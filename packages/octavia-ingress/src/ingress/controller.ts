@@ -52,8 +52,8 @@ export function createIngressController(options: IngressControllerOptions): {
     gather: (key, signal) => gather(from, key, signal),
     plan,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
-    async publish(observed, { address }, planned, signal) {
-      reported.emit(observed.subject, planned);
+    async publish(observed, { address, about }, planned, signal) {
+      for (const event of planned) reported.emit(about?.get(event.message) ?? observed.subject, [event]);
       if (address === undefined) return;
       const status = { loadBalancer: { ingress: [{ ip: address }] } };
       for (const ingress of observed.served) {

@@ -34,4 +34,6 @@ export interface Observed {
 export interface Published {
   /** Undefined: what was published remains. */
   readonly address: string | undefined;
+  /** The Ingresses that messages of events are about; the others are about the subject. */
+  readonly about?: ReadonlyMap<string, Ingress>;
 }

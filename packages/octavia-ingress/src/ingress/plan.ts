@@ -35,14 +35,16 @@ function planIngresses(observed: Observed, now: number): Plan<Step, Published> {
     return finish(release, release.settled ? released.flatMap(lettingGo) : [], []);
   }
   const wanted = wantedOf(observed);
-  const warnings = [...wanted.failures, ...wanted.warnings].map(failure);
+  const about = wanted.warnings;
+  const warnings = [...wanted.failures, ...about.keys()].map(failure);
   if (wanted.failures.length > 0) {
     const wait = { for: "the blocking condition to clear", until: now + RESYNC };
-    return { steps: [], status: { address: undefined }, events: warnings, wait };
+    return { steps: [], status: { address: undefined, about }, events: warnings, wait };
   }
   const isServed = served.some(({ status }) => (status?.loadBalancer?.ingress ?? []).length > 0);
   const planned = planBalancer(wanted.balancer, balancer, { now, served: isServed });
-  return finish(planned, planned.settled ? released.flatMap(lettingGo) : [], warnings);
+  const finished = finish(planned, planned.settled ? released.flatMap(lettingGo) : [], warnings);
+  return { ...finished, status: { ...finished.status, about } };
 }
 
 function failure(message: string): PlannedEvent {

@@ -14,8 +14,8 @@ export interface Wanted {
   readonly balancer: WantedBalancer;
   /** They keep everything as it is. */
   readonly failures: readonly string[];
-  /** The rest is served. */
-  readonly warnings: readonly string[];
+  /** The rest is served. By their messages, what each is about. */
+  readonly warnings: ReadonlyMap<string, Ingress>;
 }
 
 const HTTP = 80;
@@ -32,25 +32,26 @@ interface Side {
 
 /** The load balancer of some Ingresses. Pure. */
 export function wantedOf(observed: Observed): Wanted {
-  const { owner, config, class: given, served, balancer } = observed;
+  const { owner, config, class: given, balancer } = observed;
   const building = new Building(observed);
-  for (const ingress of served) building.add(ingress);
-  const parameters = served.map((ingress) => parametersOf(ingress, given.internal));
+  for (const ingress of observed.served) building.add(ingress);
+  const parameters = observed.served.map((ingress) => ({ ingress, ...parametersOf(ingress, given.internal) }));
+  differing(parameters, building);
   const [first] = parameters;
   const limits = limitsOf(balancer.found[0]?.provider ?? given.balancer.provider);
   const failures = [
     ...(given.problem === undefined ? [] : [`the parameters of the class: ${given.problem}`]),
-    ...parameters.flatMap(({ problems }) => problems),
+    ...(first?.problems ?? []),
     ...(limits.http ? [] : [`load balancer provider ${limits.provider} does not support HTTP listeners`]),
     ...building.failures(),
   ];
-  const [name, namespace] = [served[0]?.metadata.name, served[0]?.metadata.namespace];
+  const { name, namespace } = observed.served[0]?.metadata ?? { name: "" };
   const description = owner.oneNamespace
     ? `Kubernetes ingress ${name} in namespace ${namespace} from cluster ${config.clusterName}`
     : `Kubernetes ingress class ${observed.subject.metadata.name} from cluster ${config.clusterName}`;
   return {
     failures,
-    warnings: [...building.warnings, ...differing(observed, parameters)],
+    warnings: building.warnings,
     balancer: {
       owner,
       description,
@@ -71,23 +72,26 @@ export function wantedOf(observed: Observed): Wanted {
   };
 }
 
-/** On a shared load balancer the oldest Ingress says how its listeners and its address are. */
-function differing({ served }: Observed, [first, ...others]: readonly IngressParameters[]): string[] {
+interface Read extends IngressParameters {
+  readonly ingress: Ingress;
+}
+
+/** On a shared load balancer the oldest Ingress says how its listeners and its address are; what the others say in error keeps nothing from being served. */
+function differing([first, ...others]: readonly Read[], building: Building): void {
   const said = (p: IngressParameters | undefined): string =>
     JSON.stringify([p?.internal, p?.floatingIp, p?.sourceRanges, p?.timeouts]);
-  return others.flatMap((other, i) => {
-    const { metadata } = served[i + 1] ?? {};
-    return said(other) === said(first) || metadata === undefined
-      ? []
-      : `${metadata.namespace}/${metadata.name}: annotations ${annotation.internal} and others of the load balancer are those of the oldest Ingress of the class`;
-  });
+  const problem = `annotations ${annotation.internal} and others of the load balancer are those of the oldest Ingress of the class`;
+  for (const other of others) {
+    for (const wrong of other.problems) building.warn(other.ingress, `${wrong}; it is not used`);
+    if (said(other) !== said(first)) building.warn(other.ingress, problem);
+  }
 }
 
 /** Each match is an L7 policy: Octavia changes one after the other, and each of them for all of its load balancer. */
 const MAXIMUM_MATCHES = 1000;
 
 class Building {
-  readonly warnings: string[] = [];
+  readonly warnings = new Map<string, Ingress>();
   readonly pools = new Map<string, DesiredPool>();
   readonly certificates = new Map<string, Bundle>();
   readonly #observed: Observed;
@@ -109,6 +113,8 @@ class Building {
     const side = this.#side(secrets.length > 0 ? HTTPS : HTTP);
     const fallback = spec.defaultBackend && this.#pool(ingress, spec.defaultBackend);
     if (fallback !== undefined) side.defaultPool ??= fallback;
+    if (fallback !== side.defaultPool && fallback !== undefined)
+      this.warn(ingress, "its default backend is not used: an older Ingress of the same load balancer has one");
     for (const { host = "", http } of spec.rules ?? []) {
       for (const { path = "/", pathType, backend } of http?.paths ?? []) {
         const pool = this.#pool(ingress, backend);
@@ -122,20 +128,21 @@ class Building {
 
   #match(ingress: Ingress, side: Side, match: Match): void {
     const problem = matchProblem(match, side.port);
-    if (problem !== undefined) return this.#warn(ingress, problem);
+    if (problem !== undefined) return this.warn(ingress, problem);
     const key = matchKey(match, side.port);
     const equal = side.taken.get(key);
     if (equal !== undefined && equal !== match.pool)
-      this.#warn(ingress, `${match.host}${match.path} is taken by an earlier rule of the same load balancer`);
+      this.warn(ingress, `${match.host}${match.path} is taken by an earlier rule of the same load balancer`);
     if (equal !== undefined) return;
     if (side.matches.length >= MAXIMUM_MATCHES)
-      return this.#warn(ingress, `${match.host}${match.path} is left out: a listener has ${MAXIMUM_MATCHES} rules`);
+      return this.warn(ingress, `${match.host}${match.path} is left out: a listener has ${MAXIMUM_MATCHES} rules`);
     side.taken.set(key, match.pool);
     side.matches.push(match);
   }
 
-  #warn({ metadata }: Ingress, problem: string): void {
-    this.warnings.push(`${metadata.namespace}/${metadata.name}: ${problem}`);
+  warn(ingress: Ingress, problem: string): void {
+    const { namespace, name } = ingress.metadata;
+    this.warnings.set(`${namespace}/${name}: ${problem}`, ingress);
   }
 
   #side(port: number): Side {
@@ -152,7 +159,7 @@ class Building {
   /** The name of the backend's pool. A Service that cannot be reached has a pool without members, which answers 503. */
   #pool(ingress: Ingress, { service, resource }: IngressBackend): string | undefined {
     if (!service) {
-      this.#warn(ingress, `backend ${resource?.kind ?? "(none)"} ${resource?.name ?? ""} is no Service`);
+      this.warn(ingress, `backend ${resource?.kind ?? "(none)"} ${resource?.name ?? ""} is no Service`);
       return undefined;
     }
     const { owner, services, nodes, config, balancer } = this.#observed;
@@ -161,7 +168,7 @@ class Building {
     const name = poolName(owner, namespace, service.name, port);
     if (this.pools.has(name)) return name;
     const found = nodePortOf(services.get(`${namespace}/${service.name}`), port);
-    if ("problem" in found) this.#warn(ingress, `Service ${service.name} ${found.problem}`);
+    if ("problem" in found) this.warn(ingress, `Service ${service.name} ${found.problem}`);
     const members = membersAt(nodes, "port" in found ? found.port : undefined);
     const { memberCosts } = limitsOf(balancer.found[0]?.provider);
     this.pools.set(name, {
@@ -185,7 +192,7 @@ class Building {
     if ("problem" in bundle) {
       const problem = `Secret ${secret} ${bundle.problem}`;
       this.#problems.push(problem);
-      return this.#warn(ingress, problem);
+      return this.warn(ingress, problem);
     }
     const name = nameOf(owner, namespace, secret, bundle.digest);
     if (!this.certificates.has(name)) this.#names.push(name);

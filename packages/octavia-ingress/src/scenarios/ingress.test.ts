@@ -279,8 +279,17 @@ describe("Ingresses of a class", () => {
     expect((await w.routes(name)).filter((route) => route.includes("/foo"))).toEqual([
       String.raw`^/foo(/.*)?$ ^a\.example(:80)?$ -> ${both(30_001)}`,
     ]);
-    const warned = await w.until("a warning", async () => (await w.events({ name: className }, "Failed"))[0]);
+    const warned = await w.until("a warning", async () => (await w.events({ name: "younger" }, "Failed"))[0]);
     expect(warned).toContain("default/younger: a.example/foo/ is taken by an earlier rule of the same load balancer");
+  });
+
+  test("are served while a younger one's annotation cannot be read, which says so itself", async () => {
+    await w.ingress("web", of("a.example", to("one")));
+    await w.address("web");
+    await w.ingress("younger", of("b.example", to("two")), { annotations: { [annotation.internal]: "maybe" } });
+    await w.until("both routes", async () => (await w.routes(name)).length === 2);
+    const warned = await w.until("a warning", async () => (await w.events({ name: "younger" }, "Failed"))[0]);
+    expect(warned).toContain("default/younger: annotation ");
   });
 
   test("stay served while the class's parameters cannot be read, and while the class is installed again", async () => {
