@@ -113,7 +113,7 @@ function crdVersion(
 
 /** The server itself adds apiVersion, kind and metadata to the required fields. */
 function serverSchema(schema: JsonSchema): JsonSchema {
-  const required = (schema["required"] as string[]).filter((name) => name === "spec");
+  const required = ((schema["required"] as string[] | undefined) ?? []).filter((name) => name === "spec");
   const { required: _, ...rest } = schema;
   return required.length > 0 ? { ...rest, required } : rest;
 }

@@ -286,10 +286,10 @@ describe("Ingresses of a class", () => {
   test("are served while a younger one's annotation cannot be read, which says so itself", async () => {
     await w.ingress("web", of("a.example", to("one")));
     await w.address("web");
-    await w.ingress("younger", of("b.example", to("two")), { annotations: { [annotation.internal]: "maybe" } });
+    await w.ingress("wrong", of("b.example", to("two")), { annotations: { [annotation.internal]: "maybe" } });
     await w.until("both routes", async () => (await w.routes(name)).length === 2);
-    const warned = await w.until("a warning", async () => (await w.events({ name: "younger" }, "Failed"))[0]);
-    expect(warned).toContain("default/younger: annotation ");
+    const warned = await w.until("a warning", async () => (await w.events({ name: "wrong" }, "Failed"))[0]);
+    expect(warned).toContain("default/wrong: annotation ");
   });
 
   test("stay served while the class's parameters cannot be read, and while the class is installed again", async () => {
