@@ -111,10 +111,7 @@ class Building {
     );
     for (const name of secrets) this.#certificate(ingress, name);
     const side = this.#side(secrets.length > 0 ? HTTPS : HTTP);
-    const fallback = spec.defaultBackend && this.#pool(ingress, spec.defaultBackend);
-    if (fallback !== undefined) side.defaultPool ??= fallback;
-    if (fallback !== side.defaultPool && fallback !== undefined)
-      this.warn(ingress, "its default backend is not used: an older Ingress of the same load balancer has one");
+    const fallback = this.#fallback(ingress, side);
     for (const { host = "", http } of spec.rules ?? []) {
       for (const { path = "/", pathType, backend } of http?.paths ?? []) {
         const pool = this.#pool(ingress, backend);
@@ -124,6 +121,17 @@ class Building {
       if ((http?.paths ?? []).length === 0 && fallback !== undefined)
         this.#match(ingress, side, { host, path: "/", pathType: "Prefix", pool: fallback });
     }
+  }
+
+  /** The pool of its default backend, which serves what matches nothing where no older Ingress has one. */
+  #fallback(ingress: Ingress, side: Side): string | undefined {
+    const { defaultBackend } = ingress.spec;
+    const pool = defaultBackend && this.#pool(ingress, defaultBackend);
+    if (pool === undefined) return undefined;
+    side.defaultPool ??= pool;
+    if (side.defaultPool !== pool)
+      this.warn(ingress, "its default backend is not used: an older Ingress of the same load balancer has one");
+    return pool;
   }
 
   #match(ingress: Ingress, side: Side, match: Match): void {
