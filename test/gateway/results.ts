@@ -28,8 +28,9 @@ function failureOf(lines: readonly string[], id: string): string {
     (line, i) => i > from && /^=== RUN {3}TestConformance\/[^/]+$/.test(line) && !line.endsWith(`/${id}`),
   );
   const own = lines.slice(from, next === -1 ? undefined : next);
-  const told = own.findLast((line) => /with Reason|was not in conditions|expected .* got|Error: {2,}/.test(line)) ?? "";
-  return told
+  const finding =
+    own.findLast((line) => /with Reason|was not in conditions|expected .* got|Error: {2,}/.test(line)) ?? "";
+  return finding
     .replace(/^.*?\.go:\d+: (\S+Z: )?/, "")
     .replace(/^\s*Error:\s*/, "")
     .trim()

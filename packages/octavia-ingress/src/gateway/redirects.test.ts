@@ -35,7 +35,7 @@ function wanted(matches: readonly HttpMatch[], host: string, path: string): stri
   return best && ("pool" in best ? best.pool : `http://${best.redirect.hostname}`);
 }
 
-describe("a redirect beside pools", () => {
+describe("a redirect and pools on one listener", () => {
   test("leaves alone what a more specific match of another route serves", () => {
     const { policies } = httpPolicies(
       [to("shop.example", "/api", "pool-a", "2026-01-01"), to("", "/", "evil.example", "2026-11-01")],

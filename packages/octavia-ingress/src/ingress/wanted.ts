@@ -143,7 +143,7 @@ class Building {
       this.warn(ingress, `${match.host}${match.path} is taken by an earlier rule of the same load balancer`);
     if (equal !== undefined) return;
     if (side.matches.length >= MAXIMUM_MATCHES)
-      return this.warn(ingress, `${match.host}${match.path} is left out: a listener has ${MAXIMUM_MATCHES} rules`);
+      return this.warn(ingress, `rules are left out: a listener has ${MAXIMUM_MATCHES} at most`);
     side.taken.set(key, match.pool);
     side.matches.push(match);
   }

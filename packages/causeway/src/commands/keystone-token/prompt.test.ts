@@ -33,7 +33,7 @@ test.each<[string, Record<string, string | undefined>, string[]]>([
   ["nothing of a whole password", whole, []],
   ["the empty ones", { ...whole, OS_PASSWORD: "" }, ["OS_PASSWORD"]],
   ["no domain of a user by id", { ...whole, OS_USERNAME: undefined, OS_DOMAIN_NAME: undefined, OS_USER_ID: "u" }, []],
-  ["no project name beside a project id", { ...whole, OS_PROJECT_NAME: undefined, OS_PROJECT_ID: "p" }, []],
+  ["no project name where a project id is given", { ...whole, OS_PROJECT_NAME: undefined, OS_PROJECT_ID: "p" }, []],
   ["the address alone for an application credential", { OS_APPLICATION_CREDENTIAL_SECRET: "s" }, ["OS_AUTH_URL"]],
   ["the address alone for a token", { OS_TOKEN: "t" }, ["OS_AUTH_URL"]],
 ])("asks for %s", (_, variables, names) => {
