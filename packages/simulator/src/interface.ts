@@ -41,6 +41,8 @@ export interface SimulatorOptions {
   readonly extensions?: readonly ("extraroute-atomic" | "subnet-dns-publish-fixed-ip")[];
   /** Serves the listeners of load balancers on loopback: see the README. Default: no packets go through them. */
   readonly dataPath?: boolean;
+  /** Serves the Magnum of an older cloud, whose clusters Heat made: for migrations away from it. Default: no Magnum is in the catalog. */
+  readonly heatMagnum?: boolean;
 }
 
 /** Where an address of a listener is on this machine. */

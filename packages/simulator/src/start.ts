@@ -24,6 +24,8 @@ import { createKeyManagerService } from "./key-manager/service.ts";
 import { createKernel, type OwnedKernel } from "./kernel/kernel.ts";
 import { createLoadBalancingService } from "./load-balancing/index.ts";
 import { createNetworkService, seedNetwork } from "./network/index.ts";
+import { createOrchestrationService } from "./orchestration/service.ts";
+import { createContainerInfraService, magnumControl } from "./container-infra/service.ts";
 import { createPlacementService } from "./placement/service.ts";
 import { createStorageService } from "./storage/service.ts";
 
@@ -51,7 +53,8 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
   const projectId = (idOrName: string) => identityTables(kernel).projects.by("name", idOrName)[0]?.id ?? idOrName;
   const network = createNetworkService(kernel, options.extensions);
   const dataPath = options.dataPath === true ? startDataPath(kernel, network) : undefined;
-  const app = assemble(kernel, network, { calls, faults, projectId, dataPath });
+  const heatMagnum = options.heatMagnum === true;
+  const app = assemble(kernel, network, { calls, faults, projectId, dataPath, heatMagnum });
   kernel.flush();
   const kept = Number(kernel.store.setting("port") ?? 0);
   const server = await listen(app.fetch, { host, port: options.port ?? kept });
@@ -98,14 +101,12 @@ interface Handles {
   readonly faults: Faults;
   readonly projectId: (idOrName: string) => string;
   readonly dataPath: DataPath | undefined;
+  readonly heatMagnum: boolean;
 }
 
 /** All services and the control API in one app. */
-function assemble(
-  kernel: OwnedKernel,
-  network: NetworkService,
-  { calls, faults, projectId, dataPath }: Handles,
-): CloudApp {
+function assemble(kernel: OwnedKernel, network: NetworkService, handles: Handles): CloudApp {
+  const { calls, faults, projectId, dataPath } = handles;
   const mounted: Mounted[] = [];
   const identity = createIdentityService(kernel, { region, services: () => mounted });
   seedNetwork(kernel);
@@ -122,11 +123,14 @@ function assemble(
     { root: "/volume", service: storage },
     { root: "/placement", service: createPlacementService(kernel) },
     { root: "/key-manager", service: createKeyManagerService(kernel) },
+    { root: "/orchestration", service: createOrchestrationService(kernel, ask) },
   );
+  if (handles.heatMagnum) mounted.push({ root: "/container-infra", service: createContainerInfraService(kernel) });
   const app: CloudApp = new Hono({ getPath: (request) => withoutRootSlash(getPath(request)) });
   app.onError((error, c) => answerError(error, c));
   app.route("/metadata", createMetadataService(kernel, network));
   const control = controlApp({ kernel, calls, faults, projectId, routes: () => routesOf(mounted) });
+  if (handles.heatMagnum) control.route("/magnum", magnumControl(kernel));
   if (dataPath) control.route("/data-path", dataPathApp(dataPath));
   app.route("/_control", control);
   app.route("/", mountServices({ kernel, calls, faults, authenticate: identity.authenticate }, mounted));

@@ -1,0 +1,87 @@
+import { at, isObject, type JsonObject } from "../kernel/json.ts";
+import type { Stack, StackResource } from "./model.ts";
+
+type View = Readonly<Record<string, unknown>>;
+
+export const stackPath = (root: string, { name, id, project_id }: Stack): string =>
+  `${root}/v1/${project_id}/stacks/${name}/${id}`;
+
+const selfLink = (root: string, stack: Stack) => [{ href: stackPath(root, stack), rel: "self" }];
+
+/** As lists have it. */
+export function summaryView(root: string, stack: Stack): View {
+  return {
+    id: stack.id,
+    stack_name: stack.name,
+    description: stack.template["description"] ?? "",
+    stack_status: stack.status,
+    stack_status_reason: stack.reason,
+    creation_time: stack.created,
+    updated_time: stack.updated,
+    deletion_time: null,
+    stack_owner: null,
+    parent: stack.owner_id,
+    project: stack.project_id,
+    stack_user_project_id: stack.project_id,
+    tags: stack.tags,
+    links: selfLink(root, stack),
+  };
+}
+
+/** As a read of one has it: hidden parameters are masked. */
+export function stackView(root: string, stack: Stack): View {
+  return {
+    ...summaryView(root, stack),
+    parameters: maskedParameters(stack),
+    outputs: outputsOf(stack),
+    capabilities: [],
+    notification_topics: [],
+    disable_rollback: true,
+    timeout_mins: 60,
+    template_description: stack.template["description"] ?? "",
+  };
+}
+
+export function outputsOf({ template }: Stack): View[] {
+  const outputs = template["outputs"];
+  return Object.entries(isObject(outputs) ? outputs : {}).map(([output_key, output]) => ({
+    output_key,
+    output_value: at(output, "value") ?? null,
+    description: at(output, "description") ?? "No description given",
+  }));
+}
+
+function maskedParameters({ template, parameters, name, id, project_id }: Stack): JsonObject {
+  const shown = Object.entries(parameters).map(([key, value]) => [
+    key,
+    at(template, "parameters", key, "hidden") === true ? "******" : value,
+  ]);
+  return {
+    ...Object.fromEntries(shown),
+    "OS::stack_name": name,
+    "OS::stack_id": id,
+    "OS::project_id": project_id,
+  };
+}
+
+/** A resource in a list or alone; `parent` is the resource that its stack is of the stack around it. */
+export function resourceView(root: string, stack: Stack, resource: StackResource, nested: Stack | undefined): View {
+  const base = stackPath(root, stack);
+  return {
+    resource_name: resource.name,
+    logical_resource_id: resource.name,
+    physical_resource_id: resource.physicalId,
+    resource_type: resource.type,
+    resource_status: resource.status,
+    resource_status_reason: resource.reason,
+    creation_time: stack.created,
+    updated_time: stack.updated ?? stack.created,
+    required_by: [],
+    ...(stack.parent_resource === null ? {} : { parent_resource: stack.parent_resource }),
+    links: [
+      { href: `${base}/resources/${resource.name}`, rel: "self" },
+      { href: base, rel: "stack" },
+      ...(nested === undefined ? [] : [{ href: stackPath(root, nested), rel: "nested" }]),
+    ],
+  };
+}
