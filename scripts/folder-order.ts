@@ -83,7 +83,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "identity",
     "cloud image",
     "compute",
-    "shares key-manager",
+    "shares key-manager orchestration container-infra",
     "network",
     "load-balancing placement storage",
     "data-path",
