@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { CausewayError } from "@causeway/foundation";
 import type { ApiServer } from "@causeway/apiserver";
 import type { ControlPlaneRuntime, ControlPlaneState } from "./runtime.ts";
 
@@ -22,6 +23,10 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
   const running = new Map<string, ControlPlaneState>();
   return {
     async ensure(spec) {
+      if (spec.join !== undefined)
+        throw new CausewayError("RUNTIME_CANNOT_JOIN", "the embedded runtime has no etcd that could join another", {
+          hint: "Set spec.runtime to Process.",
+        });
       const cluster = await options.apiServer.ensureCluster(spec.id, {
         authority: spec.authority,
         serviceAccountKey: spec.serviceAccountKey,

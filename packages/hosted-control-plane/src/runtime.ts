@@ -23,10 +23,39 @@ export interface ControlPlaneSpec {
   /** More names and addresses for the serving certificate. */
   readonly names: readonly string[];
   readonly limits: ControlPlaneLimits;
+  /** An etcd that exists is joined, in place of one of its own. */
+  readonly join?: ControlPlaneJoin;
   /** Who is believed in addition to its own identities. */
   readonly authentication: ControlPlaneAuthentication;
   /** The process that serves it: one that it shares with others, or its own. */
   readonly worker: "shared" | "own";
+}
+
+/** An etcd that a control plane's own joins as a member. */
+export interface ControlPlaneJoin {
+  /** "Reserve": ports only. "Follow": etcd runs. "Serve": all programs run. */
+  readonly stage: "Reserve" | "Follow" | "Serve";
+  readonly members: readonly { readonly name: string; readonly peerURL: string }[];
+  /** The address at which the other members reach it. */
+  readonly peerHost: string;
+  /** Undefined until etcd is to run. */
+  readonly certificates?: JoinCertificates;
+}
+
+/** Of etcd's authority, signed elsewhere: its key is not needed. */
+export interface JoinCertificates {
+  readonly authority: string;
+  readonly server: KeyPair;
+  readonly client: KeyPair;
+}
+
+/** Where the programs of a control plane that joins an etcd are. */
+export interface JoinState {
+  readonly stage: ControlPlaneJoin["stage"];
+  readonly peerURL: string;
+  readonly clientURL: string;
+  /** "HOST:PORT" where the API listens: the endpoint forwards to it. */
+  readonly apiAddress: string;
 }
 
 /** What a control plane may store. */
@@ -53,6 +82,7 @@ export interface ControlPlaneState {
   readonly names: readonly string[];
   readonly limits: ControlPlaneLimits;
   readonly authentication: ControlPlaneAuthentication;
+  readonly join?: JoinState;
   /** Why it is not ready, for people. */
   readonly message?: string;
   /** It is not served until then, since its requests ended the process that serves it again and again. */

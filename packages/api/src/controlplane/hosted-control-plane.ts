@@ -86,6 +86,30 @@ const hostedControlPlaneSpec = object({
       { description: "What the control plane may store. Writes beyond it are refused with status 507." },
     ),
   ),
+  datastore: optional(
+    object(
+      {
+        stage: oneOf(["Reserve", "Follow", "Serve"], {
+          description:
+            "How far it has come: ports are reserved; etcd is a member and no API is served; all programs run.",
+        }),
+        members: list(
+          object({
+            name: text(1, 253, { description: "Name of a member that exists." }),
+            peerURL: text(1, 512, { pattern: "^https://.+", description: "Where its peers reach it." }),
+          }),
+          { min: 1, max: 20, description: "The members that exist." },
+        ),
+        peerHost: text(1, 253, {
+          description: "Address at which those members reach the member of this control plane.",
+        }),
+      },
+      {
+        description:
+          "Joins an etcd that exists, in place of one of its own: for clusters that come from elsewhere. Secret CLUSTER-etcd has its authority and certificates. Only with runtime Process.",
+      },
+    ),
+  ),
   authentication: optional(
     object(
       {
@@ -160,6 +184,17 @@ const hostedControlPlaneStatus = object({
   version: optional(text(1, 256)),
   runtime: optional(oneOf(["Embedded", "Process"], { description: "What runs it." })),
   limits: optional(object({ objects: int64(), bytes: int64() }, { description: "The limits in force." })),
+  datastore: optional(
+    object(
+      {
+        peerURL: optional(text(1, 512, { description: "Where the other members reach its etcd." })),
+        clientURL: optional(text(1, 512, { description: "Where its etcd is reached on its own machine." })),
+        apiAddress: optional(text(1, 512, { description: "Where its API listens, behind the endpoint." })),
+        stage: optional(oneOf(["Reserve", "Follow", "Serve"], { description: "The stage in force." })),
+      },
+      { description: "Of a control plane that joins an etcd." },
+    ),
+  ),
   versions: versionCounts(32),
   selector: optional(anyText()),
   replicas: optional(int32()),

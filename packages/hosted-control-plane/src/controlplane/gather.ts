@@ -1,7 +1,7 @@
 import { readCertificate, type KeyPair } from "@causeway/foundation";
 import { Namespace, Secret, secretText, type Informer, type ObjectKey, type Informers } from "@causeway/kubernetes";
 import { Cluster, HostedControlPlane } from "@causeway/api";
-import type { ControlPlaneRuntime, ControlPlaneState } from "../runtime.ts";
+import type { ControlPlaneRuntime, ControlPlaneState, JoinCertificates } from "../runtime.ts";
 import { kubeconfigRenewAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
 import type { RootPurpose } from "./steps.ts";
 
@@ -11,6 +11,8 @@ export interface Observed {
   /** The Cluster that owns it. */
   readonly cluster: Cluster | undefined;
   readonly roots: Readonly<Partial<Record<RootPurpose, KeyPair>>>;
+  /** Certificates of an etcd that is joined. */
+  readonly etcd: JoinCertificates | undefined;
   /** The kubeconfig Secret: where it points, and when (ms since epoch) to write a new one. */
   readonly kubeconfig: { readonly server: string; readonly renewAt: number } | undefined;
   readonly kubeconfigSecret: Secret | undefined;
@@ -63,6 +65,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     object,
     cluster,
     roots,
+    etcd: object.spec.datastore === undefined ? undefined : certificatesOf(secret("etcd")),
     kubeconfig: kubeconfigOf(secret("kubeconfig"), roots.ca),
     kubeconfigSecret: secret("kubeconfig"),
     namespaceTerminates:
@@ -94,6 +97,16 @@ function keyPairOf(secret: Secret | undefined): KeyPair | undefined {
   const certificate = secretText(secret, "tls.crt");
   const key = secretText(secret, "tls.key");
   return certificate === undefined || key === undefined ? undefined : { certificate, key };
+}
+
+/** Of Secret CLUSTER-etcd; undefined while a part is missing. */
+function certificatesOf(secret: Secret | undefined): JoinCertificates | undefined {
+  const pair = (name: string): KeyPair | undefined => {
+    const [certificate, key] = [secretText(secret, `${name}.crt`), secretText(secret, `${name}.key`)];
+    return certificate === undefined || key === undefined ? undefined : { certificate, key };
+  };
+  const [authority, server, client] = [secretText(secret, "ca.crt"), pair("server"), pair("client")];
+  return authority === undefined || !server || !client ? undefined : { authority, server, client };
 }
 
 /** A kubeconfig of another root, or one that we cannot read, counts as none. */

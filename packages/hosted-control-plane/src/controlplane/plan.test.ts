@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Cluster, HostedControlPlane } from "@causeway/api";
 import { getCondition, type Condition, type Secret } from "@causeway/kubernetes";
 import type { Observed } from "./gather.ts";
-import { finalizer, plan, secretFinalizer } from "./plan.ts";
+import type { ControlPlaneState } from "../runtime.ts";
+import { desired, finalizer, plan, secretFinalizer } from "./plan.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const pair = { certificate: "certificate", key: "key" };
@@ -48,6 +49,7 @@ function world(changes: Partial<Observed> = {}): Observed {
     roots,
     kubeconfig,
     kubeconfigSecret,
+    etcd: undefined,
     namespaceTerminates: false,
     state: running,
     exists: true,
@@ -376,3 +378,30 @@ function done(observed: Observed, step: Step): Observed {
       return { ...observed, object: withFinalizers([]) };
   }
 }
+
+describe("a control plane that joins an etcd that exists", () => {
+  const datastore: HostedControlPlane["spec"]["datastore"] = {
+    stage: "Follow",
+    members: [{ name: "m0", peerURL: "https://10.0.0.4:2380" }],
+    peerHost: "192.0.2.1",
+  };
+  const pair = { certificate: "c", key: "k" };
+  const etcd = { authority: "a", server: pair, client: pair };
+  const joining = (stage: "Reserve" | "Follow" | "Serve"): ControlPlaneState => ({
+    ...running,
+    ready: false,
+    starting: true,
+    join: { stage, peerURL: "https://192.0.2.1:1", clientURL: "https://127.0.0.1:2", apiAddress: "192.0.2.1:3" },
+  });
+  test.for<[string, Partial<Observed>, string[], string | undefined]>([
+    ["reserves ports only, until its certificates are there", { state: undefined, exists: false }, ["run"], "Reserve"],
+    ["follows when they are", { etcd, state: joining("Reserve") }, ["run"], "Follow"],
+    ["is left alone at its stage", { etcd, state: joining("Follow") }, [], "Follow"],
+    ["is taken back to follow after it has served", { etcd, state: joining("Serve") }, ["run"], "Follow"],
+  ])("%s", ([, changes, expected, stage]) => {
+    const base = object();
+    const observed = world({ ...changes, object: { ...base, spec: { ...base.spec, datastore } } });
+    expect(steps(observed)).toEqual(expected);
+    expect(desired(observed)?.join?.stage).toBe(stage);
+  });
+});

@@ -142,8 +142,16 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     names: object.spec.names ?? [],
     limits: { ...DEFAULT_LIMITS, ...object.spec.limits },
     authentication: authenticationOf(object),
+    ...joinOf(observed),
     worker: object.spec.worker === "Own" ? "own" : "shared",
   };
+}
+
+/** An etcd that exists is joined when its certificates are there; before, ports are reserved only. */
+function joinOf({ object, etcd }: Observed): Pick<ControlPlaneSpec, "join"> {
+  const { datastore } = object.spec;
+  if (datastore === undefined) return {};
+  return { join: { ...datastore, ...(etcd === undefined ? { stage: "Reserve" } : { certificates: etcd }) } };
 }
 
 /** A runtime once chosen stays: another one has none of its data. */
@@ -178,6 +186,7 @@ function run(observed: Observed): Step[] {
 function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec): boolean {
   if (state === undefined || state.version !== spec.version) return false;
   if (!state.ready && state.starting !== true) return false;
+  if (state.join?.stage !== spec.join?.stage) return false;
   if (canonicalJson(state.authentication) !== canonicalJson(spec.authentication)) return false;
   const { objects, bytes } = spec.limits;
   return state.limits.objects === objects && state.limits.bytes === bytes && sameNames(state.names, spec.names);
@@ -272,6 +281,7 @@ function status(observed: Observed, conditions: Condition[]): HostedControlPlane
     upToDateReplicas: count,
     initialization: { controlPlaneInitialized: initialized || ready },
     ...runtimeStatus(observed),
+    ...(state?.join === undefined ? {} : { datastore: state.join }),
     ...(state?.ready === true
       ? { version: state.version, endpoint: state.endpoint, limits: state.limits }
       : carried(object.status)),

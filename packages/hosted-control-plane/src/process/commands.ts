@@ -45,15 +45,17 @@ export function commandsOf(from: CommandsFrom): Commands {
 function etcdArgs({ dir, ports, spec }: CommandsFrom): string[] {
   const pki = (name: string): string => join(dir, "pki", name);
   const client = `https://127.0.0.1:${ports.etcd}`;
-  const peer = `https://127.0.0.1:${ports.peer}`;
+  const { name, cluster, state, host } = membership(spec);
+  const peer = `https://${host}:${ports.peer}`;
   return [
-    "--name=default",
+    `--name=${name}`,
     `--data-dir=${join(dir, "etcd")}`,
     `--listen-client-urls=${client}`,
     `--advertise-client-urls=${client}`,
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
-    `--initial-cluster=default=${peer}`,
+    `--initial-cluster=${[...cluster, `${name}=${peer}`].join(",")}`,
+    ...state,
     "--client-cert-auth=true",
     `--trusted-ca-file=${pki("etcd-ca.crt")}`,
     `--cert-file=${pki("etcd-server.crt")}`,
@@ -68,6 +70,19 @@ function etcdArgs({ dir, ports, spec }: CommandsFrom): string[] {
     "--log-level=warn",
   ];
 }
+
+/** Flags that only the first start of etcd reads. A member of another etcd has a name that none of the others has. */
+function membership({ join, id }: ControlPlaneSpec) {
+  if (join === undefined) return { name: "default", cluster: [], state: [], host: "127.0.0.1" };
+  return {
+    name: `hosted-${id}`,
+    cluster: join.members.map((member) => `${member.name}=${member.peerURL}`),
+    state: ["--initial-cluster-state=existing"],
+    host: hostInUrl(join.peerHost),
+  };
+}
+
+export const hostInUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host);
 
 function apiArgs({ dir, ports, spec, listen, egress }: CommandsFrom): string[] {
   const pki = (name: string): string => join(dir, "pki", name);
@@ -105,13 +120,15 @@ function apiArgs({ dir, ports, spec, listen, egress }: CommandsFrom): string[] {
     `--tls-cert-file=${pki("apiserver.crt")}`,
     `--tls-private-key-file=${pki("apiserver.key")}`,
     ...(egress === undefined ? [] : [`--egress-selector-config-file=${egress}`]),
+    // It would publish the port that it listens on, which is not the endpoint's.
+    ...(spec.join === undefined ? [] : ["--endpoint-reconciler-type=none"]),
   ];
 }
 
 function controllerManagerArgs({ dir, spec }: CommandsFrom): string[] {
   const pki = (name: string): string => join(dir, "pki", name);
   return [
-    ...clientArgs(pki("controller-manager.conf")),
+    ...clientArgs(pki("controller-manager.conf"), spec),
     `--cluster-signing-cert-file=${pki("ca.crt")}`,
     `--cluster-signing-key-file=${pki("ca.key")}`,
     "--controllers=*,bootstrapsigner,tokencleaner",
@@ -123,13 +140,18 @@ function controllerManagerArgs({ dir, spec }: CommandsFrom): string[] {
   ];
 }
 
-function schedulerArgs({ dir }: CommandsFrom): string[] {
-  return clientArgs(join(dir, "pki", "scheduler.conf"));
+function schedulerArgs({ dir, spec }: CommandsFrom): string[] {
+  return clientArgs(join(dir, "pki", "scheduler.conf"), spec);
 }
 
-/** There is one of each program, so that no election is needed, and nothing asks their ports. */
-function clientArgs(kubeconfig: string): string[] {
-  return [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0", "--profiling=false"];
+/** There is one of each program, so that no election is needed unless the etcd is another's, too; and nothing asks their ports. */
+function clientArgs(kubeconfig: string, spec: ControlPlaneSpec): string[] {
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--leader-elect=${spec.join !== undefined}`,
+    "--secure-port=0",
+    "--profiling=false",
+  ];
 }
 
 /** The configuration with which kube-apiserver reaches nodes and pods through the tunnel's socket. */

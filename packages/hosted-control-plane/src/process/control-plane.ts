@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
-import type { ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import type { ControlPlaneSpec, ControlPlaneState, JoinState } from "../runtime.ts";
 import { Child, endLeftover, type ChildCommand } from "./child.ts";
-import { commandsOf, egressSelector } from "./commands.ts";
+import { commandsOf, egressSelector, hostInUrl, type Commands } from "./commands.ts";
 import { createJoinObjects } from "./join-objects.ts";
 import { addressOf, renewAfter, writePki } from "./pki.ts";
 import { portsOf, type Ports } from "./ports.ts";
@@ -53,11 +53,12 @@ export class ProcessControlPlane {
     const { dir, clock } = this.#using;
     mkdirSync(join(dir, "run"), { recursive: true, mode: 0o700 });
     if (this.#spec === undefined) await this.endLeftovers();
-    const ports = await portsOf(dir, { api: spec.endpoint.port, host: this.#listen(spec) });
+    // Behind an endpoint of another's, the port is any free one.
+    const wanted = spec.join === undefined ? spec.endpoint.port : 0;
+    const ports = await portsOf(dir, { api: wanted, host: this.#listen(spec) });
     const egress = this.#writeEgress();
     const commands = commandsOf({ spec, ports, programs, dir, listen: this.#listen(spec), egress });
-    const pki = digestOf([spec.authority, spec.frontProxy, spec.serviceAccountKey, spec.names, spec.endpoint.host]);
-    const digests = [digestOf(commands.etcd), digestOf([commands.api, pki]), digestOf([commands.controllers, pki])];
+    const digests = digestsOf(spec, commands);
     if (this.#renewAt <= clock.now() || this.#digests[1] !== digests[1]) {
       await writePki(join(dir, "pki"), spec, ports, clock.now());
       this.#renewAt = clock.now() + renewAfter;
@@ -72,7 +73,14 @@ export class ProcessControlPlane {
     if (api || etcd) await this.#stopApi();
     if (etcd) await this.#stopEtcd();
     this.#digests = digests;
-    this.#etcd ??= this.#start(commands.etcd);
+    this.#startAll(commands, stageOf(spec));
+  }
+
+  /** Those programs that the stage has; what runs already is left alone. */
+  #startAll(commands: Commands, stage: JoinState["stage"]): void {
+    if (stage !== "Reserve") this.#etcd ??= this.#start(commands.etcd);
+    this.#problem = stage === "Serve" ? "its programs are being started" : "it is not to serve yet";
+    if (stage !== "Serve") return;
     this.#api ??= this.#start(commands.api);
     this.#life = new AbortController();
     this.#watching = this.#watch(commands.controllers, this.#life.signal);
@@ -82,8 +90,9 @@ export class ProcessControlPlane {
     const spec = this.#spec;
     if (spec === undefined) return undefined;
     const { version, names, limits, authentication, endpoint } = spec;
-    const port = this.#ports?.api ?? endpoint.port;
+    const port = spec.join === undefined ? (this.#ports?.api ?? endpoint.port) : endpoint.port;
     return {
+      ...joinState(spec, this.#ports, this.#listen(spec)),
       ready: this.#isReady,
       ...(this.#isReady ? {} : { starting: true, message: this.#message() }),
       runtime: "Process",
@@ -130,8 +139,8 @@ export class ProcessControlPlane {
     return [this.#etcd, this.#api, ...this.#controllers].filter((child) => child !== undefined);
   }
 
-  #listen({ endpoint }: ControlPlaneSpec): string {
-    return this.#using.listen ?? endpoint.host;
+  #listen({ endpoint, join }: ControlPlaneSpec): string {
+    return this.#using.listen ?? join?.peerHost ?? endpoint.host;
   }
 
   #writeEgress(): string | undefined {
@@ -177,7 +186,7 @@ export class ProcessControlPlane {
     if (!spec || !ports) return "its programs are being started";
     const problem = await probeApi(dir, { host, port: ports.api });
     if (problem !== undefined || this.#hasJoinObjects) return problem;
-    const server = `https://${addressOf(spec)}:${ports.api}`;
+    const server = `https://${addressOf(spec)}:${spec.join === undefined ? ports.api : spec.endpoint.port}`;
     await createJoinObjects(spec, { server, host, port: ports.api }, signal);
     this.#hasJoinObjects = true;
     return undefined;
@@ -205,6 +214,35 @@ export class ProcessControlPlane {
     await this.#etcd?.stop();
     this.#etcd = undefined;
   }
+}
+
+const stageOf = ({ join }: ControlPlaneSpec): JoinState["stage"] => join?.stage ?? "Serve";
+
+/** What each program depends on: etcd, the API server, the controllers. */
+function digestsOf(spec: ControlPlaneSpec, commands: Commands): string[] {
+  const { authority, frontProxy, serviceAccountKey, names, endpoint, join: joined } = spec;
+  const certificates = joined?.certificates ?? null;
+  const pki = digestOf([authority, frontProxy, serviceAccountKey, names, endpoint.host, certificates]);
+  const stage = stageOf(spec);
+  return [
+    digestOf([commands.etcd, certificates, stage === "Reserve"]),
+    digestOf([commands.api, pki, stage === "Serve"]),
+    digestOf([commands.controllers, pki]),
+  ];
+}
+
+function joinState({ join }: ControlPlaneSpec, ports: Ports | undefined, listen: string): { join?: JoinState } {
+  if (join === undefined || ports === undefined) return {};
+  const peerURL = `https://${hostInUrl(join.peerHost)}:${ports.peer}`;
+  const api = ["0.0.0.0", "::"].includes(listen) ? join.peerHost : listen;
+  return {
+    join: {
+      stage: join.stage,
+      peerURL,
+      clientURL: `https://127.0.0.1:${ports.etcd}`,
+      apiAddress: `${hostInUrl(api)}:${ports.api}`,
+    },
+  };
 }
 
 /** An address that the machine reaches itself at. */

@@ -36,13 +36,20 @@ export async function writePki(dir: string, spec: ControlPlaneSpec, ports: Ports
   const { authority } = spec;
   const frontProxy =
     spec.frontProxy ?? (await createAuthority({ commonName: "front-proxy-ca", lifetime: YEAR * 10, now }));
-  const etcd = await etcdAuthority(dir, now, pair);
   const local = { dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
   pair("ca", authority);
   write("front-proxy-ca.crt", frontProxy.certificate);
   pair("front-proxy-client", await issue(frontProxy, { commonName: "front-proxy-client" }, ["client"]));
-  pair("etcd-server", await issue(etcd, { commonName: "etcd", ...local }, ["server", "client"]));
-  pair("etcd-client", await issue(etcd, { commonName: "kube-apiserver-etcd-client" }, ["client"]));
+  const joined = spec.join?.certificates;
+  if (joined) {
+    write("etcd-ca.crt", joined.authority);
+    pair("etcd-server", joined.server);
+    pair("etcd-client", joined.client);
+  } else if (spec.join === undefined) {
+    const etcd = await etcdAuthority(dir, now, pair);
+    pair("etcd-server", await issue(etcd, { commonName: "etcd", ...local }, ["server", "client"]));
+    pair("etcd-client", await issue(etcd, { commonName: "kube-apiserver-etcd-client" }, ["client"]));
+  }
   pair("apiserver", await issue(authority, serving(spec), ["server"]));
   const masters = { organizations: ["system:masters"] };
   pair(
@@ -55,7 +62,7 @@ export async function writePki(dir: string, spec: ControlPlaneSpec, ports: Ports
   for (const program of ["controller-manager", "scheduler"]) {
     const client = await issue(authority, { commonName: `system:kube-${program}` }, ["client"]);
     const kubeconfig = {
-      server: `https://${addressOf(spec)}:${ports.api}`,
+      server: `https://${spec.join === undefined ? addressOf(spec) : "127.0.0.1"}:${ports.api}`,
       ca: authority.certificate,
       certificate: client.certificate,
       key: client.key,
