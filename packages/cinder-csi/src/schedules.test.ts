@@ -1,7 +1,8 @@
 /**
  * Seeded schedules of what goes wrong: lost answers, refused calls, controllers that are killed, two at once, servers that are deleted, volumes that other
  * users reserve, states that someone sets by hand. The clock moves when all are idle, and what is random is seeded: a schedule is the same each time. What stands for
- * each volume's bytes decides that no data is lost. A failure names its seed: CAUSEWAY_CSI_SEED=7 runs that schedule alone, CAUSEWAY_CSI_SCHEDULES=2000 that many.
+ * each volume's bytes decides that no data is lost. A failure names its seed: CAUSEWAY_CSI_SEED=7 runs that schedule alone, CAUSEWAY_CSI_SCHEDULES=2000 that many
+ * from CAUSEWAY_CSI_FIRST on (default 1).
  */
 import type { CallRecord, Fault } from "@causeway/simulator";
 import { seeded, seededIds } from "@causeway/foundation/testing";
@@ -10,7 +11,8 @@ import { DRIVER_AGENT, fileSystem, gib, openWorld, type Driver, type World } fro
 
 const seed = process.env["CAUSEWAY_CSI_SEED"];
 const count = Number(process.env["CAUSEWAY_CSI_SCHEDULES"] ?? 6);
-const seeds = seed === undefined ? Array.from({ length: count }, (_, at) => at + 1) : [Number(seed)];
+const first = Number(process.env["CAUSEWAY_CSI_FIRST"] ?? 1);
+const seeds = seed === undefined ? Array.from({ length: count }, (_, at) => first + at) : [Number(seed)];
 const STEPS = 14;
 
 /** What Kubernetes knows of one claim. */
