@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Clouds, createController, createIdentity, createNode } from "@causeway/cinder-csi";
+import { Clouds, createController, createGroupController, createIdentity, createNode } from "@causeway/cinder-csi";
 import { serveCsi, type CallOutcome } from "@causeway/csi";
 import { linuxHost, translate } from "@causeway/csi-openstack";
 import { createLog } from "@causeway/foundation";
@@ -40,6 +40,7 @@ export async function openCsiPlace(options: { onCall?: (outcome: CallOutcome) =>
     translate,
     identity: createIdentity({ version: "test" }),
     controller: createController({ clouds, clusterId: "sanity", log }),
+    groupController: createGroupController({ clouds, clusterId: "sanity", log }),
     node: createNode({
       host: linuxHost({ byId: devices.byId }),
       metadata: () => Promise.resolve({ uuid: server, zone: "nova", disks: [] }),

@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Clouds, createController, createIdentity, createNode } from "@causeway/cinder-csi";
+import { Clouds, createController, createGroupController, createIdentity, createNode } from "@causeway/cinder-csi";
 import { csiClient, serveCsi, type CsiClient } from "@causeway/csi";
 import { linuxHost, translate } from "@causeway/csi-openstack";
 import { createLog } from "@causeway/foundation";
@@ -42,6 +42,7 @@ export async function openRealPlace(entry: string): Promise<RealPlace> {
     log,
     identity: createIdentity({ version: "test" }),
     controller: createController({ clouds, clusterId: "csi-sanity", log }),
+    groupController: createGroupController({ clouds, clusterId: "csi-sanity", log }),
     node: isControllerOnly
       ? serverOnly(server)
       : createNode({

@@ -5,6 +5,7 @@ import { connectCloud, watchCloud, type Cloud, type CloudWatch } from "@causeway
 import { Clouds, type BlockStorageOptions, type StorageCloud } from "./clouds.ts";
 import { parseDriverConfig, parseNamedCloud } from "./config.ts";
 import { createController, type ControllerOptions } from "./controller/controller.ts";
+import { createGroupController } from "./controller/group-controller.ts";
 import { createIdentity } from "./identity.ts";
 import { createNode } from "./node/node.ts";
 
@@ -72,7 +73,10 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
         clock,
         ...(isController && { check: reachable(connected) }),
       }),
-      ...(isController && { controller: createController({ ...options, clouds, withTopology, clock, log }) }),
+      ...(isController && {
+        controller: createController({ ...options, clouds, withTopology, clock, log }),
+        groupController: createGroupController({ ...options, clouds, clock, log }),
+      }),
       ...(options.services.includes("node") && { node: nodeOf(options, config, { clock, withTopology }) }),
     });
   } catch (error) {

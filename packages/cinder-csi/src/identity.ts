@@ -30,6 +30,7 @@ export function createIdentity({
     getPluginCapabilities: () => ({
       capabilities: [
         { type: { case: "service", value: { type: Service.CONTROLLER_SERVICE } } },
+        { type: { case: "service", value: { type: Service.GROUP_CONTROLLER_SERVICE } } },
         { type: { case: "volumeExpansion", value: { type: Expansion.ONLINE } } },
         { type: { case: "volumeExpansion", value: { type: Expansion.OFFLINE } } },
         ...(withTopology

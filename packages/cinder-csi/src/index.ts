@@ -1,5 +1,6 @@
 export { Clouds, type BlockStorageOptions, type StorageCloud } from "./clouds.ts";
 export { createController, type ControllerOptions } from "./controller/controller.ts";
+export { createGroupController } from "./controller/group-controller.ts";
 export { createIdentity, type IdentityOptions } from "./identity.ts";
 export { createNode, type NodeOptions } from "./node/node.ts";
 export { parseDriverConfig, parseNamedCloud, type DriverConfig } from "./config.ts";

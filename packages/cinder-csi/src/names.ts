@@ -22,3 +22,10 @@ export const SNAPSHOTTER_METADATA: readonly string[] = [
   "csi.storage.k8s.io/volumesnapshot/namespace",
   "csi.storage.k8s.io/volumesnapshotcontent/name",
 ];
+
+/** What csi-snapshotter adds to the parameters of a group snapshot with --extra-create-metadata. */
+export const GROUP_SNAPSHOTTER_METADATA: readonly string[] = [
+  "csi.storage.k8s.io/volumegroupsnapshot/name",
+  "csi.storage.k8s.io/volumegroupsnapshot/namespace",
+  "csi.storage.k8s.io/volumegroupsnapshotcontent/name",
+];

@@ -20,6 +20,18 @@ async function settled(
   return until(storage.volumes, id, isDone, { signal, clock, timeout: LONGEST_CALL, hurry });
 }
 
+/** Cinder refuses to delete a volume of a group, and removes it from the group in the background. */
+async function leaveGroup(
+  { storage, clock }: { readonly storage: StorageCloud; readonly clock: Clock },
+  { id, group_id }: Volume,
+  signal: AbortSignal,
+): Promise<void> {
+  await storage.cloud.blockStorage.changeGroup(group_id ?? "", { remove_volumes: id }, { signal });
+  storage.volumes.hurry();
+  const isOut = (each: Volume | undefined) => typeof each?.group_id !== "string";
+  await until(storage.volumes, id, isOut, { signal, clock, timeout: LONGEST_CALL, hurry: false });
+}
+
 /** Deletes the volume and waits until it is gone, so that a deletion that fails in Cinder is repeated. */
 export async function deleteVolume(
   { storage, clock }: { readonly storage: StorageCloud; readonly clock: Clock },
@@ -33,7 +45,10 @@ export async function deleteVolume(
   if (attachment !== undefined) {
     throw new CausewayError("CSI_FAILED_PRECONDITION", `Volume ${id} is attached to server ${attachment.server_id}.`);
   }
-  if (volume.status !== "deleting") await volumes.delete(id, { signal });
+  if (volume.status !== "deleting") {
+    if (typeof volume.group_id === "string") await leaveGroup({ storage, clock }, volume, signal);
+    await volumes.delete(id, { signal });
+  }
   storage.volumes.observe({ ...volume, status: "deleting" });
   const left = await until(storage.volumes, id, (each) => each?.status !== "deleting", {
     signal,

@@ -45,12 +45,13 @@ export function conditionOf({ id, status, attachments }: Volume) {
   return { publishedNodeIds: attachments.map(({ server_id }) => server_id), volumeCondition: { abnormal, message } };
 }
 
-export function snapshotMessage({ id, volumeId, gib, createdAt, ready }: SnapshotResult) {
+export function snapshotMessage({ id, volumeId, gib, createdAt, ready, groupSnapshotId = "" }: SnapshotResult) {
   return {
     snapshotId: id,
     sourceVolumeId: volumeId,
     sizeBytes: bytesOf(gib),
     readyToUse: ready,
     creationTime: timestampOf(createdAt),
+    groupSnapshotId,
   };
 }

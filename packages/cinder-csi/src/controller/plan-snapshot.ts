@@ -23,6 +23,8 @@ export interface SnapshotResult {
   readonly gib: number;
   readonly createdAt: string;
   readonly ready: boolean;
+  /** The Cinder group snapshot that it is part of. */
+  readonly groupSnapshotId?: string;
 }
 
 export interface SnapshotView {
@@ -73,10 +75,13 @@ function withBackup(backup: VolumeBackup, snapshot: VolumeSnapshot | undefined):
   return { type: "done", result: resultOf(backup, ready) };
 }
 
-type Recorded = Pick<VolumeSnapshot, "id" | "volume_id" | "size"> & { readonly created_at?: string };
+type Recorded = Pick<VolumeSnapshot, "id" | "volume_id" | "size" | "group_snapshot_id"> & {
+  readonly created_at?: string;
+};
 
-export function resultOf({ id, volume_id, size, created_at }: Recorded, ready: boolean): SnapshotResult {
-  return { id, volumeId: volume_id, gib: size, createdAt: created_at ?? "", ready };
+export function resultOf({ id, volume_id, size, created_at, ...rest }: Recorded, ready: boolean): SnapshotResult {
+  const group = rest.group_snapshot_id ? { groupSnapshotId: rest.group_snapshot_id } : {};
+  return { id, volumeId: volume_id, gib: size, createdAt: created_at ?? "", ready, ...group };
 }
 
 function fail(code: "CSI_ALREADY_EXISTS" | "CSI_INTERNAL" | "CSI_ABORTED", message: string): SnapshotStep {

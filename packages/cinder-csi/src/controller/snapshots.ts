@@ -174,7 +174,10 @@ export async function deleteSnapshot(call: SnapshotCall, id: string): Promise<vo
 }
 
 interface Removable {
-  find(id: string, options: { signal: AbortSignal }): Promise<{ readonly status: string } | undefined>;
+  find(
+    id: string,
+    options: { signal: AbortSignal },
+  ): Promise<{ readonly status: string; readonly group_snapshot_id?: string | null } | undefined>;
   delete(id: string, options: { signal: AbortSignal }): Promise<void>;
 }
 
@@ -183,6 +186,10 @@ async function removed(call: SnapshotCall, kind: SnapshotKind, collection: Remov
   const options = { signal: call.signal };
   const before = await collection.find(id, options);
   if (!before) return false;
+  if (typeof before.group_snapshot_id === "string") {
+    const why = `Snapshot ${id} is part of group snapshot ${before.group_snapshot_id} and cannot be deleted alone.`;
+    throw new CausewayError("CSI_INVALID_ARGUMENT", why);
+  }
   if (before.status !== "deleting") await collection.delete(id, options);
   await polled(call, `the deletion of ${kind} ${id}`, async () => {
     const now = await collection.find(id, options);

@@ -17,6 +17,7 @@ import { startSimulator, type Simulator } from "@causeway/simulator";
 import { Clouds, type BlockStorageOptions } from "../clouds.ts";
 import { createController, type ControllerOptions } from "../controller/controller.ts";
 import { onlyOwn, type Ownership } from "../controller/ownership.ts";
+import { createGroupController } from "../controller/group-controller.ts";
 import { createIdentity } from "../identity.ts";
 
 /** One controller process: its own token, informer and socket. */
@@ -94,6 +95,7 @@ export async function openWorld({ delay = 500, newId }: WorldOptions = {}): Prom
         translate,
         clock,
         identity: createIdentity({ version: "0" }),
+        groupController: createGroupController({ clouds, clusterId: "test", clock, ...options }),
         controller: owner ? onlyOwn(controller, { ...owner, clouds, cluster: options.clusterId ?? "" }) : controller,
       });
       const client = csiClient(endpoint);

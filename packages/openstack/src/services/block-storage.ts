@@ -1,4 +1,5 @@
 import type { ServiceClient } from "../session/client.ts";
+import type { CreateOptions } from "../types/collection.ts";
 import type * as S from "../types/block-storage.ts";
 import { actionsOf } from "./action.ts";
 import { createCollection } from "./collection.ts";
@@ -50,12 +51,14 @@ export function createBlockStorageService(client: ServiceClient): S.BlockStorage
     async completeAttachment(id, options) {
       await actionsOf(client, "/attachments")(id, { "os-complete": null }, options);
     },
-    groups: createCollection<S.VolumeGroup, never>(client, {
-      route: "/groups",
-      listRoute: "/groups/detail",
-      one: "group",
-      many: "groups",
-    }),
+    ...groupsOf(client),
+    async pools(options) {
+      const query = { detail: true };
+      return listIn(await client.send({ method: "GET", route: "/scheduler-stats/get_pools", query }, options), "pools");
+    },
+    async setSnapshotMetadata(id, metadata, options) {
+      await client.send({ method: "POST", route: "/snapshots/{id}/metadata", ids: [id], body: { metadata } }, options);
+    },
     async setMetadata(id, metadata, options) {
       await client.send({ method: "POST", route: "/volumes/{id}/metadata", ids: [id], body: { metadata } }, options);
     },
@@ -70,6 +73,39 @@ export function createBlockStorageService(client: ServiceClient): S.BlockStorage
       const call = { method: "PUT" as const, route: "/os-quota-sets/{id}", ids: [id], body: { quota_set: limits } };
       return quota(await client.send(call, options));
     },
+  };
+}
+
+type Groups = "groups" | "createGroup" | "changeGroup" | "groupTypes" | "groupSnapshots" | "createGroupSnapshot";
+
+function groupsOf(client: ServiceClient): Pick<S.BlockStorageService, Groups> {
+  const snapshots = createCollection<S.GroupSnapshot, { group_id: string; name: string }>(client, {
+    route: "/group_snapshots",
+    listRoute: "/group_snapshots/detail",
+    one: "group_snapshot",
+    many: "group_snapshots",
+  });
+  return {
+    groups: createCollection<S.VolumeGroup, never>(client, {
+      route: "/groups",
+      listRoute: "/groups/detail",
+      one: "group",
+      many: "groups",
+    }),
+    async createGroup(group, options) {
+      return objectIn(await client.send({ method: "POST", route: "/groups", body: { group } }, options), "group");
+    },
+    async changeGroup(id, group, options) {
+      await client.send({ method: "PUT", route: "/groups/{id}", ids: [id], body: { group } }, options);
+    },
+    groupTypes: createCollection<S.VolumeGroupType, never>(client, {
+      route: "/group_types",
+      one: "group_type",
+      many: "group_types",
+    }),
+    groupSnapshots: snapshots,
+    // The response to a create has the ID and little more.
+    createGroupSnapshot: (snapshot, options) => snapshots.create(snapshot, options as CreateOptions<S.GroupSnapshot>),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Cinder v3, wire-true: https://docs.openstack.org/api-ref/block-storage/v3/ — sizes in GiB. */
-import type { CallOptions, Collection, ReadOnlyCollection } from "./collection.ts";
+import type { CallOptions, Collection, CreateOptions, ReadOnlyCollection } from "./collection.ts";
 
 export interface Volume {
   id: string;
@@ -64,6 +64,8 @@ export interface VolumeSnapshot {
   metadata: Record<string, string>;
   created_at: string;
   "os-extended-snapshot-attributes:progress"?: string;
+  /** The group snapshot that it is part of; it cannot be deleted alone. From 3.14 on. */
+  group_snapshot_id?: string | null;
 }
 export interface VolumeSnapshotCreate {
   volume_id: string;
@@ -121,6 +123,41 @@ export interface VolumeGroup {
   group_type: string;
   volume_types: string[];
 }
+export interface VolumeGroupCreate {
+  name: string;
+  description?: string;
+  /** Name or ID. */
+  group_type: string;
+  volume_types: string[];
+  availability_zone?: string;
+}
+export interface VolumeGroupType {
+  id: string;
+  name: string;
+  is_public: boolean;
+  /** For administrators. */
+  group_specs?: Record<string, string>;
+}
+/** A snapshot of all volumes of a group at once. Its member snapshots have its name. */
+export interface GroupSnapshot {
+  id: string;
+  name: string | null;
+  description?: string | null;
+  group_id: string;
+  status: string;
+  created_at: string;
+}
+/** A backend's pool. "infinite" and "unknown" are values of real drivers. */
+export interface StoragePool {
+  name: string;
+  capabilities?: {
+    volume_backend_name?: string;
+    free_capacity_gb?: number | string;
+    total_capacity_gb?: number | string;
+    reserved_percentage?: number | string;
+    [name: string]: unknown;
+  };
+}
 /** -1: no limit. */
 export type BlockStorageQuota = Record<string, number>;
 
@@ -150,6 +187,22 @@ export interface BlockStorageService {
   readonly attachments: Collection<Attachment, AttachmentCreate, { connector: Record<string, unknown> }>;
   completeAttachment(id: string, options?: CallOptions): Promise<void>;
   readonly groups: Pick<ReadOnlyCollection<VolumeGroup>, "list" | "all" | "get" | "find">;
+  createGroup(group: VolumeGroupCreate, options?: CallOptions): Promise<{ id: string }>;
+  /** Cinder changes the group in the background. */
+  changeGroup(
+    id: string,
+    change: { add_volumes?: string; remove_volumes?: string },
+    options?: CallOptions,
+  ): Promise<void>;
+  readonly groupTypes: ReadOnlyCollection<VolumeGroupType>;
+  readonly groupSnapshots: Pick<Collection<GroupSnapshot, never>, "list" | "all" | "get" | "find" | "delete">;
+  createGroupSnapshot(
+    snapshot: { group_id: string; name: string; description?: string },
+    options?: CreateOptions<{ id: string }>,
+  ): Promise<{ id: string }>;
+  /** Those of all backends; for administrators, where the policy is not another. */
+  pools(options?: CallOptions): Promise<StoragePool[]>;
+  setSnapshotMetadata(id: string, metadata: Readonly<Record<string, string>>, options?: CallOptions): Promise<void>;
   setMetadata(volumeId: string, metadata: Readonly<Record<string, string>>, options?: CallOptions): Promise<void>;
   availabilityZones(options?: CallOptions): Promise<{ zoneName: string; zoneState: { available: boolean } }[]>;
   /** maxTotalVolumes, totalVolumesUsed, maxTotalVolumeGigabytes, … */

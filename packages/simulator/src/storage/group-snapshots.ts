@@ -25,6 +25,10 @@ type Tables = GroupTables & { readonly volumes: Volumes };
 export function addGroupSnapshotRoutes(app: StorageApp, parts: StorageParts, tables: Tables): void {
   const { kernel } = parts;
   const table: Table<GroupSnapshot> = kernel.table("volume_group_snapshot", ["project_id", "group_id"]);
+  kernel.agenda.handler("group-snapshot.ready", (id) => {
+    if (table.get(id)?.status === "creating") table.update(id, { status: "available" });
+  });
+  kernel.agenda.handler("group-snapshot.gone", (id) => void table.remove(id));
   const base = "/v3/:project/group_snapshots";
   const found = (c: StorageContext, id = c.req.param("id") ?? ""): GroupSnapshot => {
     const snapshot = table.get(id);
@@ -62,9 +66,10 @@ export function addGroupSnapshotRoutes(app: StorageApp, parts: StorageParts, tab
       project_id: group.project_id,
       group_id: group.id,
       group_type_id: group.group_type,
-      status: "available",
+      status: "creating",
       created_at: instantOf(kernel),
     });
+    kernel.agenda.after(kernel.delay("snapshot.create"), "group-snapshot.ready", snapshot.id);
     for (const volume of membersOf(parts, group)) {
       const asked = { name: snapshot.name, description: null, metadata: {} };
       const { id } = tables.volumes.createSnapshot(c.get("caller"), volume, asked);
@@ -74,14 +79,19 @@ export function addGroupSnapshotRoutes(app: StorageApp, parts: StorageParts, tab
     return c.json({ group_snapshot: { id, name, group_type_id } }, 202);
   });
   app.delete(`${base}/:id`, (c) => {
-    const { id, group_id } = found(c);
+    const { id, group_id, status } = found(c);
+    if (!/^(available|error)$/.test(status)) {
+      const why = `GroupSnapshot status must be available or error, and no Group can be currently using it as source for its creation.`;
+      throw computeError(400, `Invalid GroupSnapshot: ${why}`);
+    }
     const group = tables.groups.get(group_id);
     for (const volume of group ? membersOf(parts, group) : []) {
       for (const snapshot of parts.tables.snapshots.by("volume_id", volume.id)) {
         if (snapshot.group_snapshot_id === id) tables.volumes.deleteSnapshot(snapshot);
       }
     }
-    table.remove(id);
+    table.update(id, { status: "deleting" });
+    kernel.agenda.after(kernel.delay("snapshot.delete"), "group-snapshot.gone", id);
     return c.body(null, 202);
   });
   app.post(`${base}/:id/action`, async (c) => {

@@ -117,8 +117,9 @@ function addSnapshotRoutes(app: StorageApp, { kernel, tables }: StorageParts, vo
   });
   app.delete(`${base}/:id`, (c) => {
     const snapshot = snapshotFor(tables, c.get("caller"), c.req.param("id"));
-    if (!/^(available|error)$/.test(snapshot.status)) {
-      throw computeError(400, "Invalid snapshot: Snapshot status must be available or error.");
+    if (!/^(available|error)$/.test(snapshot.status) || snapshot.group_snapshot_id !== undefined) {
+      const why = "Snapshot status must be available or error, and must not be part of a group snapshot.";
+      throw computeError(400, `Invalid snapshot: ${why}`);
     }
     volumes.deleteSnapshot(snapshot);
     return c.body(null, 202);

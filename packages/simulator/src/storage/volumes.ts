@@ -45,7 +45,8 @@ export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: V
     const free = /^(available|error|error_restoring|error_extending|error_managing)$/.test(volume.status);
     const cascade = c.req.query("cascade") !== undefined;
     const snapshots = tables.snapshots.by("volume_id", volume.id);
-    if (!free || (snapshots.length > 0 && !cascade)) throw computeError(400, busy);
+    const isGrouped = typeof volume.group_id === "string";
+    if (!free || isGrouped || (snapshots.length > 0 && !cascade)) throw computeError(400, busy);
     for (const snapshot of snapshots) volumes.deleteSnapshot(snapshot);
     volumes.deleteVolume(volume.id);
     return c.body(null, 202);
