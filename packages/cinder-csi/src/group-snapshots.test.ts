@@ -134,7 +134,8 @@ test.each(seeds)("no group snapshot is doubled or left behind in schedule %i", {
   const returned = new Set<string>();
   const keep = (result: Awaited<ReturnType<typeof snapshot>>) => {
     const { groupSnapshot } = result;
-    returned.add(`${groupSnapshot?.groupSnapshotId} ${groupSnapshot?.snapshots.map((s) => s.snapshotId).toSorted()}`);
+    const members = groupSnapshot?.snapshots.map(({ snapshotId }) => snapshotId).toSorted() ?? [];
+    returned.add([groupSnapshot?.groupSnapshotId, ...members].join(" "));
   };
   for (let step = 0; step < 8; step += 1) {
     const both = next() < 0.5 ? drivers : drivers.slice(0, 1);

@@ -28,7 +28,7 @@ export function addGroupSnapshotRoutes(app: StorageApp, parts: StorageParts, tab
   kernel.agenda.handler("group-snapshot.ready", (id) => {
     if (table.get(id)?.status === "creating") table.update(id, { status: "available" });
   });
-  kernel.agenda.handler("group-snapshot.gone", (id) => void table.remove(id));
+  kernel.agenda.handler("group-snapshot.gone", (id) => table.remove(id));
   const base = "/v3/:project/group_snapshots";
   const found = (c: StorageContext, id = c.req.param("id") ?? ""): GroupSnapshot => {
     const snapshot = table.get(id);
