@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
-import { nodePrograms } from "../kubernetes-programs.ts";
-import { makeImage, recipes } from "./images.ts";
+import { dirname, join } from "node:path";
+import { konnectivityBinaries, nodePrograms, root } from "../kubernetes-programs.ts";
+import { makeImages, recipes } from "./images.ts";
+import { storageRecipes } from "./storage-images.ts";
 
 /** What a machine with a real kubelet needs on its host. */
 export interface NodeEnvironment {
@@ -22,6 +23,19 @@ const PACKAGES = [
   ["util-linux", "unshare"],
 ] as const;
 
+/** What the host needs for machines that run Kubernetes' e2e tests of storage: more images. */
+export async function storageEnvironment(): Promise<NodeEnvironment | { readonly reason: string }> {
+  const made = await nodeEnvironment();
+  if ("reason" in made) return made;
+  const programs = dirname(made.kubelet);
+  const tunnel = await konnectivityBinaries();
+  if ("reason" in tunnel) return tunnel;
+  const images = join(programs, "storage-images");
+  const all = [...recipes(programs, made.version, tunnel.dir), ...storageRecipes(root, join(programs, "agnhost"))];
+  makeImages(all, images);
+  return { ...made, images };
+}
+
 /** Installs Debian's packages, builds programs and makes images, whatever of them is missing. Says why where that cannot be. */
 export async function nodeEnvironment(): Promise<NodeEnvironment | { readonly reason: string }> {
   if (process.getuid?.() !== 0) return { reason: "machines with a real kubelet need root" };
@@ -34,8 +48,9 @@ export async function nodeEnvironment(): Promise<NodeEnvironment | { readonly re
   }
   const built = await nodePrograms();
   if ("reason" in built) return { reason: built.reason };
+  const tunnel = await konnectivityBinaries();
+  if ("reason" in tunnel) return tunnel;
   const images = join(built.dir, "images");
-  for (const recipe of recipes(built.dir, built.version))
-    makeImage(recipe, join(images, `${recipe.name.replace(/[^a-z0-9.]+/g, "-")}.tar`));
+  makeImages(recipes(built.dir, built.version, tunnel.dir), images);
   return { kubelet: join(built.dir, "kubelet"), images, version: built.version };
 }

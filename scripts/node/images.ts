@@ -1,5 +1,6 @@
 /** Images for machines with a real kubelet where no registry can be reached: made of Debian's packages and of programs built here. */
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   copyFileSync,
@@ -23,21 +24,38 @@ export interface ImageRecipe {
   readonly packages: readonly string[];
   /** Files of this host by their path in the image. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Links by their path in the image. */
-  readonly links?: Readonly<Record<string, string>>;
   readonly entrypoint: readonly string[];
+  readonly env?: readonly string[];
+  /** Fills the root file system first. */
+  readonly base?: (rootfs: string) => void;
+  /** Differs when `base` fills in something else. */
+  readonly revision?: string;
+  /** Each program of the image's busybox has a link in /bin. */
+  readonly busybox?: true;
 }
 
 /** A fixed time for all files, so that an image's digest depends on its content alone. */
 const EPOCH = 1_700_000_000;
 
+/** Keeps a folder with the archives of these images and no others. A recipe that changed has another archive. */
+export function makeImages(recipes: readonly ImageRecipe[], folder: string): void {
+  const files = recipes.map((recipe) => {
+    const digest = createHash("sha256").update(JSON.stringify(recipe)).digest("hex").slice(0, 8);
+    const file = `${recipe.name.replace(/[^a-z0-9.]+/g, "-")}-${digest}.tar`;
+    makeImage(recipe, join(folder, file));
+    return file;
+  });
+  for (const file of readdirSync(folder)) if (!files.includes(file)) rmSync(join(folder, file));
+}
+
 /** Writes the archive of an image, which `ctr images import` reads, to `file`, unless it is there. Throws what apt or tar say. */
-export function makeImage(recipe: ImageRecipe, file: string): void {
+function makeImage(recipe: ImageRecipe, file: string): void {
   if (existsSync(file)) return;
   const work = mkdtempSync(join(tmpdir(), "causeway-node-image-"));
   try {
     const [rootfs, debs, layout] = [join(work, "rootfs"), join(work, "debs"), join(work, "oci")];
     for (const dir of [rootfs, debs]) mkdirSync(dir);
+    recipe.base?.(rootfs);
     if (recipe.packages.length > 0)
       execFileSync("apt-get", ["download", "-q", ...recipe.packages], {
         cwd: debs,
@@ -49,12 +67,10 @@ export function makeImage(recipe: ImageRecipe, file: string): void {
       copyFileSync(source, join(rootfs, path));
       chmodSync(join(rootfs, path), 0o755);
     }
-    for (const [path, target] of Object.entries(recipe.links ?? {})) {
-      mkdirSync(dirname(join(rootfs, path)), { recursive: true });
-      symlinkSync(target, join(rootfs, path));
-    }
+    if (recipe.busybox) linkApplets(rootfs);
     mkdirSync(join(rootfs, "tmp"), { recursive: true, mode: 0o1777 });
-    const config = { Entrypoint: recipe.entrypoint, Env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"] };
+    const env = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", ...(recipe.env ?? [])];
+    const config = { Entrypoint: recipe.entrypoint, Env: env };
     writeLayout(rootfs, layout, {
       epoch: EPOCH,
       config,
@@ -68,31 +84,19 @@ export function makeImage(recipe: ImageRecipe, file: string): void {
   }
 }
 
+function linkApplets(rootfs: string): void {
+  const applets = execFileSync(join(rootfs, "bin/busybox"), ["--list"], { encoding: "utf8" });
+  for (const applet of applets.split("\n"))
+    if (applet !== "" && !existsSync(join(rootfs, "bin", applet))) symlinkSync("busybox", join(rootfs, "bin", applet));
+}
+
 /** The programs built here that images are made of, in one folder. */
 export const PROGRAMS = ["kube-proxy", "agnhost", "coredns"] as const;
 
 const NFT = ["nftables", "libnftables1", "libedit2", "libc6", "libgmp10", "libjansson4", "libmnl0", "libnftnl11"];
 const NFT_TOO = ["libxtables12", "libtinfo6", "libbsd0", "libmd0"];
-const APPLETS = [
-  "sh",
-  "cat",
-  "echo",
-  "sleep",
-  "wget",
-  "timeout",
-  "printf",
-  "httpd",
-  "nslookup",
-  "hostname",
-  "sha256sum",
-  "dd",
-  "nc",
-  "ls",
-  "mkdir",
-];
-
-/** What each machine needs, what a cluster's add-ons need, and for tests a web server and the programs of busybox. */
-export function recipes(programs: string, kubernetes: string): readonly ImageRecipe[] {
+/** What each machine needs, what a cluster's add-ons need (`tunnel` is the folder of konnectivity's agent), and for tests a web server and the programs of busybox. */
+export function recipes(programs: string, kubernetes: string, tunnel: string): readonly ImageRecipe[] {
   const of = (name: (typeof PROGRAMS)[number]) => join(programs, name);
   return [
     {
@@ -113,11 +117,17 @@ export function recipes(programs: string, kubernetes: string): readonly ImageRec
       entrypoint: ["/coredns"],
     },
     {
+      name: "registry.k8s.io/kas-network-proxy/proxy-agent:v0.34.0",
+      packages: [],
+      files: { "proxy-agent": join(tunnel, "proxy-agent") },
+      entrypoint: ["/proxy-agent"],
+    },
+    {
       name: "registry.k8s.io/e2e-test-images/agnhost:2.53",
       // Not the static one: that cannot look up names.
       packages: ["busybox", "libc6"],
       files: { agnhost: of("agnhost") },
-      links: Object.fromEntries(APPLETS.map((applet) => [`bin/${applet}`, "busybox"])),
+      busybox: true,
       entrypoint: ["/agnhost"],
     },
   ];

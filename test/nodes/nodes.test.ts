@@ -1,7 +1,9 @@
 /** Two workers with real containers, joined to an embedded control plane, on a real OpenStack. */
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "@causeway/foundation";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inventory } from "../support/inventory.ts";
 import { eventually } from "../support/processes.ts";
@@ -11,6 +13,8 @@ const PATIENCE = 10 * 60_000;
 
 describe("a cluster whose nodes run real containers", () => {
   let rig: Rig;
+  const podsOf = (selector: string) =>
+    (JSON.parse(rig.workload("get", "pods", "-l", selector, "-o", "json")) as { items: PodView[] }).items;
 
   beforeAll(async () => {
     rig = await startRig();
@@ -39,24 +43,96 @@ describe("a cluster whose nodes run real containers", () => {
     rig.apply(web("one"));
     rig.apply(service("ClusterIP"));
     rig.workload("rollout", "status", "deployment/web", "--timeout=600s");
-    const pods = JSON.parse(rig.workload("get", "pods", "-l", "app=web", "-o", "json")) as { items: PodView[] };
-    expect(new Set(pods.items.map(({ spec }) => spec.nodeName)).size).toBe(2);
+    const pods = podsOf("app=web");
+    expect(new Set(pods.map(({ spec }) => spec.nodeName)).size).toBe(2);
     const names = await rig.run(
       "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do timeout 20 wget -q -O - http://web.default.svc.cluster.local/hostname 2>&1; echo; done > /dev/termination-log",
     );
     const found = new Set(names.split("\n").filter((line) => line !== ""));
-    expect(found).toEqual(new Set(pods.items.map(({ metadata }) => metadata.name)));
+    expect(found).toEqual(new Set(pods.map(({ metadata }) => metadata.name)));
   });
 
   test("what pods of either node send arrives as it was sent", async () => {
     const sent = "causeway".repeat(400);
-    const sum = createHash("sha256").update(sent).digest("hex");
-    const pods = JSON.parse(rig.workload("get", "pods", "-l", "app=web", "-o", "json")) as { items: PodView[] };
-    for (const { status } of pods.items) {
+    for (const { status } of podsOf("app=web")) {
       const url = `http://${status.podIP}:8080/echo?msg=${sent}`;
       const answer = await rig.run(`timeout 20 wget -q -O - "${url}" | sha256sum > /dev/termination-log`);
-      expect(answer.split(" ")[0]).toBe(sum);
+      expect(answer.split(" ")[0]).toBe(sum(sent));
     }
+  });
+
+  test("a DaemonSet runs one pod on each node, and a Job its completions", () => {
+    const container = { name: "main", image: IMAGE, args: ["pause"] };
+    const labels = { app: "each" };
+    rig.apply({
+      apiVersion: "apps/v1",
+      kind: "DaemonSet",
+      metadata: { name: "each" },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container] } },
+      },
+    });
+    const command = ["sh", "-c", "seq 1 1000 | sha256sum"];
+    const template = { spec: { restartPolicy: "Never", containers: [{ name: "main", image: IMAGE, command }] } };
+    rig.apply({
+      apiVersion: "batch/v1",
+      kind: "Job",
+      metadata: { name: "sums" },
+      spec: { completions: 3, parallelism: 2, template },
+    });
+    rig.workload("rollout", "status", "daemonset/each", "--timeout=600s");
+    expect(new Set(podsOf("app=each").map(({ spec }) => spec.nodeName)).size).toBe(2);
+    rig.workload("wait", "job/sums", "--for=condition=complete", "--timeout=600s");
+    expect(podsOf("job-name=sums").map(({ status }) => status.phase)).toEqual(["Succeeded", "Succeeded", "Succeeded"]);
+    rig.workload("delete", "job/sums", "daemonset/each", "--wait");
+  });
+
+  describe("through the tunnel to the kubelets", () => {
+    const lines = Array.from({ length: 100_000 }, (_, i) => `${i + 1}\n`).join("");
+
+    test("logs are what a container wrote, byte for byte", async () => {
+      const command = ["sh", "-c", "seq 1 100000; exec sleep 3600"];
+      rig.apply(onePod("printer", { command }));
+      rig.workload("wait", "pod/printer", "--for=condition=Ready", "--timeout=600s");
+      await eventually(PATIENCE, () => sum(rig.workload("logs", "printer")) === sum(lines));
+    });
+
+    test("exec returns what a command wrote, takes its input, and has its exit code", () => {
+      expect(sum(rig.workload("exec", "printer", "--", "seq", "1", "100000"))).toBe(sum(lines));
+      const input = randomBytes(700_000);
+      const piped = rig.kubectl(["exec", "-i", "printer", "--", "sha256sum"], { input });
+      expect(piped.stdout.toString().split(" ")[0]).toBe(sum(input));
+      expect(rig.kubectl(["exec", "printer", "--", "sh", "-c", "exit 7"]).status).toBe(7);
+    });
+
+    test("cp copies a file to a container and back", () => {
+      const [there, back] = [join(rig.dir, "there"), join(rig.dir, "back")];
+      writeFileSync(there, randomBytes(3_000_000));
+      rig.workload("cp", there, "printer:/tmp/file");
+      rig.workload("cp", "printer:/tmp/file", back);
+      expect(sum(readFileSync(back))).toBe(sum(readFileSync(there)));
+    });
+
+    test("attach reaches a container's input and output", () => {
+      rig.apply(onePod("reader", { command: ["cat"], stdin: true, stdinOnce: true }));
+      rig.workload("wait", "pod/reader", "--for=condition=Ready", "--timeout=600s");
+      const { stdout } = rig.kubectl(["attach", "-i", "-q", "reader"], { input: Buffer.from("a line\n") });
+      expect(stdout.toString()).toBe("a line\n");
+    });
+
+    test("port-forward carries requests to a pod", async () => {
+      const forward = rig.start("port-forward", "deployment/web", ":8080");
+      try {
+        const [, port] = /127\.0\.0\.1:(\d+) ->/.exec(await forward.until(/127\.0\.0\.1:\d+ ->/)) ?? [];
+        const sent = "causeway".repeat(400);
+        const answer = await fetch(`http://127.0.0.1:${port}/echo?msg=${sent}`, { headers: { connection: "close" } });
+        expect(sum(await answer.text())).toBe(sum(sent));
+      } finally {
+        await forward.stop();
+      }
+      rig.workload("delete", "pod", "printer", "reader", "--grace-period=1");
+    });
   });
 
   test("a Service of type LoadBalancer carries packets through Octavia and kube-proxy to pods, also while they are replaced", async () => {
@@ -65,14 +141,23 @@ describe("a cluster whose nodes run real containers", () => {
       PATIENCE,
       () => rig.workload("get", "service", "web", "-o", "jsonpath={.status.loadBalancer.ingress[0].ip}") || undefined,
     );
-    await eventually(PATIENCE, async () => (await hostname(address)) !== undefined);
+    await eventually(PATIENCE, async () => (await hostname(address)) !== "");
+    const before = new Set(podsOf("app=web").map(({ metadata }) => metadata.name));
     const asking = new AbortController();
     const failures: string[] = [];
-    let asked = 0;
+    const requests: Promise<void>[] = [];
+    const answered = new Map<string, number>();
+    const ask = async (): Promise<void> => {
+      try {
+        const name = await hostname(address);
+        answered.set(name, (answered.get(name) ?? 0) + 1);
+      } catch (error) {
+        failures.push(messageOf(error));
+      }
+    };
     const load = (async () => {
       while (!asking.signal.aborted) {
-        asked += 1;
-        void hostname(address).catch((error: unknown) => failures.push(String(error)));
+        requests.push(ask());
         await sleep(50);
       }
     })();
@@ -80,21 +165,21 @@ describe("a cluster whose nodes run real containers", () => {
     await rig.rolledOut("web");
     asking.abort();
     await load;
-    console.log(`${asked} requests during a rolling update, ${failures.length} failed`);
-    expect(asked).toBeGreaterThan(20);
+    await Promise.all(requests);
+    console.log(`${requests.length} requests during a rolling update, ${failures.length} failed`);
     expect(failures).toEqual([]);
+    // Pods of both generations have answered.
+    expect(new Set([...answered.keys()].map((name) => before.has(name))).size).toBe(2);
   });
 
   test("pods of a node that is switched off are replaced on the other one", async () => {
-    const pods = JSON.parse(rig.workload("get", "pods", "-l", "app=web", "-o", "json")) as { items: PodView[] };
-    const victim = pods.items[0]?.spec.nodeName ?? "";
+    const victim = podsOf("app=web")[0]?.spec.nodeName ?? "";
     const server = (await rig.cloud.compute.servers.all()).find(({ name }) => name === victim);
     if (server === undefined) throw new Error(`no server ${victim}`);
     await rig.cloud.compute.serverActions.stop(server.id);
     await eventually(PATIENCE, () => {
-      const { items } = JSON.parse(rig.workload("get", "pods", "-l", "app=web", "-o", "json")) as { items: PodView[] };
       // The kubelet that would end a deleted pod is switched off, too.
-      const left = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      const left = podsOf("app=web").filter(({ metadata }) => metadata.deletionTimestamp === undefined);
       const ready = left.filter((pod) => pod.status.conditions?.some((c) => c.type === "Ready" && c.status === "True"));
       return ready.length === 4 && ready.every(({ spec }) => spec.nodeName !== victim);
     });
@@ -113,9 +198,19 @@ function machinesLeft(): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 }
 
-async function hostname(address: string): Promise<string | undefined> {
-  const answer = await fetch(`http://${address}/hostname`, { signal: AbortSignal.timeout(10_000) });
-  return answer.ok ? await answer.text() : undefined;
+/** The name of the pod that answers. A connection of its own for each request, as new clients make. */
+async function hostname(address: string): Promise<string> {
+  const headers = { connection: "close" };
+  const answer = await fetch(`http://${address}/hostname`, { headers, signal: AbortSignal.timeout(30_000) });
+  if (!answer.ok) throw new Error(`status ${answer.status}`);
+  return answer.text();
+}
+
+const sum = (content: string | Buffer) => createHash("sha256").update(content).digest("hex");
+
+function onePod(name: string, container: object): object {
+  const containers = [{ name: "main", image: IMAGE, ...container }];
+  return { apiVersion: "v1", kind: "Pod", metadata: { name }, spec: { terminationGracePeriodSeconds: 1, containers } };
 }
 
 function web(generation: string): object {
@@ -131,7 +226,7 @@ function web(generation: string): object {
         metadata: { labels: { app: "web" }, annotations: { generation } },
         spec: {
           tolerations: [soon("node.kubernetes.io/not-ready"), soon("node.kubernetes.io/unreachable")],
-          terminationGracePeriodSeconds: 10,
+          terminationGracePeriodSeconds: 30,
           topologySpreadConstraints: [
             {
               maxSkew: 1,
@@ -144,7 +239,7 @@ function web(generation: string): object {
             {
               name: "web",
               image: IMAGE,
-              args: ["netexec", "--http-port=8080", "--delay-shutdown=5"],
+              args: ["netexec", "--http-port=8080", "--delay-shutdown=15"],
               readinessProbe: { httpGet: { path: "/hostname", port: 8080 }, periodSeconds: 1 },
             },
           ],
@@ -169,6 +264,7 @@ interface PodView {
   readonly spec: { readonly nodeName: string };
   readonly status: {
     readonly podIP: string;
+    readonly phase: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
   };
 }

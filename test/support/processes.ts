@@ -26,7 +26,16 @@ export function causeway(
     ? ["/bin/sh", join(sources, "launch.sh")]
     : [process.execPath, "--max-semi-space-size=4", join(sources, "start.js")];
   const [file = "", ...first] = program;
-  const child = spawn(file, [...first, ...args], {
+  return startProgram(file, [...first, ...args], options);
+}
+
+/** Starts a program. */
+export function startProgram(
+  file: string,
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+): Started {
+  const child = spawn(file, args, {
     cwd: options.cwd ?? root,
     env: { ...process.env, NO_COLOR: "1", ...options.env },
     stdio: ["ignore", "pipe", "pipe"],

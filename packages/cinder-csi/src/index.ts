@@ -6,4 +6,5 @@ export { createNode, type NodeOptions } from "./node/node.ts";
 export { parseDriverConfig, parseNamedCloud, type DriverConfig } from "./config.ts";
 export { startDriver, type DriverOptions, type RunningDriver } from "./driver.ts";
 export { IN_TREE_PROVISIONER, translateStorageClass, translateVolume } from "./in-tree.ts";
+export { DRIVER_NAME } from "./names.ts";
 export { onlyOwn, type Ownership } from "./controller/ownership.ts";

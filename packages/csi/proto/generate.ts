@@ -1,4 +1,4 @@
-/** `node packages/csi/proto/generate.ts`: writes ../src/protocol.generated.ts from csi.proto. Needs the npm registry. */
+/** `node packages/csi/proto/generate.ts`: writes ../src/protocol.generated.ts from csi.proto, and ../src/registration.generated.ts. Needs the npm registry. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,16 +14,20 @@ plugins:
 
 const work = mkdtempSync(join(tmpdir(), "csi-proto-"));
 try {
-  cpSync(join(import.meta.dirname, "csi.proto"), join(work, "csi.proto"));
+  for (const name of ["csi", "registration"])
+    cpSync(join(import.meta.dirname, `${name}.proto`), join(work, `${name}.proto`));
   writeFileSync(join(work, "buf.yaml"), "version: v2\n");
   writeFileSync(join(work, "buf.gen.yaml"), PLUGIN);
   const packages = GENERATORS.flatMap((name) => ["-p", name]);
   const { status } = spawnSync("npx", ["--yes", ...packages, "buf", "generate"], { cwd: work, stdio: "inherit" });
   if (status !== 0) throw new Error(`buf ended with ${status}`);
-  const generated = readFileSync(join(work, "out/csi_pb.ts"), "utf8");
+  const generated = (name: string) => withoutEnums(readFileSync(join(work, `out/${name}_pb.ts`), "utf8"));
+  const write = (name: string, text: string) =>
+    writeFileSync(join(import.meta.dirname, `../src/${name}.generated.ts`), text);
   const licence =
     "// SPDX-License-Identifier: Apache-2.0. Made of csi.proto of the Container Storage Interface by proto/generate.ts.\n";
-  writeFileSync(join(import.meta.dirname, "../src/protocol.generated.ts"), licence + withoutEnums(generated));
+  write("protocol", licence + generated("csi"));
+  write("registration", `// Made of registration.proto by proto/generate.ts.\n${generated("registration")}`);
 } finally {
   rmSync(work, { recursive: true });
 }

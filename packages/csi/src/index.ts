@@ -5,6 +5,7 @@ export { required, statusOf } from "./errors.ts";
 export { localController } from "./local.ts";
 export { Operations, type OperationCall } from "./operations.ts";
 export * from "./protocol.generated.ts";
+export { serveRegistration, type RegistrationOptions, type RegistrationServer } from "./registration.ts";
 export { sanitized } from "./sanitize.ts";
 export { serveCsi, type CallOutcome, type CsiServer, type CsiServerOptions } from "./server.ts";
 export type { CallContext, ControllerImpl, GroupControllerImpl, IdentityImpl, NodeImpl } from "./services.ts";

@@ -53,14 +53,22 @@ const LARGEST_REQUEST = 1024 * 1024;
 const MOST_STREAMS = 256;
 
 /** Serves a driver's CSI services over gRPC until `close`. Errors: CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE. */
-export async function serveCsi(options: CsiServerOptions): Promise<CsiServer> {
-  const endpoint = parseEndpoint(options.endpoint);
+export function serveCsi(options: CsiServerOptions): Promise<CsiServer> {
+  return serveGrpc(parseEndpoint(options.endpoint), [observing(options)], (router) => addServices(router, options));
+}
+
+/** Serves gRPC until `close`. Errors: CSI_ENDPOINT_IN_USE. */
+export async function serveGrpc(
+  endpoint: Endpoint,
+  interceptors: Interceptor[],
+  routes: (router: ConnectRouter) => void,
+): Promise<CsiServer> {
   const handler = connectNodeAdapter({
     connect: false,
     grpcWeb: false,
     readMaxBytes: LARGEST_REQUEST,
-    interceptors: [observing(options)],
-    routes: (router) => addServices(router, options),
+    interceptors,
+    routes,
   });
   const server = createServer({ settings: { maxConcurrentStreams: MOST_STREAMS } }, handler);
   const sessions = new Set<ServerHttp2Session>();

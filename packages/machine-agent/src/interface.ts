@@ -9,6 +9,8 @@ export interface BootedMachine {
   readonly userData: string;
   readonly addresses: readonly { readonly type: "InternalIP" | "ExternalIP"; readonly address: string }[];
   readonly resources: { readonly cpu: number; readonly memoryMiB: number; readonly diskGiB: number };
+  /** The server's availability zone. */
+  readonly zone?: string;
   /** False: it is there and switched off (or rebooting); its disk stays. Default true. */
   readonly running?: boolean;
 }

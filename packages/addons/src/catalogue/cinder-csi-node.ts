@@ -2,7 +2,6 @@ import { CausewayError } from "@causeway/foundation";
 import type { BuiltIn, CatalogueChoice, ClusterFacts } from "./facts.ts";
 
 const driver = "cinder.csi.openstack.org";
-const socket = { name: "socket", mountPath: "/csi" };
 const selected = { app: "csi-cinder-nodeplugin" };
 
 /** The node part of the Cinder CSI driver. Its controller runs outside the cluster, with the credentials. */
@@ -14,19 +13,20 @@ export function cinderCsiNode(_facts: ClusterFacts, { image }: CatalogueChoice):
   const plugin = {
     name: "cinder-csi",
     image,
-    args: ["run", "cinder-csi", "--node", "--endpoint=unix:///csi/csi.sock"],
+    args: [
+      "run",
+      "cinder-csi",
+      "--node",
+      "--endpoint=unix:///csi/csi.sock",
+      `--kubelet-registration-path=/var/lib/kubelet/plugins/${driver}/csi.sock`,
+    ],
     securityContext: { privileged: true },
     volumeMounts: [
-      socket,
+      { name: "socket", mountPath: "/csi" },
+      { name: "registration", mountPath: "/registration" },
       { name: "kubelet", mountPath: "/var/lib/kubelet", mountPropagation: "Bidirectional" },
       { name: "dev", mountPath: "/dev", mountPropagation: "HostToContainer" },
     ],
-  };
-  const registrar = {
-    name: "node-driver-registrar",
-    image: "registry.k8s.io/sig-storage/csi-node-driver-registrar:v2.15.0",
-    args: ["--csi-address=/csi/csi.sock", `--kubelet-registration-path=/var/lib/kubelet/plugins/${driver}/csi.sock`],
-    volumeMounts: [socket, { name: "registration", mountPath: "/registration" }],
   };
   const folder = (name: string, path: string, type = "Directory") => ({ name, hostPath: { path, type } });
   const spec = {
@@ -34,7 +34,7 @@ export function cinderCsiNode(_facts: ClusterFacts, { image }: CatalogueChoice):
     hostNetwork: true,
     priorityClassName: "system-node-critical",
     tolerations: [{ operator: "Exists" }],
-    containers: [plugin, registrar],
+    containers: [plugin],
     volumes: [
       folder("socket", `/var/lib/kubelet/plugins/${driver}`, "DirectoryOrCreate"),
       folder("registration", "/var/lib/kubelet/plugins_registry"),

@@ -39,6 +39,7 @@ function machineOf(server: Server, flavors: ReadonlyMap<string, Flavor>): Booted
     id: server.id,
     name: server.name,
     running: server.status === "ACTIVE",
+    zone: server["OS-EXT-AZ:availability_zone"] ?? "",
     userData: Buffer.from(userData, "base64").toString("utf8"),
     addresses: Object.values(server.addresses)
       .flat()

@@ -32,6 +32,14 @@ export async function furnish(name: string, disk: string, signal: AbortSignal): 
   }
 }
 
+/** Makes the links to a server's volumes the machine's /dev/disk/by-id. Volumes that are attached later appear there. */
+export async function linkVolumes(server: string, signal: AbortSignal): Promise<void> {
+  const [own, seen] = [join(server, "by-id"), "/dev/disk/by-id"];
+  await mkdir(own, { recursive: true });
+  await mkdir(seen, { recursive: true });
+  await command("mount", ["--bind", own, seen], signal);
+}
+
 /** Writes a file that only root reads, and the folders above it. */
 export async function writeOwn(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });

@@ -6,7 +6,8 @@ import { isUnauthorized } from "@causeway/kubernetes";
 import type { Identity, IdentityStore } from "../identity.ts";
 import type { BootedMachine } from "../interface.ts";
 import { join, neverJoins, type Joined } from "../join.ts";
-import { command, furnish, makeCgroup, writeOwn } from "./host.ts";
+import { command, furnish, linkVolumes, makeCgroup, writeOwn } from "./host.ts";
+import { METADATA_ADDRESS, serveMetadata } from "./metadata.ts";
 import { keepRunning } from "./program.ts";
 import {
   cgroupOf,
@@ -24,6 +25,8 @@ export interface RealPrograms {
   readonly kubelet: string;
   /** A folder of archives of images, which each machine imports, since there may be no registry. */
   readonly images?: string | undefined;
+  /** A folder in which SERVER/by-id has links to the devices of a server's volumes, which the machine has in /dev/disk/by-id. */
+  readonly volumes?: string | undefined;
 }
 
 export interface RealMachineUsing {
@@ -52,6 +55,8 @@ export async function runRealMachine(
   if (joined === undefined) return;
   const { identity, configuration } = joined;
   await furnish(machine.name, using.disk, signal);
+  if (using.programs.volumes !== undefined) await linkVolumes(joinPath(using.programs.volumes, machine.id), signal);
+  await giveMetadata(machine, log, signal);
   await makeCgroup(cgroupOf(machine));
   await writeIdentity(identity, using.clock.now());
   const host = { cpu: cpus().length, memoryMiB: Math.floor(totalmem() / 1024 / 1024) };
@@ -89,6 +94,16 @@ async function joinPatiently(
     }
   }
   return undefined;
+}
+
+/** Without metadata a machine has pods, but no volumes. */
+async function giveMetadata(machine: BootedMachine, log: Log, signal: AbortSignal): Promise<void> {
+  try {
+    await command("ip", ["address", "replace", `${METADATA_ADDRESS}/32`, "dev", "lo"], signal);
+    await serveMetadata(machine, {}, signal);
+  } catch (error) {
+    if (!signal.aborted) log.warn("the machine has no metadata", { error: messageOf(error) });
+  }
 }
 
 /** The kubelet renews the certificate in its file: what is there and valid stays. */

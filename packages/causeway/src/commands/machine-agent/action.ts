@@ -34,12 +34,13 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
 }
 
 /** How this program is started again for one machine. */
-function programFor({ logLevel, kubelet, kubeletPath, images }: MachineAgentOptions): string[] {
+function programFor({ logLevel, kubelet, kubeletPath, images, volumes }: MachineAgentOptions): string[] {
   const self = [process.execPath, ...process.execArgv, "--max-semi-space-size=1", process.argv[1] ?? ""];
   const machine = [...self, "machine", "--log-level", logLevel];
   if (kubelet === "simulated") return machine;
   const from = images === undefined ? [] : ["--images", resolve(images)];
-  return [...machine, "--kubelet", "real", "--kubelet-path", kubeletPath, ...from];
+  const attached = volumes === undefined ? [] : ["--volumes", resolve(volumes)];
+  return [...machine, "--kubelet", "real", "--kubelet-path", kubeletPath, ...from, ...attached];
 }
 
 /** User data is shown to administrators only: --admin-cloud, or the entry named like the cloud with "-admin" behind it. */

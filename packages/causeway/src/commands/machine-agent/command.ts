@@ -27,5 +27,6 @@ function options() {
     .option("--kubelet-path <file>", "program of --kubelet real", "kubelet")
     .option("--images <dir>", "folder of archives of images (*.tar) that each machine of --kubelet real imports")
     .option("--state <dir>", "folder that holds the machines' disks", ".causeway/machine-agent")
+    .option("--volumes <dir>", "folder with links to each server's volumes as SERVER/by-id, with --kubelet real")
     .addOption(logLevelOption("info"));
 }

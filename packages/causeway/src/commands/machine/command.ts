@@ -18,5 +18,6 @@ function options() {
     .addOption(kubeletOption())
     .option("--kubelet-path <file>", "program of --kubelet real", "kubelet")
     .option("--images <dir>", "folder of archives of images (*.tar) to import, with --kubelet real")
+    .option("--volumes <dir>", "folder with links to each server's volumes as SERVER/by-id, with --kubelet real")
     .addOption(logLevelOption());
 }

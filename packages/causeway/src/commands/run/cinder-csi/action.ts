@@ -1,8 +1,8 @@
-import { startDriver } from "@causeway/cinder-csi";
+import { DRIVER_NAME, startDriver } from "@causeway/cinder-csi";
 import { createMetrics, InputError, messageOf, readTextFile } from "@causeway/foundation";
 import { ownVersion } from "../../../release.ts";
 import { invalidFlag, servicesOf } from "../csi/flags.ts";
-import { claimReader, logOf, runDriver } from "../csi/process.ts";
+import { claimReader, logOf, registrationOf, runDriver } from "../csi/process.ts";
 import type { RawFlags } from "./command.ts";
 
 /**
@@ -34,7 +34,8 @@ export async function runCinderCsi(raw: RawFlags, signal: AbortSignal): Promise<
       ...(claims && { claimAnnotations: claims.read }),
     });
   try {
-    await runDriver({ httpEndpoint: raw.httpEndpoint, metrics, start, log }, signal);
+    const registration = registrationOf(raw, DRIVER_NAME);
+    await runDriver({ httpEndpoint: raw.httpEndpoint, metrics, start, log, registration }, signal);
   } finally {
     await claims?.close();
   }

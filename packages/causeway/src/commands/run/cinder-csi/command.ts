@@ -1,6 +1,13 @@
 import { Command, Option } from "@commander-js/extra-typings";
 import { LOG_LEVELS } from "../../../options/logging.ts";
-import { hidden, many, switchOption, WITHOUT_EFFECT } from "../csi/flags.ts";
+import {
+  hidden,
+  kubeletRegistrationPath,
+  many,
+  pluginRegistrationPath,
+  switchOption,
+  WITHOUT_EFFECT,
+} from "../csi/flags.ts";
 
 /** The flags as they are on the command line. */
 export type RawFlags = ReturnType<ReturnType<typeof options>["opts"]>;
@@ -18,7 +25,7 @@ export function cinderCsiCommand(signal: AbortSignal) {
       `
 Examples:
   causeway run cinder-csi --controller --endpoint unix:///csi/csi.sock --cloud-config /etc/config/cloud.conf --cluster prod
-  causeway run cinder-csi --node --endpoint unix:///csi/csi.sock --cloud-config /etc/config/cloud.conf`,
+  causeway run cinder-csi --node --endpoint unix:///csi/csi.sock --kubelet-registration-path /var/lib/kubelet/plugins/cinder.csi.openstack.org/csi.sock`,
     )
     .action(async (flags) => (await import("./action.ts")).runCinderCsi(flags, signal));
 }
@@ -42,6 +49,8 @@ function options() {
     .addOption(switchOption("with-topology", "use zones as the topology of volumes and nodes", "true"))
     .option("--additional-topology <key=value>", "a further topology segment of this node; may be repeated", many)
     .option("--cluster <name>", "recorded in the metadata of volumes and snapshots", "")
+    .addOption(kubeletRegistrationPath())
+    .addOption(pluginRegistrationPath())
     .option("--http-endpoint <address>", "host:port of /metrics and /healthz, without TLS")
     .addOption(switchOption("pvc-annotations", "read affinity annotations of PersistentVolumeClaims", "false"))
     .option("--kubeconfig <file>", "how to reach the cluster for --pvc-annotations (default: as a pod of it)")

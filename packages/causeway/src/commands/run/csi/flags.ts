@@ -24,6 +24,18 @@ export const WITHOUT_EFFECT: readonly string[] =
 /** Accepted, not shown. */
 export const hidden = (name: string) => new Option(`--${name} [value]`).hideHelp();
 
+/** As node-driver-registrar, which is not needed with it. */
+export const kubeletRegistrationPath = () =>
+  new Option(
+    "--kubelet-registration-path <path>",
+    "path of the driver's socket on the node: registers it with the kubelet",
+  );
+
+export const pluginRegistrationPath = () =>
+  new Option("--plugin-registration-path <dir>", "folder in which the kubelet searches plugins").default(
+    "/registration",
+  );
+
 export interface ServiceFlags {
   readonly controller?: true | undefined;
   readonly node?: true | undefined;

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
+import { serveRegistration, type RegistrationOptions, type RegistrationServer } from "@causeway/csi";
 import { claimAnnotationsFrom } from "@causeway/csi-openstack";
 import {
   InputError,
@@ -20,20 +21,40 @@ export interface DriverProcess {
   readonly metrics: Metrics;
   readonly start: () => Promise<{ close(): Promise<void> }>;
   readonly log: Log;
+  /** undefined: another process registers the driver. */
+  readonly registration: Omit<RegistrationOptions, "log"> | undefined;
 }
 
-/** Runs a driver until the signal aborts. @throws FLAG_INVALID, ENDPOINT_PORT_TAKEN, and what its start throws */
+export interface RegistrationFlags {
+  readonly kubeletRegistrationPath?: string | undefined;
+  readonly pluginRegistrationPath: string;
+}
+
+export function registrationOf(
+  { kubeletRegistrationPath: endpoint, pluginRegistrationPath: folder }: RegistrationFlags,
+  name: string,
+): DriverProcess["registration"] {
+  return endpoint === undefined ? undefined : { folder, name, endpoint };
+}
+
+/**
+ * Runs a driver until the signal aborts, or the kubelet refuses it.
+ * @throws FLAG_INVALID, ENDPOINT_PORT_TAKEN, CSI_REGISTRATION_REFUSED, and what its start throws
+ */
 export async function runDriver(
-  { httpEndpoint, metrics, start, log }: DriverProcess,
+  { httpEndpoint, metrics, start, log, registration }: DriverProcess,
   signal: AbortSignal,
 ): Promise<void> {
   const driver = await start();
   let server: Server | undefined;
+  let registered: RegistrationServer | undefined;
   try {
+    registered = registration && (await serveRegistration({ ...registration, log }));
     server = httpEndpoint === undefined ? undefined : await serveHttp(httpEndpoint, metrics);
     log.info("the CSI driver is served");
-    await whenAborted(signal);
+    await Promise.race([whenAborted(signal), ...(registered ? [registered.refused] : [])]);
   } finally {
+    await registered?.close();
     server?.closeAllConnections();
     server?.close();
     await driver.close();

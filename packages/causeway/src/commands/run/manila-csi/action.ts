@@ -2,7 +2,7 @@ import { createMetrics } from "@causeway/foundation";
 import { startDriver } from "@causeway/manila-csi";
 import { ownVersion } from "../../../release.ts";
 import { servicesOf } from "../csi/flags.ts";
-import { claimReader, logOf, runDriver } from "../csi/process.ts";
+import { claimReader, logOf, registrationOf, runDriver } from "../csi/process.ts";
 import type { RawFlags } from "./command.ts";
 
 /**
@@ -31,7 +31,8 @@ export async function runManilaCsi(raw: RawFlags, signal: AbortSignal): Promise<
       ...(claims && { claimAnnotations: claims.read }),
     });
   try {
-    await runDriver({ httpEndpoint: raw.httpEndpoint, metrics, start, log }, signal);
+    const registration = registrationOf(raw, raw.drivername);
+    await runDriver({ httpEndpoint: raw.httpEndpoint, metrics, start, log, registration }, signal);
   } finally {
     await claims?.close();
   }

@@ -1,6 +1,13 @@
 import { Command, Option } from "@commander-js/extra-typings";
 import { LOG_LEVELS } from "../../../options/logging.ts";
-import { hidden, many, switchOption, WITHOUT_EFFECT } from "../csi/flags.ts";
+import {
+  hidden,
+  kubeletRegistrationPath,
+  many,
+  pluginRegistrationPath,
+  switchOption,
+  WITHOUT_EFFECT,
+} from "../csi/flags.ts";
 
 /** The flags as they are on the command line. */
 export type RawFlags = ReturnType<ReturnType<typeof options>["opts"]>;
@@ -46,6 +53,8 @@ function options() {
     .addOption(switchOption("with-topology", "use zones as the topology of shares and nodes", "false"))
     .option("--runtime-config-file <file>", "JSON that is read at each use; may be missing")
     .option("--cluster-id <name>", "recorded in the metadata of shares", "")
+    .addOption(kubeletRegistrationPath())
+    .addOption(pluginRegistrationPath())
     .option("--http-endpoint <address>", "host:port of /metrics and /healthz, without TLS")
     .addOption(switchOption("pvc-annotations", "read annotations of PersistentVolumeClaims: affinity, group", "false"))
     .option("--kubeconfig <file>", "how to reach the cluster for --pvc-annotations (default: as a pod of it)")

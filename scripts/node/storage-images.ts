@@ -1,0 +1,52 @@
+/** Images for Kubernetes' e2e tests of storage: the Cinder driver's node part, and those that the tests' pods use. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { makeRootfs } from "../image/rootfs.ts";
+import type { ImageRecipe } from "./images.ts";
+
+/** Causeway with the programs that make, check and mount file systems. */
+export const DRIVER_IMAGE = "registry.causeway.invalid/causeway-node:test";
+
+/** Programs of the node part, and the libraries that they are linked with. */
+const PROGRAMS = ["mount", "util-linux", "util-linux-extra", "e2fsprogs", "xfsprogs"];
+const LIBRARIES = [
+  ["libblkid1", "libmount1", "libsmartcols1", "libuuid1", "libselinux1", "libpcre2-8-0", "libcap-ng0", "libcrypt1"],
+  ["libsystemd0", "libudev1", "libtinfo6", "zlib1g", "libext2fs2", "libss2", "libcom-err2", "libinih1", "liburcu8"],
+  ["libedit2", "libbsd0", "libmd0", "libicu72", "libdevmapper1.02.1", "libreadline8", "libpam0g", "libaudit1"],
+].flat();
+
+/** `root` is this checkout, `agnhost` the program of that name. */
+export function storageRecipes(root: string, agnhost: string): readonly ImageRecipe[] {
+  return [
+    {
+      name: DRIVER_IMAGE,
+      packages: [...PROGRAMS, ...LIBRARIES],
+      base: (rootfs) => void makeRootfs(root, rootfs),
+      revision: revisionOf(root),
+      entrypoint: ["/usr/bin/node", "--max-semi-space-size=1", "/usr/bin/causeway"],
+      env: ["HOME=/tmp", "NODE_ENV=production"],
+    },
+    // Not the static busybox: that cannot look up names.
+    {
+      name: "registry.k8s.io/e2e-test-images/busybox:1.37.0-1",
+      packages: ["busybox", "libc6"],
+      busybox: true,
+      entrypoint: [],
+    },
+    {
+      name: "registry.k8s.io/e2e-test-images/agnhost:2.56",
+      packages: ["busybox", "libc6"],
+      busybox: true,
+      files: { agnhost },
+      entrypoint: ["/agnhost"],
+    },
+  ];
+}
+
+/** Of the sources: what is committed, and what is changed since. */
+function revisionOf(root: string): string {
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: root, maxBuffer: 256 * 1024 * 1024 });
+  const hash = createHash("sha256").update(git("ls-tree", "HEAD", "packages", "package-lock.json"));
+  return hash.update(git("diff", "HEAD", "--", join(root, "packages"))).digest("hex");
+}
