@@ -1,15 +1,8 @@
 import { Readable } from "node:stream";
 import { Agent } from "undici";
-import {
-  LimitExceeded,
-  messageOf,
-  parseBoundedJson,
-  readBeginning,
-  readBounded,
-  readTextFile,
-  InputError,
-} from "@causeway/foundation";
+import { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "@causeway/foundation";
 import type { CloudTls } from "../config/config.ts";
+import { tlsOptions } from "./tls-options.ts";
 
 export type BodyData = string | Uint8Array | AsyncIterable<Uint8Array>;
 
@@ -72,29 +65,6 @@ export function createTransport(tls: CloudTls = {}, connections = 16): Transport
     drain: () => agent.close(),
     close: () => agent.destroy(),
   };
-}
-
-function tlsOptions(tls: CloudTls): { ca?: string; cert?: string; key?: string; rejectUnauthorized?: boolean } {
-  const ca = tls.ca ?? read(tls.caFile, "cacert");
-  const cert = tls.certificate ?? read(tls.certificateFile, "cert");
-  const key = tls.key ?? read(tls.keyFile, "key");
-  return {
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-    ...(tls.verify === false && { rejectUnauthorized: false }),
-  };
-}
-
-function read(path: string | undefined, setting: string): string | undefined {
-  if (path === undefined) return undefined;
-  try {
-    return readTextFile(path);
-  } catch (cause) {
-    throw new InputError("CLOUD_CONFIG_INVALID", `The ${setting} file ${path} cannot be read: ${messageOf(cause)}`, {
-      cause,
-    });
-  }
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
