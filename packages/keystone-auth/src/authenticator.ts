@@ -12,6 +12,8 @@ export interface AuthenticatorOptions extends Partial<CacheRules> {
   readonly rate?: number;
   /** Ids of the projects whose tokens are accepted. Default: all. */
   readonly projects?: readonly string[];
+  /** Ids or names of the domains whose users, projects and groups are accepted. Default: all. */
+  readonly domains?: readonly string[];
   /** Read for each review. */
   readonly roleMappings?: () => readonly RoleMapping[];
 }

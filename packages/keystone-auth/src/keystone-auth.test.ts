@@ -34,6 +34,8 @@ const POLICY = JSON.stringify([
   { users: { projects: ["demo"], roles: ["member"] }, resource_permissions: { "*/pods": ["get", "list"] } },
 ]);
 
+const FLAGS: Flags = { keystoneUrl: "https://k", tlsCertFile: "c", tlsPrivateKeyFile: "k" };
+
 /** A webhook, the simulated Keystone behind it and a cluster. */
 class World {
   readonly dir = mkdtempSync(join(tmpdir(), "keystone-auth-"));
@@ -145,6 +147,24 @@ class World {
     return (await issueToken(this.config(cloud))).token;
   }
 
+  /** A user and a project named demo in another domain, whose administrator chose both names; the user is also in a group of the name "ops" there. */
+  async issueOfAnotherDomain(): Promise<string> {
+    const cloud = connectCloud(this.config("simulator-admin"));
+    const { identity } = cloud;
+    const domain = await identity.domains.create({ name: "Other" });
+    const project = await identity.projects.create({ name: "demo", domain_id: domain.id });
+    const user = await identity.users.create({ name: "demo", domain_id: domain.id, password: "secret" });
+    const group = await identity.groups.create({ name: "ops", domain_id: domain.id });
+    await identity.addToGroup(group.id, user.id);
+    const [role] = await identity.roles.all({ name: "member" });
+    if (role === undefined) throw new Error("the cloud has no role member");
+    await identity.grant({ role: role.id, user: user.id, project: project.id });
+    await cloud.close();
+    const auth = { type: "password", username: "demo", userDomain: { id: domain.id }, password: "secret" } as const;
+    const scope = { projectName: "demo", projectDomain: { id: domain.id } };
+    return (await issueToken({ ...this.config(), auth, scope })).token;
+  }
+
   keystoneCalls(): number {
     return this.simulator.calls.filter((call) => call.service === "identity").length;
   }
@@ -183,6 +203,38 @@ describe("the Keystone webhook", () => {
     expect(await world.access(user, { verb: "create", resource: "pods", namespace: "default" }, version)).toBe(false);
     const of = record((await world.token(await world.issue("simulator-alt"), version))["user"]);
     expect(await world.access(of, { verb: "get", resource: "pods", namespace: "default" }, version)).toBe(false);
+  });
+
+  it("opens nothing to a project and user of the same names in another domain, where a rule names the domain", async () => {
+    const pods = { verb: "get", resource: "pods", namespace: "default" };
+    const rule = { users: { projects: ["demo"], roles: ["member"] }, resource_permissions: { "*/pods": ["get"] } };
+    const path = world.write("policy.json", JSON.stringify([rule]));
+    await world.run({ keystonePolicyFile: path });
+    const own = record((await world.token(await world.issue()))["user"]);
+    const foreign = record((await world.token(await world.issueOfAnotherDomain()))["user"]);
+    expect([text(own["username"]), text(foreign["username"])]).toEqual(["demo", "demo"]);
+    // As upstream decides, with a warning.
+    expect([await world.access(own, pods), await world.access(foreign, pods)]).toEqual([true, true]);
+    expect(world.lines.join("")).toContain("are those of every domain");
+    world.write("policy.json", JSON.stringify([{ ...rule, users: { ...rule.users, domains: ["Default"] } }]));
+    await world.clock.advance(6_000);
+    expect([await world.access(own, pods), await world.access(foreign, pods)]).toEqual([true, false]);
+  });
+
+  it("refuses users of other domains and projects with --allowed-domains and --allowed-projects", async () => {
+    const cloud = connectCloud(world.config());
+    const allowedProjects = [await cloud.projectId()];
+    await cloud.close();
+    const foreign = await world.issueOfAnotherDomain();
+    await world.run({ allowedProjects, allowedDomains: ["Default"] });
+    expect((await world.token(await world.issue()))["authenticated"]).toBe(true);
+    const refusal = { authenticated: false, error: expect.stringContaining("has no access to this cluster") };
+    expect(await world.token(foreign)).toEqual(refusal);
+    expect(await world.token(await world.issue("simulator-alt"))).toEqual(refusal);
+    const before = world.keystoneCalls();
+    expect(await world.token(foreign)).toEqual(refusal);
+    expect(world.keystoneCalls()).toBe(before);
+    expect(() => readSettings({ ...FLAGS, allowedProjects: [""] }, {})).toThrow("--allowed-projects has an empty name");
   });
 
   it("refuses tokens that are garbage, forged, revoked, unscoped or another issuer's", async () => {

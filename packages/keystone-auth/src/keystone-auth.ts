@@ -1,6 +1,7 @@
 import { whenAborted, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import { createAuthenticator } from "./authenticator.ts";
+import { rulesByName } from "./policy/plan-names.ts";
 import { readPolicy } from "./policy/plan-read.ts";
 import type { Policy } from "./policy/policy.ts";
 import { review } from "./review/review.ts";
@@ -31,10 +32,11 @@ export async function runKeystoneAuth(options: KeystoneAuthOptions, signal: Abor
   const policy = await livePolicy(options, signal);
   const sync = await liveSync(options, signal);
   const tls = settings.keystoneCaFile === undefined ? {} : { tls: { caFile: settings.keystoneCaFile } };
-  const { recheck, outage, rate, userAgent } = settings;
+  const { recheck, outage, rate, userAgent, projects, domains } = settings;
+  const limits = { ...(projects && { projects }), ...(domains && { domains }) };
   const authenticator = createAuthenticator(
     { name: "keystone", authUrl: settings.keystoneUrl, ...tls },
-    { clock, log, metrics, userAgent, rate, recheck, outage, roleMappings: () => sync.current.roleMappings },
+    { clock, log, metrics, userAgent, rate, recheck, outage, ...limits, roleMappings: () => sync.current.roleMappings },
   );
   const config = (): SyncConfig => sync.current;
   const onUser = client ? createSynchronizer({ client, config, clock, log, signal }) : () => Promise.resolve();
@@ -66,6 +68,15 @@ async function livePolicy(
   const read = (text: string): Policy => {
     const { policy, warnings } = readPolicy(text);
     for (const warning of warnings) log.warn("authorization policy", { warning });
+    const rules = settings.domains === undefined ? rulesByName(policy) : [];
+    if (rules.length > 0) {
+      const warning = "names of users and projects in these rules are those of every domain";
+      log.warn("authorization policy", {
+        warning,
+        rules,
+        advice: "add domains to them, or use --allowed-domains or ids",
+      });
+    }
     return policy;
   };
   const live: LiveOptions<Policy> = { what: "authorization policy", read, absent: [], clock, log, signal };

@@ -10,5 +10,8 @@ export interface KubernetesUser {
 export const ROLES = "alpha.kubernetes.io/identity/roles";
 export const PROJECT_ID = "alpha.kubernetes.io/identity/project/id";
 export const PROJECT_NAME = "alpha.kubernetes.io/identity/project/name";
+/** Not in upstream. */
+export const PROJECT_DOMAIN_ID = "alpha.kubernetes.io/identity/project/domain/id";
+export const PROJECT_DOMAIN_NAME = "alpha.kubernetes.io/identity/project/domain/name";
 export const DOMAIN_ID = "alpha.kubernetes.io/identity/user/domain/id";
 export const DOMAIN_NAME = "alpha.kubernetes.io/identity/user/domain/name";

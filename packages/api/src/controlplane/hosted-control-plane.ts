@@ -128,6 +128,14 @@ const hostedControlPlaneSpec = object({
                 max: 100,
                 description: "Ids of the projects whose tokens are accepted. Each is a group of RBAC.",
               }),
+              domains: optional(
+                setOf(text(1, 64), {
+                  min: 1,
+                  max: 100,
+                  description:
+                    "Ids or names of domains: users, groups and projects of others are refused, so that a name is one user's. Default: all.",
+                }),
+              ),
               roleMappings: optional(
                 list(
                   object({

@@ -28,12 +28,13 @@ function keystone(settings: Settings, context: Context): ExternalAuthenticator {
 
 async function make(settings: Settings, { clock, log }: Context): Promise<Authenticator> {
   const { createAuthenticator } = await import("@causeway/keystone-auth");
-  const { authURL, certificateAuthority, projects } = settings;
+  const { authURL, certificateAuthority, projects, domains } = settings;
+  const limits = { projects: texts(projects), ...(Array.isArray(domains) && { domains: texts(domains) }) };
   const ca = typeof certificateAuthority === "string" ? { tls: { ca: certificateAuthority } } : {};
   const mappings = mappingsOf(settings["roleMappings"]);
   return createAuthenticator(
     { name: "keystone", authUrl: String(authURL), ...ca },
-    { clock, log: log.with({ component: "keystone" }), projects: texts(projects), roleMappings: () => mappings },
+    { clock, log: log.with({ component: "keystone" }), ...limits, roleMappings: () => mappings },
   );
 }
 

@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { DOMAIN_ID, PROJECT_ID, PROJECT_NAME, ROLES } from "../user.ts";
+import {
+  DOMAIN_ID,
+  DOMAIN_NAME,
+  PROJECT_DOMAIN_ID,
+  PROJECT_DOMAIN_NAME,
+  PROJECT_ID,
+  PROJECT_NAME,
+  ROLES,
+} from "../user.ts";
 import { decide } from "./plan-decide.ts";
+import { rulesByName } from "./plan-names.ts";
 import { readPolicy } from "./plan-read.ts";
 import type { AccessRequest, Policy } from "./policy.ts";
 
@@ -190,5 +199,97 @@ describe("policies of version 2", () => {
   it("ignores facts under keys of other authenticators", () => {
     const other = { ...request(admin, "get pods"), extra: { [DOMAIN_ID]: ["admin"], roles: ["admin"] } };
     expect(decide(policy, other).allowed).toBe(false);
+  });
+});
+
+describe("names are tied to domains", () => {
+  const rules = [
+    {
+      users: { roles: ["member"], projects: ["shop"], domains: ["Default"] },
+      resource_permissions: { "*/pods": ["get"] },
+    },
+    {
+      users: { roles: ["member"], projects: ["p-1"], domains: ["d1", "d2"] },
+      resource_permissions: { "*/nodes": ["get"] },
+    },
+    { users: { roles: [], projects: ["shop"], domains: [] }, resource_permissions: { "*/secrets": ["get"] } },
+    {
+      resource: { verbs: ["get"], resources: ["books"], version: "*", namespace: "*" },
+      match: [{ type: "project", values: ["shop"], domains: ["d1"] }],
+    },
+    {
+      resource: { verbs: ["get"], resources: ["diary"], version: "*", namespace: "*" },
+      match: [{ type: "user", values: ["anna"], domains: ["Default"] }],
+    },
+    {
+      nonresource: { verbs: ["get"], path: "/any" },
+      match: [{ type: "user", values: ["*"], domains: ["Default"] }],
+    },
+  ];
+  const policy = policyOf(rules);
+  const from = (userDomain: string[], projectDomain: string[]) => {
+    const [userId = "", userName = ""] = userDomain;
+    const [projectId = "", projectName = ""] = projectDomain;
+    return {
+      [ROLES]: ["member"],
+      [PROJECT_NAME]: ["shop"],
+      [PROJECT_ID]: ["p-1"],
+      [DOMAIN_ID]: [userId],
+      [DOMAIN_NAME]: [userName],
+      [PROJECT_DOMAIN_ID]: [projectId],
+      [PROJECT_DOMAIN_NAME]: [projectName],
+    };
+  };
+  const [own, foreign] = [
+    ["d1", "Default"],
+    ["d2", "Other"],
+  ];
+  const inBoth = from(own, own);
+  const inNone = from(foreign, foreign);
+  const none = { [ROLES]: ["member"], [PROJECT_NAME]: ["shop"], [PROJECT_ID]: ["p-1"] };
+
+  it.each<[string, Record<string, string[]>, string, boolean]>([
+    ["a project of the domain", inBoth, "get pods", true],
+    ["a project of the same name in another domain", inNone, "get pods", false],
+    ["a project of the domain, a user of another", from(foreign, own), "get pods", true],
+    ["a project of another domain, a user of the domain", from(own, foreign), "get pods", false],
+    ["a project in one of the domains", inNone, "get nodes", true],
+    ["a project in none of the domains", from(own, ["d3", "Third"]), "get nodes", false],
+    ["an empty list of domains", inBoth, "get secrets", false],
+    ["a match of the project's domain by its id", inBoth, "get books", true],
+    ["a match of another domain's project", inNone, "get books", false],
+    ["a match of the user's domain", from(own, foreign), "get diary", true],
+    ["a match of another domain's user of the same name", from(foreign, own), "get diary", false],
+    ["any user of the domain", inBoth, "get /any", true],
+    ["any user of another domain", inNone, "get /any", false],
+    ["a user whose domains are unknown, by project", none, "get pods", false],
+    ["a user whose domains are unknown, by name", none, "get diary", false],
+  ])("%s: %o may %s: %s", (_, extra, words, allowed) => {
+    expect(decide(policy, { ...request({ name: "anna" }, words), extra }).allowed).toBe(allowed);
+  });
+
+  it.each(["group", "role"])("a match of type %s with domains is refused: Keystone reports no domain of it", (type) => {
+    const rule = {
+      nonresource: { verbs: ["get"], path: "/" },
+      match: [{ type, values: ["ops"], domains: ["Default"] }],
+    };
+    expect(() => policyOf([rule])).toThrow("rule 0.match[0] has domains");
+  });
+
+  it("rules by the names of every domain are reported, and no others", () => {
+    const id = "0123456789abcdef0123456789abcdef";
+    const byName = {
+      users: { roles: ["member"], projects: [id, "shop"] },
+      resource_permissions: { "*/pods": ["get"] },
+    };
+    const byId = { users: { roles: ["member"], projects: [id] }, resource_permissions: { "*/pods": ["get"] } };
+    const path = { nonresource: { verbs: ["get"], path: "/" } };
+    const others = [
+      { ...path, match: [{ type: "user", values: ["*", id + id] }] },
+      { ...path, match: [{ type: "group", values: ["ops"] }] },
+      { ...path, match: [{ type: "user", values: ["anna"] }] },
+    ];
+    expect(rulesByName(policyOf([...rules, byName, byId, ...others]))).toEqual([6, 10]);
+    expect(rulesByName(policyOf(Array.from({ length: 50 }, () => byName)))).toHaveLength(20);
   });
 });

@@ -1,4 +1,12 @@
-import { PROJECT_ID, PROJECT_NAME, ROLES } from "../user.ts";
+import {
+  DOMAIN_ID,
+  DOMAIN_NAME,
+  PROJECT_DOMAIN_ID,
+  PROJECT_DOMAIN_NAME,
+  PROJECT_ID,
+  PROJECT_NAME,
+  ROLES,
+} from "../user.ts";
 import { matchesPattern } from "./plan-pattern.ts";
 import type {
   AccessRequest,
@@ -30,8 +38,17 @@ function isFor({ users }: PolicyRule, request: AccessRequest): boolean {
   const roles = request.extra?.[ROLES] ?? [];
   const projects = projectsOf(request);
   return (
-    users.roles.every((role) => roles.includes(role)) && projects.some((project) => users.projects.includes(project))
+    users.roles.every((role) => roles.includes(role)) &&
+    projects.some((project) => users.projects.includes(project)) &&
+    isIn(users.domains, "project", request)
   );
+}
+
+/** A user without these facts, such as one whom an older version let in, is in no domain. */
+function isIn(domains: readonly string[] | undefined, of: "project" | "user", { extra }: AccessRequest): boolean {
+  if (domains === undefined) return true;
+  const keys = of === "project" ? [PROJECT_DOMAIN_ID, PROJECT_DOMAIN_NAME] : [DOMAIN_ID, DOMAIN_NAME];
+  return keys.some((key) => (extra?.[key] ?? []).some((domain) => domains.includes(domain)));
 }
 
 function projectsOf({ extra }: AccessRequest): readonly string[] {
@@ -90,6 +107,8 @@ function coversPath({ verbs, path: wanted }: NonResourceSpec, path: string, verb
 function matchesAll(matches: readonly PolicyMatch[], request: AccessRequest): boolean {
   return matches.every((match) => {
     if (match.type === undefined) return false;
+    if (match.domains !== undefined && !isIn(match.domains, match.type === "user" ? "user" : "project", request))
+      return false;
     return match.values.includes("*") || valuesOf(match.type, request).some((value) => match.values.includes(value));
   });
 }

@@ -58,6 +58,7 @@ function readRule(value: unknown, place: Place): PolicyRule {
       users: {
         roles: textsAt(users["roles"], `${place.path}.users.roles`),
         projects: textsAt(users["projects"], `${place.path}.users.projects`),
+        domains: domainsAt(users["domains"], within(place, ".users.domains")),
       },
     }),
     ...resourceOf(rule["resource"], within(place, ".resource")),
@@ -76,7 +77,10 @@ function readMatch(value: unknown, place: Place): PolicyMatch {
   const match = recordAt(value, place.path);
   const type = MATCH_TYPES.find((known) => known === match["type"]);
   if (type === undefined) warn(place, `has a type other than ${MATCH_TYPES.join(", ")}`);
-  return { type, values: textsAt(match["values"], `${place.path}.values`) };
+  const domains = domainsAt(match["domains"], within(place, ".domains"));
+  if (domains !== undefined && type !== undefined && type !== "project" && type !== "user")
+    throw invalid(`${place.path} has domains, which only matches of type project and user may have`);
+  return { type, values: textsAt(match["values"], `${place.path}.values`), domains };
 }
 
 function resourceOf(value: unknown, place: Place): Pick<PolicyRule, "resource"> {
@@ -143,6 +147,14 @@ function recordAt(value: unknown, path: string): Readonly<Record<string, unknown
 function textAt(value: unknown, path: string): string {
   if (typeof value === "string") return value;
   throw invalid(`${path} is not a text`);
+}
+
+/** Absent: any domain. An empty list is a mistake that must not open anything. */
+function domainsAt(value: unknown, place: Place): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const domains = textsAt(value, place.path);
+  if (domains.length === 0) warn(place, "is empty");
+  return domains;
 }
 
 function listAt(value: unknown, path: string): readonly unknown[] {

@@ -3,7 +3,12 @@ export type Policy = readonly PolicyRule[];
 
 export interface PolicyRule {
   /** Whom the rule is for (version 2): all of the roles, and any of the projects. Undefined: decided by `match`, or everybody. */
-  readonly users?: { readonly roles: readonly string[]; readonly projects: readonly string[] };
+  readonly users?: {
+    readonly roles: readonly string[];
+    readonly projects: readonly string[];
+    /** Ids or names of the project's domain. Undefined: any. */
+    readonly domains: readonly string[] | undefined;
+  };
   /** Whom the rule is for (version 1): all of them must hold. */
   readonly match: readonly PolicyMatch[];
   /** Version 1. */
@@ -23,6 +28,8 @@ export interface PolicyMatch {
   /** Undefined: a type that does not exist. The rule allows nothing. */
   readonly type: MatchType | undefined;
   readonly values: readonly string[];
+  /** Ids or names of the domain of the user or project. Undefined: any. */
+  readonly domains: readonly string[] | undefined;
 }
 
 export interface ResourceSpec {

@@ -14,6 +14,8 @@ export interface Flags {
   readonly kubeconfig?: string;
   readonly userAgent?: readonly string[];
   readonly clientCaFile?: string;
+  readonly allowedProjects?: readonly string[];
+  readonly allowedDomains?: readonly string[];
   readonly tokenRecheck?: string;
   readonly keystoneOutage?: string;
   readonly keystoneRate?: string;
@@ -35,6 +37,10 @@ export interface Settings {
   /** Whether the cluster is needed at all. */
   readonly needsCluster: boolean;
   readonly clientCaFile: string | undefined;
+  /** Undefined: all. */
+  readonly projects: readonly string[] | undefined;
+  /** Undefined: all. */
+  readonly domains: readonly string[] | undefined;
   readonly recheck: number;
   readonly outage: number;
   /** Requests to Keystone a second. */
@@ -71,6 +77,8 @@ export function readSettings(flags: Flags, env: Readonly<Record<string, string |
     kubeconfig: pick(flags.kubeconfig, "KEYSTONE_KUBECONFIG_FILE"),
     needsCluster: [policyConfigMap, syncConfigMap, syncFile].some((given) => given !== undefined),
     clientCaFile: flags.clientCaFile,
+    projects: namesOf("allowed-projects", flags.allowedProjects),
+    domains: namesOf("allowed-domains", flags.allowedDomains),
     recheck: seconds("token-recheck", flags.tokenRecheck ?? "60s"),
     outage: seconds("keystone-outage", flags.keystoneOutage ?? "10m"),
     rate: rateOf(flags.keystoneRate ?? "20"),
@@ -110,6 +118,12 @@ function seconds(flag: string, duration: string): number {
   for (const [, number, unit] of duration.matchAll(/(\d+)(ms|s|m|h)/g))
     sum += Number(number) * (UNITS[unit ?? ""] ?? 0);
   return sum;
+}
+
+function namesOf(flag: string, given: readonly string[] | undefined): readonly string[] | undefined {
+  // An empty one, as of a variable that is not set in a script, must not open the cluster to all.
+  if (given?.some((name) => name.trim() === "")) throw invalid(`--${flag} has an empty name`);
+  return given;
 }
 
 function rateOf(given: string): number {

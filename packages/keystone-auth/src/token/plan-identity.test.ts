@@ -4,6 +4,7 @@ import { ROLES } from "../user.ts";
 import { identityOf, mapRoles } from "./plan-identity.ts";
 
 const domain = { id: "default", name: "Default" };
+const groupsOf = (...names: string[]) => names.map((name) => ({ name, domain_id: domain.id }));
 const facts: Identity.TokenFacts = {
   expires_at: "2030-01-01T00:00:00.000000Z",
   issued_at: "2026-01-01T00:00:00.000000Z",
@@ -23,7 +24,7 @@ function userOf(verdict: ReturnType<typeof identityOf>) {
 
 describe("the identity of a token", () => {
   it("is the user with the groups of Keystone and the project, and the facts of upstream under extra", () => {
-    expect(identityOf(facts, ["ops", "dev"])).toEqual({
+    expect(identityOf(facts, groupsOf("ops", "dev"))).toEqual({
       user: {
         username: "anna",
         uid: "u1",
@@ -32,6 +33,8 @@ describe("the identity of a token", () => {
           "alpha.kubernetes.io/identity/roles": ["member", "reader"],
           "alpha.kubernetes.io/identity/project/id": ["p1"],
           "alpha.kubernetes.io/identity/project/name": ["shop"],
+          "alpha.kubernetes.io/identity/project/domain/id": ["default"],
+          "alpha.kubernetes.io/identity/project/domain/name": ["Default"],
           "alpha.kubernetes.io/identity/user/domain/id": ["default"],
           "alpha.kubernetes.io/identity/user/domain/name": ["Default"],
         },
@@ -50,11 +53,53 @@ describe("the identity of a token", () => {
     expect("user" in identityOf(facts, [], { projects: ["p1"] })).toBe(true);
   });
 
+  const other = { id: "d2", name: "Other" };
+  it.each<[string, Partial<Identity.TokenFacts>, readonly string[] | undefined, string | undefined]>([
+    ["of the domain by name", {}, ["Default"], undefined],
+    ["of the domain by id", {}, ["default", "d9"], undefined],
+    ["of any domain without the rule", { project: { id: "p2", name: "shop", domain: other } }, undefined, undefined],
+    [
+      "of a project of the same name in another domain",
+      { project: { id: "p2", name: "shop", domain: other } },
+      ["Default"],
+      "project p2",
+    ],
+    [
+      "of a user of the same name in another domain",
+      { user: { id: "u2", name: "anna", domain: other } },
+      ["Default"],
+      "user u2",
+    ],
+    [
+      "of a domain whose name is the id",
+      { project: { id: "p2", name: "shop", domain: { id: "x", name: "y" } } },
+      ["d9"],
+      "project p2",
+    ],
+    [
+      "of both, where both are accepted",
+      { user: { id: "u2", name: "anna", domain: other } },
+      ["Default", "d2"],
+      undefined,
+    ],
+  ])("is decided by its domain: %s", (_, given, domains, refused) => {
+    const verdict = identityOf({ ...facts, ...given }, [], { domains });
+    if (refused === undefined) expect(verdict).toHaveProperty("user");
+    else expect(verdict).toEqual({ refused: expect.stringContaining(`${refused} is in domain `) });
+  });
+
+  it("has no group of another domain, whatever its name, where domains are limited", () => {
+    const groups = [...groupsOf("ops"), { name: "admins", domain_id: "d2" }];
+    expect(userOf(identityOf(facts, groups, { domains: ["Default"] })).groups).toEqual(["ops", "p1"]);
+    expect(userOf(identityOf(facts, groups, { domains: ["Default", "d2"] })).groups).toEqual(["ops", "admins", "p1"]);
+    expect(userOf(identityOf(facts, groups)).groups).toEqual(["ops", "admins", "p1"]);
+  });
+
   it("never makes an administrator of a user or group whose name begins with system:", () => {
     const named = { ...facts, user: { ...facts.user, name: "system:admin" } };
     expect(identityOf(named, [])).toEqual({ refused: expect.stringContaining("system:") });
     const reserved = ["system:masters", "kubeadm:cluster-admins"];
-    const verdict = identityOf(facts, [...reserved, "ops"]);
+    const verdict = identityOf(facts, groupsOf(...reserved, "ops"));
     expect(verdict).toMatchObject({ user: { groups: ["ops", "p1"] }, dropped: reserved });
   });
 

@@ -1,5 +1,14 @@
 import type { Identity } from "@causeway/openstack";
-import { DOMAIN_ID, DOMAIN_NAME, PROJECT_ID, PROJECT_NAME, ROLES, type KubernetesUser } from "../user.ts";
+import {
+  DOMAIN_ID,
+  DOMAIN_NAME,
+  PROJECT_DOMAIN_ID,
+  PROJECT_DOMAIN_NAME,
+  PROJECT_ID,
+  PROJECT_NAME,
+  ROLES,
+  type KubernetesUser,
+} from "../user.ts";
 
 /** What one role in Keystone means in the cluster; fields as in upstream's `role-mappings`. */
 export interface RoleMapping {
@@ -15,9 +24,13 @@ export type IdentityVerdict =
   | { readonly user: KubernetesUser; /** Groups of Keystone that were left out. */ readonly dropped: readonly string[] }
   | { readonly refused: string };
 
+export type KeystoneGroup = Pick<Identity.Group, "name" | "domain_id">;
+
 export interface IdentityRules {
   /** Ids of the projects whose tokens are accepted; undefined: all. */
   readonly projects?: readonly string[] | undefined;
+  /** Ids or names of the domains whose users, projects and groups are accepted; undefined: all. */
+  readonly domains?: readonly string[] | undefined;
 }
 
 /** How names begin that Kubernetes and kubeadm keep for themselves: a user or group of Keystone that has one would be an administrator of the cluster. */
@@ -27,20 +40,31 @@ const isReserved = (name: string): boolean => RESERVED.some((start) => name.star
 /** The user of a valid token: its groups are the names of the Keystone groups and the project's id. */
 export function identityOf(
   facts: Identity.TokenFacts,
-  groups: readonly string[],
-  { projects }: IdentityRules = {},
+  groups: readonly KeystoneGroup[],
+  { projects, domains }: IdentityRules = {},
 ): IdentityVerdict {
   const { project, user } = facts;
   if (project === undefined) return { refused: "the token has no project: request one that is scoped to a project" };
   if (projects !== undefined && !projects.includes(project.id)) {
     return { refused: `the token is for project ${project.id}, which has no access to this cluster` };
   }
+  for (const [what, domain] of [
+    [`project ${project.id}`, project.domain],
+    [`user ${user.id}`, user.domain],
+  ] as const) {
+    if (domains !== undefined && !domains.includes(domain.id) && !domains.includes(domain.name))
+      return { refused: `${what} is in domain ${domain.id}, which has no access to this cluster` };
+  }
   if (user.name === "") return { refused: `user ${user.id} has no name` };
   if (isReserved(user.name)) {
     const starts = RESERVED.map((start) => `"${start}"`).join(" or ");
     return { refused: `the name of user ${user.id} begins with ${starts}, which Kubernetes keeps for itself` };
   }
-  const kept = groups.filter((group) => group !== "" && !isReserved(group));
+  // Of a group the domain's id is known alone; the domains of user and project have been accepted.
+  const groupDomains = domains && [...domains, user.domain.id, project.domain.id];
+  const kept = groups
+    .filter(({ name, domain_id }) => name !== "" && !isReserved(name) && groupDomains?.includes(domain_id) !== false)
+    .map(({ name }) => name);
   return {
     user: {
       username: user.name,
@@ -50,11 +74,13 @@ export function identityOf(
         [ROLES]: (facts.roles ?? []).map((role) => role.name),
         [PROJECT_ID]: [project.id],
         [PROJECT_NAME]: [project.name],
+        [PROJECT_DOMAIN_ID]: [project.domain.id],
+        [PROJECT_DOMAIN_NAME]: [project.domain.name],
         [DOMAIN_ID]: [user.domain.id],
         [DOMAIN_NAME]: [user.domain.name],
       },
     },
-    dropped: groups.filter((group) => !kept.includes(group)),
+    dropped: groups.map(({ name }) => name).filter((name) => !kept.includes(name)),
   };
 }
 

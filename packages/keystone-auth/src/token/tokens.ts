@@ -29,21 +29,17 @@ export interface TokenOptions extends Partial<CacheRules>, IdentityRules {
 export type Tokens = TokenCache<KubernetesUser>;
 
 /** Tokens of users of Kubernetes: each user has the names of the Keystone groups. */
-export function createTokens(client: IdentityClient, { metrics, projects, ...options }: TokenOptions): Tokens {
+export function createTokens(client: IdentityClient, { metrics, projects, domains, ...options }: TokenOptions): Tokens {
   const { log } = options;
-  const rules: IdentityRules = { projects };
+  const rules: IdentityRules = { projects, domains };
   const identify: Identify<KubernetesUser> = async (facts, token, signal) => {
     // What no group could change costs no second request.
     const early = identityOf(facts, [], rules);
     if ("refused" in early) return early;
     const groups = await client.groups(token, facts.user.id, { signal });
-    const verdict = identityOf(
-      facts,
-      groups.map((group) => group.name),
-      rules,
-    );
+    const verdict = identityOf(facts, groups, rules);
     if ("user" in verdict && verdict.dropped.length > 0)
-      log.warn('groups of Keystone that begin with "system:" or "kubeadm:" are left out', {
+      log.warn('groups of Keystone that begin with "system:" or "kubeadm:", or are of other domains, are left out', {
         user: facts.user.id,
         groups: verdict.dropped,
       });

@@ -16,6 +16,11 @@ Examples:
     .action(async (given) => (await import("./action.ts")).keystoneAuth(given, signal));
 }
 
+/** A list by commas; a repeated flag adds to it. */
+function names(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(",").map((name) => name.trim())];
+}
+
 function options() {
   return new Command("keystone-auth")
     .description(
@@ -32,6 +37,12 @@ function options() {
     .option("--sync-configmap-name <name>", "ConfigMap of kube-system, key syncConfig (KEYSTONE_SYNC_CONFIGMAP_NAME)")
     .option("--kubeconfig <file>", "the cluster (KEYSTONE_KUBECONFIG_FILE; default: as a pod of it)")
     .option("--client-ca-file <file>", "only clients with a certificate of this authority may send reviews")
+    .option("--allowed-projects <ids>", "ids of projects, by commas: tokens of others are refused", names)
+    .option(
+      "--allowed-domains <domains>",
+      "ids or names of domains, by commas: tokens of users or projects of others are refused",
+      names,
+    )
     .option("--token-recheck <duration>", "a cached token is checked again after this (default: 60s)")
     .option("--keystone-outage <duration>", "cached tokens stay valid so long while Keystone is away (default: 10m)")
     .option("--keystone-rate <number>", "requests to Keystone a second (default: 20)")
