@@ -4,12 +4,14 @@ import { parse, stringify } from "yaml";
 export interface Plugin {
   readonly command: string;
   readonly args: readonly string[];
+  /** Variables that it gets in addition to kubectl's. */
+  readonly env: readonly { readonly name: string; readonly value: string }[];
 }
 
 type Json = Record<string, unknown>;
 
 /** The kubeconfig's current context with the plugin as its user: no credential of the old user is in it. @throws KUBECONFIG_INVALID */
-export function withPlugin(kubeconfig: string, { command, args }: Plugin): string {
+export function withPlugin(kubeconfig: string, { command, args, env }: Plugin): string {
   const given = record(read(kubeconfig));
   const current = given["current-context"];
   const context = record(named(given["contexts"], current)?.["context"]);
@@ -19,6 +21,7 @@ export function withPlugin(kubeconfig: string, { command, args }: Plugin): strin
     apiVersion: "client.authentication.k8s.io/v1",
     command,
     args: [...args],
+    ...(env.length > 0 && { env: [...env] }),
     interactiveMode: "IfAvailable",
     provideClusterInfo: false,
     installHint: "The command is part of Causeway.",

@@ -1,4 +1,4 @@
-import { Command } from "@commander-js/extra-typings";
+import { Command, Option } from "@commander-js/extra-typings";
 import { managementOptions } from "../../clusters/options.ts";
 
 /** What `causeway kubeconfig cluster` is given. */
@@ -7,7 +7,7 @@ export type KubeconfigOptions = ReturnType<ReturnType<typeof clusterOptions>["op
 /** Prints kubeconfigs. */
 export function kubeconfigCommand(signal: AbortSignal) {
   return new Command("kubeconfig")
-    .description("Print the administrator's kubeconfig of a cluster.")
+    .description("Print the administrator's kubeconfig of a cluster, or one for its Keystone users.")
     .addHelpText(
       "after",
       `
@@ -19,12 +19,15 @@ Examples:
         .addHelpText(
           "after",
           `
-The kubeconfig has full rights on the cluster: keep it where only you can read it.
+The kubeconfig has full rights on the cluster: keep it where only you can read it. With --keystone it has no credential: kubectl runs
+\`causeway keystone-token\`, and the cluster takes the token of its user, for clusters whose HostedControlPlane has
+spec.authentication.keystone.
 
 Examples:
   causeway kubeconfig cluster demo | grep server:
   (umask 077 && causeway kubeconfig cluster demo > demo.kubeconfig)
-  causeway kubeconfig cluster demo -n tenants | kubectl --kubeconfig /dev/stdin get nodes`,
+  causeway kubeconfig cluster demo -n tenants | kubectl --kubeconfig /dev/stdin get nodes
+  causeway kubeconfig cluster demo --keystone --cloud prod > demo.kubeconfig`,
         )
         .action(async (name, given) => (await import("./action.ts")).printKubeconfig(name, given, signal)),
     );
@@ -32,9 +35,16 @@ Examples:
 
 function clusterOptions() {
   return new Command("cluster")
-    .description("The administrator's kubeconfig, from the Secret NAME-kubeconfig.")
+    .description("The administrator's kubeconfig, from the Secret NAME-kubeconfig, or one for users of Keystone.")
     .argument("<name>", "name of the cluster")
     .addOption(managementOptions.namespace())
+    .option("--keystone", "print a kubeconfig whose user is `causeway keystone-token`, without a credential", false)
+    .addOption(
+      new Option(
+        "--cloud, --os-cloud <name>",
+        "with --keystone: entry of the user's clouds.yaml (default: as `causeway keystone-token` chooses when kubectl runs)",
+      ),
+    )
     .addOption(managementOptions.kubeconfig())
     .addOption(managementOptions.context());
 }
