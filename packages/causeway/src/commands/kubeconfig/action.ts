@@ -1,4 +1,4 @@
-import { Cluster, HostedControlPlane } from "@causeway/api";
+import { HostedControlPlane, type Cluster } from "@causeway/api";
 import { CausewayError, InputError } from "@causeway/foundation";
 import { Secret, type KubernetesClient } from "@causeway/kubernetes";
 import { findCluster } from "../../clusters/find.ts";
