@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, loadKubeconfig, Secret, type KubernetesClient } from "@causeway/kubernetes";
 import { startApiServer } from "@causeway/apiserver";
 import { startKubeApiserver, type KubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
+import { freePorts } from "../support/free-ports.ts";
 import { Stage } from "./keystone/stage.ts";
 import { programs } from "./programs.ts";
 import type { Running } from "./run.ts";
@@ -29,6 +30,7 @@ describe("kube-apiserver with keys from Barbican", () => {
 
   beforeAll(async () => {
     stage = await Stage.start();
+    [port = 0] = await freePorts(1);
     [first, second] = [await secret(), await secret()];
     configure(first);
     plugin = await startPlugin();
@@ -67,6 +69,7 @@ describe("kube-apiserver with keys from Barbican", () => {
     return stage.write("cloud.conf", `${global}[KeyManager]\nkey-id = ${keyId}\n`);
   }
 
+  let port: number;
   async function startPlugin(): Promise<Running> {
     const started = stage.run(
       "run",
@@ -75,6 +78,8 @@ describe("kube-apiserver with keys from Barbican", () => {
       socket(),
       "--cloud-config",
       join(stage.dir, "cloud.conf"),
+      "--metrics-address",
+      `127.0.0.1:${port}`,
     );
     await started.until(/the KMS plugin listens/);
     return started;
@@ -148,6 +153,8 @@ describe("kube-apiserver with keys from Barbican", () => {
       }
     };
     await expect.poll(health, { timeout: 110_000, interval: 2_000 }).not.toContain("ok");
+    const own = await fetch(`http://127.0.0.1:${port}/healthz`);
+    expect([own.status, await own.text()]).toEqual([503, expect.stringContaining(`The secret ${second} is not in`)]);
     expect(plugin.output()).not.toContain(HIDDEN);
   });
 

@@ -3,6 +3,8 @@ import { serveKms } from "@causeway/kms";
 import { connectCloud } from "@causeway/openstack";
 import { readConfiguration, type Configuration } from "./configuration.ts";
 import { createKeys } from "./keys/keys.ts";
+import { healthOf } from "./health.ts";
+import { createMeasures } from "./measures.ts";
 import { createService } from "./service.ts";
 
 export interface BarbicanKmsOptions {
@@ -10,10 +12,13 @@ export interface BarbicanKmsOptions {
   readonly socketPath: string;
   /** Path of the cloud.conf. */
   readonly cloudConfig: string;
+  /** Data of the upstream plugin is decrypted. Default false. */
+  readonly readUpstreamData?: boolean;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
-  readonly onListening?: () => void;
+  /** Called once it listens, with what its health is: "ok", or what is wrong. */
+  readonly onListening?: (health: () => Promise<string>) => void;
 }
 
 /** Between two looks at cloud.conf: a mounted Secret changes by a link, of which no file event reports. */
@@ -24,9 +29,13 @@ const PAUSE = 5_000;
  * @throws KMS_CONFIG_INVALID, KMS_ENDPOINT_INVALID, KMS_ENDPOINT_IN_USE, INI_INVALID, CLOUD_CONFIG_INVALID
  */
 export async function runBarbicanKms(options: BarbicanKmsOptions, signal: AbortSignal): Promise<void> {
-  const { socketPath, cloudConfig, metrics, clock, log } = options;
+  const { socketPath, cloudConfig, readUpstreamData = false, metrics, clock, log } = options;
   let configuration = readConfiguration(cloudConfig);
   for (const warning of configuration.warnings) log.warn("cloud.conf", { warning });
+  if (readUpstreamData) {
+    const advice = "write all records again, see that the metric of its readings stands still, and remove the flag";
+    log.warn("data of the upstream plugin is decrypted: who can write to etcd can change it unnoticed", { advice });
+  }
   const { lifetime, outage } = configuration;
   const reload = () => readConfiguration(cloudConfig).cloud;
   const cloud = connectCloud(configuration.cloud, { clock, log, metrics, reload, userAgent: "causeway-barbican-kms" });
@@ -44,25 +53,24 @@ export async function runBarbicanKms(options: BarbicanKmsOptions, signal: AbortS
       done.abort();
     }
   };
+  const measures = createMeasures(metrics);
   const keys = createKeys({
-    read,
+    read: (id) => measures.keyRead(read(id)),
     clock,
     log,
     ...(lifetime === undefined ? {} : { lifetime }),
     ...(outage === undefined ? {} : { outage }),
   });
-  const calls = metrics.counter({
-    name: "causeway_barbican_kms_calls_total",
-    help: "Calls of the API server, by method and outcome.",
-    labels: ["method", "outcome"],
+  const service = createService(keys, () => configuration.keyId, {
+    readUpstreamData,
+    onUpstreamData: () => measures.upstreamRead(),
   });
-  const service = createService(keys, () => configuration.keyId);
-  const onCall = (method: string, failed: string | undefined): void =>
-    calls.increment({ method, outcome: failed === undefined ? "ok" : "failed" });
+  const measured = measures.service(service, clock);
+  const onCall = (method: string, failed: string | undefined): void => measures.call(method, failed === undefined);
   try {
-    const server = await serveKms({ endpoint: socketPath, service, log, onCall });
+    const server = await serveKms({ endpoint: socketPath, service: measured, log, onCall });
     log.info("the KMS plugin listens", { socket: socketPath, keyId: configuration.keyId });
-    options.onListening?.();
+    options.onListening?.(healthOf(measured, clock));
     for await (const next of changes(cloudConfig, () => configuration, { clock, log, signal })) {
       log.info("new data is encrypted with another key", { before: configuration.keyId, now: next.keyId });
       configuration = next;

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hasCode } from "@causeway/foundation";
 import { decrypt, encrypt } from "./plan-cipher.ts";
+import { decryptUpstream } from "./plan-upstream.ts";
 
 const ID = "0b9a2f1e-5c7d-4a3b-9e8f-112233445566";
 const OTHER = "1b9a2f1e-5c7d-4a3b-9e8f-112233445566";
@@ -49,12 +50,30 @@ describe("data", () => {
     expect(encrypt(key, ID, Buffer.from("a")).ciphertext).not.toEqual(encrypt(key, ID, Buffer.from("a")).ciphertext);
   });
 
-  it("of the upstream plugin is decrypted, whatever its length and key length", () => {
+  it("is never read as another cipher when its annotation is lost, whatever its length", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 96 }), (plain) => {
+        const key = randomBytes(32);
+        const bare = { ...encrypt(key, ID, plain), annotations: {} };
+        expect(Buffer.from(decrypt(key, bare))).toEqual(Buffer.from(plain));
+        expect(isRefused(() => decrypt(randomBytes(32), bare))).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+    // One in 256 of this length has the padding of AES-CBC.
+    const key = randomBytes(32);
+    const plain = Buffer.alloc(36, 1);
+    for (let i = 0; i < 1_000; i++)
+      expect(Buffer.from(decrypt(key, { ...encrypt(key, ID, plain), annotations: {} }))).toEqual(plain);
+  });
+
+  it("of the upstream plugin is read by its own function alone, whatever its length and key length", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.constantFrom(16, 24, 32), (plain, length) => {
         const key = randomBytes(length);
-        const ciphertext = upstream(key, Buffer.from(plain));
-        expect(Buffer.from(decrypt(key, { ciphertext, keyId: ID, annotations: {} }))).toEqual(Buffer.from(plain));
+        const data = { ciphertext: upstream(key, Buffer.from(plain)), keyId: ID, annotations: {} };
+        expect(Buffer.from(decryptUpstream(key, data) ?? "none")).toEqual(Buffer.from(plain));
+        expect(isRefused(() => decrypt(key, data))).toBe(true);
       }),
       { numRuns: 50 },
     );
@@ -67,7 +86,15 @@ describe("data", () => {
     ["is no whole number of blocks", new Uint8Array(40)],
     ["has wrong padding", new Uint8Array(64)],
   ])("of the upstream plugin that %s is refused", (_what, ciphertext) => {
-    expect(isRefused(() => decrypt(Buffer.alloc(32, 7), { ciphertext, keyId: ID, annotations: {} }))).toBe(true);
+    expect(decryptUpstream(Buffer.alloc(32, 7), { ciphertext, keyId: ID, annotations: {} })).toBeUndefined();
+  });
+
+  it("with our annotation is never read as the upstream plugin's", () => {
+    const key = randomBytes(32);
+    const { annotations } = encrypt(key, ID, Buffer.from("a"));
+    expect(
+      decryptUpstream(key, { ciphertext: upstream(key, Buffer.from("a")), keyId: ID, annotations }),
+    ).toBeUndefined();
   });
 
   it("with an unknown algorithm, or larger than the protocol takes, is refused", () => {

@@ -2,13 +2,12 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { CausewayError } from "@causeway/foundation";
 import type { Encrypted } from "@causeway/kms";
 
-/** The annotation that says how a ciphertext was made. Data of the upstream plugin has none. */
-const ALGORITHM = "algorithm.kms.causeway.dev";
+/** The annotation that has the algorithm of a ciphertext. Data of the upstream plugin has none. */
+export const ALGORITHM = "algorithm.kms.causeway.dev";
 const GCM = "aes-256-gcm";
 const SALT = 32;
 const NONCE = 12;
 const TAG = 16;
-const BLOCK = 16;
 /** A ciphertext may have 1,023 bytes, and an API server encrypts seeds of 32. */
 const LARGEST_PLAIN = 896;
 
@@ -30,20 +29,26 @@ export function encrypt(key: Uint8Array, keyId: string, plaintext: Uint8Array): 
   return { ciphertext, keyId, annotations: { [ALGORITHM]: Buffer.from(GCM) } };
 }
 
-/** The plain text of `encrypt`, or of the upstream plugin's AES-CBC. @throws KMS_DATA_INVALID for whatever was changed */
+/**
+ * The plain text of `encrypt`, proved by its tag. Whether the annotation says so does not matter: one that was lost makes no other cipher of it.
+ * @throws KMS_DATA_INVALID for whatever was changed
+ */
 export function decrypt(key: Uint8Array, { ciphertext, keyId, annotations }: Encrypted): Uint8Array {
   const algorithm = annotations[ALGORITHM];
   try {
-    if (algorithm === undefined) return chained(key, Buffer.from(ciphertext));
-    if (Buffer.from(algorithm).toString() === GCM) return authenticated(key, keyId, Buffer.from(ciphertext));
+    if (algorithm === undefined || Buffer.from(algorithm).toString() === GCM)
+      return authenticated(key, keyId, Buffer.from(ciphertext));
   } catch {
     // The reason would help an attacker who changes data and looks at the error.
   }
+  const wasOurs = algorithm !== undefined;
   throw new CausewayError(
     "KMS_DATA_INVALID",
-    `Data that was encrypted with key ${keyId} cannot be decrypted: it was changed, or by another key.`,
+    `Data that was encrypted with key ${keyId} cannot be decrypted: it was changed, or by another key${wasOurs ? "" : " or plugin"}.`,
     {
-      hint: "Restore the data from a backup, or the secret of that id in Barbican.",
+      hint: wasOurs
+        ? "Restore the data from a backup, or the secret of that id in Barbican."
+        : "If barbican-kms-plugin wrote it, start with --read-upstream-data until all records are written again; else restore it from a backup.",
     },
   );
 }
@@ -58,10 +63,4 @@ function authenticated(key: Uint8Array, keyId: string, sealed: Buffer): Buffer {
   decipher.setAAD(Buffer.from(keyId));
   decipher.setAuthTag(sealed.subarray(-TAG));
   return Buffer.concat([decipher.update(sealed.subarray(SALT + NONCE, -TAG)), decipher.final()]);
-}
-
-/** "vector ciphertext", with the padding of PKCS #7. It notices a change of the padding alone; the API server's own seal notices the rest. */
-function chained(key: Uint8Array, sealed: Buffer): Buffer {
-  const decipher = createDecipheriv(`aes-${key.length * 8}-cbc`, key, sealed.subarray(0, BLOCK));
-  return Buffer.concat([decipher.update(sealed.subarray(BLOCK)), decipher.final()]);
 }

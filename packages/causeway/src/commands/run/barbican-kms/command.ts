@@ -10,7 +10,7 @@ export function barbicanKmsCommand(signal: AbortSignal) {
       "after",
       `
 Examples:
-  causeway run barbican-kms --socketpath /var/lib/kms/kms.sock --cloud-config /etc/kubernetes/cloud.conf`,
+  causeway run barbican-kms --socketpath /var/lib/kms/kms.sock --cloud-config /etc/kubernetes/cloud.conf --metrics-address 127.0.0.1:8787`,
     )
     .action(async (given) => (await import("./action.ts")).barbicanKms(given, signal));
 }
@@ -20,5 +20,14 @@ function options() {
     .description("KMS v2 plugin whose keys are in Barbican, in place of barbican-kms-plugin and with its flags.")
     .requiredOption("--socketpath <path>", "socket for the API server")
     .requiredOption("--cloud-config <file>", "cloud.conf with [Global] and, in [KeyManager], key-id")
+    .option(
+      "--metrics-address <address:port>",
+      "serve /healthz (with Barbican's key), /livez and /metrics over HTTP there; none by default",
+    )
+    .option(
+      "--read-upstream-data",
+      "decrypt data of barbican-kms-plugin, which has no proof against changes: until all records are written again",
+      false,
+    )
     .addOption(logLevelOption("info"));
 }

@@ -14,7 +14,7 @@ import { createOctaviaIngress, rarelyWatched, readConfig, type ConfigFile } from
 import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
 import { commandLog } from "../../../terminal/text-log.ts";
 import type { OctaviaIngressFlags } from "./command.ts";
-import { serveMetrics } from "./metrics.ts";
+import { serveMetrics } from "../serving/plain-metrics.ts";
 
 /**
  * Runs the controllers of one cluster until the signal aborts; elected, where they are to be. Wrong input ends it before anything is started.

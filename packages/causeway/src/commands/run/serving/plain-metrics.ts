@@ -2,24 +2,27 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { InputError, messageOf, type Log, type Metrics } from "@causeway/foundation";
 
-/** GET /healthz and GET /metrics over HTTP at "ADDRESS:PORT"; undefined: nowhere. @throws METRICS_ADDRESS_INVALID */
+export interface ServedMetrics {
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** "ok", or what is wrong: the response of /healthz. Without it the process alone is what is healthy, as for /livez. */
+  readonly health?: () => Promise<string>;
+}
+
+/** GET /healthz, /livez and /metrics over HTTP at "ADDRESS:PORT"; undefined: nowhere. @throws METRICS_ADDRESS_INVALID */
 export async function serveMetrics(
   address: string | undefined,
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
-): Promise<{ close(): Promise<void> } | undefined> {
+  { metrics, log, health = () => Promise.resolve("ok") }: ServedMetrics,
+): Promise<{ readonly port: number; close(): Promise<void> } | undefined> {
   if (address === undefined) return undefined;
   const [, host = "", port = ""] = /^\[?([^[\]]*?)\]?:(\d{1,5})$/.exec(address) ?? [];
   if (port === "") throw invalid(address, "it has no port");
   const server = createServer((request, response) => {
-    const path = (request.url ?? "/").split("?")[0];
-    const body =
-      request.method === "GET" && path === "/metrics"
-        ? metrics.render()
-        : Promise.resolve(request.method === "GET" && path === "/healthz" ? "ok" : undefined);
-    body.then(
-      (text) => {
-        response.writeHead(text === undefined ? 404 : 200, { "content-type": "text/plain; charset=utf-8" });
-        response.end(text ?? "not found\n");
+    const path = request.method === "GET" ? (request.url ?? "/").split("?")[0] : undefined;
+    respond(path, { metrics, health }).then(
+      ([status, body]) => {
+        response.writeHead(status, { "content-type": "text/plain; charset=utf-8" });
+        response.end(body);
       },
       (error: unknown) => {
         log.warn("a request for metrics failed", { error: messageOf(error) });
@@ -37,13 +40,33 @@ export async function serveMetrics(
     throw invalid(address, messageOf(cause));
   }
   log.info("metrics are served", { address });
+  const bound = server.address();
   return {
+    port: typeof bound === "object" && bound !== null ? bound.port : Number(port),
     async close() {
       server.closeAllConnections();
       server.close();
       await once(server, "close");
     },
   };
+}
+
+async function respond(
+  path: string | undefined,
+  { metrics, health }: Required<Omit<ServedMetrics, "log">>,
+): Promise<readonly [status: number, body: string]> {
+  switch (path) {
+    case "/metrics":
+      return [200, await metrics.render()];
+    case "/livez":
+      return [200, "ok"];
+    case "/healthz": {
+      const state = await health();
+      return [state === "ok" ? 200 : 503, state];
+    }
+    default:
+      return [404, "not found\n"];
+  }
 }
 
 function invalid(address: string, why: string): InputError {
