@@ -1,7 +1,8 @@
 import type { KeyPair } from "@causeway/foundation";
+import type { HostedControlPlane } from "@causeway/api";
 
 /** As in spec.runtime of a HostedControlPlane. */
-export type RuntimeName = "Embedded" | "Process";
+export type RuntimeName = "Embedded" | "Process" | "Pods";
 
 /** What a hosted control plane must be, whatever runs it. */
 export interface ControlPlaneSpec {
@@ -29,6 +30,12 @@ export interface ControlPlaneSpec {
   readonly authentication: ControlPlaneAuthentication;
   /** The process that serves it: one that it shares with others, or its own. */
   readonly worker: "shared" | "own";
+  /** API servers; 0: it hibernates. Runtimes other than Pods run one. */
+  readonly replicas: number;
+  /** Settings of runtime Pods. */
+  readonly pods?: HostedControlPlane["spec"]["pods"];
+  /** It served before: its data exists, and is never replaced by nothing. */
+  readonly initialized?: true;
 }
 
 /** An etcd that a control plane's own joins as a member. */
@@ -86,16 +93,35 @@ export interface ControlPlaneState {
   /** Why it is not ready, for people. */
   readonly message?: string;
   /** It is not served until then, since its requests ended the process that serves it again and again. */
+  /** The last request, where the runtime remembers it: a request that differs in anything is a new one. */
+  readonly requested?: ControlPlaneSpec;
+  /** What keeps it from being as requested, and who must act. */
+  readonly problem?: ControlPlaneProblem;
+  /** Of API servers. Default: one, ready when the control plane is. */
+  readonly replicas?: { readonly total: number; readonly ready: number; readonly updated: number };
+  /** Its removal began and has not ended. */
+  readonly removing?: true;
   readonly parked?: { readonly until: number; readonly reason: string };
 }
 
-/** Runs control planes: logical clusters of the embedded API server, or processes of Kubernetes' own programs. */
+/** Why a control plane is not as requested. */
+export interface ControlPlaneProblem {
+  /** In upper snake case, as in docs/reference/errors. */
+  readonly code: string;
+  readonly message: string;
+  /** Who must act: who wrote the object, who operates the service cluster, or no one, since it goes on by itself. */
+  readonly actor: "user" | "operator" | "none";
+}
+
+/** Runs control planes: logical clusters of the embedded API server, processes of Kubernetes' own programs, or pods of a service cluster. */
 export interface ControlPlaneRuntime {
   /** Makes it so, or starts to; safe to repeat. */
   ensure(spec: ControlPlaneSpec, signal: AbortSignal): Promise<ControlPlaneState>;
   observe(id: string, signal: AbortSignal): Promise<ControlPlaneState | undefined>;
   /** Calls back when a control plane changes by itself; returns what ends that. */
   onChange(listener: (id: string) => void): () => void;
+  /** Does this runtime find the host of an endpoint by itself? Then requests have the host "" until it is known. Default: no. */
+  assignsEndpoint?(runtime: RuntimeName | undefined): boolean;
   /** Removes it with all its data. Nothing to do is success. */
   remove(id: string, signal: AbortSignal): Promise<void>;
 }

@@ -14,7 +14,7 @@ export function createRuntimes({ runtimes, default: fallback }: RuntimesOptions)
     const found = runtimes[runtime];
     if (found) return found;
     throw new CausewayError("RUNTIME_NOT_OFFERED", `control planes with runtime ${runtime} are not run here`, {
-      hint: "Start causeway up with --runtime process and --programs, or set spec.runtime to Embedded.",
+      hint: `Offered here: ${Object.keys(runtimes).join(", ") || "none"}. \`causeway up --runtime process --programs DIR\` offers Process, \`causeway run hosted-control-plane\` offers Pods.`,
     });
   };
   return {
@@ -32,6 +32,7 @@ export function createRuntimes({ runtimes, default: fallback }: RuntimesOptions)
         for (const end of ends) end();
       };
     },
+    assignsEndpoint: (name = fallback) => runtimes[name]?.assignsEndpoint?.(name) === true,
     async remove(id, signal) {
       for (const runtime of all) await runtime.remove(id, signal);
     },

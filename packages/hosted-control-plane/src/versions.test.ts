@@ -40,9 +40,22 @@ describe("a hosted control plane", () => {
     ["a version that is none", { version: "foo" }, /should match/],
     ["a minor version that is not served", { version: "v9.9.9" }, /not served; served: v1\.34\.x/],
     ["an old minor version", { version: "v1.20.0" }, /not served/],
-    ["three replicas", { version: "v1.34.0", replicas: 3 }, /runs one API server/],
+    [
+      "settings of runtime Pods and another runtime",
+      { version: "v1.34.0", pods: { size: "Small" } },
+      /needs runtime Pods/,
+    ],
+    ["two members of etcd", { version: "v1.34.0", runtime: "Pods", pods: { datastore: { members: 2 } } }, /set 1 or 3/],
+    ["three replicas", { version: "v1.34.0", replicas: 3 }, /only runtime Pods runs more than one API server/],
   ])("is refused with %s", async (_, spec, message) => {
     await expect(create("refused", spec)).rejects.toThrow(message);
+  });
+
+  test("of runtime Pods is accepted with three replicas and an older minor version, and keeps its members", async () => {
+    const pods = { datastore: { members: 3 } };
+    await create("pods", { version: "v1.33.1", runtime: "Pods", replicas: 3, pods });
+    await expect(patch("pods", { pods: { datastore: { members: 1 } } })).rejects.toThrow(/immutable/);
+    await expect(patch("pods", { version: "v1.35.0" })).rejects.toThrow(/one minor version at a time/);
   });
 
   test("is upgraded, and neither downgraded nor changed to what is no version", async () => {
@@ -50,7 +63,7 @@ describe("a hosted control plane", () => {
     await patch("kept", { version: "v1.34.10" });
     await expect(patch("kept", { version: "v1.34.9" })).rejects.toThrow(/cannot be downgraded/);
     await expect(patch("kept", { version: "1.34.11" })).rejects.toThrow(/should match/);
-    await expect(patch("kept", { replicas: 3 })).rejects.toThrow(/runs one API server/);
+    await expect(patch("kept", { replicas: 3 })).rejects.toThrow(/only runtime Pods runs more than one API server/);
     await expect(client.request("GET", `${path}/kept`)).resolves.toMatchObject({ spec: { version: "v1.34.10" } });
   });
 });

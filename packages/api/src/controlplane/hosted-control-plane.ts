@@ -34,10 +34,6 @@ const part = (of: string, index: number) => `int(${of}.find('^v[0-9]+[.][0-9]+[.
 
 const versionRules = [
   {
-    rule: `[${SERVED_KUBERNETES.map((minor) => `'${minor}.'`).join(", ")}].exists(minor, self.startsWith(minor))`,
-    message: `this version of Kubernetes is not served; served: ${SERVED_KUBERNETES.map((minor) => `${minor}.x`).join(", ")}`,
-  },
-  {
     rule: `${part("self", 1)} > ${part("oldSelf", 1)} || (${part("self", 1)} == ${part("oldSelf", 1)} && ${part("self", 2)} >= ${part("oldSelf", 2)})`,
     message:
       "a control plane cannot be downgraded: its objects may be stored in forms that the older version does not know",
@@ -48,18 +44,88 @@ const versionRules = [
   },
 ];
 
+const runtimes = ["Embedded", "Process", "Pods"] as const;
+const isPods = "has(self.runtime) && self.runtime == 'Pods'";
+
+/** Rules over several fields: what only runtime Pods does. */
+const specRules = [
+  {
+    rule: `(${isPods}) || [${SERVED_KUBERNETES.map((minor) => `'${minor}.'`).join(", ")}].exists(minor, self.version.startsWith(minor))`,
+    message: `this version of Kubernetes is not served; served: ${SERVED_KUBERNETES.map((minor) => `${minor}.x`).join(", ")}`,
+  },
+  {
+    rule: `(${isPods}) || !has(self.replicas) || self.replicas <= 1`,
+    message:
+      "only runtime Pods runs more than one API server for a control plane: set runtime to Pods, or replicas to 1",
+  },
+  { rule: `(${isPods}) || !has(self.pods)`, message: "spec.pods needs runtime Pods" },
+];
+
+const podsSettings = object(
+  {
+    size: optional(
+      oneOf(["Small", "Medium", "Large"], {
+        description: "Requests and limits of the pods, and requests in flight. Default: Small.",
+      }),
+    ),
+    datastore: optional(
+      object(
+        {
+          members: optional(
+            checked(int32({ minimum: 1, maximum: 3, description: "Members of etcd: 1 or 3. Default: 1." }), [
+              { rule: "self == oldSelf", message: "field is immutable" },
+              { rule: "self != 2", message: "two members cannot lose any: set 1 or 3" },
+            ]),
+          ),
+          storage: optional(
+            immutable(
+              text(1, 32, { pattern: "^[0-9]+[KMGT]i$", description: "Size of each member's volume. Default: 8Gi." }),
+            ),
+          ),
+          storageClassName: optional(
+            immutable(
+              text(1, 253, {
+                description: "StorageClass of the volumes in the service cluster. Default: its default.",
+              }),
+            ),
+          ),
+        },
+        { description: "The control plane's own etcd." },
+      ),
+    ),
+    exposure: optional(
+      immutable(
+        oneOf(["LoadBalancer", "NodePort"], {
+          description:
+            "How the API is reached: by a load balancer of its own (default), or by a port of the service cluster's nodes, whose address is spec.endpoint.host.",
+        }),
+      ),
+    ),
+    cloudConfigSecret: optional(
+      text(1, 253, {
+        description:
+          "Secret in this namespace with the key cloud.conf: a cloud controller manager runs next to the API with it. The tenant does not see it.",
+      }),
+    ),
+  },
+  { description: "Settings of runtime Pods." },
+);
+
 const hostedControlPlaneSpec = object({
   version: checked(
     text(1, 64, {
       pattern: "^v[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.+-]+)?$",
-      description: `Kubernetes version, such as "v1.34.0". Served: ${SERVED_KUBERNETES.join(", ")}. It cannot be lowered.`,
+      description: `Kubernetes version, such as "v1.34.0". Served: ${SERVED_KUBERNETES.join(", ")}; runtime Pods serves what its table of images has. It cannot be lowered.`,
     }),
     versionRules,
   ),
   replicas: optional(
-    checked(int32({ minimum: 0, default: 1, description: "API servers. The embedded runtime runs one." }), [
-      { rule: "self <= 1", message: "the embedded runtime runs one API server for a control plane: replicas is 1" },
-    ]),
+    int32({
+      minimum: 0,
+      maximum: 9,
+      default: 1,
+      description: "API servers. Only runtime Pods runs more than one; 0 there: it hibernates and keeps its data.",
+    }),
   ),
   endpoint: optional(
     object(
@@ -156,12 +222,13 @@ const hostedControlPlaneSpec = object({
   ),
   runtime: optional(
     immutable(
-      oneOf(["Embedded", "Process"], {
+      oneOf(runtimes, {
         description:
-          "What runs it: the embedded API server, or processes of Kubernetes' own programs. Default: what `causeway up --runtime` says when it is created.",
+          "What runs it: the embedded API server, processes of Kubernetes' own programs, or pods of a service cluster. Default: what `causeway up --runtime` says when it is created.",
       }),
     ),
   ),
+  pods: optional(podsSettings),
   worker: optional(
     oneOf(["Shared", "Own"], {
       description:
@@ -183,6 +250,7 @@ const hostedControlPlaneSpec = object({
     }),
   ),
 });
+checked(hostedControlPlaneSpec, specRules);
 
 const hostedControlPlaneStatus = object({
   conditions: conditions(),
@@ -190,7 +258,7 @@ const hostedControlPlaneStatus = object({
   externalManagedControlPlane: optional(flag({ description: "True: the control plane has no Machines." })),
   endpoint: optional(object({ host: text(1, 512), port: int32({ minimum: 1, maximum: 65535 }) })),
   version: optional(text(1, 256)),
-  runtime: optional(oneOf(["Embedded", "Process"], { description: "What runs it." })),
+  runtime: optional(oneOf(runtimes, { description: "What runs it." })),
   limits: optional(object({ objects: int64(), bytes: int64() }, { description: "The limits in force." })),
   datastore: optional(
     object(

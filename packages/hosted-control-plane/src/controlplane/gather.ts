@@ -73,8 +73,19 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     state,
     exists: state !== undefined,
     initialized: object.status?.initialization?.controlPlaneInitialized === true,
-    defaults: { host: object.spec.endpoint?.host ?? object.status?.endpoint?.host ?? (await from.advertise(object)) },
+    defaults: {
+      host: object.spec.endpoint?.host ?? object.status?.endpoint?.host ?? (await defaultHost(from, object)),
+    },
   };
+}
+
+/** "": the runtime finds one. */
+async function defaultHost(
+  { runtime, advertise }: GatherFrom,
+  object: HostedControlPlane,
+): Promise<string | undefined> {
+  const chosen = object.status?.runtime ?? object.spec.runtime;
+  return runtime.assignsEndpoint?.(chosen) === true ? "" : advertise(object);
 }
 
 export function runtimeId(object: HostedControlPlane): string {

@@ -4,6 +4,7 @@ import type { HostedControlPlane } from "@causeway/api";
 import type {
   ControlPlaneAuthentication,
   ControlPlaneLimits,
+  ControlPlaneProblem,
   ControlPlaneSpec,
   ControlPlaneState,
 } from "../runtime.ts";
@@ -52,7 +53,13 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
     steps: steps.slice(0, firstBarrier(steps)),
     status: status(
       observed,
-      conditionsWith(notPaused, certificates(observed), initialization(observed), availability(observed)),
+      conditionsWith(
+        notPaused,
+        certificates(observed),
+        initialization(observed),
+        availability(observed),
+        ...upToDate(observed),
+      ),
     ),
     ...waiting(observed, now),
     ...parkedEvents(observed),
@@ -144,6 +151,9 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     authentication: authenticationOf(object),
     ...joinOf(observed),
     worker: object.spec.worker === "Own" ? "own" : "shared",
+    replicas: object.spec.replicas ?? 1,
+    ...(object.spec.pods === undefined ? {} : { pods: object.spec.pods }),
+    ...(observed.initialized ? { initialized: true as const } : {}),
   };
 }
 
@@ -184,6 +194,7 @@ function run(observed: Observed): Step[] {
 }
 
 function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec): boolean {
+  if (state?.requested !== undefined) return canonicalJson(state.requested) === canonicalJson(spec);
   if (state === undefined || state.version !== spec.version) return false;
   if (!state.ready && state.starting !== true) return false;
   if (state.join?.stage !== spec.join?.stage) return false;
@@ -232,11 +243,46 @@ function availability(observed: Observed): WantedCondition {
   if (isReady(observed) && elsewhere !== undefined)
     return { type, status: "False", reason: "EndpointMismatch", message: elsewhere };
   if (isReady(observed)) return { type, status: "True", reason: "Available" };
+  const { problem } = observed.state ?? {};
+  if (problem !== undefined && problem.actor !== "none")
+    return { type, status: "False", reason: actorReasons[problem.actor], message: problemMessage(problem) };
+  if (isHibernated(observed))
+    return {
+      type,
+      status: "False",
+      reason: "Hibernated",
+      message: "spec.replicas is 0: no programs run, and the data is kept",
+    };
   const unplaced = observed.defaults.host === undefined;
   const going = unplaced
     ? "waiting for the address at which machines reach this host"
     : "the control plane is being started";
   return { type, status: "False", reason: "Starting", message: observed.state?.message ?? going };
+}
+
+/** The reason says who must act. */
+const actorReasons = { user: "SpecRefused", operator: "OperatorNeeded" } as const;
+
+function problemMessage({ message, code, actor }: ControlPlaneProblem): string {
+  const who = actor === "user" ? "change the object" : "the operator of the service cluster must act";
+  return `${message}; ${who} (${code})`;
+}
+
+function isHibernated({ object, state }: Observed): boolean {
+  return object.spec.replicas === 0 && state?.runtime === "Pods" && state.starting !== true && !state.ready;
+}
+
+/** Only for runtimes that know more than ready or not: is everything as the object has it? */
+function upToDate({ state, object }: Observed): WantedCondition[] {
+  if (state?.requested === undefined) return [];
+  const type = "UpToDate";
+  const { problem } = state;
+  if (problem === undefined) return [{ type, status: "True", reason: "UpToDate" }];
+  if (problem.actor === "none") {
+    const message = `${problem.message} (${problem.code}); version ${state.version} serves, ${object.spec.version} is wanted`;
+    return [{ type, status: "False", reason: "RollingOut", message }];
+  }
+  return [{ type, status: "False", reason: actorReasons[problem.actor], message: problemMessage(problem) }];
 }
 
 function parkedMessage({ until, reason }: Parked): string {
@@ -271,14 +317,15 @@ function status(observed: Observed, conditions: Condition[]): HostedControlPlane
   const { object, state, initialized } = observed;
   const ready = isReady(observed);
   const count = ready ? 1 : 0;
+  const replicas = state?.replicas ?? { total: 1, ready: count, updated: count };
   return {
     conditions,
     ...(object.metadata.generation === undefined ? {} : { observedGeneration: object.metadata.generation }),
     externalManagedControlPlane: true,
-    replicas: 1,
-    readyReplicas: count,
-    availableReplicas: count,
-    upToDateReplicas: count,
+    replicas: replicas.total,
+    readyReplicas: replicas.ready,
+    availableReplicas: replicas.ready,
+    upToDateReplicas: replicas.updated,
     initialization: { controlPlaneInitialized: initialized || ready },
     ...runtimeStatus(observed),
     ...(state?.join === undefined ? {} : { datastore: state.join }),
@@ -316,6 +363,10 @@ function planDeletion(
   const done = !observed.object.metadata.finalizers?.includes(finalizer);
   const { kubeconfigSecret: secret } = observed;
   const release: Step[] = secret && isHeld(secret) ? [{ type: "release-kubeconfig", secret }] : [];
+  if (observed.state?.removing) {
+    const message = "waiting until everything of the control plane is deleted";
+    return { steps: [], condition: { type, status: "True", reason: "Deleting", message }, wait: { for: message } };
+  }
   const remove: Step[] = observed.exists ? [{ type: "remove" }] : [...release, { type: "remove-finalizer" }];
   const message = "removing the control plane and its data";
   return { steps: done ? [] : remove, condition: { type, status: "True", reason: "Deleting", message } };

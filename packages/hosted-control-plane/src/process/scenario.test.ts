@@ -54,6 +54,7 @@ const specOf = (changes: Partial<ControlPlaneSpec> = {}): ControlPlaneSpec => ({
   limits: { objects: 50_000, bytes: 2 ** 30 },
   authentication: {},
   worker: "shared",
+  replicas: 1,
   ...changes,
 });
 

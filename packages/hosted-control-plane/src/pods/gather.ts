@@ -1,0 +1,53 @@
+import { secretText, Secret, type KubeObject, type Namespace, type Pod } from "@causeway/kubernetes";
+import type { ControlPlaneSpec } from "../runtime.ts";
+import type { ServiceCluster } from "./service-cluster.ts";
+import { idOf } from "./live.ts";
+import type { PodsSettings } from "./options.ts";
+
+/** Everything that the plan of one control plane in a service cluster is made from. */
+export interface Observed {
+  readonly spec: ControlPlaneSpec;
+  readonly settings: PodsSettings;
+  /** The name of its namespace. */
+  readonly namespaceName: string;
+  readonly namespace: Namespace | undefined;
+  /** Objects of ours in the namespace, by kind and name. */
+  readonly live: ReadonlyMap<string, KubeObject>;
+  readonly pods: readonly Pod[];
+  /** cloud.conf; undefined: none is asked for, or its Secret does not exist. */
+  readonly cloudConfig: string | undefined;
+  /** The URL at which this process created what machines need to join. */
+  readonly joinedAt: string | undefined;
+}
+
+export interface GatherFrom {
+  readonly cluster: ServiceCluster;
+  readonly settings: PodsSettings;
+  /** Reads a Secret of the management cluster. */
+  readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
+}
+
+export interface Tenant {
+  readonly spec: ControlPlaneSpec;
+  readonly namespaceName: string;
+  readonly joinedAt: string | undefined;
+}
+
+export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSignal): Promise<Observed> {
+  const { cluster, settings, readSecret } = from;
+  const { spec, namespaceName, joinedAt } = tenant;
+  const objects = cluster.objects.flatMap((informer) => informer.list(namespaceName));
+  const secretName = spec.pods?.cloudConfigSecret;
+  const secret =
+    secretName === undefined ? undefined : await readSecret(spec.id.slice(0, spec.id.indexOf(".")), secretName, signal);
+  return {
+    spec,
+    settings,
+    namespaceName,
+    namespace: cluster.namespaces.get({ namespace: "", name: namespaceName }),
+    live: new Map(objects.map((object) => [idOf(object), object])),
+    pods: cluster.pods.list(namespaceName),
+    cloudConfig: secretText(secret, "cloud.conf"),
+    joinedAt,
+  };
+}

@@ -1,0 +1,55 @@
+import type { PodsSettings, VersionImages } from "./options.ts";
+
+/** Minor versions that are run, oldest first, each with the etcd that kubeadm runs with it. */
+const known: Readonly<Record<string, VersionImages>> = {
+  "v1.32": { etcd: "3.5.16-0" },
+  "v1.33": { etcd: "3.5.21-0" },
+  "v1.34": { etcd: "3.6.4-0" },
+};
+
+export interface Images {
+  readonly etcd: string;
+  readonly apiServer: string;
+  readonly controllerManager: string;
+  readonly scheduler: string;
+}
+
+export function minorOf(version: string): string | undefined {
+  return /^v\d+\.\d+(?=\.)/.exec(version)?.[0];
+}
+
+export function servedMinors({ versions }: PodsSettings): string[] {
+  return Object.keys({ ...known, ...versions }).toSorted((a, b) => minorNumber(a) - minorNumber(b));
+}
+
+/** 34 for "v1.34" and "v1.34.2". */
+export function minorNumber(version: string): number {
+  return Number(/^v\d+\.(\d+)/.exec(version)?.[1] ?? Number.NaN);
+}
+
+/** Negative: `a` is older. Build metadata and pre-releases are compared as text. */
+export function compareVersions(a: string, b: string): number {
+  const parts = (version: string) => /^v(\d+)\.(\d+)\.(\d+)(.*)$/.exec(version)?.slice(1) ?? [];
+  const [x, y] = [parts(a), parts(b)];
+  for (let i = 0; i < 3; i++) {
+    const difference = Number(x[i] ?? 0) - Number(y[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** The images of a version; undefined: it is not in the table. */
+export function imagesOf(version: string, settings: PodsSettings): Images | undefined {
+  const minor = minorOf(version);
+  const row = minor === undefined ? undefined : { ...known, ...settings.versions }[minor];
+  if (row === undefined) return undefined;
+  const registry = settings.registry ?? "registry.k8s.io";
+  // A tag has no "+": images of v1.34.0+vendor.1 are tagged v1.34.0_vendor.1.
+  const tag = version.replaceAll("+", "_");
+  return {
+    etcd: `${registry}/etcd:${row.etcd}`,
+    apiServer: `${registry}/kube-apiserver:${tag}`,
+    controllerManager: `${registry}/kube-controller-manager:${tag}`,
+    scheduler: `${registry}/kube-scheduler:${tag}`,
+  };
+}

@@ -1,0 +1,182 @@
+import { isIP } from "node:net";
+import type { ConfigMap, Deployment, KubeObject } from "@causeway/kubernetes";
+import type { ControlPlaneSpec } from "../../runtime.ts";
+import type { Images } from "../images.ts";
+import type { TunnelSettings } from "../options.ts";
+import type { Size } from "../sizes.ts";
+import { etcdMembers, ETCD_CLIENT_PORT } from "./etcd.ts";
+import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
+import { podAddress, podTemplate } from "./pod.ts";
+
+export interface ApiServerFrom {
+  readonly spec: ControlPlaneSpec;
+  readonly namespace: string;
+  readonly version: string;
+  readonly images: Images;
+  readonly size: Size;
+  readonly replicas: number;
+  readonly endpoint: { readonly host: string; readonly port: number };
+  readonly tunnel: TunnelSettings | undefined;
+  readonly credentials: string;
+}
+
+const PKI = "/etc/kubernetes/pki";
+const CONFIG = "/etc/kubernetes/config";
+const ENCRYPTION = "/etc/kubernetes/encryption";
+
+/** What kube-apiserver is configured with: no secrets. */
+export function apiServerConfig({ namespace, tunnel }: Pick<ApiServerFrom, "namespace" | "tunnel">): ConfigMap {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: namedMeta(namespace, "kube-apiserver", "kube-apiserver"),
+    data: {
+      "audit-policy.yaml": json(auditPolicy),
+      ...(tunnel === undefined ? {} : { "egress.yaml": json(egressSelector(tunnel)) }),
+    },
+  };
+}
+
+/** Who did what to which object, without content: never more, since Secrets would be in it. */
+const auditPolicy = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived"],
+  rules: [
+    { level: "None", verbs: ["get", "list", "watch"] },
+    { level: "None", resources: [{ group: "coordination.k8s.io", resources: ["leases"] }] },
+    { level: "None", resources: [{ group: "", resources: ["events"] }, { group: "events.k8s.io" }] },
+    { level: "Metadata" },
+  ],
+};
+
+function egressSelector({ url }: TunnelSettings) {
+  const tlsConfig = {
+    caBundle: `${PKI}/tunnel-ca.crt`,
+    clientCert: `${PKI}/tunnel-client.crt`,
+    clientKey: `${PKI}/tunnel-client.key`,
+  };
+  return {
+    apiVersion: "apiserver.k8s.io/v1beta1",
+    kind: "EgressSelectorConfiguration",
+    egressSelections: [
+      { name: "cluster", connection: { proxyProtocol: "HTTPConnect", transport: { tcp: { url, tlsConfig } } } },
+    ],
+  };
+}
+
+/** JSON is YAML: a text that does not depend on a writer of YAML. */
+function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+export function apiServerObjects(from: ApiServerFrom): KubeObject[] {
+  return [deployment(from), disruptionBudget(from)];
+}
+
+/** A drain takes one at a time; the only one, too: it would never end otherwise. */
+function disruptionBudget({ namespace }: ApiServerFrom): KubeObject {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: namedMeta(namespace, "kube-apiserver", "kube-apiserver"),
+    spec: { maxUnavailable: 1, selector: selectorOf("kube-apiserver") },
+  } as KubeObject;
+}
+
+function deployment(from: ApiServerFrom): Deployment {
+  const { namespace, version, images, size, replicas, endpoint } = from;
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: namedMeta(namespace, "kube-apiserver", "kube-apiserver"),
+    spec: {
+      replicas,
+      selector: selectorOf("kube-apiserver"),
+      // Old ones serve until a new one is ready: a bad version changes nothing for clients.
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      revisionHistoryLimit: 2,
+      progressDeadlineSeconds: 600,
+      template: podTemplate({
+        component: "kube-apiserver",
+        version,
+        image: images.apiServer,
+        command: ["kube-apiserver", ...args(from)],
+        resources: size.apiServer,
+        credentials: from.credentials,
+        mounts: [
+          { name: "pki", path: PKI, secret: "kube-apiserver" },
+          { name: "encryption", path: ENCRYPTION, secret: "encryption" },
+          { name: "config", path: CONFIG, configMap: "kube-apiserver" },
+        ],
+        ports: { api: endpoint.port },
+        live: { path: "/livez", port: endpoint.port, scheme: "HTTPS" },
+        ready: { path: "/readyz", port: endpoint.port, scheme: "HTTPS" },
+        // Ten seconds in which load balancers notice, and a minute for requests in flight.
+        grace: 75,
+        bindsLowPorts: true,
+      }),
+    },
+  } as Deployment;
+}
+
+/**
+ * The flags. The port is the one of the endpoint: the Service `kubernetes` inside the tenant gets this port with the advertised address. The flags are ours alone:
+ * a tenant's flags could read files, or leave its network.
+ */
+function args({ spec, namespace, endpoint, tunnel, size }: ApiServerFrom): string[] {
+  const servers = Array.from(
+    { length: etcdMembers(spec.pods?.datastore) },
+    (_, index) => `https://etcd-${index}.etcd.${namespace}.svc:${ETCD_CLIENT_PORT}`,
+  );
+  const [reads, writes] = size.inflight;
+  return [
+    `--bind-address=${podAddress}`,
+    `--secure-port=${endpoint.port}`,
+    ...(isIP(endpoint.host) === 0 ? [] : [`--advertise-address=${endpoint.host}`]),
+    "--allow-privileged=true",
+    "--anonymous-auth=true",
+    "--audit-log-path=-",
+    `--audit-policy-file=${CONFIG}/audit-policy.yaml`,
+    "--authorization-mode=Node,RBAC",
+    `--client-ca-file=${PKI}/ca.crt`,
+    "--enable-admission-plugins=NodeRestriction",
+    "--enable-bootstrap-token-auth=true",
+    `--encryption-provider-config=${ENCRYPTION}/config.yaml`,
+    `--etcd-servers=${servers.join(",")}`,
+    `--etcd-cafile=${PKI}/etcd-ca.crt`,
+    `--etcd-certfile=${PKI}/etcd-client.crt`,
+    `--etcd-keyfile=${PKI}/etcd-client.key`,
+    `--kubelet-client-certificate=${PKI}/kubelet-client.crt`,
+    `--kubelet-client-key=${PKI}/kubelet-client.key`,
+    "--kubelet-preferred-address-types=InternalIP,ExternalIP,Hostname",
+    `--max-requests-inflight=${reads}`,
+    `--max-mutating-requests-inflight=${writes}`,
+    "--profiling=false",
+    ...frontProxy(spec),
+    `--service-account-issuer=https://kubernetes.default.svc.${spec.dnsDomain}`,
+    `--service-account-key-file=${PKI}/sa.pub`,
+    `--service-account-signing-key-file=${PKI}/sa.key`,
+    `--service-cluster-ip-range=${spec.serviceCidr}`,
+    "--shutdown-delay-duration=10s",
+    "--shutdown-send-retry-after=true",
+    `--tls-cert-file=${PKI}/apiserver.crt`,
+    `--tls-private-key-file=${PKI}/apiserver.key`,
+    ...(tunnel === undefined ? [] : [`--egress-selector-config-file=${CONFIG}/egress.yaml`]),
+  ];
+}
+
+function frontProxy({ frontProxy: root }: ControlPlaneSpec): string[] {
+  if (root === undefined) return [];
+  return [
+    `--proxy-client-cert-file=${PKI}/front-proxy-client.crt`,
+    `--proxy-client-key-file=${PKI}/front-proxy-client.key`,
+    "--requestheader-allowed-names=front-proxy-client",
+    `--requestheader-client-ca-file=${PKI}/front-proxy-ca.crt`,
+    "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+    "--requestheader-group-headers=X-Remote-Group",
+    "--requestheader-username-headers=X-Remote-User",
+  ];
+}
+
+export const apiServerLabels: Readonly<Record<string, string>> = labelsOf("kube-apiserver");

@@ -1,0 +1,119 @@
+import type { KubeObject, Service } from "@causeway/kubernetes";
+import type { ControlPlaneSpec } from "../../runtime.ts";
+import type { PodsSettings } from "../options.ts";
+import type { NetworkPeer, NetworkPolicy, NetworkPolicySpec, NetworkPort } from "../types.ts";
+import { API_SERVICE_PORT } from "./credentials.ts";
+import { ETCD_CLIENT_PORT, ETCD_PEER_PORT } from "./etcd.ts";
+import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
+
+/** The tenant's programs reach the API by this Service's name; from outside it is reached by its load balancer or node port. */
+export function apiService(spec: ControlPlaneSpec, namespace: string): Service {
+  const type = spec.pods?.exposure ?? "LoadBalancer";
+  const { port } = spec.endpoint;
+  const wanted = port === 0 ? API_SERVICE_PORT : port;
+  const outside =
+    type === "NodePort" ? { port: API_SERVICE_PORT, ...(port === 0 ? {} : { nodePort: port }) } : { port: wanted };
+  const ports = [{ name: "api", protocol: "TCP", targetPort: "api", ...outside }];
+  const inside = type === "LoadBalancer" && wanted !== API_SERVICE_PORT;
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: namedMeta(namespace, "kube-apiserver", "kube-apiserver"),
+    spec: {
+      type,
+      selector: labelsOf("kube-apiserver"),
+      ports: inside
+        ? [...ports, { name: "internal", protocol: "TCP", targetPort: "api", port: API_SERVICE_PORT }]
+        : ports,
+      ...(type === "LoadBalancer" && spec.endpoint.host !== "" ? { loadBalancerIP: spec.endpoint.host } : {}),
+    },
+  } as Service;
+}
+
+/** Where the API can be reached; undefined: the service cluster has not assigned it yet. */
+export function endpointOf(
+  spec: ControlPlaneSpec,
+  service: Service | undefined,
+): { host: string; port: number } | undefined {
+  const port = service?.spec.ports?.find(({ name }) => name === "api");
+  if (service === undefined || port === undefined) return undefined;
+  if (service.spec.type === "NodePort") {
+    if (port.nodePort === undefined || spec.endpoint.host === "") return undefined;
+    return { host: spec.endpoint.host, port: port.nodePort };
+  }
+  const [ingress] = service.status?.loadBalancer?.ingress ?? [];
+  const host = spec.endpoint.host === "" ? (ingress?.ip ?? "") : spec.endpoint.host;
+  return host === "" || ingress === undefined ? undefined : { host, port: port.port };
+}
+
+const dns: { to: NetworkPeer[]; ports: NetworkPort[] } = {
+  to: [
+    {
+      namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "kube-system" } },
+      podSelector: { matchLabels: { "k8s-app": "kube-dns" } },
+    },
+  ],
+  ports: [
+    { port: 53, protocol: "UDP" },
+    { port: 53, protocol: "TCP" },
+  ],
+};
+
+const pods = (component: string): NetworkPeer => ({ podSelector: selectorOf(component) });
+const tcp = (port: number | string): NetworkPort[] => [{ port, protocol: "TCP" }];
+
+/** Nothing in the namespace is reached, and reaches anything, but what is listed here. */
+export function networkPolicies(spec: ControlPlaneSpec, namespace: string, settings: PodsSettings): NetworkPolicy[] {
+  const policy = (name: string, rules: Omit<NetworkPolicySpec, "policyTypes">): NetworkPolicy => ({
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: namedMeta(namespace, name, name),
+    spec: { policyTypes: ["Ingress", "Egress"], ...rules },
+  });
+  const toApi = { to: [pods("kube-apiserver")], ports: tcp("api") };
+  const client = (name: string) => policy(name, { podSelector: selectorOf(name), egress: [dns, toApi] });
+  const peers = { ports: tcp(ETCD_PEER_PORT) };
+  return [
+    policy("default-deny", { podSelector: {} }),
+    policy("kube-apiserver", {
+      podSelector: selectorOf("kube-apiserver"),
+      // By the load balancer, from anywhere: who a client is, certificates and tokens say.
+      ingress: [{ ports: tcp("api") }],
+      egress: [dns, { to: [pods("etcd")], ports: tcp(ETCD_CLIENT_PORT) }, ...towardsNodes(settings)],
+    }),
+    policy("etcd", {
+      podSelector: selectorOf("etcd"),
+      ingress: [
+        { from: [pods("kube-apiserver")], ports: tcp(ETCD_CLIENT_PORT) },
+        { from: [pods("etcd")], ...peers },
+      ],
+      egress: [dns, { to: [pods("etcd")], ...peers }],
+    }),
+    client("kube-controller-manager"),
+    client("kube-scheduler"),
+    ...(spec.pods?.cloudConfigSecret === undefined
+      ? []
+      : [
+          policy("cloud-controller-manager", {
+            podSelector: selectorOf("cloud-controller-manager"),
+            egress: [dns, toApi, { to: networks(settings.cloudNetworks ?? ["0.0.0.0/0", "::/0"]) }],
+          }),
+        ]),
+  ];
+}
+
+function networks(cidrs: readonly string[]): NetworkPeer[] {
+  return cidrs.map((cidr) => ({ ipBlock: { cidr } }));
+}
+
+function towardsNodes({ tunnel, nodeNetworks = [] }: PodsSettings): NonNullable<NetworkPolicySpec["egress"]> {
+  if (tunnel !== undefined) {
+    const namespace = { matchLabels: { "kubernetes.io/metadata.name": tunnel.namespace } };
+    return [{ to: [{ namespaceSelector: namespace }], ports: tcp(Number(new URL(tunnel.url).port || "443")) }];
+  }
+  return nodeNetworks.length === 0 ? [] : [{ to: networks(nodeNetworks) }];
+}
+
+export function tenantNetwork(spec: ControlPlaneSpec, namespace: string, settings: PodsSettings): KubeObject[] {
+  return [apiService(spec, namespace), ...networkPolicies(spec, namespace, settings)];
+}

@@ -1,0 +1,114 @@
+import type { Container, PodTemplateSpec } from "@causeway/kubernetes";
+import { componentLabel, credentialsAnnotation, managedBy, managedByLabel, versionAnnotation } from "../tenant.ts";
+import type { Resources } from "../sizes.ts";
+
+export interface Probe {
+  readonly path: string;
+  readonly port: number;
+  readonly scheme: "HTTP" | "HTTPS";
+}
+
+export interface PodOf {
+  readonly component: string;
+  /** Kubernetes version. */
+  readonly version: string;
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly resources: Resources;
+  /** Digest of the Secrets and ConfigMaps that it mounts. */
+  readonly credentials: string;
+  /** Where Secrets and ConfigMaps are mounted: by volume name. */
+  readonly mounts: readonly Mount[];
+  readonly ports: Readonly<Record<string, number>>;
+  readonly live: Probe;
+  readonly ready: Probe;
+  /** Seconds that it has to end. */
+  readonly grace: number;
+  /** The image's program has the file capability NET_BIND_SERVICE: it does not start without it. */
+  readonly bindsLowPorts?: true;
+}
+
+export interface Mount {
+  readonly name: string;
+  readonly path: string;
+  readonly secret?: string;
+  readonly configMap?: string;
+  /** Of a claim: the volume is not listed in the pod. */
+  readonly claim?: true;
+}
+
+const USER = 65_532;
+/** Octal 440: the group of the pod reads it. */
+const READABLE = 288;
+
+export const podAddress = "$(POD_IP)";
+
+/** The pod template of one program: what restricted Pod Security asks for, probes, spread over nodes and zones. */
+export function podTemplate(of: PodOf): PodTemplateSpec {
+  const labels = { [managedByLabel]: managedBy, [componentLabel]: of.component };
+  return {
+    metadata: {
+      labels,
+      annotations: { [versionAnnotation]: of.version, [credentialsAnnotation]: of.credentials },
+    },
+    spec: {
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: USER,
+        runAsGroup: USER,
+        fsGroup: USER,
+        fsGroupChangePolicy: "OnRootMismatch",
+        seccompProfile: { type: "RuntimeDefault" },
+      },
+      terminationGracePeriodSeconds: of.grace,
+      topologySpreadConstraints: ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map((topologyKey) => ({
+        maxSkew: 1,
+        topologyKey,
+        whenUnsatisfiable: "ScheduleAnyway",
+        labelSelector: { matchLabels: labels },
+      })),
+      containers: [container(of)],
+      volumes: [
+        { name: "tmp", emptyDir: { sizeLimit: "64Mi" } },
+        ...of.mounts.filter(({ claim }) => claim === undefined).map(volume),
+      ],
+    },
+  };
+}
+
+function volume({ name, secret, configMap }: Mount): { name: string } & Record<string, unknown> {
+  if (secret !== undefined) return { name, secret: { secretName: secret, defaultMode: READABLE } };
+  return { name, configMap: { name: configMap, defaultMode: READABLE } };
+}
+
+function field(name: string, fieldPath: string) {
+  return { name, valueFrom: { fieldRef: { fieldPath } } };
+}
+
+function container(of: PodOf): Container {
+  const probe = ({ path, port, scheme }: Probe) => ({ httpGet: { path, port, scheme } });
+  return {
+    name: of.component,
+    image: of.image,
+    imagePullPolicy: "IfNotPresent",
+    command: [...of.command],
+    env: [field("POD_IP", "status.podIP"), field("POD_NAME", "metadata.name")],
+    ports: Object.entries(of.ports).map(([name, containerPort]) => ({ name, containerPort, protocol: "TCP" })),
+    resources: { requests: { ...of.resources.requests }, limits: { ...of.resources.limits } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"], ...(of.bindsLowPorts ? { add: ["NET_BIND_SERVICE"] } : {}) },
+    },
+    // Five minutes to start: it may have to read large data.
+    startupProbe: { ...probe(of.live), periodSeconds: 2, failureThreshold: 150, timeoutSeconds: 5 },
+    livenessProbe: { ...probe(of.live), periodSeconds: 10, failureThreshold: 8, timeoutSeconds: 15 },
+    readinessProbe: { ...probe(of.ready), periodSeconds: 2, failureThreshold: 3, timeoutSeconds: 5 },
+    volumeMounts: [
+      { name: "tmp", mountPath: "/tmp" },
+      ...of.mounts.map(({ name, path, claim }) => ({ name, mountPath: path, ...(claim ? {} : { readOnly: true }) })),
+    ],
+  };
+}

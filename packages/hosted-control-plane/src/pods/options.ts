@@ -1,0 +1,39 @@
+import type { ControlPlaneSpec } from "../runtime.ts";
+
+/** What the operator of a service cluster decides for all control planes in it. */
+export interface PodsSettings {
+  /** Which management cluster this is: part of the names of namespaces. It must not change. */
+  readonly owner: string;
+  /** Where images are pulled from. Default: registry.k8s.io. */
+  readonly registry?: string;
+  /** Image of Causeway, for the cloud controller manager. Undefined: control planes with a cloud are refused. */
+  readonly causewayImage?: string;
+  /** More versions of Kubernetes, or other images: by minor version, such as "v1.34". */
+  readonly versions?: Readonly<Record<string, VersionImages>>;
+  /** Domain of the service cluster's DNS. Default: cluster.local. */
+  readonly clusterDomain?: string;
+  /** Networks that API servers may connect to without a tunnel: those of nodes. Default: none. */
+  readonly nodeNetworks?: readonly string[];
+  /** Networks of the cloud's APIs, for cloud controller managers. Default: any address. */
+  readonly cloudNetworks?: readonly string[];
+  /** The tunnel to the tenants' nodes. Undefined: API servers connect to nodes themselves. */
+  readonly tunnel?: TunnelSettings;
+}
+
+export interface TunnelSettings {
+  /** "https://tunnel-server.causeway-system.svc:8090": the server's port for API servers. */
+  readonly url: string;
+  /** PEM certificates of the authority of the server's certificate. */
+  readonly certificateAuthority: string;
+  /** Namespace of its pods, for the NetworkPolicy. */
+  readonly namespace: string;
+}
+
+/** Tags of images for one minor version. */
+export interface VersionImages {
+  /** Tag of etcd, such as "3.6.4-0". */
+  readonly etcd: string;
+}
+
+export type PodsSpec = NonNullable<ControlPlaneSpec["pods"]>;
+export type SizeClass = NonNullable<PodsSpec["size"]>;

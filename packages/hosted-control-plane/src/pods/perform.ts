@@ -1,0 +1,148 @@
+import { randomBytes } from "node:crypto";
+import { CausewayError, createAuthority, issueCertificate, type Clock } from "@causeway/foundation";
+import {
+  isAlreadyExists,
+  isConflict,
+  Namespace,
+  renderKubeconfig,
+  Secret,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { namedMeta } from "./objects/meta.ts";
+import type { Observed } from "./gather.ts";
+import type { Credentials, Entry, Step } from "./steps.ts";
+import { inputsAnnotation, renewAtAnnotation } from "./tenant.ts";
+import { typeOf } from "./types.ts";
+
+export interface PerformWith {
+  readonly client: KubernetesClient;
+  readonly clock: Clock;
+  /** Creates in the tenant what machines need to join. */
+  readonly join: (observed: Observed, server: string, signal: AbortSignal) => Promise<void>;
+}
+
+export const fieldManager = "causeway-hosted-control-plane";
+
+const YEAR = 365 * 24 * 3600_000;
+
+export async function perform(
+  using: PerformWith,
+  step: Step,
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void | "deferred"> {
+  const { client } = using;
+  switch (step.type) {
+    case "apply-namespace":
+      // Created, not applied: an apply would take over a namespace that another one made in the meantime.
+      if (observed.namespace === undefined) await client.create(Namespace, step.object, { signal, fieldManager });
+      else await client.apply(Namespace, step.object, { fieldManager, signal });
+      return undefined;
+    case "issue":
+      return issue(using, step, observed, signal);
+    case "apply":
+      await client.apply(typeOf(step.object), step.object, { fieldManager, signal });
+      return undefined;
+    case "delete": {
+      const { namespace = "", name, uid } = step.object.metadata;
+      const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+      await client.delete(typeOf(step.object), { namespace, name }, { ...preconditions, signal });
+      return undefined;
+    }
+    case "create-join-objects":
+      await using.join(observed, step.server, signal);
+      return undefined;
+  }
+}
+
+/** Another leader that was faster wins: its certificates are as good. */
+async function issue(
+  { client, clock }: PerformWith,
+  { credentials, replaces }: Extract<Step, { type: "issue" }>,
+  { namespaceName }: Observed,
+  signal: AbortSignal,
+): Promise<void | "deferred"> {
+  const now = clock.now();
+  const meta = namedMeta(namespaceName, credentials.name, credentials.name);
+  const renewal = credentials.once ? {} : { [renewAtAnnotation]: String(now + YEAR / 2) };
+  const secret: Secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { ...meta, annotations: { [inputsAnnotation]: credentials.inputs, ...renewal } },
+    type: "Opaque",
+    data: await contentOf(credentials, now),
+  };
+  try {
+    if (replaces === undefined) await client.create(Secret, secret, { fieldManager, signal });
+    else {
+      const metadata = { ...secret.metadata, resourceVersion: replaces };
+      await client.update(Secret, { ...secret, metadata }, { fieldManager, signal });
+    }
+    return undefined;
+  } catch (error) {
+    if (isConflict(error)) return "deferred";
+    if (!isAlreadyExists(error)) throw error;
+    return refuseUnlabelled(client, meta, signal);
+  }
+}
+
+/** A Secret without our label is not watched, and would be created again and again. */
+async function refuseUnlabelled(
+  client: KubernetesClient,
+  { namespace = "", name, labels = {} }: Secret["metadata"],
+  signal: AbortSignal,
+): Promise<"deferred"> {
+  const found = await client.find(Secret, { namespace, name }, { signal });
+  const missing = Object.entries(labels).filter(([label, value]) => found?.metadata.labels?.[label] !== value);
+  if (found === undefined || missing.length === 0) return "deferred";
+  throw new CausewayError(
+    "PODS_SECRET_UNUSABLE",
+    `Secret ${namespace}/${name} of the service cluster exists but lacks the label ${missing.map((each) => each.join("=")).join(", ")}`,
+    { hint: "Add the label, or delete the Secret if it is not the control plane's." },
+  );
+}
+
+async function contentOf({ entries }: Credentials, now: number): Promise<Record<string, string>> {
+  const files = await Promise.all(entries.map((entry) => filesOf(entry, now)));
+  const all = Object.assign({}, ...files) as Record<string, string>;
+  return Object.fromEntries(Object.entries(all).map(([file, text]) => [file, Buffer.from(text).toString("base64")]));
+}
+
+async function filesOf(entry: Entry, now: number): Promise<Record<string, string>> {
+  const { file } = entry;
+  const pair = ({ certificate, key }: { certificate: string; key: string }) => ({
+    [`${file}.crt`]: certificate,
+    [`${file}.key`]: key,
+  });
+  switch (entry.type) {
+    case "text":
+      return { [file]: entry.text };
+    case "certificate":
+      return pair(
+        await issueCertificate(entry.authority, { ...entry.subject, usages: entry.usages, lifetime: YEAR, now }),
+      );
+    case "kubeconfig": {
+      const { authority, user, server, trusted } = entry;
+      const client = await issueCertificate(authority, { commonName: user, usages: ["client"], lifetime: YEAR, now });
+      const { certificate, key } = client;
+      const config = { server, ca: trusted, certificate, key, clusterName: "kubernetes", userName: user };
+      return { [file]: renderKubeconfig(config) };
+    }
+    case "authority":
+      return pair(await createAuthority({ commonName: entry.commonName, lifetime: YEAR * 10, now }));
+    case "encryption":
+      return { [file]: encryptionConfig(randomBytes(32).toString("base64")) };
+  }
+}
+
+/** Secrets are encrypted with the key; what was written before is still read. */
+function encryptionConfig(secret: string): string {
+  const config = {
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "EncryptionConfiguration",
+    resources: [
+      { resources: ["secrets"], providers: [{ secretbox: { keys: [{ name: "key1", secret }] } }, { identity: {} }] },
+    ],
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}

@@ -1,0 +1,56 @@
+import type { KeyPair } from "@causeway/foundation";
+import type { Secret } from "@causeway/kubernetes";
+import type { Observed } from "./gather.ts";
+import { programCredentials } from "./objects/credentials.ts";
+import { etcdMembers } from "./objects/etcd.ts";
+import type { Endpoint } from "./stages.ts";
+import type { Credentials, Entry, Step } from "./steps.ts";
+import { inputsAnnotation, renewAtAnnotation } from "./tenant.ts";
+
+/** The Secrets whose certificates were issued from something else, or are at half their life. */
+export function issueSteps({ live }: Observed, all: readonly Credentials[], now: number): Step[] {
+  return all.flatMap((credentials): Step[] => {
+    const secret = live.get(`Secret/${credentials.name}`) as Secret | undefined;
+    const id = `Secret/${credentials.name}`;
+    if (secret === undefined) return [{ type: "issue", id, credentials }];
+    if (credentials.once || isCurrent(secret, credentials, now)) return [];
+    const { resourceVersion } = secret.metadata;
+    return [
+      { type: "issue", id, credentials, ...(resourceVersion === undefined ? {} : { replaces: resourceVersion }) },
+    ];
+  });
+}
+
+function isCurrent({ metadata, data }: Secret, { inputs, entries }: Credentials, now: number): boolean {
+  const { annotations = {} } = metadata;
+  return (
+    annotations[inputsAnnotation] === inputs &&
+    Number(annotations[renewAtAnnotation]) > now &&
+    entries.flatMap(fileNames).every((file) => data?.[file] !== undefined)
+  );
+}
+
+/** The keys of a Secret that the entry is. */
+export function fileNames({ type, file }: Entry): string[] {
+  return type === "certificate" || type === "authority" ? [`${file}.crt`, `${file}.key`] : [file];
+}
+
+/** Of the programs, as the control plane needs them now. */
+export function credentialsOf(observed: Observed, endpoint: Endpoint): Credentials[] {
+  const { spec, settings, namespaceName, live, cloudConfig } = observed;
+  return programCredentials({
+    spec,
+    namespace: namespaceName,
+    clusterDomain: settings.clusterDomain ?? "cluster.local",
+    endpoint,
+    etcdAuthority: pairOf(live.get("Secret/etcd-ca") as Secret | undefined),
+    members: etcdMembers(spec.pods?.datastore),
+    cloudConfig,
+    tunnel: settings.tunnel,
+  });
+}
+
+function pairOf(secret: Secret | undefined): KeyPair {
+  const file = (name: string) => Buffer.from(secret?.data?.[name] ?? "", "base64").toString("utf8");
+  return { certificate: file("ca.crt"), key: file("ca.key") };
+}

@@ -1,0 +1,433 @@
+import { generateKeyPairSync } from "node:crypto";
+import type { ConfigMap, Deployment, KubeObject, Secret, Service, StatefulSet } from "@causeway/kubernetes";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ControlPlaneSpec } from "../runtime.ts";
+import { componentLabel, managedBy, managedByLabel, namespaceOf } from "./tenant.ts";
+import { now, PlayedCluster, SECRET } from "./testing/played-cluster.ts";
+import { workload } from "./rollout.ts";
+
+const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const serviceAccountKey = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const pair = { certificate: "CERTIFICATE", key: SECRET };
+
+const specOf = (changes: Partial<ControlPlaneSpec> = {}): ControlPlaneSpec => ({
+  id: "default.web",
+  version: "v1.33.2",
+  runtime: "Pods",
+  authority: pair,
+  frontProxy: pair,
+  serviceAccountKey,
+  endpoint: { host: "", port: 0 },
+  serviceCidr: "10.96.0.0/12",
+  dnsDomain: "cluster.local",
+  names: [],
+  limits: { objects: 50_000, bytes: 2 ** 30 },
+  authentication: {},
+  worker: "shared",
+  replicas: 2,
+  ...changes,
+});
+
+const etcd = "StatefulSet/etcd";
+const api = "Deployment/kube-apiserver";
+const manager = "Deployment/kube-controller-manager";
+const scheduler = "Deployment/kube-scheduler";
+
+const imageOf = (cluster: PlayedCluster, id: string) =>
+  workload(cluster.live.get(id))?.spec.template.spec.containers[0]?.image?.split("/")[1];
+const replicasOf = (cluster: PlayedCluster, id: string) => workload(cluster.live.get(id))?.spec.replicas;
+const commandOf = (cluster: PlayedCluster, id: string) =>
+  workload(cluster.live.get(id))?.spec.template.spec.containers[0]?.command ?? [];
+
+describe("a new control plane as pods", () => {
+  test("is created in order: namespace, keys, Service, certificates, etcd, API servers, controllers", () => {
+    const cluster = new PlayedCluster();
+    cluster.settle(specOf());
+    expect(cluster.performed).toEqual([
+      "apply-namespace",
+      "issue Secret/etcd-ca",
+      "issue Secret/encryption",
+      "apply-namespace",
+      "apply Service/kube-apiserver",
+      ...["default-deny", "kube-apiserver", "etcd", "kube-controller-manager", "kube-scheduler"].map(
+        (name) => `apply NetworkPolicy/${name}`,
+      ),
+    ]);
+    cluster.assignAddress();
+    cluster.performed.splice(0);
+    cluster.settle(specOf());
+    expect(cluster.performed).toEqual([
+      ...["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"].map((name) => `issue Secret/${name}`),
+      "apply Service/etcd",
+      "apply StatefulSet/etcd",
+    ]);
+    cluster.performed.splice(0);
+    cluster.rollOut();
+    cluster.settle(specOf());
+    expect(cluster.performed).toEqual([
+      "apply ConfigMap/kube-apiserver",
+      "apply Deployment/kube-apiserver",
+      "apply PodDisruptionBudget/kube-apiserver",
+    ]);
+    cluster.performed.splice(0);
+    cluster.rollOut();
+    const planned = cluster.settle(specOf());
+    expect(cluster.performed).toEqual([`apply ${manager}`, `apply ${scheduler}`, "create-join-objects"]);
+    expect(planned.status).toMatchObject({ ready: true, starting: true });
+    cluster.rollOut();
+    const done = cluster.settle(specOf()).status;
+    expect(done).toMatchObject({
+      ready: true,
+      version: "v1.33.2",
+      endpoint: { host: "203.0.113.7", port: 6443 },
+      replicas: { total: 2, ready: 2, updated: 2 },
+    });
+    expect(done.problem).toBeUndefined();
+  });
+
+  test("is left alone once it is complete", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf());
+    cluster.performed.splice(0);
+    cluster.settle(specOf(), { at: now + 24 * 3600_000 });
+    expect(cluster.performed).toEqual([]);
+  });
+
+  test.each<[string, Partial<ControlPlaneSpec>, { host: string; port: number }]>([
+    ["a load balancer", {}, { host: "203.0.113.7", port: 6443 }],
+    ["a load balancer at a port", { endpoint: { host: "", port: 443 } }, { host: "203.0.113.7", port: 443 }],
+    [
+      "a load balancer behind another address",
+      { endpoint: { host: "198.51.100.1", port: 6443 } },
+      { host: "198.51.100.1", port: 6443 },
+    ],
+    [
+      "a node port",
+      { pods: { exposure: "NodePort" }, endpoint: { host: "10.6.0.1", port: 0 } },
+      { host: "10.6.0.1", port: 31_000 },
+    ],
+  ])("is reached by %s, and its API servers listen at the port of the endpoint", (_, changes, endpoint) => {
+    const cluster = new PlayedCluster();
+    const { status } = cluster.complete(specOf(changes));
+    expect(status).toMatchObject({ ready: true, endpoint });
+    expect(commandOf(cluster, api)).toContain(`--secure-port=${endpoint.port}`);
+    expect(commandOf(cluster, api)).toContain(`--advertise-address=${endpoint.host}`);
+    const service = cluster.live.get("Service/kube-apiserver") as Service;
+    expect(service.spec.ports?.map(({ port }) => port)).toContain(6443);
+  });
+});
+
+describe("an upgrade of a control plane as pods", () => {
+  test("goes through etcd, the API servers and the controllers, each after the one before has rolled out", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf());
+    const upgraded = specOf({ version: "v1.34.1" });
+    const images = () => [etcd, api, manager, scheduler].map((id) => imageOf(cluster, id));
+    const old = [
+      "etcd:3.5.21-0",
+      "kube-apiserver:v1.33.2",
+      "kube-controller-manager:v1.33.2",
+      "kube-scheduler:v1.33.2",
+    ];
+    const wanted = [
+      "etcd:3.6.4-0",
+      "kube-apiserver:v1.34.1",
+      "kube-controller-manager:v1.34.1",
+      "kube-scheduler:v1.34.1",
+    ];
+    expect(images()).toEqual(old);
+    for (const stage of [1, 2]) {
+      cluster.settle(upgraded);
+      expect(images()).toEqual([...wanted.slice(0, stage), ...old.slice(stage)]);
+      expect(cluster.settle(upgraded).status).toMatchObject({ ready: true, starting: true, version: "v1.33.2" });
+      cluster.rollOut("etcd", ...(stage === 2 ? ["kube-apiserver"] : []));
+    }
+    cluster.settle(upgraded);
+    expect(images()).toEqual(wanted);
+    expect(cluster.complete(upgraded).status).toMatchObject({ ready: true, version: "v1.34.1" });
+  });
+
+  test("of a patch version writes the three programs and nothing else", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf());
+    cluster.performed.splice(0);
+    cluster.complete(specOf({ version: "v1.33.3" }));
+    // The template of etcd names the version.
+    expect(cluster.performed).toEqual([etcd, api, manager, scheduler].map((id) => `apply ${id}`));
+  });
+
+  test("whose image is missing keeps the old API servers and says who must act", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf());
+    const upgraded = specOf({ version: "v1.34.1" });
+    cluster.settle(upgraded);
+    cluster.rollOut("etcd");
+    cluster.settle(upgraded);
+    const waiting = { reason: "ImagePullBackOff", message: "manifest unknown" };
+    cluster.pods.push({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { namespace: "n", name: "new", labels: { [componentLabel]: "kube-apiserver" } },
+      spec: { containers: [] },
+      status: { containerStatuses: [{ name: "kube-apiserver", state: { waiting } }] },
+    });
+    const { status } = cluster.settle(upgraded);
+    expect(status).toMatchObject({
+      ready: true,
+      version: "v1.33.2",
+      problem: { code: "CONTROL_PLANE_IMAGE_MISSING", actor: "operator" },
+    });
+    expect(imageOf(cluster, manager)).toBe("kube-controller-manager:v1.33.2");
+  });
+});
+
+describe("a control plane as pods hibernates", () => {
+  test("with its controllers and API servers first, etcd last, and all data kept; it wakes in the other order", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf());
+    const asleep = specOf({ replicas: 0 });
+    const counts = () => [etcd, api, manager, scheduler].map((id) => replicasOf(cluster, id));
+    cluster.settle(asleep);
+    expect(counts()).toEqual([1, 0, 0, 0]);
+    cluster.rollOut();
+    cluster.settle(asleep);
+    expect(counts()).toEqual([0, 0, 0, 0]);
+    const planned = cluster.complete(asleep);
+    expect(planned.status).toMatchObject({ ready: false });
+    expect(planned.status.problem).toBeUndefined();
+    const { persistentVolumeClaimRetentionPolicy } = (cluster.live.get(etcd) as StatefulSet).spec;
+    expect(persistentVolumeClaimRetentionPolicy?.whenScaled).toBe("Retain");
+    cluster.settle(specOf());
+    expect(counts()).toEqual([1, 0, 0, 0]);
+    cluster.rollOut("etcd");
+    cluster.settle(specOf());
+    expect(counts()).toEqual([1, 2, 0, 0]);
+    expect(cluster.complete(specOf()).status).toMatchObject({ ready: true });
+  });
+});
+
+describe("certificates of a control plane as pods", () => {
+  test("are issued again at half their life, and the programs restart with them, in order", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf());
+    cluster.performed.splice(0);
+    const later = now + 190 * 24 * 3600_000;
+    cluster.complete(specOf(), later);
+    const programs = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+    expect(cluster.performed).toEqual([
+      ...programs.map((name) => `issue Secret/${name}`),
+      ...[etcd, api, manager, scheduler].map((id) => `apply ${id}`),
+    ]);
+  });
+
+  test("are issued again for another name, and for another root", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf());
+    cluster.performed.splice(0);
+    cluster.complete(specOf({ names: ["api.example.org"] }));
+    expect(cluster.performed).toEqual(["issue Secret/kube-apiserver"]);
+    cluster.performed.splice(0);
+    cluster.complete(specOf({ authority: { certificate: "ANOTHER", key: SECRET } }));
+    expect(cluster.performed.filter((step) => step.startsWith("issue"))).toEqual([
+      "issue Secret/kube-apiserver",
+      "issue Secret/kube-controller-manager",
+      "issue Secret/kube-scheduler",
+    ]);
+  });
+});
+
+describe("what differs in the service cluster", () => {
+  const drift: [string, (cluster: PlayedCluster) => void, string[]][] = [
+    ["a deleted Deployment", (cluster) => void cluster.live.delete(api), [`apply ${api}`]],
+    [
+      "another image",
+      ({ live }) => {
+        const object = structuredClone(live.get(manager)) as Deployment;
+        for (const container of object.spec.template.spec.containers) container.image = "evil";
+        live.set(manager, object);
+      },
+      [`apply ${manager}`],
+    ],
+    [
+      "a deleted policy",
+      (cluster) => void cluster.live.delete("NetworkPolicy/default-deny"),
+      ["apply NetworkPolicy/default-deny"],
+    ],
+    [
+      "a deleted certificate",
+      (cluster) => void cluster.live.delete("Secret/kube-scheduler"),
+      ["issue Secret/kube-scheduler"],
+    ],
+    [
+      "what we applied and is not wanted any more",
+      ({ live }) => {
+        const old = live.get("NetworkPolicy/etcd") as KubeObject;
+        live.set("NetworkPolicy/old", { ...old, metadata: { ...old.metadata, name: "old" } });
+      },
+      ["delete NetworkPolicy/old"],
+    ],
+    [
+      "what another one made",
+      ({ live }) => live.set("ConfigMap/other", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "other" } }),
+      [],
+    ],
+  ];
+  test.each(drift)("is repaired: %s", (_, change, steps) => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf());
+    cluster.performed.splice(0);
+    change(cluster);
+    cluster.complete(specOf());
+    const repaired = cluster.performed.filter((step) => !step.startsWith("apply Deployment/kube-scheduler"));
+    expect(repaired).toEqual(steps);
+  });
+});
+
+describe("a control plane as pods is refused, and nothing is changed,", () => {
+  const initialized = { initialized: true } as const;
+  const foreign = { "controlplane.causeway.dev/id": "other.web" };
+  const cases: [string, (cluster: PlayedCluster) => Partial<ControlPlaneSpec>, string, "user" | "operator"][] = [
+    ["with an older version", () => ({ version: "v1.33.1" }), "PODS_DOWNGRADE", "user"],
+    ["with a version that skips a minor", () => ({ version: "v1.35.0" }), "PODS_MINOR_SKIPPED", "user"],
+    ["with a version that is not in the table", () => ({ version: "v1.12.0" }), "PODS_VERSION_NOT_SERVED", "user"],
+    [
+      "with Keystone",
+      () => ({ authentication: { external: { type: "keystone", settings: {} } } }),
+      "PODS_UNSUPPORTED",
+      "user",
+    ],
+    ["with a node port and no address", () => ({ pods: { exposure: "NodePort" } }), "PODS_ENDPOINT_MISSING", "user"],
+    ["with two members", () => ({ pods: { datastore: { members: 2 } } }), "PODS_MEMBERS_INVALID", "user"],
+    ["with another number of members", () => ({ pods: { datastore: { members: 3 } } }), "PODS_MEMBERS_INVALID", "user"],
+    [
+      "without its cloud's configuration",
+      () => ({ pods: { cloudConfigSecret: "cloud" } }),
+      "PODS_CLOUD_CONFIG_MISSING",
+      "user",
+    ],
+    [
+      "when its namespace is another's",
+      (cluster) => {
+        if (cluster.namespace) cluster.namespace.metadata.annotations = foreign;
+        return {};
+      },
+      "PODS_NAMESPACE_FOREIGN",
+      "operator",
+    ],
+    [
+      "when its namespace with the data is gone",
+      (cluster) => {
+        cluster.namespace = undefined;
+        cluster.live.clear();
+        return initialized;
+      },
+      "PODS_DATA_LOST",
+      "operator",
+    ],
+    [
+      "when the key of its Secrets is gone",
+      (cluster) => {
+        cluster.live.delete("Secret/encryption");
+        return initialized;
+      },
+      "PODS_ENCRYPTION_KEY_LOST",
+      "operator",
+    ],
+  ];
+  test.each(cases)("%s", (_, change, code, actor) => {
+    const cluster = new PlayedCluster({ versions: { "v1.35": { etcd: "3.6.6-0" } } });
+    cluster.complete(specOf());
+    cluster.performed.splice(0);
+    const changes = change(cluster);
+    const { status } = cluster.settle(specOf(changes));
+    expect(status.problem).toMatchObject({ code, actor });
+    expect(cluster.performed).toEqual([]);
+  });
+});
+
+test("a load balancer with a name and no address is reported to the user", () => {
+  const cluster = new PlayedCluster();
+  cluster.settle(specOf());
+  const service = cluster.live.get("Service/kube-apiserver") as Service;
+  cluster.live.set("Service/kube-apiserver", {
+    ...service,
+    status: { loadBalancer: { ingress: [{ hostname: "lb.example.org" }] } },
+  } as Service);
+  expect(cluster.settle(specOf()).status.problem).toMatchObject({ code: "PODS_ENDPOINT_MISSING", actor: "user" });
+});
+
+test("namespaces of two tenants, and of two management clusters, have different names of 63 characters at most", () => {
+  const names = [
+    ["a", "n.web"],
+    ["b", "n.web"],
+    ["a", "n-b.web"],
+    ["a", "n.b-web"],
+    ["a", `n.${"x".repeat(63)}`],
+    ["a", `n.${"x".repeat(62)}y`],
+  ].map(([owner = "", id = ""]) => namespaceOf(owner, id));
+  expect(new Set(names).size).toBe(names.length);
+  for (const name of names) expect(name).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])$/);
+});
+
+const anySpec = fc.record({
+  version: fc.constantFrom("v1.32.0", "v1.33.2", "v1.34.4"),
+  replicas: fc.integer({ min: 0, max: 5 }),
+  members: fc.constantFrom(1, 3),
+  size: fc.constantFrom("Small" as const, "Medium" as const, "Large" as const),
+  exposure: fc.constantFrom("LoadBalancer" as const, "NodePort" as const),
+  hasCloud: fc.boolean(),
+  hasTunnel: fc.boolean(),
+  podCidr: fc.option(fc.constant("10.244.0.0/16"), { nil: undefined }),
+});
+
+test("whatever is asked for: each object is labelled, restricted and in the namespace, and no secret is outside of Secrets", () => {
+  fc.assert(
+    fc.property(anySpec, ({ members, size, exposure, hasCloud, hasTunnel, podCidr, ...rest }) => {
+      const tunnel = { url: "https://tunnel:8090", certificateAuthority: "CERTIFICATE", namespace: "tunnels" };
+      const cluster = new PlayedCluster(hasTunnel ? { tunnel } : {});
+      cluster.cloudConfig = hasCloud ? SECRET : undefined;
+      const spec = specOf({
+        ...rest,
+        ...(podCidr === undefined ? {} : { podCidr }),
+        endpoint: { host: exposure === "NodePort" ? "10.6.0.1" : "", port: 0 },
+        pods: { size, exposure, datastore: { members }, ...(hasCloud ? { cloudConfigSecret: "cloud" } : {}) },
+      });
+      cluster.complete(spec);
+      const namespace = namespaceOf("management", spec.id);
+      for (const object of cluster.written) {
+        if (object.kind === "Secret") continue;
+        const text = JSON.stringify(object);
+        expect(text).not.toContain(SECRET);
+        expect(text).not.toContain("PRIVATE KEY");
+        expect(object.metadata.labels?.[managedByLabel]).toBe(managedBy);
+        if (object.kind === "Namespace") continue;
+        expect(object.metadata.namespace).toBe(namespace);
+        if (object.kind === "ConfigMap") expect(Object.keys((object as ConfigMap).data ?? {})).not.toContain("");
+        const pod = workload(object.kind === "Deployment" || object.kind === "StatefulSet" ? object : undefined);
+        for (const container of pod?.spec.template.spec.containers ?? []) {
+          expect(container["securityContext"]).toMatchObject({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ["ALL"] },
+          });
+          expect(container.resources?.limits?.["memory"]).toBeDefined();
+          expect(container["readinessProbe"]).toBeDefined();
+        }
+      }
+      const secrets = [...cluster.live.values()].filter(({ kind }) => kind === "Secret") as Secret[];
+      const mounted = [...cluster.live.values()].flatMap((object) =>
+        (workload(object)?.spec?.template?.spec.volumes ?? []).flatMap(
+          ({ secret }) => (secret as { secretName?: string } | undefined)?.secretName ?? [],
+        ),
+      );
+      // Only the root of etcd's certificates is mounted nowhere.
+      const names = secrets.map(({ metadata }) => metadata.name).filter((name) => name !== "etcd-ca");
+      expect(new Set(mounted)).toEqual(new Set(names));
+      cluster.performed.splice(0);
+      cluster.settle(spec);
+      expect(cluster.performed).toEqual([]);
+    }),
+    { numRuns: 12 },
+  );
+});

@@ -1,0 +1,233 @@
+import type { KubeObject, Namespace, Plan, Secret, Service } from "@causeway/kubernetes";
+import type { KeyPair } from "@causeway/foundation";
+import type { ControlPlaneProblem, ControlPlaneState } from "../runtime.ts";
+import type { Observed } from "./gather.ts";
+import { imagesOf } from "./images.ts";
+import { differs, idOf, stamped } from "./live.ts";
+import { etcdMembers } from "./objects/etcd.ts";
+import { programCredentials, rootCredentials } from "./objects/credentials.ts";
+import { endpointOf, tenantNetwork } from "./objects/network.ts";
+import { refusalOf } from "./refusals.ts";
+import { podProblem, replicasOf, servedVersion, workload } from "./rollout.ts";
+import { stagesOf, type Endpoint } from "./stages.ts";
+import type { Credentials, Step } from "./steps.ts";
+import {
+  appliedAnnotation,
+  idAnnotation,
+  initializedAnnotation,
+  inputsAnnotation,
+  managedBy,
+  managedByLabel,
+  ownerAnnotation,
+  renewAtAnnotation,
+} from "./tenant.ts";
+
+/** How often the cloud's configuration is read again. */
+const REREAD = 300_000;
+
+/**
+ * The rules of a control plane as pods. Order: namespace, keys, Service, certificates, then the programs in stages (etcd, the API servers, the controllers): a
+ * stage begins when the one before has rolled out. Each object is written only when it differs.
+ */
+export function plan(observed: Observed, now: number): Plan<Step, ControlPlaneState> {
+  const refusal = refusalOf(observed);
+  if (refusal !== undefined) return { steps: [], status: stateOf(observed, refusal), wait: waitFor(refusal) };
+  const early = [...namespaceSteps(observed), ...issueSteps(observed, rootCredentials(), now)];
+  if (early.length > 0 || !isInitialized(observed.namespace))
+    return { steps: firstOf(early), status: stateOf(observed, creating) };
+  const network = tenantNetwork(observed.spec, observed.namespaceName, observed.settings);
+  const service = observed.live.get("Service/kube-apiserver") as Service | undefined;
+  const endpoint = endpointOf(observed.spec, service);
+  if (endpoint === undefined) {
+    const problem = withoutEndpoint(service);
+    return { steps: applySteps(observed, network), status: stateOf(observed, problem), wait: waitFor(problem) };
+  }
+  return planPrograms(observed, { network, endpoint }, now);
+}
+
+function planPrograms(
+  observed: Observed,
+  { network, endpoint }: { network: readonly KubeObject[]; endpoint: Endpoint },
+  now: number,
+): Plan<Step, ControlPlaneState> {
+  const credentials = credentialsOf(observed, endpoint);
+  const issue = issueSteps(observed, credentials, now);
+  const images = imagesOf(observed.spec.version, observed.settings);
+  if (issue.length > 0 || images === undefined)
+    return { steps: [...applySteps(observed, network), ...issue], status: stateOf(observed, creating, endpoint) };
+  const stages = stagesOf(observed, { endpoint, images, now });
+  const wanted = [...network, ...stages.objects];
+  const kept = new Set([
+    ...wanted.map(idOf),
+    ...[...rootCredentials(), ...credentials].map(({ name }) => `Secret/${name}`),
+  ]);
+  const server = urlOf(endpoint);
+  const join: Step[] =
+    stages.isServing && observed.joinedAt !== server ? [{ type: "create-join-objects", server }] : [];
+  const problem = stages.isComplete ? undefined : (podProblem(observed.pods) ?? rolling(stages.waitsFor));
+  const status = stateOf(observed, problem, endpoint);
+  const steps = [...applySteps(observed, wanted), ...prune(observed, kept), ...join];
+  return {
+    steps,
+    status: {
+      ...status,
+      ready: stages.isServing && observed.joinedAt === server,
+      ...(stages.isComplete ? {} : { starting: true as const }),
+    },
+    wait: {
+      for: "certificates to be issued again, and changes of the cloud's configuration",
+      until: rereadAt(observed, now),
+    },
+  };
+}
+
+const creating: ControlPlaneProblem = {
+  code: "CONTROL_PLANE_STARTING",
+  message: "keys and certificates are being created",
+  actor: "none",
+};
+
+function rolling(component: string): ControlPlaneProblem {
+  return { code: "CONTROL_PLANE_STARTING", message: `waiting for ${component}`, actor: "none" };
+}
+
+function waitFor({ message }: ControlPlaneProblem): { for: string } {
+  return { for: message };
+}
+
+function withoutEndpoint(service: Service | undefined): ControlPlaneProblem {
+  const [ingress] = service?.status?.loadBalancer?.ingress ?? [];
+  if (ingress?.hostname !== undefined && ingress.ip === undefined) {
+    const message = `the load balancer has the name ${ingress.hostname} and no address, but kube-apiserver can advertise an address only: set spec.endpoint.host to an address that forwards to it`;
+    return { code: "PODS_ENDPOINT_MISSING", message, actor: "user" };
+  }
+  const message = "waiting for the service cluster to assign an address to Service kube-apiserver";
+  return { code: "PODS_ENDPOINT_PENDING", message, actor: "operator" };
+}
+
+/** Steps after which the state must be read again. */
+function firstOf(steps: readonly Step[]): Step[] {
+  const [first] = steps;
+  return steps.filter(({ type }) => type === first?.type);
+}
+
+function isInitialized(namespace: Namespace | undefined): boolean {
+  return namespace?.metadata.annotations?.[initializedAnnotation] !== undefined;
+}
+
+function namespaceSteps({ namespace, namespaceName, spec, settings, live }: Observed): Step[] {
+  const initialized = isInitialized(namespace) || live.has("Secret/encryption");
+  const object: KubeObject = stamped({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: {
+      name: namespaceName,
+      labels: {
+        [managedByLabel]: managedBy,
+        "pod-security.kubernetes.io/enforce": "restricted",
+        "pod-security.kubernetes.io/enforce-version": "latest",
+      },
+      annotations: {
+        [idAnnotation]: spec.id,
+        [ownerAnnotation]: settings.owner,
+        ...(initialized ? { [initializedAnnotation]: "true" } : {}),
+      },
+    },
+  });
+  return differs(namespace, object) ? [{ type: "apply-namespace", object }] : [];
+}
+
+/** The Secrets whose certificates were issued from something else, or are at half their life. */
+function issueSteps({ live }: Observed, all: readonly Credentials[], now: number): Step[] {
+  return all.flatMap((credentials): Step[] => {
+    const secret = live.get(`Secret/${credentials.name}`) as Secret | undefined;
+    const id = `Secret/${credentials.name}`;
+    if (secret === undefined) return [{ type: "issue", id, credentials }];
+    if (credentials.once || isCurrent(secret, credentials, now)) return [];
+    const { resourceVersion } = secret.metadata;
+    return [
+      { type: "issue", id, credentials, ...(resourceVersion === undefined ? {} : { replaces: resourceVersion }) },
+    ];
+  });
+}
+
+function isCurrent({ metadata, data }: Secret, { inputs, entries }: Credentials, now: number): boolean {
+  const { annotations = {} } = metadata;
+  const files = entries.flatMap(({ type, file }) => (type === "certificate" ? [`${file}.crt`, `${file}.key`] : [file]));
+  return (
+    annotations[inputsAnnotation] === inputs &&
+    Number(annotations[renewAtAnnotation]) > now &&
+    files.every((file) => data?.[file] !== undefined)
+  );
+}
+
+function credentialsOf(observed: Observed, endpoint: Endpoint): Credentials[] {
+  const { spec, settings, namespaceName, live, cloudConfig } = observed;
+  return programCredentials({
+    spec,
+    namespace: namespaceName,
+    clusterDomain: settings.clusterDomain ?? "cluster.local",
+    endpoint,
+    etcdAuthority: pairOf(live.get("Secret/etcd-ca") as Secret | undefined),
+    members: etcdMembers(spec.pods?.datastore),
+    cloudConfig,
+    tunnel: settings.tunnel,
+  });
+}
+
+function pairOf(secret: Secret | undefined): KeyPair {
+  const file = (name: string) => Buffer.from(secret?.data?.[name] ?? "", "base64").toString("utf8");
+  return { certificate: file("ca.crt"), key: file("ca.key") };
+}
+
+function applySteps({ live }: Observed, objects: readonly KubeObject[]): Step[] {
+  return objects.flatMap((object): Step[] => {
+    const wanted = stamped(object);
+    const id = idOf(wanted);
+    return differs(live.get(id), wanted) ? [{ type: "apply", id, object: wanted }] : [];
+  });
+}
+
+/** What we applied earlier and is not wanted any more. Objects without our stamp are not ours. */
+function prune({ live }: Observed, kept: ReadonlySet<string>): Step[] {
+  return [...live].flatMap(([id, object]): Step[] => {
+    const { annotations = {}, deletionTimestamp } = object.metadata;
+    const isOurs = annotations[appliedAnnotation] !== undefined || annotations[inputsAnnotation] !== undefined;
+    return kept.has(id) || !isOurs || deletionTimestamp !== undefined ? [] : [{ type: "delete", id, object }];
+  });
+}
+
+function urlOf({ host, port }: Endpoint): string {
+  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function rereadAt({ live, spec }: Observed, now: number): number {
+  const renewals = [...live.values()].flatMap(({ metadata }) => {
+    const at = Number(metadata.annotations?.[renewAtAnnotation]);
+    return Number.isFinite(at) && at > 0 ? [at] : [];
+  });
+  return Math.min(
+    ...renewals,
+    ...(spec.pods?.cloudConfigSecret === undefined ? [] : [now + REREAD]),
+    now + 24 * 3600_000,
+  );
+}
+
+function stateOf(observed: Observed, problem: ControlPlaneProblem | undefined, endpoint?: Endpoint): ControlPlaneState {
+  const { spec, live, pods } = observed;
+  const api = workload(live.get("Deployment/kube-apiserver"));
+  const ready = (api?.status?.readyReplicas ?? 0) > 0;
+  return {
+    ready,
+    ...(problem === undefined ? {} : { problem, ...(problem.actor === "none" ? { starting: true as const } : {}) }),
+    runtime: "Pods",
+    endpoint: endpoint ?? endpointOf(spec, live.get("Service/kube-apiserver") as Service | undefined) ?? spec.endpoint,
+    version: servedVersion(pods, "kube-apiserver") ?? spec.version,
+    names: spec.names,
+    limits: spec.limits,
+    authentication: spec.authentication,
+    requested: spec,
+    replicas: replicasOf(api),
+    ...(problem === undefined ? {} : { message: `${problem.message} (${problem.code})` }),
+  };
+}

@@ -1,0 +1,225 @@
+import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import {
+  followRoad,
+  Namespace,
+  runController,
+  watchInformer,
+  type Informers,
+  type ObjectKey,
+  type Secret,
+  type Source,
+} from "@causeway/kubernetes";
+import { createJoinObjects } from "../process/join-objects.ts";
+import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import { gather, type Observed } from "./gather.ts";
+import type { PodsSettings } from "./options.ts";
+import { perform } from "./perform.ts";
+import { plan } from "./plan.ts";
+import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
+import type { Step } from "./steps.ts";
+import { idAnnotation, namespaceOf, ownerAnnotation } from "./tenant.ts";
+
+export interface PodsRuntimeOptions {
+  /** Of the service cluster. */
+  readonly informers: Informers;
+  readonly settings: PodsSettings;
+  /** Reads a Secret of the management cluster. */
+  readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
+  readonly metrics?: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface PodsRuntime extends ControlPlaneRuntime {
+  /** Keeps the control planes as requested until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface Known {
+  spec: ControlPlaneSpec;
+  state: ControlPlaneState;
+  readonly namespaceName: string;
+  joinedAt: string | undefined;
+}
+
+/**
+ * Control planes as pods of a service cluster: each has a namespace with an etcd, API servers, a controller manager and a scheduler. What was requested is
+ * remembered as long as the process runs; a new process is asked again for each control plane.
+ */
+export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
+  const { informers, settings, readSecret, clock, log, metrics } = options;
+  const cluster = openServiceCluster(informers);
+  const known = new Map<string, Known>();
+  /** Those whose namespace was deleted and may still be there. */
+  const removing = new Set<string>();
+  const listeners = new Set<(id: string) => void>();
+  let wake: (key: ObjectKey) => void = () => {};
+  const keyOfId = (id: string): ObjectKey => ({ namespace: namespaceOf(settings.owner, id), name: id });
+  const report = (id: string): void => {
+    for (const listener of listeners) listener(id);
+  };
+  const using = { client: informers.client, clock, join: joinWith(known) };
+  const road = {
+    gather: async ({ name: id }: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> => {
+      const tenant = known.get(id);
+      return tenant && gather({ cluster, settings, readSecret }, tenant, signal);
+    },
+    plan,
+    perform: (step: Step, observed: Observed, signal: AbortSignal) => perform(using, step, observed, signal),
+    async publish({ spec: { id } }: Observed, state: ControlPlaneState): Promise<void> {
+      const tenant = known.get(id);
+      if (tenant === undefined) return;
+      const same = canonicalJson(tenant.state) === canonicalJson(state);
+      tenant.state = state;
+      if (!same) report(id);
+    },
+    failed: (_: Observed, planned: { status: ControlPlaneState }, step: Step, error: unknown) => ({
+      status: failedState(planned.status, step, error),
+      events: [],
+    }),
+    epochOf: ({ spec }: Observed) => canonicalJson(spec),
+  };
+  return {
+    async ensure(spec, signal) {
+      await informers.whenSynced(signal);
+      const { id } = spec;
+      const before = known.get(id);
+      removing.delete(id);
+      if (before) before.spec = spec;
+      else {
+        const { namespace: namespaceName } = keyOfId(id);
+        known.set(id, { spec, namespaceName, state: requestedState(spec), joinedAt: undefined });
+      }
+      const now = known.get(id) as Known;
+      now.state = { ...now.state, requested: spec };
+      wake(keyOfId(id));
+      return now.state;
+    },
+    async observe(id, signal) {
+      await informers.whenSynced(signal);
+      const namespace = cluster.namespaces.get({ namespace: "", name: keyOfId(id).namespace });
+      const isOurs = namespace !== undefined && isNamespaceOf(namespace, settings.owner, id);
+      if (!isOurs) removing.delete(id);
+      const isGoing = removing.has(id) || namespace?.metadata.deletionTimestamp !== undefined;
+      if (isOurs && isGoing && !known.has(id)) return { ...leftover(), removing: true };
+      return known.get(id)?.state ?? (isOurs ? leftover() : undefined);
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    assignsEndpoint: () => true,
+    async remove(id, signal) {
+      known.delete(id);
+      await removeNamespace(cluster, { owner: settings.owner, id }, signal);
+      removing.add(id);
+    },
+    run: (signal) =>
+      runController(
+        {
+          name: "pods-runtime",
+          reconcile: followRoad(road, { clock, log, name: "pods-runtime", ...(metrics ? { metrics } : {}) }),
+          sources: [
+            (enqueue) => {
+              wake = enqueue;
+              for (const id of known.keys()) enqueue(keyOfId(id));
+              return () => (wake = () => {});
+            },
+            ...sourcesOf(cluster, known, report),
+          ],
+          clock,
+          log,
+          ready: (stop) => informers.whenSynced(stop),
+        },
+        signal,
+      ),
+  };
+}
+
+function joinWith(known: ReadonlyMap<string, Known>) {
+  return async ({ spec }: Observed, server: string, signal: AbortSignal): Promise<void> => {
+    const { hostname, port } = new URL(server);
+    const host = hostname.replaceAll(/^\[|\]$/g, "");
+    await createJoinObjects(spec, { server, host, port: Number(port || "443") }, signal);
+    const tenant = known.get(spec.id);
+    if (tenant) tenant.joinedAt = server;
+  };
+}
+
+function sourcesOf(cluster: ServiceCluster, known: ReadonlyMap<string, Known>, report: (id: string) => void): Source[] {
+  const byNamespace = (namespace: string | undefined): ObjectKey[] => {
+    if (namespace === undefined) return [];
+    for (const [id, { namespaceName }] of known) if (namespaceName === namespace) return [{ namespace, name: id }];
+    return [];
+  };
+  return [
+    watchInformer(cluster.namespaces, ({ type, object }) => {
+      // Those that are removed are not known any more, and wait for this.
+      const id = object.metadata.annotations?.[idAnnotation];
+      if (type === "deleted" && id !== undefined) report(id);
+      return byNamespace(object.metadata.name);
+    }),
+    watchInformer(cluster.pods, ({ object }) => byNamespace(object.metadata.namespace)),
+    ...cluster.objects.map((informer) =>
+      watchInformer(informer, ({ object }) => byNamespace(object.metadata.namespace)),
+    ),
+  ];
+}
+
+function isNamespaceOf({ metadata }: Namespace, owner: string, id: string): boolean {
+  return metadata.annotations?.[idAnnotation] === id && metadata.annotations[ownerAnnotation] === owner;
+}
+
+/** Deletes the namespace with all that is in it, if it is the control plane's. */
+async function removeNamespace(
+  { informers: { client } }: ServiceCluster,
+  { owner, id }: { owner: string; id: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const name = namespaceOf(owner, id);
+  const found = await client.find(Namespace, { namespace: "", name }, { signal });
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
+  if (!isNamespaceOf(found, owner, id)) return;
+  const { uid } = found.metadata;
+  const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+  await client.delete(Namespace, { namespace: "", name }, { ...preconditions, signal });
+}
+
+function requestedState(spec: ControlPlaneSpec): ControlPlaneState {
+  return {
+    ...leftover(),
+    endpoint: spec.endpoint,
+    version: spec.version,
+    names: spec.names,
+    limits: spec.limits,
+    authentication: spec.authentication,
+    starting: true,
+  };
+}
+
+/** What an earlier process made and this one was not asked for yet. */
+function leftover(): ControlPlaneState {
+  return {
+    ready: false,
+    runtime: "Pods",
+    endpoint: { host: "", port: 0 },
+    version: "",
+    names: [],
+    limits: { objects: 0, bytes: 0 },
+    authentication: {},
+    message: "the pods of the control plane are being looked at",
+  };
+}
+
+function failedState(state: ControlPlaneState, step: Step, error: unknown): ControlPlaneState {
+  const code = error instanceof CausewayError ? error.code : "CONTROL_PLANE_FAILED";
+  const hint = error instanceof CausewayError && error.hint !== undefined ? `. ${error.hint}` : "";
+  const message = `${step.type}: ${messageOf(error)}${hint}`;
+  const problem = { code, message, actor: "operator" } as const;
+  return {
+    ...state,
+    problem,
+    message: `${message} (${code})`,
+    ...(step.type === "create-join-objects" ? { ready: false } : {}),
+  };
+}

@@ -1,0 +1,136 @@
+import type { StatefulSet } from "@causeway/kubernetes";
+import type { ControlPlaneProblem } from "../runtime.ts";
+import type { Observed } from "./gather.ts";
+import { compareVersions, imagesOf, minorNumber, servedMinors } from "./images.ts";
+import { templateVersion, workload } from "./rollout.ts";
+import { idAnnotation, initializedAnnotation, ownerAnnotation } from "./tenant.ts";
+
+type Rule = (observed: Observed) => ControlPlaneProblem | undefined;
+
+const user = (code: string, message: string): ControlPlaneProblem => ({ code, message, actor: "user" });
+const operator = (code: string, message: string): ControlPlaneProblem => ({ code, message, actor: "operator" });
+
+/** What is not done at all, and why. While one of these holds, nothing in the service cluster is changed. */
+export function refusalOf(observed: Observed): ControlPlaneProblem | undefined {
+  for (const rule of rules) {
+    const found = rule(observed);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const foreignNamespace: Rule = ({ namespace, namespaceName, spec, settings }) => {
+  if (namespace === undefined) return undefined;
+  const { annotations = {} } = namespace.metadata;
+  if (annotations[idAnnotation] === spec.id && annotations[ownerAnnotation] === settings.owner) return undefined;
+  const whose = `its annotation ${idAnnotation} does not name ${spec.id} of this management cluster`;
+  return operator(
+    "PODS_NAMESPACE_FOREIGN",
+    `Namespace ${namespaceName} of the service cluster belongs to another: ${whose}`,
+  );
+};
+
+const terminates: Rule = ({ namespace, namespaceName }) =>
+  namespace?.metadata.deletionTimestamp === undefined
+    ? undefined
+    : operator(
+        "PODS_NAMESPACE_DELETED",
+        `Namespace ${namespaceName} of the service cluster is being deleted, with the control plane's data`,
+      );
+
+/** An empty control plane in place of a full one would have every controller delete what it does not find. */
+const dataLost: Rule = ({ namespace, namespaceName, spec }) =>
+  namespace !== undefined || spec.initialized === undefined
+    ? undefined
+    : operator(
+        "PODS_DATA_LOST",
+        `Namespace ${namespaceName} with the control plane's data does not exist in the service cluster; restore it from a backup, or delete the control plane and create it again`,
+      );
+
+const keyLost: Rule = ({ namespace, namespaceName, live }) => {
+  const initialized = namespace?.metadata.annotations?.[initializedAnnotation] !== undefined;
+  if (!initialized || live.has("Secret/encryption")) return undefined;
+  return operator(
+    "PODS_ENCRYPTION_KEY_LOST",
+    `Secret ${namespaceName}/encryption does not exist: without its key the tenant's Secrets cannot be read; restore it from a backup`,
+  );
+};
+
+const version: Rule = ({ spec, settings, live }) => {
+  const wanted = spec.version;
+  if (imagesOf(wanted, settings) === undefined) {
+    const served = servedMinors(settings).map((minor) => `${minor}.x`);
+    return user(
+      "PODS_VERSION_NOT_SERVED",
+      `Kubernetes ${wanted} is not in the table of images; served: ${served.join(", ")}`,
+    );
+  }
+  const running = templateVersion(workload(live.get("Deployment/kube-apiserver")));
+  if (running === undefined) return undefined;
+  if (compareVersions(wanted, running) < 0) {
+    const why = "its objects may be stored in forms that the older version does not know";
+    return user("PODS_DOWNGRADE", `the control plane runs ${running} and cannot be downgraded to ${wanted}: ${why}`);
+  }
+  if (minorNumber(wanted) <= minorNumber(running) + 1) return undefined;
+  return user(
+    "PODS_MINOR_SKIPPED",
+    `the control plane runs ${running} and is upgraded by one minor version at a time: ${wanted} is too far`,
+  );
+};
+
+const unsupported: Rule = ({ spec: { authentication, join } }) => {
+  if (join !== undefined) return user("PODS_UNSUPPORTED", "runtime Pods does not support spec.datastore");
+  if (authentication.external === undefined) return undefined;
+  return user("PODS_UNSUPPORTED", `runtime Pods does not support spec.authentication.${authentication.external.type}`);
+};
+
+const nodePort: Rule = ({ spec }) =>
+  spec.pods?.exposure === "NodePort" && spec.endpoint.host === ""
+    ? user(
+        "PODS_ENDPOINT_MISSING",
+        "exposure NodePort needs spec.endpoint.host: an address of the service cluster's nodes",
+      )
+    : undefined;
+
+const members: Rule = ({ spec, live }) => {
+  const wanted = spec.pods?.datastore?.members ?? 1;
+  if (wanted === 2)
+    return user("PODS_MEMBERS_INVALID", "spec.pods.datastore.members is 1 or 3: two members cannot lose any");
+  const etcd = live.get("StatefulSet/etcd") as StatefulSet | undefined;
+  const running = etcd?.metadata.annotations?.[membersAnnotation];
+  if (running === undefined || Number(running) === wanted) return undefined;
+  return user(
+    "PODS_MEMBERS_INVALID",
+    `etcd has ${running} members; spec.pods.datastore.members cannot change it to ${wanted}`,
+  );
+};
+
+const cloud: Rule = ({ spec, settings, cloudConfig }) => {
+  const name = spec.pods?.cloudConfigSecret;
+  if (name === undefined) return undefined;
+  if (settings.causewayImage === undefined)
+    return operator(
+      "PODS_UNSUPPORTED",
+      "no image for cloud controller managers is configured: start with --causeway-image",
+    );
+  if (cloudConfig !== undefined) return undefined;
+  return user(
+    "PODS_CLOUD_CONFIG_MISSING",
+    `Secret ${name} with the key cloud.conf does not exist in the namespace of the control plane`,
+  );
+};
+
+/** Of the StatefulSet: how many members etcd was created with. */
+export const membersAnnotation = "controlplane.causeway.dev/members";
+
+const rules: readonly Rule[] = [
+  foreignNamespace,
+  terminates,
+  dataLost,
+  keyLost,
+  version,
+  unsupported,
+  nodePort,
+  members,
+  cloud,
+];

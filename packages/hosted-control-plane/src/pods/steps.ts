@@ -1,0 +1,47 @@
+import type { CertificateSubject, KeyPair } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
+
+/** One file, or pair of files, of a Secret. */
+export type Entry =
+  | { readonly type: "text"; readonly file: string; readonly text: string }
+  /** FILE.crt and FILE.key. */
+  | {
+      readonly type: "certificate";
+      readonly file: string;
+      readonly authority: KeyPair;
+      readonly subject: CertificateSubject;
+      readonly usages: readonly ("client" | "server")[];
+    }
+  | {
+      readonly type: "kubeconfig";
+      readonly file: string;
+      readonly authority: KeyPair;
+      /** PEM certificates that the server's certificate is verified with. */
+      readonly trusted: string;
+      readonly user: string;
+      readonly server: string;
+    }
+  /** A new root: FILE.crt and FILE.key. */
+  | { readonly type: "authority"; readonly file: string; readonly commonName: string }
+  /** A configuration of encryption at rest with a new key. */
+  | { readonly type: "encryption"; readonly file: string };
+
+/** A Secret whose content is made when it is written. */
+export interface Credentials {
+  readonly name: string;
+  readonly entries: readonly Entry[];
+  /** Of the entries, without what is new each time. */
+  readonly inputs: string;
+  /** It is created once and never written again. */
+  readonly once: boolean;
+}
+
+export type Step =
+  /** Refused if it exists and is another's. */
+  | { readonly type: "apply-namespace"; readonly object: KubeObject }
+  /** `replaces`: the resource version of the Secret that it takes the place of; another version is left alone. */
+  | { readonly type: "issue"; readonly id: string; readonly credentials: Credentials; readonly replaces?: string }
+  | { readonly type: "apply"; readonly id: string; readonly object: KubeObject }
+  | { readonly type: "delete"; readonly id: string; readonly object: KubeObject }
+  /** Creates in the tenant what machines need to join. */
+  | { readonly type: "create-join-objects"; readonly server: string };

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "@causeway/foundation";
+
+/** Label of everything that this runtime writes into a service cluster. */
+export const managedByLabel = "app.kubernetes.io/managed-by";
+export const managedBy = "causeway-hosted-control-plane";
+export const componentLabel = "app.kubernetes.io/component";
+/** Annotations of the tenant's namespace: whose it is. */
+export const idAnnotation = "controlplane.causeway.dev/id";
+export const ownerAnnotation = "controlplane.causeway.dev/owner";
+/** On the namespace: the keys of its data were created; they are never created a second time. */
+export const initializedAnnotation = "controlplane.causeway.dev/initialized";
+/** Digest of what was applied, so that fields that are no longer wanted are removed. */
+export const appliedAnnotation = "controlplane.causeway.dev/applied";
+/** On a Secret: digest of what its certificates were issued from, and when (ms since epoch) they are issued again. */
+export const inputsAnnotation = "controlplane.causeway.dev/inputs";
+export const renewAtAnnotation = "controlplane.causeway.dev/renew-at";
+/** On a pod template: the Kubernetes version of its program. */
+export const versionAnnotation = "controlplane.causeway.dev/version";
+/** On a pod template: digest of its Secrets, so that new content restarts the pods. */
+export const credentialsAnnotation = "controlplane.causeway.dev/credentials";
+
+export const managedSelector = `${managedByLabel}=${managedBy}`;
+
+export function digestOf(value: unknown): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 32);
+}
+
+/**
+ * The namespace of a control plane in the service cluster. `owner`: the management cluster. The hash keeps names of two tenants, or of two management
+ * clusters, apart, whatever dashes they have.
+ */
+export function namespaceOf(owner: string, id: string): string {
+  const name = id.slice(id.indexOf(".") + 1);
+  const readable = name.replaceAll(/[^a-z0-9-]/g, "-").slice(0, 40);
+  return `hcp-${readable}-${digestOf([owner, id]).slice(0, 10)}`;
+}

@@ -1,0 +1,130 @@
+import type { Deployment, KubeObject, Namespace, Pod, Secret, Service, StatefulSet } from "@causeway/kubernetes";
+import type { ControlPlaneSpec } from "../../runtime.ts";
+import type { Observed } from "../gather.ts";
+import { idOf } from "../live.ts";
+import type { PodsSettings } from "../options.ts";
+import { plan } from "../plan.ts";
+import { fileNames } from "../plan-credentials.ts";
+import type { Step } from "../steps.ts";
+import { componentLabel, inputsAnnotation, namespaceOf, renewAtAnnotation } from "../tenant.ts";
+
+/** What stands in for every private key and every text that a tenant must not see. */
+export const SECRET = "SECRET-VALUE";
+export const now = Date.UTC(2026, 0, 1);
+const YEAR = 365 * 24 * 3600_000;
+
+/** A service cluster in memory that does what steps say: for tests of the planner. */
+export class PlayedCluster {
+  readonly live = new Map<string, KubeObject>();
+  namespace: Namespace | undefined;
+  pods: Pod[] = [];
+  joinedAt: string | undefined;
+  cloudConfig: string | undefined;
+  /** Every step that was performed, as "apply Deployment/kube-apiserver". */
+  readonly performed: string[] = [];
+  readonly written: KubeObject[] = [];
+  #revision = 0;
+
+  readonly settings: PodsSettings;
+
+  constructor(settings: Partial<PodsSettings> = {}) {
+    this.settings = { owner: "management", causewayImage: "causeway:1", ...settings };
+  }
+
+  observe(spec: ControlPlaneSpec): Observed {
+    const { live, namespace, pods, joinedAt, cloudConfig, settings } = this;
+    const namespaceName = namespaceOf(settings.owner, spec.id);
+    return { spec, settings, namespaceName, namespace, live, pods, joinedAt, cloudConfig };
+  }
+
+  /** Plans and performs until there are no steps, or `rounds` are over. */
+  settle(spec: ControlPlaneSpec, { at = now, rounds = 20 } = {}): ReturnType<typeof plan> {
+    for (let round = 0; ; round++) {
+      const planned = plan(this.observe(spec), at);
+      if (planned.steps.length === 0 || round === rounds) return planned;
+      for (const step of planned.steps) this.perform(step, at);
+    }
+  }
+
+  /** Everything that was written rolls out, and the plan goes on, until it is complete. */
+  complete(spec: ControlPlaneSpec, at = now): ReturnType<typeof plan> {
+    for (let turn = 0; turn < 8; turn++) {
+      const before = this.performed.length;
+      this.settle(spec, { at });
+      if (turn > 0 && this.performed.length === before) break;
+      this.assignAddress();
+      this.rollOut();
+    }
+    return this.settle(spec, { at });
+  }
+
+  perform(step: Step, at: number): void {
+    this.performed.push("id" in step ? `${step.type} ${step.id}` : step.type);
+    switch (step.type) {
+      case "apply-namespace":
+        this.namespace = this.#stored(step.object, this.namespace) as Namespace;
+        return;
+      case "issue": {
+        const { name, entries, inputs, once } = step.credentials;
+        const annotations = {
+          [inputsAnnotation]: inputs,
+          ...(once ? {} : { [renewAtAnnotation]: String(at + YEAR / 2) }),
+        };
+        const content = Buffer.from(`${SECRET} ${at}`).toString("base64");
+        const data = Object.fromEntries(entries.flatMap(fileNames).map((file) => [file, content]));
+        const secret = { apiVersion: "v1", kind: "Secret", metadata: { name, annotations }, data } as Secret;
+        this.live.set(step.id, this.#stored(secret, undefined));
+        return;
+      }
+      case "apply":
+        this.live.set(step.id, this.#stored(step.object, this.live.get(step.id)));
+        return;
+      case "delete":
+        this.live.delete(step.id);
+        return;
+      case "create-join-objects":
+        this.joinedAt = step.server;
+    }
+  }
+
+  assignAddress(): void {
+    const service = this.live.get("Service/kube-apiserver") as Service | undefined;
+    if (service === undefined) return;
+    const ports = service.spec.ports?.map((port) => ({ ...port, nodePort: port.nodePort ?? 31_000 }));
+    this.live.set(idOf(service), {
+      ...service,
+      spec: { ...service.spec, ...(ports ? { ports } : {}) },
+      status: { loadBalancer: { ingress: [{ ip: "203.0.113.7" }] } },
+    } as Service);
+  }
+
+  /** The programs of these names, or all, run as their newest templates say. */
+  rollOut(...names: string[]): void {
+    for (const [id, object] of this.live) {
+      const { kind, metadata } = object;
+      if (kind !== "Deployment" && kind !== "StatefulSet") continue;
+      if (names.length > 0 && !names.includes(metadata.name)) continue;
+      const { spec } = object as Deployment | StatefulSet;
+      const replicas = spec.replicas ?? 1;
+      const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas };
+      this.live.set(id, { ...object, status: { ...counts, observedGeneration: metadata.generation } } as Deployment);
+      this.pods = this.pods.filter((pod) => pod.metadata.labels?.[componentLabel] !== metadata.name);
+      for (let index = 0; index < replicas; index++)
+        this.pods.push({
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { ...spec.template.metadata, name: `${metadata.name}-${index}` },
+          spec: spec.template.spec,
+          status: { conditions: [{ type: "Ready", status: "True" }] },
+        });
+    }
+  }
+
+  #stored(object: KubeObject, before: KubeObject | undefined): KubeObject {
+    this.written.push(object);
+    const generation = (before?.metadata.generation ?? 0) + 1;
+    const { status } = (before ?? {}) as { status?: unknown };
+    const metadata = { ...object.metadata, generation, resourceVersion: String(++this.#revision) };
+    return { ...object, metadata, ...(status === undefined ? {} : { status }) } as KubeObject;
+  }
+}
