@@ -1,16 +1,19 @@
 /**
- * One suite for every runtime of hosted control planes: the same cases on the embedded API server and on processes of Kubernetes' own programs, each brought up by
- * the controller of HostedControlPlane.
+ * One suite for every runtime of hosted control planes: the same cases on the embedded API server, on processes of Kubernetes' own programs, and on pods of a
+ * service cluster, whose containers' commands a played node runs as processes with the mounts, the user and the names that the pods have. The
+ * controller of HostedControlPlane brings up each.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { allKinds, Cluster, HostedControlPlane, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer } from "@causeway/apiserver";
+import { startWorkloads } from "../../packages/causeway/src/workloads/start.ts";
 import { silentLog, systemClock } from "@causeway/foundation";
 import {
   createEmbeddedRuntime,
   createHostedControlPlane,
+  createPodsRuntime,
   createProcessRuntime,
   createRuntimes,
   type ControlPlaneRuntime,
@@ -34,6 +37,7 @@ import {
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PlayedNode } from "./played-node.ts";
 import { programs } from "./programs.ts";
 
 const VERSION = "v1.34.4";
@@ -58,12 +62,15 @@ interface World {
   close(): Promise<void>;
 }
 
+const managed = "app.kubernetes.io/managed-by=causeway-hosted-control-plane";
+type RuntimeName = "Embedded" | "Process" | "Pods";
+
 const signal = new AbortController().signal;
 const key = (name: string) => ({ namespace: "default", name });
 
 async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
   let last: unknown;
-  for (let i = 0; i < 600; i++) {
+  for (let i = 0; i < 1_500; i++) {
     try {
       const found = await look();
       if (found !== undefined) return found;
@@ -72,10 +79,16 @@ async function until<T>(what: string, look: () => Promise<T | undefined>): Promi
     }
     await systemClock.sleep(100);
   }
-  throw new Error(`not in a minute: ${what}`, { cause: last });
+  throw new Error(`not in time: ${what}`, { cause: last });
 }
 
-async function startWorld(name: "Embedded" | "Process"): Promise<World> {
+function missingFor(name: RuntimeName): string | undefined {
+  if (name === "Embedded") return undefined;
+  if (name === "Pods" && process.getuid?.() !== 0) return "needs root, for mount namespaces";
+  return missing();
+}
+
+async function startWorld(name: RuntimeName): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "control-planes-"));
   const folder = join(dir, "programs");
   const { kubernetes } = programs();
@@ -87,9 +100,12 @@ async function startWorld(name: "Embedded" | "Process"): Promise<World> {
     crds: allKinds.map(toCustomResourceDefinition),
     dir: join(dir, "apiserver"),
     isolation: { program: worker },
+    // The management cluster is the service cluster: it binds the pods, and has Deployments and StatefulSets.
+    ...(name === "Pods" ? { controllers: startWorkloads, management: { controllers: true } } : {}),
   });
   const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
   const clients: KubernetesClient[] = [client];
+  const node = name === "Pods" ? playNode(client, dir) : undefined;
   let end = async (): Promise<void> => {};
   let runtime: ControlPlaneRuntime | undefined;
   const start = (): void => {
@@ -98,15 +114,28 @@ async function startWorld(name: "Embedded" | "Process"): Promise<World> {
     const processes =
       name === "Process" ? createProcessRuntime({ dir: join(dir, "state"), programs: folder, ...tools }) : undefined;
     const embedded = createEmbeddedRuntime({ apiServer: server });
+    const informers = createInformers(client, tools);
+    const readSecret = (namespace: string, secret: string) => client.find(Secret, { namespace, name: secret });
+    const pods =
+      name === "Pods"
+        ? createPodsRuntime({ informers, settings: { owner: "suite" }, readSecret, ...tools })
+        : undefined;
     runtime = createRuntimes({
-      runtimes: { Embedded: embedded, ...(processes ? { Process: processes } : {}) },
+      runtimes: {
+        Embedded: embedded,
+        ...(processes ? { Process: processes } : {}),
+        ...(pods ? { Pods: pods } : {}),
+      },
       default: name,
     });
-    const informers = createInformers(client, tools);
     const events = createEventRecorder(client, { component: "test", clock: systemClock });
     const advertise = async () => "127.0.0.1";
     const controller = createHostedControlPlane({ informers, runtime, advertise, events, ...tools });
-    const running = [informers.run(stopping.signal), controller.run(stopping.signal)];
+    const running = [
+      informers.run(stopping.signal),
+      controller.run(stopping.signal),
+      ...(pods ? [pods.run(stopping.signal)] : []),
+    ];
     end = async () => {
       stopping.abort(new Error("stopped"));
       await Promise.allSettled(running);
@@ -134,9 +163,26 @@ async function startWorld(name: "Embedded" | "Process"): Promise<World> {
     },
     async close() {
       await end();
+      await node?.stop();
       await Promise.all(clients.map((each) => each.close()));
       await server.close();
       rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A node that runs the containers' commands, whatever their version, with the programs that were built. */
+function playNode(client: KubernetesClient, dir: string): { stop(): Promise<void> } {
+  const { kubernetes } = programs();
+  const built = "dir" in kubernetes ? kubernetes.dir : "";
+  const stopping = new AbortController();
+  const informers = createInformers(client, { clock: systemClock, log: silentLog });
+  const node = new PlayedNode({ informers, client, dir: join(dir, "node"), programsOf: () => built });
+  const running = [informers.run(stopping.signal), node.run(stopping.signal)];
+  return {
+    async stop() {
+      stopping.abort(new Error("stopped"));
+      await Promise.allSettled(running);
     },
   };
 }
@@ -171,8 +217,8 @@ const available = (world: World, name: string) =>
 
 const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: key(name), data: { a: "b" } });
 
-for (const name of ["Embedded", "Process"] as const) {
-  const why = name === "Process" ? missing() : undefined;
+for (const name of ["Embedded", "Process", "Pods"] as const) {
+  const why = missingFor(name);
   describe.skipIf(why !== undefined)(
     `a control plane of runtime ${name}${why === undefined ? "" : ` (${why})`}`,
     () => {
@@ -180,6 +226,7 @@ for (const name of ["Embedded", "Process"] as const) {
       beforeAll(async () => {
         world = await startWorld(name);
         await Promise.all([create(world, "one"), create(world, "two")]);
+        await available(world, "one");
       });
       afterAll(() => world.close());
 
@@ -289,6 +336,12 @@ for (const name of ["Embedded", "Process"] as const) {
         expect(await world.runtime.observe("default.two", signal)).toBeUndefined();
         const state = join(world.dir, "state");
         if (name === "Process") expect(readdirSync(state)).toEqual(["default.one"]);
+        if (name === "Pods") {
+          const { items } = await world.client.list(Namespace, { labelSelector: managed });
+          expect(items.map(({ metadata }) => metadata.annotations?.["controlplane.causeway.dev/id"])).toEqual([
+            "default.one",
+          ]);
+        }
         expect(await (await world.tenant("one")).find(ConfigMap, key("kept"))).toBeDefined();
       });
     },

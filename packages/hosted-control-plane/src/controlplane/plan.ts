@@ -151,9 +151,19 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     authentication: authenticationOf(object),
     ...joinOf(observed),
     worker: object.spec.worker === "Own" ? "own" : "shared",
-    replicas: object.spec.replicas ?? 1,
-    ...(object.spec.pods === undefined ? {} : { pods: object.spec.pods }),
-    ...(observed.initialized ? { initialized: true as const } : {}),
+    ...podsOf(observed),
+  };
+}
+
+/** What only runtime Pods reads. */
+function podsOf({
+  object: { spec },
+  initialized,
+}: Observed): Pick<ControlPlaneSpec, "replicas" | "pods" | "initialized"> {
+  return {
+    replicas: spec.replicas ?? 1,
+    ...(spec.pods === undefined ? {} : { pods: spec.pods }),
+    ...(initialized ? { initialized: true as const } : {}),
   };
 }
 

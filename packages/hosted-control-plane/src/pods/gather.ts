@@ -1,4 +1,4 @@
-import { secretText, Secret, type KubeObject, type Namespace, type Pod } from "@causeway/kubernetes";
+import { secretText, type Secret, type KubeObject, type Namespace, type Pod } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ServiceCluster } from "./service-cluster.ts";
 import { idOf } from "./live.ts";

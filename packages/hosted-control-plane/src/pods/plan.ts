@@ -55,7 +55,7 @@ function planPrograms(
   const images = imagesOf(observed.spec.version, observed.settings);
   if (issue.length > 0 || images === undefined)
     return { steps: [...applySteps(observed, network), ...issue], status: stateOf(observed, creating, endpoint) };
-  const stages = stagesOf(observed, { endpoint, images, now });
+  const stages = stagesOf(observed, { endpoint, images });
   const wanted = [...network, ...stages.objects];
   const kept = new Set([
     ...wanted.map(idOf),
@@ -72,7 +72,8 @@ function planPrograms(
     status: {
       ...status,
       ready: stages.isServing && observed.joinedAt === server,
-      ...(stages.isComplete ? {} : { starting: true as const }),
+      // Until the new certificate is served, it has not all of the names.
+      ...(stages.isComplete ? {} : { starting: true as const, names: [] }),
     },
     wait: {
       for: "certificates to be issued again, and changes of the cloud's configuration",

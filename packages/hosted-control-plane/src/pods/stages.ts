@@ -7,7 +7,7 @@ import { cloudControllerObjects, controllerObjects } from "./objects/controllers
 import { etcdMembers, etcdObjects } from "./objects/etcd.ts";
 import { membersAnnotation } from "./refusals.ts";
 import { isRolledOut, templateCredentials, templateVersion, workload } from "./rollout.ts";
-import { sizes } from "./sizes.ts";
+import { sizes, type Size } from "./sizes.ts";
 import { digestOf } from "./tenant.ts";
 
 export interface Endpoint {
@@ -29,7 +29,6 @@ export interface Stages {
 interface StageFrom {
   readonly endpoint: Endpoint;
   readonly images: Images;
-  readonly now: number;
 }
 
 /** What a stage that may not begin yet keeps running. */
@@ -44,73 +43,76 @@ interface Held {
  * etcd, then the API servers, then the controllers, which are never newer than the API. A stage that may not begin is kept as it is, with its
  * version, its replicas and its certificates. Down to hibernation the order is the reverse one.
  */
-export function stagesOf(observed: Observed, from: StageFrom): Stages {
-  const { spec, live, namespaceName: namespace, settings } = observed;
-  const { endpoint, images } = from;
-  const size = sizes[spec.pods?.size ?? "Small"];
+export function stagesOf(observed: Observed, { endpoint, images }: StageFrom): Stages {
+  const { spec, live, namespaceName: namespace } = observed;
   const sleeping = spec.replicas === 0;
   const api = workload(live.get("Deployment/kube-apiserver"));
-  const apiPods = api?.status?.replicas ?? 0;
-  const base = { spec, namespace, size };
+  const base: Base = { spec, namespace, size: sizes[spec.pods?.size ?? "Small"], images, endpoint, sleeping };
+  const etcd = etcdStage(observed, base, api?.status?.replicas ?? 0);
+  const etcdDone = isDone(observed, etcd);
+  const servers = apiStage(observed, base, etcdDone);
+  const apiDone = servers.began && isDone(observed, servers.objects);
+  const controllers = controllersStage(observed, base, apiDone);
+  const controllersDone = controllers.began && isDone(observed, controllers.objects);
+  return {
+    objects: [...etcd, ...servers.objects, ...controllers.objects],
+    isServing: !sleeping && (api?.status?.readyReplicas ?? 0) > 0,
+    isComplete: etcdDone && apiDone && controllersDone,
+    waitsFor: [...(etcdDone ? [] : ["etcd"]), ...(apiDone ? [] : ["kube-apiserver"]), "the controllers"][0] ?? "",
+  };
+}
 
-  const etcd = etcdObjects({
+interface Base {
+  readonly spec: Observed["spec"];
+  readonly namespace: string;
+  readonly size: Size;
+  readonly images: Images;
+  readonly endpoint: Endpoint;
+  readonly sleeping: boolean;
+}
+
+interface Stage {
+  readonly objects: readonly KubeObject[];
+  /** False: what runs is kept as it is. */
+  readonly began: boolean;
+}
+
+/** etcd runs as long as an API server does. */
+function etcdStage(observed: Observed, { sleeping, ...base }: Base, apiPods: number): KubeObject[] {
+  const { spec } = base;
+  const objects = etcdObjects({
     ...base,
     version: spec.version,
-    images,
     datastore: spec.pods?.datastore ?? {},
     running: !sleeping || apiPods > 0,
     quotaBytes: spec.limits.bytes,
     credentials: secretDigest(observed, "etcd"),
-  }).map((object) => withMembers(object, etcdMembers(spec.pods?.datastore)));
-  const etcdDone = isDone(observed, etcd);
-
-  const apiWanted: Held = {
-    version: spec.version,
-    images,
-    replicas: spec.replicas,
-    credentials: digestOf([secretDigest(observed, "kube-apiserver"), settings.tunnel ?? null]),
-  };
-  const apiNow = etcdDone || sleeping ? apiWanted : heldOf(observed, "kube-apiserver");
-  const config = apiServerConfig({ namespace, tunnel: settings.tunnel });
-  const apiObjects =
-    apiNow === undefined
-      ? []
-      : [config, ...apiServerObjects({ ...base, ...apiNow, endpoint, tunnel: settings.tunnel })];
-  const apiDone = apiNow === apiWanted && isDone(observed, apiObjects);
-
-  const controllers = controllersOf(observed, { apiDone, sleeping, images, base });
-  const controllersDone = controllers.began && isDone(observed, controllers.objects);
-  return {
-    objects: [...etcd, ...apiObjects, ...controllers.objects],
-    isServing: !sleeping && (api?.status?.readyReplicas ?? 0) > 0,
-    isComplete: etcdDone && apiDone && controllersDone,
-    waitsFor: !etcdDone ? "etcd" : !apiDone ? "kube-apiserver" : "the controllers",
-  };
+  });
+  return objects.map((object) => withMembers(object, etcdMembers(spec.pods?.datastore)));
 }
 
-interface ControllersWith {
-  readonly apiDone: boolean;
-  readonly sleeping: boolean;
-  readonly images: Images;
-  readonly base: Pick<Parameters<typeof controllerObjects>[0], "spec" | "namespace" | "size">;
+function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boolean): Stage {
+  const { spec, namespace, images } = base;
+  const { tunnel } = observed.settings;
+  const began = etcdDone || sleeping;
+  const credentials = digestOf([secretDigest(observed, "kube-apiserver"), tunnel ?? null]);
+  const wanted: Held = { version: spec.version, images, replicas: spec.replicas, credentials };
+  const now = began ? wanted : heldOf(observed, "kube-apiserver");
+  if (now === undefined) return { objects: [], began };
+  return { objects: [apiServerConfig({ namespace, tunnel }), ...apiServerObjects({ ...base, ...now, tunnel })], began };
 }
 
-function controllersOf(
-  observed: Observed,
-  { apiDone, sleeping, images, base }: ControllersWith,
-): { objects: KubeObject[]; began: boolean } {
+const controllerNames = ["kube-controller-manager", "kube-scheduler", "cloud-controller-manager"];
+
+function controllersStage(observed: Observed, { sleeping, ...base }: Base, apiDone: boolean): Stage {
   const { spec, settings } = observed;
-  const names = ["kube-controller-manager", "kube-scheduler", "cloud-controller-manager"];
+  const { images } = base;
   const began = apiDone || sleeping;
-  const objects = names.flatMap((name) => {
+  const objects = controllerNames.flatMap((name) => {
     const isCloud = name === "cloud-controller-manager";
     if (isCloud && spec.pods?.cloudConfigSecret === undefined) return [];
-    const wanted: Held = {
-      version: spec.version,
-      images,
-      replicas: spec.replicas,
-      credentials: secretDigest(observed, name),
-    };
+    const credentials = secretDigest(observed, name);
+    const wanted: Held = { version: spec.version, images, replicas: spec.replicas, credentials };
     const now = began ? wanted : heldOf(observed, name);
     if (now === undefined) return [];
     const from = { ...base, ...now, credentials: { [name]: now.credentials } };

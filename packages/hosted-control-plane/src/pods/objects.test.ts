@@ -1,0 +1,69 @@
+import type { ConfigMap, Secret } from "@causeway/kubernetes";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { workload } from "./rollout.ts";
+import { managedBy, managedByLabel, namespaceOf } from "./tenant.ts";
+import { PlayedCluster, SECRET } from "./testing/played-cluster.ts";
+import { specOf } from "./testing/spec.ts";
+
+const anySpec = fc.record({
+  version: fc.constantFrom("v1.32.0", "v1.33.2", "v1.34.4"),
+  replicas: fc.integer({ min: 0, max: 5 }),
+  members: fc.constantFrom(1, 3),
+  size: fc.constantFrom("Small" as const, "Medium" as const, "Large" as const),
+  exposure: fc.constantFrom("LoadBalancer" as const, "NodePort" as const),
+  hasCloud: fc.boolean(),
+  hasTunnel: fc.boolean(),
+  podCidr: fc.option(fc.constant("10.244.0.0/16"), { nil: undefined }),
+});
+
+test("whatever is asked for: each object is labelled, restricted and in the namespace, and no secret is outside of Secrets", () => {
+  fc.assert(
+    fc.property(anySpec, ({ members, size, exposure, hasCloud, hasTunnel, podCidr, ...rest }) => {
+      const tunnel = { url: "https://tunnel:8090", certificateAuthority: "CERTIFICATE", namespace: "tunnels" };
+      const cluster = new PlayedCluster(hasTunnel ? { tunnel } : {});
+      cluster.cloudConfig = hasCloud ? SECRET : undefined;
+      const spec = specOf({
+        ...rest,
+        ...(podCidr === undefined ? {} : { podCidr }),
+        endpoint: { host: exposure === "NodePort" ? "10.6.0.1" : "", port: 0 },
+        pods: { size, exposure, datastore: { members }, ...(hasCloud ? { cloudConfigSecret: "cloud" } : {}) },
+      });
+      cluster.complete(spec);
+      const namespace = namespaceOf("management", spec.id);
+      for (const object of cluster.written) {
+        if (object.kind === "Secret") continue;
+        const text = JSON.stringify(object);
+        expect(text).not.toContain(SECRET);
+        expect(text).not.toContain("PRIVATE KEY");
+        expect(object.metadata.labels?.[managedByLabel]).toBe(managedBy);
+        if (object.kind === "Namespace") continue;
+        expect(object.metadata.namespace).toBe(namespace);
+        if (object.kind === "ConfigMap") expect(Object.keys((object as ConfigMap).data ?? {})).not.toContain("");
+        const pod = workload(object.kind === "Deployment" || object.kind === "StatefulSet" ? object : undefined);
+        for (const container of pod?.spec.template.spec.containers ?? []) {
+          expect(container["securityContext"]).toMatchObject({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ["ALL"] },
+          });
+          expect(container.resources?.limits?.["memory"]).toBeDefined();
+          expect(container["readinessProbe"]).toBeDefined();
+        }
+      }
+      const secrets = [...cluster.live.values()].filter(({ kind }) => kind === "Secret") as Secret[];
+      const mounted = [...cluster.live.values()].flatMap((object) =>
+        (workload(object)?.spec?.template?.spec.volumes ?? []).flatMap(
+          ({ secret }) => (secret as { secretName?: string } | undefined)?.secretName ?? [],
+        ),
+      );
+      // Only the root of etcd's certificates is mounted nowhere.
+      const names = secrets.map(({ metadata }) => metadata.name).filter((name) => name !== "etcd-ca");
+      expect(new Set(mounted)).toEqual(new Set(names));
+      cluster.performed.splice(0);
+      cluster.settle(spec);
+      expect(cluster.performed).toEqual([]);
+    }),
+    { numRuns: 12 },
+  );
+});

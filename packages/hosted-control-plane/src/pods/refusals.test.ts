@@ -1,0 +1,92 @@
+import type { Service } from "@causeway/kubernetes";
+import { describe, expect, test } from "vitest";
+import type { ControlPlaneSpec } from "../runtime.ts";
+import { namespaceOf } from "./tenant.ts";
+import { PlayedCluster } from "./testing/played-cluster.ts";
+import { specOf } from "./testing/spec.ts";
+
+describe("a control plane as pods is refused, and nothing is changed,", () => {
+  const initialized = { initialized: true } as const;
+  const foreign = { "controlplane.causeway.dev/id": "other.web" };
+  const cases: [string, (cluster: PlayedCluster) => Partial<ControlPlaneSpec>, string, "user" | "operator"][] = [
+    ["with an older version", () => ({ version: "v1.33.1" }), "PODS_DOWNGRADE", "user"],
+    ["with a version that skips a minor", () => ({ version: "v1.35.0" }), "PODS_MINOR_SKIPPED", "user"],
+    ["with a version that is not in the table", () => ({ version: "v1.12.0" }), "PODS_VERSION_NOT_SERVED", "user"],
+    [
+      "with Keystone",
+      () => ({ authentication: { external: { type: "keystone", settings: {} } } }),
+      "PODS_UNSUPPORTED",
+      "user",
+    ],
+    ["with a node port and no address", () => ({ pods: { exposure: "NodePort" } }), "PODS_ENDPOINT_MISSING", "user"],
+    ["with two members", () => ({ pods: { datastore: { members: 2 } } }), "PODS_MEMBERS_INVALID", "user"],
+    ["with another number of members", () => ({ pods: { datastore: { members: 3 } } }), "PODS_MEMBERS_INVALID", "user"],
+    [
+      "without its cloud's configuration",
+      () => ({ pods: { cloudConfigSecret: "cloud" } }),
+      "PODS_CLOUD_CONFIG_MISSING",
+      "user",
+    ],
+    [
+      "when its namespace is another's",
+      (cluster) => {
+        if (cluster.namespace) cluster.namespace.metadata.annotations = foreign;
+        return {};
+      },
+      "PODS_NAMESPACE_FOREIGN",
+      "operator",
+    ],
+    [
+      "when its namespace with the data is gone",
+      (cluster) => {
+        cluster.namespace = undefined;
+        cluster.live.clear();
+        return initialized;
+      },
+      "PODS_DATA_LOST",
+      "operator",
+    ],
+    [
+      "when the key of its Secrets is gone",
+      (cluster) => {
+        cluster.live.delete("Secret/encryption");
+        return initialized;
+      },
+      "PODS_ENCRYPTION_KEY_LOST",
+      "operator",
+    ],
+  ];
+  test.each(cases)("%s", (_, change, code, actor) => {
+    const cluster = new PlayedCluster({ versions: { "v1.35": { etcd: "3.6.6-0" } } });
+    cluster.complete(specOf());
+    cluster.performed.splice(0);
+    const changes = change(cluster);
+    const { status } = cluster.settle(specOf(changes));
+    expect(status.problem).toMatchObject({ code, actor });
+    expect(cluster.performed).toEqual([]);
+  });
+});
+
+test("a load balancer with a name and no address is reported to the user", () => {
+  const cluster = new PlayedCluster();
+  cluster.settle(specOf());
+  const service = cluster.live.get("Service/kube-apiserver") as Service;
+  cluster.live.set("Service/kube-apiserver", {
+    ...service,
+    status: { loadBalancer: { ingress: [{ hostname: "lb.example.org" }] } },
+  } as Service);
+  expect(cluster.settle(specOf()).status.problem).toMatchObject({ code: "PODS_ENDPOINT_MISSING", actor: "user" });
+});
+
+test("namespaces of two tenants, and of two management clusters, have different names of 63 characters at most", () => {
+  const names = [
+    ["a", "n.web"],
+    ["b", "n.web"],
+    ["a", "n-b.web"],
+    ["a", "n.b-web"],
+    ["a", `n.${"x".repeat(63)}`],
+    ["a", `n.${"x".repeat(62)}y`],
+  ].map(([owner = "", id = ""]) => namespaceOf(owner, id));
+  expect(new Set(names).size).toBe(names.length);
+  for (const name of names) expect(name).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])$/);
+});

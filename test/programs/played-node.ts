@@ -1,0 +1,350 @@
+/**
+ * A node of a service cluster in place of a real one: it runs each container's command as a process of this machine, with the mounts, the user, the environment
+ * and the names of Services that the Pod has, and its readiness probe decides whether it is ready. Images are folders of programs. Needs root (mount namespaces).
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+  closeSync,
+} from "node:fs";
+import { get as getHttp } from "node:http";
+import { get as getHttps } from "node:https";
+import { dirname, join } from "node:path";
+import { messageOf, systemClock } from "@causeway/foundation";
+import {
+  ConfigMap,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  type Container,
+  type Informers,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { PlayedServices } from "./played-services.ts";
+
+export interface PlayedNodeOptions {
+  readonly informers: Informers;
+  readonly client: KubernetesClient;
+  /** Folder for everything of the pods. */
+  readonly dir: string;
+  /** The folder with the programs of an image. */
+  readonly programsOf: (image: string) => string;
+}
+
+interface Running {
+  readonly ip: string;
+  readonly dir: string;
+  child: ChildProcess | undefined;
+  restarts: number;
+  last: string | undefined;
+  ready: boolean;
+  ending: boolean;
+}
+
+const NODE = "played";
+const network = `127.${10 + Math.floor(Math.random() * 200)}`;
+const ready = [{ type: "Ready", status: "True", reason: "KubeletReady" } as const];
+
+export class PlayedNode {
+  readonly #options: PlayedNodeOptions;
+  readonly #pods = new Map<string, Running>();
+  readonly #services: PlayedServices;
+  #addresses = 0;
+
+  constructor(options: PlayedNodeOptions) {
+    this.#options = options;
+    this.#services = new PlayedServices({ ...options, address: () => this.#address() });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { informers } = this.#options;
+    const pods = informers.for(Pod);
+    const claims = informers.for(PersistentVolumeClaim);
+    await informers.whenSynced(signal);
+    await this.#register();
+    let turn = 0;
+    while (!signal.aborted) {
+      if (turn++ % 50 === 0) await this.#heartbeat().catch(() => {});
+      for (const claim of claims.list()) await this.#provision(claim).catch(() => {});
+      const mine = pods.list().filter(({ spec }) => spec.nodeName === NODE);
+      await this.#services.update(mine, (pod) => this.#hostsOf(pod)).catch(() => {});
+      await Promise.all(mine.map((pod) => this.#sync(pod).catch(() => {})));
+      const uids = new Set(mine.map(({ metadata }) => metadata.uid));
+      for (const [uid, running] of this.#pods) if (!uids.has(uid)) await this.#end(uid, running);
+      await systemClock.sleep(200, signal).catch(() => {});
+    }
+    this.#services.close();
+    await Promise.all([...this.#pods].map(([uid, running]) => this.#end(uid, running)));
+  }
+
+  /** Processes that run now, by the names of their pods' containers. */
+  get processes(): number {
+    return [...this.#pods.values()].filter(({ child }) => child !== undefined).length;
+  }
+
+  #address(): string {
+    const n = ++this.#addresses;
+    return `${network}.${Math.floor(n / 250)}.${(n % 250) + 1}`;
+  }
+
+  async #register(): Promise<void> {
+    const { client } = this.#options;
+    await client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name: NODE }, spec: {} } as Node);
+    await this.#heartbeat();
+  }
+
+  async #heartbeat(): Promise<void> {
+    const time = new Date().toISOString();
+    const allocatable = { cpu: "64", memory: "256Gi", pods: "200" };
+    const conditions = ready.map((each) => ({ ...each, lastHeartbeatTime: time, lastTransitionTime: time }));
+    const body = { status: { allocatable, capacity: allocatable, conditions } };
+    await this.#options.client.patch(
+      Node,
+      { namespace: "", name: NODE },
+      { type: "merge", body },
+      { subresource: "status" },
+    );
+  }
+
+  async #provision({ metadata, spec, status }: PersistentVolumeClaim): Promise<void> {
+    if (status?.phase === "Bound" || metadata.deletionTimestamp !== undefined) return;
+    const name = `pv-${metadata.uid}`;
+    const { client } = this.#options;
+    if (await client.find(PersistentVolume, { namespace: "", name })) return;
+    await client.create(PersistentVolume, {
+      apiVersion: "v1",
+      kind: "PersistentVolume",
+      metadata: { name },
+      spec: {
+        capacity: { storage: "64Gi" },
+        accessModes: spec.accessModes ?? [],
+        claimRef: {
+          kind: "PersistentVolumeClaim",
+          namespace: metadata.namespace,
+          name: metadata.name,
+          uid: metadata.uid,
+        },
+        persistentVolumeReclaimPolicy: "Retain",
+        storageClassName: spec.storageClassName ?? "",
+        hostPath: { path: join(this.#options.dir, "volumes", String(metadata.uid)) },
+      },
+    } as unknown as PersistentVolume);
+  }
+
+  async #sync(pod: Pod): Promise<void> {
+    const { uid = "", deletionTimestamp, namespace = "", name } = pod.metadata;
+    const running = this.#pods.get(uid);
+    if (deletionTimestamp !== undefined) {
+      if (running?.ending) return;
+      if (running) await this.#end(uid, running);
+      await this.#options.client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0 });
+      return;
+    }
+    if (running === undefined) return this.#start(pod);
+    const [container] = pod.spec.containers;
+    const isReady = container !== undefined && (await probe(container, running.ip));
+    if (isReady !== running.ready) {
+      running.ready = isReady;
+      await this.#report(pod, running);
+    }
+  }
+
+  async #start(pod: Pod): Promise<void> {
+    const { uid = "" } = pod.metadata;
+    const running: Running = {
+      ip: this.#address(),
+      dir: join(this.#options.dir, "pods", uid),
+      child: undefined,
+      restarts: 0,
+      last: undefined,
+      ready: false,
+      ending: false,
+    };
+    this.#pods.set(uid, running);
+    try {
+      await this.#mount(pod, running);
+    } catch (error) {
+      // A Secret is not there yet: the next turn tries again.
+      this.#pods.delete(uid);
+      throw new Error(`${pod.metadata.name}: ${messageOf(error)}`, { cause: error });
+    }
+    await this.#report(pod, running);
+    this.#launch(pod, running);
+  }
+
+  #hostsOf({ metadata }: Pod): { file: string; ip: string } | undefined {
+    const running = this.#pods.get(metadata.uid ?? "");
+    return running && { file: join(running.dir, "root/etc/hosts"), ip: running.ip };
+  }
+
+  /** The folders that take the places of /etc and /var/lib. */
+  async #mount(pod: Pod, { dir }: Running): Promise<void> {
+    const { namespace = "" } = pod.metadata;
+    const etc = join(dir, "root/etc");
+    mkdirSync(join(dir, "root/var/lib/programs"), { recursive: true });
+    mkdirSync(etc, { recursive: true });
+    for (const name of ["passwd", "group", "nsswitch.conf", "ssl", "localtime"])
+      if (existsSync(join("/etc", name))) cpSync(join("/etc", name), join(etc, name), { recursive: true });
+    writeFileSync(join(etc, "hosts"), "127.0.0.1 localhost\n");
+    const [container] = pod.spec.containers;
+    for (const { name, mountPath } of container?.volumeMounts ?? []) {
+      if (mountPath === "/tmp") continue;
+      const target = join(dir, "root", mountPath);
+      mkdirSync(dirname(target), { recursive: true });
+      const volume = pod.spec.volumes?.find((each) => each.name === name) as Volume | undefined;
+      if (volume === undefined) throw new Error(`no volume ${name}`);
+      const claim = volume.persistentVolumeClaim?.claimName;
+      if (claim !== undefined) {
+        const folder = join(this.#options.dir, "claims", namespace, claim);
+        mkdirSync(folder, { recursive: true });
+        chownSync(folder, USER, USER);
+        mkdirSync(target, { recursive: true });
+        writeFileSync(join(dir, "binds"), `${folder} ${target}\n`, { flag: "a" });
+        continue;
+      }
+      mkdirSync(target, { recursive: true });
+      for (const [file, content] of await this.#content(namespace, volume)) {
+        writeFileSync(join(target, file), content);
+        chownSync(join(target, file), 0, USER);
+        chmodSync(join(target, file), volume.secret?.defaultMode ?? volume.configMap?.defaultMode ?? 0o644);
+      }
+    }
+  }
+
+  async #content(namespace: string, { secret, configMap }: Volume): Promise<[string, Buffer][]> {
+    const { client } = this.#options;
+    if (secret) {
+      const { data = {} } = await client.get(Secret, { namespace, name: secret.secretName });
+      return Object.entries(data).map(([file, text]) => [file, Buffer.from(text, "base64")]);
+    }
+    if (configMap) {
+      const { data = {} } = await client.get(ConfigMap, { namespace, name: configMap.name });
+      return Object.entries(data).map(([file, text]) => [file, Buffer.from(text)]);
+    }
+    return [];
+  }
+
+  #launch(pod: Pod, running: Running): void {
+    const [container] = pod.spec.containers;
+    if (container === undefined || running.ending) return;
+    const values: Record<string, string> = { POD_IP: running.ip, POD_NAME: pod.metadata.name };
+    const command = (container.command ?? []).map((word) =>
+      word.replaceAll(/\$\((\w+)\)/g, (_, name: string) => values[name] ?? ""),
+    );
+    const log = openSync(join(running.dir, "log"), "a");
+    const root = join(running.dir, "root");
+    const script = [
+      "set -e",
+      "mount --make-rprivate /",
+      `mount --bind ${this.#options.programsOf(container.image ?? "")} ${root}/var/lib/programs`,
+      `if [ -f ${running.dir}/binds ]; then while read -r from to; do mount --bind "$from" "$to"; done < ${running.dir}/binds; fi`,
+      `mount --rbind ${root}/var/lib /var/lib`,
+      `mount --bind ${root}/etc /etc`,
+      'program=$1; shift; exec setpriv --reuid 65532 --regid 65532 --clear-groups --no-new-privs "/var/lib/programs/$program" "$@"',
+    ].join("\n");
+    const child = spawn("unshare", ["-m", "sh", "-c", script, "sh", ...command], {
+      stdio: ["ignore", log, log],
+      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...values },
+    });
+    closeSync(log);
+    running.child = child;
+    child.once("close", (code, by) => {
+      running.child = undefined;
+      running.ready = false;
+      if (running.ending) return;
+      running.restarts++;
+      running.last = by ?? `exit status ${code}`;
+      void this.#report(pod, running).catch(() => {});
+      setTimeout(() => this.#launch(pod, running), 1_000);
+    });
+  }
+
+  async #report(pod: Pod, running: Running): Promise<void> {
+    const { namespace = "", name } = pod.metadata;
+    const [container] = pod.spec.containers;
+    const time = new Date().toISOString();
+    const is = running.ready ? "True" : "False";
+    const crashing = running.child === undefined && running.restarts > 0;
+    const state = crashing
+      ? { waiting: { reason: "CrashLoopBackOff", message: running.last } }
+      : { running: { startedAt: time } };
+    const status = {
+      phase: "Running",
+      podIP: running.ip,
+      podIPs: [{ ip: running.ip }],
+      hostIP: "127.0.0.1",
+      conditions: [
+        { type: "PodScheduled", status: "True", lastTransitionTime: time },
+        { type: "Initialized", status: "True", lastTransitionTime: time },
+        { type: "ContainersReady", status: is, lastTransitionTime: time },
+        { type: "Ready", status: is, lastTransitionTime: time },
+      ],
+      containerStatuses: [
+        {
+          name: container?.name,
+          image: container?.image,
+          imageID: "played",
+          ready: running.ready,
+          started: true,
+          restartCount: running.restarts,
+          state,
+        },
+      ],
+    };
+    await this.#options.client.patch(
+      Pod,
+      { namespace, name },
+      { type: "merge", body: { status } },
+      { subresource: "status" },
+    );
+  }
+
+  async #end(uid: string, running: Running): Promise<void> {
+    running.ending = true;
+    const { child } = running;
+    if (child) {
+      const ended = new Promise((done) => child.once("close", done));
+      child.kill("SIGTERM");
+      const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+      await ended;
+      clearTimeout(timer);
+    }
+    this.#pods.delete(uid);
+    rmSync(running.dir, { recursive: true, force: true });
+  }
+}
+
+const USER = 65_532;
+
+interface Volume {
+  readonly name: string;
+  readonly secret?: { readonly secretName: string; readonly defaultMode?: number };
+  readonly configMap?: { readonly name: string; readonly defaultMode?: number };
+  readonly persistentVolumeClaim?: { readonly claimName: string };
+}
+
+function probe(container: Container, ip: string): Promise<boolean> {
+  const { httpGet } = container["readinessProbe"] as { httpGet: { path: string; port: number; scheme: string } };
+  const options = { host: ip, port: httpGet.port, path: httpGet.path, agent: false, timeout: 3_000 };
+  return new Promise((done) => {
+    const answered = (response: { statusCode?: number; resume(): void }): void => {
+      response.resume();
+      done(response.statusCode === 200);
+    };
+    const request =
+      httpGet.scheme === "HTTPS"
+        ? getHttps({ ...options, rejectUnauthorized: false }, answered)
+        : getHttp(options, answered);
+    request.on("timeout", () => request.destroy());
+    request.on("error", () => done(false));
+  });
+}

@@ -1,0 +1,111 @@
+/** Services of a played node: names in each pod's /etc/hosts, and a proxy for each Service, which is its load balancer as well. */
+import { writeFileSync } from "node:fs";
+import { createServer, connect, type Server } from "node:net";
+import { Service, type Informers, type KubernetesClient, type Pod } from "@causeway/kubernetes";
+
+export interface PlayedServicesOptions {
+  readonly informers: Informers;
+  readonly client: KubernetesClient;
+  readonly address: () => string;
+}
+
+interface Proxy {
+  readonly ip: string;
+  readonly servers: Server[];
+  targets: readonly { readonly ip: string; readonly port: number; readonly at: number }[];
+}
+
+export class PlayedServices {
+  readonly #options: PlayedServicesOptions;
+  readonly #proxies = new Map<string, Proxy>();
+  readonly #written = new Map<string, string>();
+
+  constructor(options: PlayedServicesOptions) {
+    this.#options = options;
+    options.informers.for(Service);
+  }
+
+  async update(pods: readonly Pod[], hostsOf: (pod: Pod) => { file: string; ip: string } | undefined): Promise<void> {
+    const { informers } = this.#options;
+    const names: string[] = [];
+    for (const service of informers.for(Service).list()) {
+      const { namespace = "", name } = service.metadata;
+      const selected = pods.filter(
+        ({ metadata }) => metadata.namespace === namespace && selects(service.spec.selector, metadata.labels),
+      );
+      if (service.spec.clusterIP === "None") {
+        for (const pod of selected) {
+          const ip = hostsOf(pod)?.ip;
+          if (ip !== undefined) names.push(`${ip} ${pod.metadata.name}.${name}.${namespace}.svc`);
+        }
+        continue;
+      }
+      if (service.spec.selector === undefined) continue;
+      const proxy = this.#proxyOf(service);
+      proxy.targets = selected.flatMap((pod) => targetsOf(pod, service));
+      names.push(`${proxy.ip} ${name}.${namespace}.svc`);
+      await this.#assign(service, proxy.ip);
+    }
+    const text = ["127.0.0.1 localhost", ...names, ""].join("\n");
+    for (const pod of pods) {
+      const file = hostsOf(pod)?.file;
+      if (file === undefined || this.#written.get(file) === text) continue;
+      writeFileSync(file, text);
+      this.#written.set(file, text);
+    }
+  }
+
+  close(): void {
+    for (const { servers } of this.#proxies.values()) for (const server of servers) server.close();
+  }
+
+  #proxyOf(service: Service): Proxy {
+    const key = `${service.metadata.namespace}/${service.metadata.name}`;
+    const known = this.#proxies.get(key);
+    if (known) return known;
+    const proxy: Proxy = { ip: this.#options.address(), servers: [], targets: [] };
+    for (const { port } of service.spec.ports ?? []) {
+      const server = createServer((client) => {
+        const choices = proxy.targets.filter(({ at }) => at === port);
+        const target = choices[Math.floor(Math.random() * choices.length)];
+        client.on("error", () => {});
+        if (target === undefined) return client.destroy();
+        const upstream = connect(target.port, target.ip);
+        upstream.on("error", () => client.destroy());
+        client.on("close", () => upstream.destroy());
+        upstream.on("close", () => client.destroy());
+        client.pipe(upstream).pipe(client);
+      });
+      server.listen(port, proxy.ip);
+      proxy.servers.push(server);
+    }
+    this.#proxies.set(key, proxy);
+    return proxy;
+  }
+
+  async #assign({ metadata, spec, status }: Service, ip: string): Promise<void> {
+    if (spec.type !== "LoadBalancer" || status?.loadBalancer?.ingress !== undefined) return;
+    const { namespace = "", name } = metadata;
+    const body = { status: { loadBalancer: { ingress: [{ ip }] } } };
+    await this.#options.client.patch(Service, { namespace, name }, { type: "merge", body }, { subresource: "status" });
+  }
+}
+
+function selects(
+  selector: Readonly<Record<string, string>> | undefined,
+  labels: Readonly<Record<string, string>> = {},
+): boolean {
+  return selector !== undefined && Object.entries(selector).every(([name, value]) => labels[name] === value);
+}
+
+/** The ports of a ready pod behind those of the Service. */
+function targetsOf({ spec, status, metadata }: Pod, service: Service): { ip: string; port: number; at: number }[] {
+  const isReady = status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True");
+  if (isReady !== true || metadata.deletionTimestamp !== undefined || status?.podIP === undefined) return [];
+  const ports = spec.containers.flatMap((container) => container.ports ?? []);
+  return (service.spec.ports ?? []).flatMap(({ port, targetPort }) => {
+    const found =
+      typeof targetPort === "string" ? ports.find(({ name }) => name === targetPort)?.containerPort : targetPort;
+    return found === undefined ? [] : [{ ip: status.podIP ?? "", port: found, at: port }];
+  });
+}
