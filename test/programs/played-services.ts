@@ -69,7 +69,10 @@ export class PlayedServices {
         const choices = proxy.targets.filter(({ at }) => at === port);
         const target = choices[Math.floor(Math.random() * choices.length)];
         client.on("error", () => {});
-        if (target === undefined) return client.destroy();
+        if (target === undefined) {
+          client.destroy();
+          return;
+        }
         const upstream = connect(target.port, target.ip);
         upstream.on("error", () => client.destroy());
         client.on("close", () => upstream.destroy());
