@@ -7,8 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { allKinds, Cluster, HostedControlPlane, toCustomResourceDefinition } from "@causeway/api";
-import { startApiServer } from "@causeway/apiserver";
-import { startWorkloads } from "../../packages/causeway/src/workloads/start.ts";
+import { startApiServer, type StartClusterControllers } from "@causeway/apiserver";
 import { silentLog, systemClock } from "@causeway/foundation";
 import {
   createEmbeddedRuntime,
@@ -43,6 +42,8 @@ import { programs } from "./programs.ts";
 const VERSION = "v1.34.4";
 /** Serves embedded control planes with their controllers. */
 const worker = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/worker-main.ts");
+/** The scheduler and the controllers of Deployments and StatefulSets. */
+const workloads = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/start.ts");
 const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
 
 function missing(): string | undefined {
@@ -101,7 +102,7 @@ async function startWorld(name: RuntimeName): Promise<World> {
     dir: join(dir, "apiserver"),
     isolation: { program: worker },
     // The management cluster is the service cluster: it binds the pods, and has Deployments and StatefulSets.
-    ...(name === "Pods" ? { controllers: startWorkloads, management: { controllers: true } } : {}),
+    ...(name === "Pods" ? await serviceCluster() : {}),
   });
   const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
   const clients: KubernetesClient[] = [client];
@@ -169,6 +170,11 @@ async function startWorld(name: RuntimeName): Promise<World> {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+async function serviceCluster() {
+  const { startWorkloads } = (await import(workloads)) as { startWorkloads: StartClusterControllers };
+  return { controllers: startWorkloads, management: { controllers: true } };
 }
 
 /** A node that runs the containers' commands, whatever their version, with the programs that were built. */

@@ -14,7 +14,7 @@ import {
   writeFileSync,
   closeSync,
 } from "node:fs";
-import { get as getHttp } from "node:http";
+import { get as getHttp, type IncomingMessage } from "node:http";
 import { get as getHttps } from "node:https";
 import { dirname, join } from "node:path";
 import { messageOf, systemClock } from "@causeway/foundation";
@@ -334,9 +334,9 @@ interface Volume {
 
 function probe(container: Container, ip: string): Promise<boolean> {
   const { httpGet } = container["readinessProbe"] as { httpGet: { path: string; port: number; scheme: string } };
-  const options = { host: ip, port: httpGet.port, path: httpGet.path, agent: false, timeout: 3_000 };
+  const options = { host: ip, port: httpGet.port, path: httpGet.path, agent: false as const, timeout: 3_000 };
   return new Promise((done) => {
-    const answered = (response: { statusCode?: number; resume(): void }): void => {
+    const answered = (response: IncomingMessage): void => {
       response.resume();
       done(response.statusCode === 200);
     };

@@ -5,6 +5,7 @@ import { cloudControllerManagerCommand } from "./cloud-controller-manager/comman
 import { clusterApiCommand } from "./cluster-api/command.ts";
 import { clusterApiOpenStackCommand } from "./cluster-api-openstack/command.ts";
 import { openStackOperatorCommand } from "./openstack-operator/command.ts";
+import { hostedControlPlaneCommand } from "./hosted-control-plane/command.ts";
 import { keystoneAuthCommand } from "./keystone-auth/command.ts";
 import { tunnelAgentCommand } from "./tunnel-agent/command.ts";
 import { tunnelServerCommand } from "./tunnel-server/command.ts";
@@ -70,5 +71,6 @@ export const components: readonly Component[] = [
     command: magnumApiCommand,
     example: "magnum-api --keystone-url https://identity.example.org/v3 --kubeconfig management.kubeconfig",
   },
+  { command: hostedControlPlaneCommand, example: "hosted-control-plane --kubeconfig management.kubeconfig" },
   { command: openStackOperatorCommand, example: "openstack-operator --kubeconfig admin.conf" },
 ];

@@ -1,0 +1,115 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { HostedControlPlane, toCustomResourceDefinition } from "@causeway/api";
+import { createMetrics, InputError, systemClock, type Log, type Metrics } from "@causeway/foundation";
+import { createHostedControlPlane, createPodsRuntime, createRuntimes } from "@causeway/hosted-control-plane";
+import {
+  createClient,
+  createEventRecorder,
+  createInformers,
+  electLeader,
+  inClusterConfig,
+  loadKubeconfig,
+  Namespace,
+  Secret,
+  secretText,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { stringify } from "yaml";
+import { commandLog } from "../../../terminal/text-log.ts";
+import { serveMetrics } from "../serving/plain-metrics.ts";
+import type { HostedControlPlaneFlags } from "./command.ts";
+import { settingsOf } from "./settings.ts";
+
+const clock = systemClock;
+
+/**
+ * Runs the controller of HostedControlPlane objects with runtime Pods until the signal aborts; elected, unless it is to work without.
+ * @throws FLAG_INVALID, CERTIFICATE_UNREADABLE, KUBECONFIG_…, METRICS_ADDRESS_INVALID, SERVICE_CLUSTER_UNKNOWN
+ */
+export async function hostedControlPlane(flags: HostedControlPlaneFlags, signal: AbortSignal): Promise<void> {
+  if (flags.printCrds) {
+    process.stdout.write(`---\n${stringify(toCustomResourceDefinition(HostedControlPlane))}`);
+    return;
+  }
+  // Wrong flags end it before anything is connected to.
+  settingsOf(flags, "");
+  const [log, metrics] = [commandLog(flags.logLevel), createMetrics()];
+  const config = flags.kubeconfig === undefined ? inClusterConfig() : loadKubeconfig({ path: flags.kubeconfig });
+  const client = createClient(config, { userAgent: "causeway-hosted-control-plane", clock, metrics });
+  const served = await serveMetrics(flags.metricsAddress, { metrics, log });
+  const work = (term: AbortSignal) => run(flags, { client, metrics, log }, term);
+  try {
+    if (flags.leaderElect === "false") return await work(signal);
+    const identity = `${hostname()}_${randomUUID()}`;
+    const lease = { namespace: flags.leaderElectNamespace, name: "causeway-hosted-control-plane" };
+    await electLeader({ client, ...lease, identity, onLeading: work, clock, log }, signal);
+  } finally {
+    await served?.close();
+    await client.close();
+  }
+}
+
+interface Tools {
+  readonly client: KubernetesClient;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+async function run(
+  flags: HostedControlPlaneFlags,
+  { client, metrics, log }: Tools,
+  signal: AbortSignal,
+): Promise<void> {
+  const tools = { clock, log, metrics };
+  const settings = settingsOf(flags, flags.owner ?? (await ownerOf(client, signal)));
+  const service = await serviceClient(flags.serviceKubeconfig, { client, metrics, log }, signal);
+  const informers = createInformers(client, { clock, log });
+  const serviceInformers = service === client ? informers : createInformers(service, { clock, log });
+  const readSecret = (namespace: string, name: string, stop: AbortSignal) =>
+    client.find(Secret, { namespace, name }, { signal: stop });
+  const pods = createPodsRuntime({ informers: serviceInformers, settings, readSecret, ...tools });
+  const runtime = createRuntimes({ runtimes: { Pods: pods }, default: "Pods" });
+  const events = createEventRecorder(client, { component: "hosted-control-plane", clock, signal });
+  const advertise = async () => undefined;
+  const controller = createHostedControlPlane({ informers, runtime, advertise, events, ...tools });
+  log.info("starting control planes as pods", { owner: settings.owner, serviceCluster: service.server });
+  try {
+    await Promise.all([
+      informers.run(signal),
+      ...(serviceInformers === informers ? [] : [serviceInformers.run(signal)]),
+      pods.run(signal),
+      controller.run(signal),
+    ]);
+  } finally {
+    if (service !== client) await service.close();
+  }
+}
+
+/** The management cluster, as long as nothing else names it: its namespace kube-system is never deleted. */
+async function ownerOf(client: KubernetesClient, signal: AbortSignal): Promise<string> {
+  const { metadata } = await client.get(Namespace, { namespace: "", name: "kube-system" }, { signal });
+  return metadata.uid ?? "";
+}
+
+async function serviceClient(
+  where: string | undefined,
+  { client, metrics, log }: Tools,
+  signal: AbortSignal,
+): Promise<KubernetesClient> {
+  if (where === undefined) return client;
+  const [namespace = "", name = "", ...rest] = where.split("/");
+  if (name === "" || rest.length > 0)
+    throw new InputError("FLAG_INVALID", `--service-kubeconfig: ${where} is not NAMESPACE/NAME of a Secret`);
+  const text = secretText(await client.find(Secret, { namespace, name }, { signal }), "value");
+  if (text === undefined)
+    throw new InputError(
+      "SERVICE_CLUSTER_UNKNOWN",
+      `Secret ${where} with the service cluster's kubeconfig in key value does not exist`,
+      {
+        hint: `Create it: kubectl -n ${namespace} create secret generic ${name} --from-file=value=service.kubeconfig`,
+      },
+    );
+  log.info("control planes run in another cluster", { secret: where });
+  return createClient(loadKubeconfig({ text }), { userAgent: "causeway-hosted-control-plane", clock, metrics });
+}

@@ -1,0 +1,55 @@
+import { Command, Option } from "@commander-js/extra-typings";
+import { LOG_LEVELS } from "../../../options/logging.ts";
+
+/** The flags of `causeway run hosted-control-plane`. */
+export type HostedControlPlaneFlags = ReturnType<ReturnType<typeof options>["opts"]>;
+
+export function hostedControlPlaneCommand(signal: AbortSignal) {
+  return options()
+    .addHelpText(
+      "after",
+      `
+The service cluster is the management cluster, unless --service-kubeconfig names another one.
+
+Examples:
+  causeway run hosted-control-plane --kubeconfig admin.conf
+  causeway run hosted-control-plane --service-kubeconfig causeway-system/service-cluster --causeway-image registry.example.org/causeway:1
+  causeway run hosted-control-plane --print-crds | kubectl apply --server-side -f -`,
+    )
+    .action(async (given) => (await import("./action.ts")).hostedControlPlane(given, signal));
+}
+
+function options() {
+  return new Command("hosted-control-plane")
+    .description("Control planes of workload clusters as pods of a service cluster, from HostedControlPlane objects.")
+    .option("--kubeconfig <file>", "the management cluster (default: as a pod of it)")
+    .option(
+      "--service-kubeconfig <namespace/name>",
+      "Secret of the management cluster with the service cluster's kubeconfig in key value",
+    )
+    .option(
+      "--owner <name>",
+      "which management cluster this is; part of the names of namespaces, and never changed (default: the uid of its namespace kube-system)",
+    )
+    .option("--registry <prefix>", "where the images of Kubernetes are", "registry.k8s.io")
+    .option("--causeway-image <image>", "image of cloud controller managers; without it a cloud is refused")
+    .option("--versions <list>", 'more minor versions, or other tags of etcd, with commas: "v1.35=3.6.6-0"')
+    .option("--cluster-domain <domain>", "of the service cluster's DNS", "cluster.local")
+    .option("--node-networks <cidrs>", "networks of nodes that API servers connect to without a tunnel")
+    .option("--cloud-networks <cidrs>", "networks of the cloud's APIs, for cloud controller managers (default: any)")
+    .option("--tunnel-url <url>", "https URL of causeway run tunnel-server's port for API servers")
+    .option("--tunnel-ca-file <file>", "authority of its certificate")
+    .option("--tunnel-namespace <namespace>", "where its pods are", "causeway-system")
+    .addOption(
+      new Option("--leader-elect [boolean]", "stand for election, and work only as the leader")
+        .choices(["true", "false"] as const)
+        .preset("true")
+        .default("true"),
+    )
+    .option("--leader-elect-namespace <namespace>", "where the Lease is", "causeway-system")
+    .option("--metrics-address <address:port>", "serve /healthz and /metrics over HTTP there; none by default")
+    .option("--print-crds", "print the CRD and end", false)
+    .addOption(
+      new Option("--log-level <level>", "least level of log lines").choices(LOG_LEVELS).default("info" as const),
+    );
+}

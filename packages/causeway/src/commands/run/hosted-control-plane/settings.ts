@@ -1,0 +1,60 @@
+import { InputError, messageOf, parseCidr, readTextFile } from "@causeway/foundation";
+import type { PodsSettings, VersionImages } from "@causeway/hosted-control-plane";
+import type { HostedControlPlaneFlags } from "./command.ts";
+
+/**
+ * The operator's settings from the flags.
+ * @throws FLAG_INVALID, CERTIFICATE_UNREADABLE
+ */
+export function settingsOf(flags: HostedControlPlaneFlags, owner: string): PodsSettings {
+  const { registry, clusterDomain, causewayImage } = flags;
+  return {
+    owner,
+    registry,
+    clusterDomain,
+    ...(causewayImage === undefined ? {} : { causewayImage }),
+    ...(flags.versions === undefined ? {} : { versions: versionsOf(flags.versions) }),
+    ...(flags.nodeNetworks === undefined ? {} : { nodeNetworks: networksOf("node-networks", flags.nodeNetworks) }),
+    ...(flags.cloudNetworks === undefined ? {} : { cloudNetworks: networksOf("cloud-networks", flags.cloudNetworks) }),
+    ...tunnelOf(flags),
+  };
+}
+
+function versionsOf(text: string): Record<string, VersionImages> {
+  const rows = words(text).map((row): [string, VersionImages] => {
+    const [, minor, etcd] = /^(v\d+\.\d+)=([\w][\w.-]{0,127})$/.exec(row) ?? [];
+    if (minor !== undefined && etcd !== undefined) return [minor, { etcd }];
+    throw invalid("versions", `${row} is not MINOR=TAG, such as v1.35=3.6.6-0`);
+  });
+  return Object.fromEntries(rows);
+}
+
+function networksOf(flag: string, text: string): string[] {
+  const all = words(text);
+  for (const each of all)
+    if (parseCidr(each) === undefined) throw invalid(flag, `${each} is not a network, such as 10.6.0.0/16`);
+  return all;
+}
+
+function tunnelOf({ tunnelUrl, tunnelCaFile, tunnelNamespace }: HostedControlPlaneFlags): Pick<PodsSettings, "tunnel"> {
+  if (tunnelUrl === undefined) return {};
+  if (!URL.canParse(tunnelUrl) || new URL(tunnelUrl).protocol !== "https:")
+    throw invalid("tunnel-url", `${tunnelUrl} is not an https URL`);
+  if (tunnelCaFile === undefined) throw invalid("tunnel-ca-file", "it is needed with --tunnel-url");
+  try {
+    return { tunnel: { url: tunnelUrl, certificateAuthority: readTextFile(tunnelCaFile), namespace: tunnelNamespace } };
+  } catch (cause) {
+    throw new InputError("CERTIFICATE_UNREADABLE", `${tunnelCaFile} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function words(text: string): string[] {
+  return text
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+}
+
+function invalid(flag: string, why: string): InputError {
+  return new InputError("FLAG_INVALID", `--${flag}: ${why}`);
+}
