@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "..");
 const tools = join(root, "tools/kubernetes");
@@ -80,13 +80,31 @@ export async function build(program: Program, folder: string, file: string): Pro
   return code;
 }
 
-/** kube-apiserver, etcd and kubectl of the release in tools/kubernetes/go.mod. */
-export function kubernetesBinaries(names: readonly string[]): Promise<Built> {
-  const version = pinnedVersion(tools, "k8s.io/kubernetes");
+/** What makes a program of Kubernetes report this version. */
+function stampedAs(version: string): string {
   const [major = "", minor = ""] = version.slice(1).split(".");
   const stamp = { gitVersion: version, gitMajor: major, gitMinor: minor };
   const flags = Object.entries(stamp).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
-  const stamped = `-s -w ${flags.join(" ")}`;
+  return `-s -w ${flags.join(" ")}`;
+}
+
+/** The programs of a control plane in the folder VERSION/PROGRAM of `dir`, as `causeway up --programs` takes them. */
+export async function controlPlanePrograms(): Promise<Built> {
+  const served = await kubernetesBinaries(["etcd", "kube-apiserver"]);
+  if ("reason" in served) return served;
+  const folder = join(tools, "e2e");
+  const flags = stampedAs(pinnedVersion(folder, "k8s.io/kubernetes"));
+  const programs = ["kube-controller-manager", "kube-scheduler"].map((name) => {
+    return { name, source: `k8s.io/kubernetes/cmd/${name}`, flags };
+  });
+  const made = await buildMissing(programs, folder, served.dir);
+  return "reason" in made ? made : { dir: dirname(made.dir) };
+}
+
+/** kube-apiserver, etcd and kubectl of the release in tools/kubernetes/go.mod. */
+export function kubernetesBinaries(names: readonly string[]): Promise<Built> {
+  const version = pinnedVersion(tools, "k8s.io/kubernetes");
+  const stamped = stampedAs(version);
   const programs = [
     { name: "etcd", source: "go.etcd.io/etcd/server/v3", flags: "-s -w" },
     { name: "kube-apiserver", source: "k8s.io/kubernetes/cmd/kube-apiserver", flags: stamped },
@@ -113,10 +131,7 @@ export function e2ePrograms(names: readonly string[]): Promise<Built> {
 export async function nodePrograms(): Promise<Built & { readonly version: string }> {
   const folder = join(root, "tools/node");
   const version = pinnedVersion(folder, "k8s.io/kubernetes");
-  const [major = "", minor = ""] = version.slice(1).split(".");
-  const stamp = { gitVersion: version, gitMajor: major, gitMinor: minor };
-  const flags = Object.entries(stamp).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
-  const stamped = `-s -w ${flags.join(" ")}`;
+  const stamped = stampedAs(version);
   const dir = cached(`node-${version}`);
   const kubernetes = [
     { name: "kubelet", source: "k8s.io/kubernetes/cmd/kubelet", flags: stamped },

@@ -84,7 +84,9 @@ export async function startRig(options: { readonly flavor?: string } = {}): Prom
     const sockets = join(dir, "tunnel");
     mkdirSync(sockets);
     const reach = ["--node-networks", TUNNEL_NETWORKS.join(","), "--tunnel-sockets", sockets];
-    const up = start("up", "--cloud", entry, "--state", join(dir, "state"), ...reach);
+    const programs = process.env["CAUSEWAY_NODES_PROGRAMS"];
+    const runtime = programs === undefined ? [] : ["--runtime", "process", "--programs", programs];
+    const up = start("up", "--cloud", entry, "--state", join(dir, "state"), ...reach, ...runtime);
     await up.until(/management API/i);
     const at = ["--kubeconfig", management, "--namespace", "default"];
     const version = ["--kubernetes-version", needed("CAUSEWAY_NODE_VERSION")];

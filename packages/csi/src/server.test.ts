@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect as connectHttp2 } from "node:http2";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
@@ -40,6 +41,23 @@ describe("the server", () => {
     });
     expect((await client.identity.getPluginInfo({})).name).toBe("test.csi");
     expect((await client.controller.createVolume({ name: "a" })).volume?.volumeId).toBe("a");
+  });
+
+  test("serves a client that names the socket's path as its host, as the kubelet does", async () => {
+    const path = join(dir, "csi.sock");
+    await start();
+    const session = connectHttp2("http://localhost", { createConnection: () => connect(path) });
+    open.push(session);
+    const request = session.request({
+      ":method": "POST",
+      ":path": "/csi.v1.Identity/GetPluginInfo",
+      ":authority": encodeURIComponent(path),
+      "content-type": "application/grpc",
+      te: "trailers",
+    });
+    request.end(Buffer.alloc(5));
+    const chunks = (await request.toArray()) as Buffer[];
+    expect(Buffer.concat(chunks).toString()).toContain("test.csi");
   });
 
   test("returns the gRPC status of a CSI error, and Internal for others", async () => {

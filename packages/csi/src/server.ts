@@ -2,6 +2,7 @@ import { createServer, type Http2Server, type ServerHttp2Session } from "node:ht
 import { ConnectError, type Code, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import {
+  asLocalhost,
   CausewayError,
   messageOf,
   removeStaleSocket,
@@ -70,7 +71,7 @@ export async function serveGrpc(
     interceptors,
     routes,
   });
-  const server = createServer({ settings: { maxConcurrentStreams: MOST_STREAMS } }, handler);
+  const server = createServer({ settings: { maxConcurrentStreams: MOST_STREAMS } }, asLocalhost(handler));
   const sessions = new Set<ServerHttp2Session>();
   server.on("session", (session) => {
     sessions.add(session);

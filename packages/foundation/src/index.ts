@@ -43,4 +43,4 @@ export {
   type IpAddress,
 } from "./ip.ts";
 export { iniBoolean, iniSection, iniText, iniTexts, parseIni, type IniSection, type IniValue } from "./ini.ts";
-export { fitsUnixSocket, isServed, removeStaleSocket } from "./unix-socket.ts";
+export { asLocalhost, fitsUnixSocket, isServed, removeStaleSocket } from "./unix-socket.ts";

@@ -1,3 +1,4 @@
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { lstatSync, unlinkSync } from "node:fs";
 import { connect } from "node:net";
 
@@ -36,4 +37,17 @@ export function isServed(path: string): Promise<boolean> {
     });
     socket.once("error", () => resolve(false));
   });
+}
+
+type Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+
+/**
+ * A handler for which every request is to "localhost". Clients of a Unix socket name any host: kubelet and other programs in Go send the percent-encoded
+ * path of the socket, which no URL can have as its host, and a handler that makes a URL of it throws.
+ */
+export function asLocalhost(handler: Handler): Handler {
+  return (request, response) => {
+    request.headers[":authority"] = "localhost";
+    handler(request, response);
+  };
 }

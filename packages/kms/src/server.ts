@@ -2,7 +2,7 @@ import { chmodSync } from "node:fs";
 import { createServer, type ServerHttp2Session } from "node:http2";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { hasCode, InputError, messageOf, removeStaleSocket, type Log } from "@causeway/foundation";
+import { asLocalhost, hasCode, InputError, messageOf, removeStaleSocket, type Log } from "@causeway/foundation";
 import { socketPath } from "./endpoint.ts";
 import { KeyManagementService } from "./protocol.generated.ts";
 import type { KmsService } from "./service.ts";
@@ -32,7 +32,7 @@ export async function serveKms(options: KmsServerOptions): Promise<KmsServer> {
     readMaxBytes: LARGEST_REQUEST,
     routes: (router) => addService(router, options),
   });
-  const server = createServer({ settings: { maxConcurrentStreams: MOST_STREAMS } }, handler);
+  const server = createServer({ settings: { maxConcurrentStreams: MOST_STREAMS } }, asLocalhost(handler));
   const sessions = new Set<ServerHttp2Session>();
   server.on("session", (session) => {
     sessions.add(session);
