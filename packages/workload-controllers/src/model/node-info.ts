@@ -35,7 +35,10 @@ export class NodeInfo {
   /** Sizes in bytes by image name. */
   get images(): ReadonlyMap<string, number> {
     this.#images ??= new Map(
-      imagesOf(this.node).flatMap(({ names = [], sizeBytes = 0 }) => names.map((name) => [name, sizeBytes] as const)),
+      // A kubelet reports null for an image that lost its names.
+      imagesOf(this.node).flatMap(({ names, sizeBytes = 0 }) =>
+        (names ?? []).map((name) => [name, sizeBytes] as const),
+      ),
     );
     return this.#images;
   }

@@ -117,7 +117,7 @@ export function statusOf(pod: Pick<Pod, "status">): SchedulingStatus {
 }
 
 export interface NodeImage {
-  readonly names?: readonly string[];
+  readonly names?: readonly string[] | null;
   readonly sizeBytes?: number;
 }
 

@@ -16,7 +16,7 @@ import { gatherPod } from "./gather.ts";
 import { podInfo, type PodInfo } from "../model/pod-info.ts";
 import { keyText, specOf, statusOf } from "../model/spec.ts";
 import { bind, preempt, report, type Performing } from "./perform.ts";
-import { planPod } from "./plan.ts";
+import { planPod, type SchedulerPlan } from "./plan.ts";
 import { SchedulingQueue, type Waiting } from "./queue.ts";
 import { ClusterState } from "./state.ts";
 import type { SchedulerStep } from "./steps.ts";
@@ -136,7 +136,12 @@ class RunningScheduler {
     const { caches, random } = this.#running;
     const start = this.#state.nodes.length === 0 ? 0 : this.#start % this.#state.nodes.length;
     const charge = this.#context.charge ?? ((work) => work());
-    const plan = charge(() => planPod(gatherPod(pod, { caches, state: this.#state, start, choice: random() })));
+    let plan: SchedulerPlan;
+    try {
+      plan = charge(() => planPod(gatherPod(pod, { caches, state: this.#state, start, choice: random() })));
+    } catch (error) {
+      return this.#planFailed(waiting, error);
+    }
     this.#start = start + plan.tested;
     const [first] = plan.steps;
     if (first?.type === "bind") this.#state.assume(pod, first.node);
@@ -183,6 +188,19 @@ class RunningScheduler {
     for (const other of this.#state.nominatedTo(step.node)) {
       if (other.priority < pod.priority) this.#state.dropNomination(other.key);
     }
+  }
+
+  /** One pod or node that cannot be judged must not keep the other pods from their nodes. */
+  #planFailed(waiting: Waiting, error: unknown): void {
+    const { pod } = waiting;
+    const message = messageOf(error);
+    this.#context.log.error("no node could be chosen for a pod; it is tried again", { pod: pod.key, reason: message });
+    this.#retry(waiting);
+    const failure = { message, nominatedNode: "", reason: "SchedulerError" };
+    const write = report(pod, failure, this.#performing)
+      .catch(() => {})
+      .finally(() => this.#writes.delete(write));
+    this.#writes.add(write);
   }
 
   async #bindFailed(waiting: Waiting, error: unknown): Promise<void> {

@@ -42,10 +42,10 @@ afterEach(async () => {
   await server.close();
 });
 
-function run(): void {
+function run(random: () => number = () => 0): void {
   const informers = createInformers(client);
   const events = createEventRecorder(client, { component: "test" });
-  const scheduler = createScheduler({ informers, clock, log: silentLog, events }, { random: () => 0 });
+  const scheduler = createScheduler({ informers, clock, log: silentLog, events }, { random });
   ended = Promise.all([informers.run(stop.signal), scheduler.run(stop.signal)]);
 }
 
@@ -91,6 +91,31 @@ test("binds pods to nodes that fit, and says of one that fits nowhere why", asyn
   await expect
     .poll(async () => (await eventsOf("large")).map(({ reason, source }) => [reason, source?.component]))
     .toEqual([["FailedScheduling", "default-scheduler"]]);
+});
+
+test("schedules pods on nodes that have an image without names", async () => {
+  for (const name of ["a", "b"]) await addNode(name, { images: [{ names: null, sizeBytes: 1000 }] });
+  run();
+  await addPod("web");
+  await expect.poll(() => nodeOf("web")).toMatch(/^[ab]$/);
+});
+
+test("tries a pod again for which no node could be chosen by an error, and schedules the others meanwhile", async () => {
+  await addNode("a");
+  let left = 1;
+  run(() => {
+    if (left-- > 0) throw new Error("a filter failed");
+    return 0;
+  });
+  await addPod("first");
+  await expect
+    .poll(() => scheduled("first"))
+    .toMatchObject({ status: "False", reason: "SchedulerError", message: "a filter failed" });
+  await addPod("second");
+  await expect.poll(() => nodeOf("second")).toBe("a");
+  expect(await nodeOf("first")).toBeUndefined();
+  await clock.advance(1_000);
+  await expect.poll(() => nodeOf("first")).toBe("a");
 });
 
 test("schedules a pod that waited once a node comes that it fits on, after its back-off", async () => {

@@ -13,7 +13,7 @@ export interface NodeFacts {
   readonly taints?: Node["spec"]["taints"];
   readonly unschedulable?: boolean;
   readonly allocatable?: Readonly<Record<string, string>>;
-  readonly images?: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[];
+  readonly images?: readonly { readonly names: readonly string[] | null; readonly sizeBytes: number }[];
 }
 
 export function node(name: string, facts: NodeFacts = {}): Node {
