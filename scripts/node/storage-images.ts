@@ -16,6 +16,9 @@ const LIBRARIES = [
   ["libedit2", "libbsd0", "libmd0", "libicu72", "libdevmapper1.02.1", "libreadline8", "libpam0g", "libaudit1"],
 ].flat();
 
+/** Images of which the tests use the shell only: those that check whether a file on a volume can be executed use nginx's. */
+const SHELLS = ["registry.k8s.io/e2e-test-images/busybox:1.37.0-1", "registry.k8s.io/e2e-test-images/nginx:1.14-4"];
+
 /** `root` is this checkout, `agnhost` the program of that name. */
 export function storageRecipes(root: string, agnhost: string): readonly ImageRecipe[] {
   return [
@@ -28,12 +31,9 @@ export function storageRecipes(root: string, agnhost: string): readonly ImageRec
       env: ["HOME=/tmp", "NODE_ENV=production"],
     },
     // Not the static busybox: that cannot look up names.
-    {
-      name: "registry.k8s.io/e2e-test-images/busybox:1.37.0-1",
-      packages: ["busybox", "libc6"],
-      busybox: true,
-      entrypoint: [],
-    },
+    ...SHELLS.map((name): ImageRecipe => {
+      return { name, packages: ["busybox", "libc6"], busybox: true, entrypoint: [] };
+    }),
     {
       name: "registry.k8s.io/e2e-test-images/agnhost:2.56",
       packages: ["busybox", "libc6"],
