@@ -10,8 +10,11 @@ const OWN = new Set(["Resizing", "FileSystemResizePending", "ControllerResizeErr
 
 export async function perform(context: Context, observed: Observed, step: Step, signal: AbortSignal): Promise<void> {
   switch (step.type) {
-    case "begin":
-      return patchStatus(context, observed, { conditions: withCondition(context, observed, "Resizing") }, signal);
+    case "begin": {
+      const conditions = withCondition(context, observed, "Resizing");
+      const allocated = allocation(quantityOfBytes(step.bytes), "ControllerResizeInProgress");
+      return patchStatus(context, observed, { ...allocated, conditions }, signal);
+    }
     case "expand":
       return expand(context, observed, step.bytes, signal);
   }
@@ -39,7 +42,7 @@ async function expand(context: Context, observed: Observed, bytes: bigint, signa
   if (answer.nodeExpansionRequired) {
     const message = "Waiting for user to (re-)start a pod to finish file system resize of volume on node.";
     const conditions = withCondition(context, observed, "FileSystemResizePending", message);
-    await patchStatus(context, observed, { conditions }, signal);
+    await patchStatus(context, observed, { ...allocation(storage, "NodeResizePending"), conditions }, signal);
     events.event(claim, {
       type: "Normal",
       reason: "FileSystemResizeRequired",
@@ -47,9 +50,16 @@ async function expand(context: Context, observed: Observed, bytes: bigint, signa
     });
     return;
   }
-  await patchStatus(context, observed, { capacity: { storage }, conditions: otherConditions(observed) }, signal);
+  const status = { capacity: { storage }, ...allocation(storage, null), conditions: otherConditions(observed) };
+  await patchStatus(context, observed, status, signal);
   events.event(claim, { type: "Normal", reason: "VolumeResizeSuccessful", message: "Resize volume succeeded" });
 }
+
+/** The size that the claim's volume is to have, and how far it is; null: it has it. */
+const allocation = (storage: string, state: "ControllerResizeInProgress" | "NodeResizePending" | null) => ({
+  allocatedResources: { storage },
+  allocatedResourceStatuses: { storage: state },
+});
 
 const otherConditions = ({ claim }: Observed): readonly ClaimCondition[] =>
   (claim.status?.conditions ?? []).filter(({ type }) => !OWN.has(type));

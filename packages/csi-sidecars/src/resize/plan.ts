@@ -18,7 +18,7 @@ export function plan({ claim, found }: Observed): Plan<Step, undefined> {
     (status.conditions ?? []).some((each) => each.type === type && each.status === "True");
   // The node grows the file system, and then sets the claim's capacity.
   if (volume >= requested && isTrue("FileSystemResizePending")) return none;
-  const begin: Step[] = isTrue("Resizing") ? [] : [{ type: "begin" }];
+  const begin: Step[] = isTrue("Resizing") ? [] : [{ type: "begin", bytes: requested }];
   const message = `External resizer is resizing volume ${found.volume.metadata.name}`;
   return {
     steps: [...begin, { type: "expand", bytes: requested }],
