@@ -1,11 +1,31 @@
+import { readFileSync } from "node:fs";
 import { eventually } from "../../support/processes.ts";
 import { startRig, type Rig } from "../../nodes/rig.ts";
 
 const PATIENCE = 10 * 60_000;
 const DRIVER = "cinder.csi.openstack.org";
 
-/** The class that the controllers of the cluster's volumes install. */
-export const STORAGE_CLASS = "csi-cinder-sc-delete";
+/** The class of the tests' volumes. */
+export const STORAGE_CLASS = "e2e-cinder";
+
+/** The kernel grows a mounted ext4 for CAP_SYS_RESOURCE only, which the root of a container may not have: then xfs is the default. */
+function defaultFileSystem(): "ext4" | "xfs" {
+  const [, bits = "0"] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+  return (BigInt(`0x${bits}`) >> 24n) & 1n ? "ext4" : "xfs";
+}
+
+function storageClass(): object {
+  return {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "StorageClass",
+    metadata: { name: STORAGE_CLASS },
+    provisioner: DRIVER,
+    parameters: { "csi.storage.k8s.io/fstype": defaultFileSystem() },
+    reclaimPolicy: "Delete",
+    allowVolumeExpansion: true,
+    volumeBindingMode: "WaitForFirstConsumer",
+  };
+}
 
 /** A cluster with two real nodes, whose volumes are Cinder's: its controllers are outside of it, and the driver's node part is a DaemonSet. */
 export async function startStorageCluster(image: string): Promise<Rig> {
@@ -18,7 +38,7 @@ export async function startStorageCluster(image: string): Promise<Rig> {
       spec: { clusterName: "real-nodes", addons: [{ name: "cinder", catalogue: { name: "CinderCSINode", image } }] },
     });
     await eventually(PATIENCE, () => registered(rig) === 2);
-    await eventually(PATIENCE, () => rig.workload("get", "storageclass", STORAGE_CLASS, "-o", "name") !== "");
+    rig.apply(storageClass());
     return rig;
   } catch (error) {
     await rig.close();
