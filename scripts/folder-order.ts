@@ -22,7 +22,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "definitions",
     "admission",
     "kinds",
-    "encryption controllers discovery backup",
+    "encryption controllers discovery backup usage",
     "server",
     "audit",
     "interface.ts",

@@ -9,6 +9,7 @@ import { clientAuthorities } from "../auth/client-certificates.ts";
 import { authorizer } from "../auth/authorize.ts";
 import { Rbac } from "../auth/rbac.ts";
 import { bootstrapCluster } from "./bootstrap.ts";
+import { serveUsage } from "../usage/kinds.ts";
 import { startControllers } from "../controllers/start.ts";
 import type { KindConversion } from "../contract/converter.ts";
 import type { Conversions } from "../contract/converter.ts";
@@ -139,6 +140,8 @@ export async function openCluster(
   const { turns, bytes } = shared;
   const fairness = { flow: new FlowControl(cluster), counts: new ObjectCounts(cluster), turns, bytes };
   serveDefinitions(cluster);
+  // Where the cluster runs what is deployed to it, it says what that uses.
+  if (options.controllers) serveUsage(cluster.catalog);
   const closing = new AbortController();
   const rbac = new Rbac(cluster);
   const authorize = authorizer(cluster, rbac);

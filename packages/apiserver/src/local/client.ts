@@ -28,6 +28,10 @@ import { update } from "../registry/update.ts";
 import { requestInfo } from "../contract/request-info.ts";
 import { optionsOfDeletion } from "../server/resources.ts";
 import { badRequest, methodNotAllowed, noSuchPath, noSuchResource } from "../errors/status.ts";
+import { resourceList } from "../discovery/discovery.ts";
+import { scaleRequest } from "../server/scale.ts";
+import { isUsage } from "../usage/kinds.ts";
+import { usage, usageList } from "../usage/usage.ts";
 import { subresourceRequest } from "../server/subresources.ts";
 import { events, follow } from "./follow.ts";
 
@@ -162,7 +166,8 @@ export class LocalClient implements KubernetesClient {
     }
   }
 
-  /** Reads and creates objects by their paths. Other paths and verbs are refused: what needs them goes over HTTP. */
+  /** Reads and creates objects by their paths, reads and writes scales, and lists the resources of a version. Other paths and verbs are refused: what needs them goes
+   * over HTTP. */
   async request(
     method: string,
     path: string,
@@ -170,8 +175,13 @@ export class LocalClient implements KubernetesClient {
   ): Promise<unknown> {
     const query = new URLSearchParams(options.query);
     const info = requestInfo(method, decodeURIComponent(path), query);
-    if (!info.isResource) throw noSuchPath();
+    if (!info.isResource) return this.#resources(method, info.path);
     const call = this.#call(info, options);
+    if (isUsage(call)) return usageOf(call, info.verb, query);
+    if (info.subresource === "scale" && (info.verb === "get" || info.verb === "update")) {
+      const body = info.verb === "get" ? undefined : plain(options.body ?? {});
+      return this.#charged(call, () => scaleRequest(call, { info, query, body, contentType: undefined }));
+    }
     if (info.verb === "get" && info.subresource === "") return this.#shown(call, current(call).object);
     if (info.verb === "list") return this.#charged(call, () => list(call, query));
     if (info.verb !== "create") throw methodNotAllowed();
@@ -180,6 +190,16 @@ export class LocalClient implements KubernetesClient {
   }
 
   async close(): Promise<void> {}
+
+  /** Which resources a version of a group has: how a kind is found by its name. Throws 404. */
+  #resources(method: string, path: string): unknown {
+    const [root, ...names] = path.split("/").filter(Boolean);
+    const [group = "", version = ""] = root === "api" ? ["", ...names] : names;
+    const isVersion = (root === "api" && names.length === 1) || (root === "apis" && names.length === 2);
+    const found = method === "GET" && isVersion ? resourceList(this.#cluster.catalog, group, version) : undefined;
+    if (!found) throw noSuchPath();
+    return found;
+  }
 
   /** Does a write, and answers with what is stored then, as the called version shows it. */
   async #write<T extends KubeObject>(
@@ -228,6 +248,12 @@ export class LocalClient implements KubernetesClient {
       fieldValidation: "Warn",
     };
   }
+}
+
+async function usageOf(call: Call, verb: string, query: URLSearchParams): Promise<unknown> {
+  if (verb !== "get" && verb !== "list") throw methodNotAllowed();
+  const found = await usage(call, query);
+  return verb === "get" ? found[0] : usageList(call, found);
 }
 
 /** The object with metadata of its own: informers leave managedFields out of theirs. */

@@ -10,14 +10,11 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { Call } from "../contract/call.ts";
 import type { Response } from "../contract/exchange.ts";
 import { apiError, badRequest } from "../errors/status.ts";
-import { at, records, text } from "../json/json.ts";
+import { hostHeader, kubeletAddress } from "../kubelets/address.ts";
 import { isOver, whenOver } from "./pace.ts";
 import { canTakeOver } from "./pod-upgrade.ts";
 import type { UpgradeResponse } from "./upgrade.ts";
 
-/** In the order of kubeadm's --kubelet-preferred-address-types. A name is not looked up: a tenant could have this server ask for any. */
-const ADDRESSES = ["InternalIP", "ExternalIP"];
-const KUBELET_PORT = 10_250;
 /** Headers that are between the client and this server. */
 const OWN_HEADERS = /^(authorization|host|impersonate-.*|x-remote-.*|transfer-encoding|content-length|audit-id)$/;
 const LONGEST_ERROR = 2048;
@@ -35,11 +32,11 @@ export async function askKubelet(
   const protocols = upgrade && protocolsOf(upgrade.request.headers);
   const gone = new AbortController();
   whenOver(response, () => gone.abort());
-  const { host, port } = addressOf(where.node);
-  const socket = await kubelets.connect(host, port, gone.signal);
+  const address = kubeletAddress(where.node);
+  const socket = await kubelets.connect(address.host, address.port, gone.signal);
   if (isOver(response)) return void socket.destroy();
   const path = pathOf(call, where, query);
-  const headers = { host: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}` };
+  const headers = { host: hostHeader(address) };
   if (upgrade)
     return join(
       upgrade,
@@ -165,15 +162,6 @@ function protocolsOf(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 
 function passed(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.test(name)));
-}
-
-function addressOf(node: KubeObject): { host: string; port: number } {
-  const addresses = records(at(node, "status", "addresses"));
-  const found = ADDRESSES.map((type) => addresses.find((each) => each["type"] === type)).find((each) => each);
-  const port = at(node, "status", "daemonEndpoints", "kubeletEndpoint", "Port");
-  if (found) return { host: text(found["address"]), port: typeof port === "number" && port > 0 ? port : KUBELET_PORT };
-  const known = addresses.map((each) => `{${text(each["type"])} ${text(each["address"])}}`).join(" ");
-  throw apiError(500, "InternalError", `no preferred addresses found; known addresses: [${known}]`);
 }
 
 /** Source: the paths of kubelet's server, and of k8s.io/kubernetes/pkg/registry/core/pod, LogLocation and StreamLocation. */

@@ -27,6 +27,8 @@ import { apiError, badRequest, invalidOptions, methodNotAllowed, noSuchResource 
 import { scaleRequest } from "./scale.ts";
 import { subresourceRequest } from "./subresources.ts";
 import { serveWatch } from "./watch.ts";
+import { isUsage } from "../usage/kinds.ts";
+import { usage, usageList } from "../usage/usage.ts";
 import type { ResourceRequest } from "./resource-request.ts";
 
 /** Answers a request on a resource. Throws Status errors. */
@@ -39,6 +41,7 @@ export async function serveResource(request: ResourceRequest, response: Response
     const body = componentStatuses(call, request, () => tableOptions(request));
     return answer(request, response, { code: 200, body });
   }
+  if (isUsage(call)) return answerUsage(request, response, call);
   if (info.subresource === "scale")
     return answer(request, response, { code: 200, body: await scaleRequest(call, request) });
   if (isPodConnect(call)) return connectPod(call, request.query, response);
@@ -86,6 +89,17 @@ function checkedVerb(request: ResourceRequest, call: Call): string {
 function hasPlace({ name, subresource }: RequestInfo, verb: string): boolean {
   if (verb === "create") return subresource !== "" || name === "";
   return (verb !== "update" && verb !== "patch") || name !== "";
+}
+
+async function answerUsage(request: ResourceRequest, response: Response, call: Call): Promise<void> {
+  const found = await usage(call, request.query);
+  const { wanted, served } = request;
+  if (wanted.table) return answer(request, response, { code: 200, body: table(found, {}, tableOptions(request)) });
+  const isList = call.name === "";
+  if (wanted.metadataOnly) refuseWrongNumber(wanted.accept, { ...served.resource, isList });
+  const shown = wanted.metadataOnly ? found.map(metadataOnly) : found;
+  if (!isList) return answer(request, response, { code: 200, body: shown[0] });
+  answer(request, response, { code: 200, body: usageList(call, shown) });
 }
 
 interface Answer {

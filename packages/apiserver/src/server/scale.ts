@@ -19,8 +19,10 @@ import type { ResourceRequest } from "./resource-request.ts";
 import { ownedScale, withScaleOwners } from "./scale-owners.ts";
 import { apiError, badRequest, conflict, invalid } from "../errors/status.ts";
 
+type ScaleRequest = Pick<ResourceRequest, "info" | "query" | "body" | "contentType">;
+
 /** Reads or writes the scale subresource: autoscaling/v1 Scale over the paths of the kind. */
-export async function scaleRequest(call: Call, request: ResourceRequest): Promise<Json> {
+export async function scaleRequest(call: Call, request: ScaleRequest): Promise<Json> {
   const scale = call.version.subresources?.find((s) => s.name === "scale")?.scale;
   if (!scale) throw badRequest(`${call.resource.kind} has no scale`);
   const { verb } = request.info;
@@ -81,7 +83,7 @@ function readScale(call: Call, body: unknown, unread: () => Error): Draft {
   }
 }
 
-function patching(call: Call, request: ResourceRequest): Writer {
+function patching(call: Call, request: ScaleRequest): Writer {
   const type = patchTypeOf(mediaType(request.contentType)) ?? "merge";
   if (type === "apply") return applying(call, request);
   const about = scaleCall(call);
@@ -104,7 +106,7 @@ function patchable(call: Call, object: KubeObject, scale: ScalePaths): KubeObjec
 }
 
 /** kube-apiserver cannot convert scales of custom kinds to the version they are applied in. */
-function applying(call: Call, { body, query }: ResourceRequest): Writer {
+function applying(call: Call, { body, query }: ScaleRequest): Writer {
   const about = scaleCall(call);
   const applied = appliedConfiguration(about, structuredClone(record(body)));
   return (object, scale) => {

@@ -1,6 +1,6 @@
 import { messageOf } from "@causeway/foundation";
 import type { ControlledCluster, StartClusterControllers } from "@causeway/apiserver";
-import { createEventRecorder, createInformers } from "@causeway/kubernetes";
+import { createEventRecorder, createInformers, isAlreadyExists, type KubernetesClient } from "@causeway/kubernetes";
 import { createWorkloadControllers } from "@causeway/workload-controllers";
 
 /** The controllers of a cluster start when it has an object of one of these resources: an empty cluster costs nothing. */
@@ -36,6 +36,31 @@ export const startWorkloads: StartClusterControllers = (cluster) => {
   };
 };
 
+/** Who may give others what it does not have itself. */
+const MASTER = { name: "system:apiserver", groups: ["system:masters"] };
+
+/** As metrics-server's: who may view a namespace sees what its pods use. One that is there is left as it is. */
+const USAGE_READERS = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: {
+    name: "system:aggregated-metrics-reader",
+    labels: Object.fromEntries(
+      ["admin", "edit", "view"].map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, "true"]),
+    ),
+  },
+  rules: [{ apiGroups: ["metrics.k8s.io"], resources: ["pods", "nodes"], verbs: ["get", "list"] }],
+};
+
+async function allowUsage(client: KubernetesClient): Promise<void> {
+  const path = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+  try {
+    await client.request("POST", path, { body: USAGE_READERS });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
 async function run(cluster: ControlledCluster, signal: AbortSignal): Promise<void> {
   const { clock } = cluster;
   await cluster.whenStored(WORKLOADS, signal);
@@ -48,5 +73,8 @@ async function run(cluster: ControlledCluster, signal: AbortSignal): Promise<voi
   const context = { informers, events: eventsOf("workload-controllers"), clock, log, clusterCIDRs, charge };
   const controllers = createWorkloadControllers(context, { eventsOf });
   log.info("the workload controllers started");
+  await allowUsage(cluster.client(MASTER)).catch((error: unknown) => {
+    if (!signal.aborted) log.warn("who may view pods may not see what they use", { reason: messageOf(error) });
+  });
   await Promise.all([informers.run(signal), controllers.run(signal)]);
 }
