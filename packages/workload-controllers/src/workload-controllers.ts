@@ -8,6 +8,7 @@ import { disruptionController } from "./disruption/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
 import { ephemeralVolumeController } from "./ephemeralvolume/controller.ts";
+import { horizontalController } from "./horizontal/controller.ts";
 import { jobController } from "./job/controller.ts";
 import { nodeIpamController } from "./nodeipam/controller.ts";
 import { nodeLifecycleController } from "./nodelifecycle/controller.ts";
@@ -50,6 +51,7 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
   ["job-controller", jobController],
   ["cronjob-controller", cronJobController],
   ["ttl-after-finished-controller", ttlAfterFinishedController],
+  ["horizontal-pod-autoscaler", horizontalController],
 ];
 
 /** Those that look after nodes; one line for each. */

@@ -1,0 +1,67 @@
+import type { KubeObject, LabelSelector, ResourceType, WorkloadCondition } from "@causeway/kubernetes";
+
+/** autoscaling/v2 HorizontalPodAutoscaler, with the fields that the controller here reads or writes. */
+export interface Autoscaler extends KubeObject {
+  readonly spec: {
+    readonly scaleTargetRef: { readonly apiVersion?: string; readonly kind: string; readonly name: string };
+    readonly minReplicas?: number;
+    readonly maxReplicas: number;
+    readonly metrics?: readonly MetricSpec[];
+    readonly behavior?: { readonly scaleUp?: ScalingRules; readonly scaleDown?: ScalingRules };
+  };
+  readonly status?: AutoscalerStatus;
+}
+
+export interface MetricTarget {
+  readonly type: "Utilization" | "Value" | "AverageValue";
+  readonly value?: string;
+  readonly averageValue?: string;
+  readonly averageUtilization?: number;
+}
+
+export interface MetricIdentifier {
+  readonly name: string;
+  readonly selector?: LabelSelector;
+}
+
+export interface MetricSpec {
+  readonly type: "Resource" | "ContainerResource" | "Pods" | "Object" | "External";
+  readonly resource?: { readonly name: string; readonly target: MetricTarget };
+  readonly containerResource?: { readonly name: string; readonly container: string; readonly target: MetricTarget };
+  readonly pods?: { readonly metric: MetricIdentifier; readonly target: MetricTarget };
+  readonly object?: {
+    readonly describedObject: { readonly apiVersion?: string; readonly kind: string; readonly name: string };
+    readonly metric: MetricIdentifier;
+    readonly target: MetricTarget;
+  };
+  readonly external?: { readonly metric: MetricIdentifier; readonly target: MetricTarget };
+}
+
+export interface ScalingRules {
+  readonly stabilizationWindowSeconds?: number;
+  readonly selectPolicy?: "Max" | "Min" | "Disabled";
+  readonly policies?: readonly ScalingPolicy[];
+}
+
+export interface ScalingPolicy {
+  readonly type: "Pods" | "Percent";
+  readonly value: number;
+  readonly periodSeconds: number;
+}
+
+export interface AutoscalerStatus {
+  readonly observedGeneration?: number;
+  readonly lastScaleTime?: string;
+  readonly currentReplicas?: number;
+  readonly desiredReplicas: number;
+  readonly currentMetrics?: readonly object[] | null;
+  readonly conditions?: readonly WorkloadCondition[];
+}
+
+export const Autoscaler: ResourceType<Autoscaler> = {
+  group: "autoscaling",
+  version: "v2",
+  kind: "HorizontalPodAutoscaler",
+  plural: "horizontalpodautoscalers",
+  namespaced: true,
+};
