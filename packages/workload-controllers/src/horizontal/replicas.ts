@@ -87,8 +87,8 @@ function counted(
   if (typeof scales === "string") return scales;
   const { measured } = scales;
   if (typeof measured === "string") return measured;
-  const { ratio, value, utilization } = measured;
-  const shown = { value, ...(utilization === undefined ? {} : { utilization }) };
+  const { ratio } = measured;
+  const { ratio: _, ...shown } = measured;
   const countsUnready = unready.size > 0 && ratio > 1;
   if (!countsUnready && missing.size === 0) {
     return { ...shown, replicas: isNear(ratio) ? current : Math.ceil(ratio * ready) };
@@ -99,11 +99,20 @@ function counted(
   if (countsUnready) for (const name of unready) figures.set(name, 0);
   const careful = scales.ratioOf(figures);
   if (typeof careful === "string") return careful;
-  const isOther = (ratio < 1 && careful.ratio > 1) || (ratio > 1 && careful.ratio < 1);
-  if (isNear(careful.ratio) || isOther) return { ...shown, replicas: current };
-  const replicas = Math.ceil(careful.ratio * figures.size);
-  const isBackwards = (careful.ratio < 1 && replicas > current) || (careful.ratio > 1 && replicas < current);
-  return { ...shown, replicas: isBackwards ? current : replicas };
+  return { ...shown, replicas: carefully(ratio, careful.ratio, { current, counted: figures.size }) };
+}
+
+/** The size by the ratio with assumed figures, which never turns the direction that the measured ones give. */
+function carefully(
+  measured: number,
+  ratio: number,
+  { current, counted: pods }: { readonly current: number; readonly counted: number },
+): number {
+  const isOther = (measured < 1 && ratio > 1) || (measured > 1 && ratio < 1);
+  if (isNear(ratio) || isOther) return current;
+  const replicas = Math.ceil(ratio * pods);
+  const isBackwards = (ratio < 1 && replicas > current) || (ratio > 1 && replicas < current);
+  return isBackwards ? current : replicas;
 }
 
 /** By one number of an object or of something outside, compared with `target`; both in thousandths. */
