@@ -113,7 +113,11 @@ async function session(
     const keep = (serving: KeyPair) => kept.change({ serving });
     const parts = [
       heartbeat(client, machine, reporting),
-      playPods(client, { nodeName: identity.nodeName, clock: using.clock, log: using.log }, within.signal),
+      playPods(
+        client,
+        { nodeName: identity.nodeName, machineId: machine.id, clock: using.clock, log: using.log },
+        within.signal,
+      ),
       keepServing(client, { identity, addresses }, { ...within, keep }),
     ];
     const renewed = renewClient(client, identity, within);

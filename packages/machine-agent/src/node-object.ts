@@ -26,7 +26,11 @@ export function registeredNode(name: string, configuration: JoinConfiguration): 
         [SIMULATED_LABEL]: "true",
         ...configuration.labels,
       },
-      annotations: external ? providedAddress(configuration) : {},
+      annotations: {
+        // Volumes are attached by the controller, not by the kubelet.
+        "volumes.kubernetes.io/controller-managed-attach-detach": "true",
+        ...(external ? providedAddress(configuration) : {}),
+      },
     },
     spec: {
       taints: [...(external ? [uninitializedTaint] : []), ...configuration.taints.map((t) => ({ ...t }))],

@@ -40,7 +40,7 @@ function play(
   let now = start;
   let current = pod;
   for (let turns = 0; turns < 1000; turns++) {
-    const plan = planPod({ pod: current, hostIPs: ["192.0.2.1"], podIPs: ["10.244.1.2"] }, now);
+    const plan = planPod({ pod: current, hostIPs: ["192.0.2.1"], podIPs: ["10.244.1.2"], hasVolumes: true }, now);
     for (const step of plan.steps) {
       steps.push(step);
       at.push((now - start) / SECOND);
@@ -131,7 +131,10 @@ describe("a simulated pod", () => {
 
   test("continues after a restart of its node from what its status says", () => {
     const before = play({ annotations: { "finish-after": "30s" }, spec: { restartPolicy: "Never" } }, 10 * SECOND).pod;
-    const { steps } = planPod({ pod: before, hostIPs: ["192.0.2.1"], podIPs: ["10.244.1.2"] }, start + 30 * SECOND);
+    const { steps } = planPod(
+      { pod: before, hostIPs: ["192.0.2.1"], podIPs: ["10.244.1.2"], hasVolumes: true },
+      start + 30 * SECOND,
+    );
     expect(steps).toMatchObject([{ type: "report", status: { phase: "Succeeded" } }]);
   });
 

@@ -9,6 +9,8 @@ export interface Observed {
   readonly hostIPs: readonly string[];
   /** The addresses that the pod has or gets; the host's for one in the host's network. */
   readonly podIPs: readonly string[];
+  /** All its volumes are attached. */
+  readonly hasVolumes: boolean;
 }
 
 export type Step =
@@ -34,6 +36,9 @@ export function planPod(observed: Observed, now: number): PodPlan {
   const asked = askedOf(pod);
   const startTime = status.startTime ?? timestamp(now);
   const startsAt = Date.parse(startTime) + asked.startAfter;
+  const hasStarted = status.phase === "Running";
+  if (!observed.hasVolumes && !hasStarted)
+    return { steps: report(observed, { startTime, containers: waitingAll(pod, false), phase: "Pending" }, now) };
   if (asked.outcome === "hang" || asked.outcome === "image-pull-error" || now < startsAt) {
     const containers = waitingAll(pod, asked.outcome === "image-pull-error");
     const until = asked.outcome === "run" && now < startsAt ? { until: startsAt } : {};
