@@ -1,0 +1,284 @@
+import type { AddonSet, Cluster } from "@causeway/api";
+import type { KubeObject, ResourceType } from "@causeway/kubernetes";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Drift } from "../live/tracker.ts";
+import type { Session } from "../live/session.ts";
+import type { Declared } from "../manifests/declared.ts";
+import type { ObjectId } from "../manifests/names.ts";
+import type { Observed, ObservedAddon, ObservedObject } from "./gather.ts";
+import { finalizer, plan } from "./plan.ts";
+
+const NOW = Date.parse("2026-03-01T12:00:00Z");
+const type = {
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+} as ResourceType<KubeObject>;
+const idOf = (name: string, kind = "ConfigMap"): ObjectId => ({
+  apiVersion: "v1",
+  kind,
+  namespace: "kube-system",
+  name,
+});
+
+interface ObjectOf extends Partial<Omit<ObservedObject, "declared">> {
+  readonly name?: string;
+}
+
+function object({
+  name = "a",
+  state = "current",
+  known = state !== "missing",
+  ...rest
+}: ObjectOf = {}): ObservedObject {
+  const declared = { id: idOf(name), digest: `digest-${name}` } as unknown as Declared;
+  return { declared, state, known, resource: type, ...rest };
+}
+
+function addon(name: string, objects: readonly ObservedObject[], rest: Partial<ObservedAddon> = {}): ObservedAddon {
+  const base = {
+    name,
+    wave: 0,
+    digest: `digest-${name}`,
+    mayChange: [],
+    stale: [],
+    probes: { problems: [], due: undefined },
+  };
+  return { ...base, objects, ...rest };
+}
+
+interface SetOf {
+  readonly recorded?: Readonly<Record<string, readonly string[]>>;
+  readonly states?: Readonly<Record<string, string>>;
+  readonly metadata?: Partial<AddonSet["metadata"]>;
+  readonly spec?: Partial<AddonSet["spec"]>;
+}
+
+/** Everything that the add-ons have is recorded in the status, unless `recorded` says otherwise. */
+function observed(addons: readonly ObservedAddon[], given: SetOf = {}, rest: Partial<Observed> = {}): Observed {
+  const names =
+    given.recorded ??
+    Object.fromEntries(addons.map((each) => [each.name, each.objects.map(({ declared }) => declared.id.name)]));
+  const status = {
+    addons: Object.entries(names).map(([name, objects]) => ({
+      name,
+      state: given.states?.[name] ?? "Applied",
+      objects: objects.map((each) => idOf(each)),
+    })),
+  };
+  const cluster = { metadata: { name: "blue", uid: "c" }, spec: {} } as unknown as Cluster;
+  const set = {
+    metadata: { name: "base", ownerReferences: [{ uid: "c" }], ...given.metadata },
+    spec: { clusterName: "blue", addons: [], ...given.spec },
+    status,
+  } as unknown as AddonSet;
+  return { set, cluster, session: {} as Session, addons, removed: [], others: new Set(), ...rest };
+}
+
+const stepsOf = (given: Observed): string[] =>
+  plan(given, NOW).steps.map((step) => ("name" in step ? `${step.type} ${step.name.split("/").at(-1)}` : step.type));
+const stale = (name: string, kind = "ConfigMap") => ({ id: idOf(name, kind), resource: type });
+const fight: Drift = { changes: [{ path: ["data", "x"] } as never], managers: ["kubectl"], times: 9, at: NOW };
+
+describe("what is done for add-ons", () => {
+  test.each<[title: string, given: Observed, steps: string[]]>([
+    ["nothing where all is as declared", observed([addon("dns", [object()])]), []],
+    ["what is missing is installed", observed([addon("dns", [object({ state: "missing" })])]), ["install a"]],
+    ["what was changed is restored", observed([addon("dns", [object({ state: "changed" })])]), ["restore a"]],
+    [
+      "what was deleted is restored",
+      observed([addon("dns", [object({ state: "missing", known: true })])]),
+      ["restore a"],
+    ],
+    [
+      "an object is recorded before it is installed",
+      observed([addon("dns", [object({ state: "missing" })])], { recorded: {} }),
+      ["record", "install a"],
+    ],
+    [
+      "what another writer changes again and again is left for a while",
+      observed([addon("dns", [object({ state: "changed", drift: fight }), object({ name: "b", state: "changed" })])]),
+      ["restore b"],
+    ],
+    [
+      "what follows a kind that is not served waits",
+      observed([addon("dns", [object({ state: "unserved" }), object({ name: "b", state: "missing" })])]),
+      [],
+    ],
+    [
+      "a higher wave waits until the lower one works",
+      observed([
+        addon("dns", [object({ name: "b", state: "missing" })], { wave: 1 }),
+        addon("cni", [object({ state: "missing" })]),
+      ]),
+      ["install a"],
+    ],
+    [
+      "what a higher wave had before is restored at once",
+      observed([
+        addon("dns", [object({ name: "b", state: "changed" })], { wave: 1 }),
+        addon("cni", [object({ state: "missing" })]),
+      ]),
+      ["install a", "restore b"],
+    ],
+    [
+      "a wave that does not work holds back the next",
+      observed([
+        addon("dns", [object({ name: "b", state: "missing" })], { wave: 1 }),
+        addon("cni", [object({ problem: "0 of 2 ready" })]),
+      ]),
+      [],
+    ],
+    [
+      "what is no longer declared is deleted last first",
+      observed([addon("dns", [object()], { stale: [stale("x"), stale("y")] })]),
+      ["delete y", "delete x"],
+    ],
+    [
+      "nothing is deleted before everything is applied",
+      observed([addon("dns", [object({ state: "missing" })], { stale: [stale("x")] })]),
+      ["install a"],
+    ],
+    [
+      "nothing is deleted where manifests are refused",
+      observed([addon("dns", [], { stale: [stale("x")], refusal: { code: "X", message: "is no YAML" } })]),
+      [],
+    ],
+    [
+      "definitions and namespaces are never deleted",
+      observed([
+        addon("dns", [object()], { stale: [stale("x", "CustomResourceDefinition"), stale("y", "Namespace")] }),
+      ]),
+      [],
+    ],
+    [
+      "an add-on that was removed goes with its objects",
+      observed([], {}, { removed: [{ name: "old", stale: [stale("x")] }] }),
+      ["delete x"],
+    ],
+    [
+      "what belongs to another set is left alone",
+      observed([addon("dns", [object({ state: "foreign", set: "other", known: false })])]),
+      [],
+    ],
+    [
+      "a set that is paused does nothing",
+      observed([addon("dns", [object({ state: "missing" })])], {
+        metadata: { annotations: { "cluster.x-k8s.io/paused": "" } },
+      }),
+      [],
+    ],
+    [
+      "a set whose objects go with it gets a finalizer first",
+      observed([addon("dns", [object()])], { spec: { deletionPolicy: "Delete" } }),
+      ["add-finalizer"],
+    ],
+  ])("%s", (_title, given, steps) => {
+    expect(stepsOf(given)).toEqual(steps);
+  });
+});
+
+describe("a set that is being deleted", () => {
+  const deleted = { deletionTimestamp: "2026-03-01T11:00:00Z", finalizers: [finalizer] };
+  test.each<[title: string, given: Observed, steps: string[]]>([
+    [
+      "deletes its objects, in the reverse order of waves",
+      observed([addon("dns", [object()], { stale: [stale("x")] })], { metadata: deleted }),
+      ["delete a", "delete x"],
+    ],
+    ["ends when nothing is left", observed([], { metadata: deleted }), ["remove-finalizer"]],
+    [
+      "leaves a cluster alone that is gone",
+      observed([addon("dns", [object()])], { metadata: deleted }, { cluster: undefined }),
+      ["remove-finalizer"],
+    ],
+    [
+      "waits for a cluster that is not connected",
+      observed([addon("dns", [object()])], { metadata: deleted }, { session: undefined }),
+      [],
+    ],
+    [
+      "without a finalizer leaves everything",
+      observed([addon("dns", [object()])], { metadata: { ...deleted, finalizers: [] } }),
+      [],
+    ],
+  ])("%s", (_title, given, steps) => {
+    expect(stepsOf(given)).toEqual(steps);
+  });
+});
+
+describe("what a set says", () => {
+  const conditionsOf = (given: Observed) =>
+    Object.fromEntries(
+      (plan(given, NOW).status.conditions ?? []).map(({ type: of, status, reason }) => [of, `${status} ${reason}`]),
+    );
+  test.each<[title: string, given: Observed, conditions: object]>([
+    ["works", observed([addon("dns", [object()])]), { Applied: "True Applied", Healthy: "True Healthy" }],
+    [
+      "is ill",
+      observed([addon("dns", [object({ problem: "0 of 2 ready" })])]),
+      { Applied: "True Applied", Healthy: "False Unhealthy" },
+    ],
+    [
+      "fails a proof",
+      observed([addon("dns", [object()], { probes: { problems: ["no answer"], due: NOW } })]),
+      { Healthy: "False Unhealthy" },
+    ],
+    ["fights", observed([addon("dns", [object({ state: "changed", drift: fight })])]), { Applied: "False Applying" }],
+    [
+      "has no cluster",
+      observed([], {}, { cluster: undefined }),
+      { Applied: "False WaitingForCluster", Healthy: "Unknown WaitingForCluster" },
+    ],
+  ])("one that %s", (_title, given, conditions) => {
+    expect(conditionsOf(given)).toMatchObject(conditions);
+  });
+
+  test("an event tells when an add-on stops working, and when it works again, and nothing between", () => {
+    const ill = addon("dns", [object({ problem: "0 of 2 ready" })]);
+    const events = (each: ObservedAddon, before: string) =>
+      plan(observed([each], { states: { dns: before } }), NOW).events?.map(({ reason }) => reason);
+    expect(events(ill, "Applied")).toEqual(["AddonUnhealthy"]);
+    expect(events(ill, "Unhealthy")).toEqual([]);
+    expect(events(addon("dns", [object()]), "Unhealthy")).toEqual(["AddonHealthy"]);
+  });
+});
+
+test("whatever is found, nothing is both applied and deleted, and only stale objects are deleted", () => {
+  const state = fc.constantFrom<ObservedObject["state"]>(
+    "unserved",
+    "unread",
+    "missing",
+    "ending",
+    "foreign",
+    "unapplied",
+    "changed",
+    "current",
+  );
+  const addons = fc.array(
+    fc.record({ states: fc.array(state, { maxLength: 4 }), wave: fc.nat(2), stale: fc.nat(2), refused: fc.boolean() }),
+    { maxLength: 4 },
+  );
+  fc.assert(
+    fc.property(addons, (given) => {
+      const made = given.map((each, index) =>
+        addon(
+          `addon-${index}`,
+          each.states.map((is, number) => object({ name: `o-${index}-${number}`, state: is, set: "other" })),
+          {
+            wave: each.wave,
+            stale: Array.from({ length: each.stale }, (_, number) => stale(`s-${index}-${number}`)),
+            ...(each.refused ? { refusal: { code: "X", message: "refused" } } : {}),
+          },
+        ),
+      );
+      const steps = stepsOf(observed(made));
+      expect(new Set(steps.map((step) => step.split(" ")[1])).size).toBe(steps.length);
+      for (const step of steps) expect(step).toMatch(/^(install|restore) o-|^delete s-/);
+    }),
+    { numRuns: 300 },
+  );
+});
