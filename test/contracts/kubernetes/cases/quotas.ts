@@ -34,6 +34,13 @@ const pod = (name: string, requests: Json): Json => ({
   spec: { containers: [{ name: "c", image: "i", resources: { requests } }], automountServiceAccountToken: false },
 });
 
+const service: Json = {
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "none" },
+  spec: { ports: [{ port: 80 }] },
+};
+
 async function account({ api, core }: Context): Promise<void> {
   await api.post(core("serviceaccounts"), { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } });
 }
@@ -42,7 +49,10 @@ const cases: ContractCase[] = [
   {
     name: "objects are counted as they are made, and no more than allowed",
     async run(c) {
-      await quota(c, { "count/secrets": "1", secrets: "2" }, { "count/secrets": "0", secrets: "0" });
+      const none = { "count/secrets": "0", secrets: "0", services: "0" };
+      await quota(c, { "count/secrets": "1", secrets: "2", services: "0" }, none);
+      // What is made before the server knows of the quota is not charged.
+      await once(c, "services", service, 403);
       const secret = (name: string): Json => ({ apiVersion: "v1", kind: "Secret", metadata: { name } });
       await made(c.api.post(c.core("secrets"), secret("a")));
       const answer = await once(c, "secrets", secret("b"), 403);
@@ -52,7 +62,7 @@ const cases: ContractCase[] = [
         "Forbidden",
         'secrets "b" is forbidden: exceeded quota: q, requested: count/secrets=1, used: count/secrets=1, limited: count/secrets=1',
       );
-      expect(await usedOf(c)).toEqual({ "count/secrets": "1", secrets: "1" });
+      expect(await usedOf(c)).toEqual({ "count/secrets": "1", secrets: "1", services: "0" });
       await made(c.api.post(c.core("configmaps"), configMap("other")));
     },
   },
