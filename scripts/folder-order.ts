@@ -52,8 +52,10 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "index.ts",
   ],
   "cluster-api": [
-    "contract",
+    "contract gotemplate variables",
     "objects",
+    "topology",
+    "clusterclass",
     "machine",
     "machineset",
     "machinedeployment machinehealthcheck machinepool kubeadm-config kubeadmcontrolplane",

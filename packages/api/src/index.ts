@@ -11,7 +11,12 @@ import {
   MachinePool,
   MachineSet,
 } from "./cluster/index.ts";
-import { HostedControlPlane, KubeadmControlPlane, KubeadmControlPlaneTemplate } from "./controlplane/index.ts";
+import {
+  HostedControlPlane,
+  HostedControlPlaneTemplate,
+  KubeadmControlPlane,
+  KubeadmControlPlaneTemplate,
+} from "./controlplane/index.ts";
 import { IPAddress, IPAddressClaim } from "./ipam/index.ts";
 import { infrastructureKinds } from "./infrastructure/index.ts";
 import type { Kind } from "./kind.ts";
@@ -95,6 +100,7 @@ export {
   type KubeadmControlPlaneStatus,
   type KubeadmControlPlaneTemplateSpec,
   HostedControlPlane,
+  HostedControlPlaneTemplate,
   SERVED_KUBERNETES,
   type HostedControlPlaneSpec,
   type HostedControlPlaneStatus,
@@ -159,6 +165,7 @@ export {
 /** Every kind of Cluster API: what an installation of it must bring CRDs for. */
 export const allKinds: readonly Kind<KubeObject>[] = [
   Cluster,
+  ClusterClass,
   Machine,
   MachineSet,
   MachineDeployment,
@@ -172,6 +179,7 @@ export const allKinds: readonly Kind<KubeObject>[] = [
   MachineHealthCheck,
   MachineDrainRule,
   HostedControlPlane,
+  HostedControlPlaneTemplate,
   KubeadmControlPlane,
   KubeadmControlPlaneTemplate,
   ...infrastructureKinds,
@@ -179,12 +187,6 @@ export const allKinds: readonly Kind<KubeObject>[] = [
 
 /** What the Magnum API keeps its clusters, templates and quotas in. */
 export const magnumKinds: readonly Kind<KubeObject>[] = [MagnumCluster, MagnumClusterTemplate, MagnumQuota];
-
-/**
- * Kinds that are defined and converted, and that no controller here acts on yet. An installation does not serve them: the API
- * server refuses an object of one, in place of leaving its user to wait.
- */
-export const kindsWithoutController: readonly Kind<KubeObject>[] = [ClusterClass];
 
 /** What declares the add-ons of workload clusters. */
 export const addonKinds: readonly Kind<KubeObject>[] = [AddonSet];

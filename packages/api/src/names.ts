@@ -11,6 +11,8 @@ export const labels = {
   machineTemplateHash: "machine-template-hash",
   drain: "cluster.x-k8s.io/drain",
   watchFilter: "cluster.x-k8s.io/watch-filter",
+  topologyOwned: "topology.cluster.x-k8s.io/owned",
+  topologyDeploymentName: "topology.cluster.x-k8s.io/deployment-name",
 } as const;
 
 export const annotations = {
@@ -40,6 +42,12 @@ export const annotations = {
   remediationInProgress: "controlplane.cluster.x-k8s.io/remediation-in-progress",
   remediationFor: "controlplane.cluster.x-k8s.io/remediation-for",
   maxReplicas: "machinedeployment.clusters.x-k8s.io/max-replicas",
+  deferUpgrade: "topology.cluster.x-k8s.io/defer-upgrade",
+  holdUpgradeSequence: "topology.cluster.x-k8s.io/hold-upgrade-sequence",
+  upgradeConcurrency: "topology.cluster.x-k8s.io/upgrade-concurrency",
+  topologyDryRun: "topology.cluster.x-k8s.io/dry-run",
+  upgradeStep: "topology.internal.cluster.x-k8s.io/upgrade-step",
+  disableVersionCheck: "unsafe.topology.cluster.x-k8s.io/disable-update-version-check",
 } as const;
 
 export const finalizers = {

@@ -1,5 +1,6 @@
 import { runController, type ControllerOptions } from "@causeway/kubernetes";
 import { clusterController } from "./cluster/controller.ts";
+import { clusterClassController } from "./clusterclass/controller.ts";
 import { clusterResourceSetController } from "./clusterresourceset/controller.ts";
 import { createContext, providerKinds, runs, type ClusterApiOptions, type Context } from "./objects/context.ts";
 import { csrApprover } from "./csr-approver/controller.ts";
@@ -11,6 +12,7 @@ import { machineDeploymentController } from "./machinedeployment/controller.ts";
 import { healthCheckController } from "./machinehealthcheck/controller.ts";
 import { machinePoolController } from "./machinepool/controller.ts";
 import { machineSetController } from "./machineset/controller.ts";
+import { topologyController } from "./topology/controller.ts";
 
 export type { ClusterApiOptions } from "./objects/context.ts";
 
@@ -20,7 +22,7 @@ export interface ClusterApi {
 }
 
 /**
- * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, MachinePool, ClusterResourceSet, the kubeadm bootstrap, KubeadmControlPlane, and the
+ * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, MachinePool, ClusterResourceSet, ClusterClass and topologies, the kubeadm bootstrap, KubeadmControlPlane, and the
  * approval of kubelets' certificates. The caller that creates informers and remote clusters runs them.
  */
 export function createClusterApi(options: ClusterApiOptions): ClusterApi {
@@ -49,6 +51,8 @@ function coreControllers(context: Context): ControllerOptions[] {
     healthCheckController(context),
     machinePoolController(context),
     clusterResourceSetController(context),
+    clusterClassController(context),
+    topologyController(context),
   ];
 }
 
@@ -60,7 +64,7 @@ async function whenSynced(context: Context, signal: AbortSignal): Promise<void> 
     ...(runs(context, "bootstrap") ? [context.configs] : []),
     ...(runs(context, "control-plane") ? [context.controlPlanes] : []),
   ];
-  const addons = runs(context, "core") ? [context.resourceSets, context.bindings] : [];
+  const addons = runs(context, "core") ? [context.resourceSets, context.bindings, context.classes] : [];
   const workers = [machines, sets, deployments, pools, healthChecks, drainRules];
   const all = [clusters, ...workers, secrets, ...addons, ...own, ...providers];
   await Promise.all(all.map((informer) => informer.whenSynced(signal)));

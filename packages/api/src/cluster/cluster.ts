@@ -137,7 +137,7 @@ const topology = object(
       }),
     ),
   },
-  { description: "A ClusterClass and its values. Such Clusters are not supported yet." },
+  { description: "The ClusterClass that the Cluster is made from, and what is its own." },
 );
 
 const counters = {

@@ -252,6 +252,15 @@ const hostedControlPlaneSpec = object({
 });
 checked(hostedControlPlaneSpec, specRules);
 
+const {
+  version: _version,
+  replicas: _replicas,
+  endpoint: _endpoint,
+  ...templateFields
+} = hostedControlPlaneSpec.properties;
+/** What a template may say: version and replicas come from the topology, the endpoint belongs to one control plane. */
+export const hostedControlPlaneTemplateFields = templateFields;
+
 const hostedControlPlaneStatus = object({
   conditions: conditions(),
   initialization: optional(object({ controlPlaneInitialized: optional(flag()) })),

@@ -1,18 +1,11 @@
 import { Check } from "typebox/schema";
 import { describe, expect, test } from "vitest";
-import {
-  addonKinds,
-  allKinds,
-  kindsWithoutController,
-  magnumKinds,
-  operatorKinds,
-  toCustomResourceDefinition,
-} from "../index.ts";
+import { addonKinds, allKinds, magnumKinds, operatorKinds, toCustomResourceDefinition } from "../index.ts";
 import { defaultsOf, unknownFields, withDefaults } from "./conformity.ts";
 import type { JsonSchema } from "./crd.ts";
 import { structuralFaults } from "./structural.ts";
 
-const contractKinds = [...allKinds, ...kindsWithoutController];
+const contractKinds = [...allKinds];
 const everyKind = [...contractKinds, ...operatorKinds, ...magnumKinds, ...addonKinds];
 
 const schemaOf = (kind: string): JsonSchema => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { KubeObject } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
-import { allKinds, convertObject, kindsWithoutController, toCustomResourceDefinition } from "../index.ts";
+import { allKinds, convertObject, toCustomResourceDefinition } from "../index.ts";
 import { unknownFields } from "../schema/conformity.ts";
 import type { JsonSchema } from "../schema/crd.ts";
 import { equal, isJson, type Json } from "./json.ts";
@@ -11,7 +11,7 @@ import { arbitrary } from "./testing/arbitrary.ts";
 /** Rounds of each property; the full form is 1,000. */
 const numRuns = Number(process.env["CAUSEWAY_CONVERSION_RUNS"] ?? 10);
 
-const several = [...allKinds, ...kindsWithoutController].filter(({ versions }) => versions.length > 0);
+const several = [...allKinds].filter(({ versions }) => versions.length > 0);
 const pairs = several.flatMap((kind) =>
   kind.versions.map((version) => [kind.kind, version.name, { kind, version }] as const),
 );

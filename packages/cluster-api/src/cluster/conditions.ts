@@ -17,17 +17,21 @@ export function clusterConditions(
   deleting: WantedCondition | undefined,
   now: number,
 ): WantedCondition[] {
-  const { cluster } = facts;
   const infrastructure = infrastructureReady(facts);
   const controlPlane = controlPlaneAvailable(facts);
   const workers = workersAvailable(facts);
   const probe = remoteConnection(facts, now);
+  const topology = topologyReconciled(facts);
   const inputs: SummaryInput[] = [
     ...(deleting ? [{ label: "Deleting", condition: { status: "False", message: deleting.reason } } as const] : []),
     { label: "RemoteConnectionProbe", condition: probe },
     { label: "InfrastructureReady", condition: infrastructure },
     { label: "ControlPlaneAvailable", condition: controlPlane },
     { label: "WorkersAvailable", condition: workers },
+    ...topology.map((condition) => ({
+      label: "TopologyReconciled",
+      condition: isProgress(condition) ? ({ status: "True" } as const) : condition,
+    })),
     ...gates(facts),
   ];
   const { controlPlaneMachines, workerMachines } = machinesByRole(facts.machines);
@@ -37,7 +41,7 @@ export function clusterConditions(
       { whenTrue: "Available", whenFalse: "NotAvailable", whenUnknown: "AvailableUnknown" },
       inputs,
     ),
-    ...(cluster.spec.topology ? [topologyCondition] : []),
+    ...topology,
     infrastructure,
     controlPlaneInitialized(facts),
     controlPlane,
@@ -53,13 +57,25 @@ export function clusterConditions(
   ];
 }
 
-const topologyCondition: WantedCondition = {
-  type: "TopologyReconciled",
-  status: "False",
-  reason: "ReconcileFailed",
-  message:
-    "Clusters with a ClusterClass are not supported: set infrastructureRef and controlPlaneRef, and remove topology",
-};
+/** What the controller of topologies found; after a restart what was published last, until it has looked. */
+function topologyReconciled({ cluster, topology }: ClusterFacts): WantedCondition[] {
+  if (!cluster.spec.topology) return [];
+  const type = "TopologyReconciled";
+  const before = getCondition(cluster.status?.conditions, type);
+  if (topology) return [topology.condition];
+  return [
+    before
+      ? { ...before, type }
+      : { type, status: "Unknown", reason: "InternalError", message: "Please check controller logs for errors" },
+  ];
+}
+
+/** A topology that is being carried out does not make a Cluster unavailable. */
+function isProgress({ reason }: WantedCondition): boolean {
+  return (
+    reason === "ClusterUpgrading" || reason === "MachineDeploymentsUpgradeDeferred" || reason === "ClusterCreating"
+  );
+}
 
 export function machinesByRole(all: readonly Machine[]): {
   controlPlaneMachines: Machine[];

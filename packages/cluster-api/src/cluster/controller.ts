@@ -47,5 +47,6 @@ function sources(context: Context): Source[] {
       ),
     ),
     (enqueue) => onConnectionChange(remoteClusters, ({ key }) => enqueue(key)),
+    (enqueue) => context.topologies.onChange(enqueue),
   ];
 }

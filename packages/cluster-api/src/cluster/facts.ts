@@ -1,6 +1,7 @@
 import type { Cluster, Machine, MachineDeployment, MachinePool, MachineSet } from "@causeway/api";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
+import type { TopologyReport } from "../objects/topology-reports.ts";
 
 /** All that the planner of Clusters reads. */
 export interface ClusterFacts {
@@ -13,4 +14,6 @@ export interface ClusterFacts {
   readonly machines: readonly Machine[];
   /** Since when the workload cluster has not responded (ms since the epoch); undefined while it does. */
   readonly silentSince: number | undefined;
+  /** What the controller of topologies found; undefined without a topology, and before it was seen. */
+  readonly topology?: TopologyReport;
 }

@@ -12,6 +12,7 @@ export function gatherCluster(context: Context, key: ObjectKey): ClusterFacts | 
   const { infrastructureRef, controlPlaneRef } = cluster.spec;
   const index = indexOfCluster(key);
   const now = clock.now();
+  const topology = cluster.spec.topology && context.topologies.of(key);
   return {
     cluster,
     infrastructure: infrastructureRef && lookUp(context, key.namespace, infrastructureRef),
@@ -20,6 +21,7 @@ export function gatherCluster(context: Context, key: ObjectKey): ClusterFacts | 
     pools: pools.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     sets: sets.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     machines: machines.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
+    ...(topology ? { topology } : {}),
     silentSince: context.silences.since(index, { answers: remoteClusters.get(key) !== undefined, now }),
   };
 }

@@ -32,7 +32,7 @@ export function planCluster(facts: ClusterFacts, now: number): ClusterPlan {
   const status: ClusterStatus = {
     conditions: settleConditions(conditions, { previous: cluster.status?.conditions, generation, now }),
     initialization: initializationOf(facts),
-    ...countersOf(facts),
+    ...withUpgrades(facts, countersOf(facts)),
     ...failureDomains(facts),
     phase: phaseOf(facts),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
@@ -57,7 +57,8 @@ function upkeep(facts: ClusterFacts): ObjectStep[] {
 function adoption(cluster: Cluster, reference: Referred | undefined): ObjectStep[] {
   if (!reference?.object || !reference.kind || reference.object.metadata.deletionTimestamp) return [];
   const patch = metadataPatch(reference.object, {
-    owner: ownerReference(cluster),
+    // Objects of a topology have their Cluster as controller (Cluster API contract).
+    owner: ownerReference(cluster, { controller: cluster.spec.topology !== undefined }),
     labels: { [labels.clusterName]: cluster.metadata.name },
   });
   return patchStep(reference.kind, reference.object, patch);
@@ -110,6 +111,19 @@ function countersOf({
       availableReplicas: counts.availableReplicas + ofPools("availableReplicas"),
       upToDateReplicas: counts.upToDateReplicas + ofPools("upToDateReplicas"),
     },
+  };
+}
+
+/** The versions that an upgrade of the topology still passes through. */
+function withUpgrades(
+  { topology }: ClusterFacts,
+  { controlPlane, workers }: Pick<ClusterStatus, "controlPlane" | "workers">,
+): Pick<ClusterStatus, "controlPlane" | "workers"> {
+  const plan = (versions: readonly string[] | undefined) =>
+    versions?.length ? { upgradePlan: versions.map((version) => ({ version })) } : {};
+  return {
+    ...(controlPlane ? { controlPlane: { ...controlPlane, ...plan(topology?.controlPlaneUpgrades) } } : {}),
+    workers: { ...workers, ...plan(topology?.workersUpgrades) },
   };
 }
 

@@ -123,6 +123,25 @@ export function controlPlaneVersionOf(object: ProviderObject): string | undefine
   return textAt(object, "status", "version") ?? textAt(object, "spec", "version");
 }
 
+/** ControlPlane: the requested version. */
+export function controlPlaneSpecVersionOf(object: ProviderObject): string | undefined {
+  return textAt(object, "spec", "version");
+}
+
+/** ControlPlane: the version that all of it has reached; undefined before it is provisioned. */
+export function statusVersionOf(object: ProviderObject): string | undefined {
+  return textAt(object, "status", "version");
+}
+
+/** ControlPlane: spec.machineTemplate.spec.infrastructureRef. */
+export function machineTemplateReferenceOf(
+  object: ProviderObject,
+): { apiGroup: string; kind: string; name: string } | undefined {
+  const path = ["spec", "machineTemplate", "spec", "infrastructureRef"];
+  const [apiGroup, kind, name] = ["apiGroup", "kind", "name"].map((field) => textAt(object, ...path, field));
+  return apiGroup === undefined || kind === undefined || name === undefined ? undefined : { apiGroup, kind, name };
+}
+
 export interface ReplicaCounts {
   desiredReplicas?: number;
   replicas?: number;

@@ -10,7 +10,7 @@ import {
   type RemoteCluster,
 } from "@causeway/kubernetes";
 import { parse } from "yaml";
-import { cloneKind } from "../machineset/clone.ts";
+import { cloneKind } from "../contract/clone-kind.ts";
 import type { TemplateFacts } from "../machineset/facts.ts";
 import { certificatePurposes, certificateSecretName, pairIn } from "../objects/certificates.ts";
 import { by, indexOfCluster, lookUp, type Context } from "../objects/context.ts";

@@ -1,6 +1,6 @@
 import { annotations, labels, Machine, type KubeadmConfigSpec, type KubeadmControlPlane } from "@causeway/api";
 import { ownerReference, type KubeObject } from "@causeway/kubernetes";
-import { cloneKind } from "../machineset/clone.ts";
+import { cloneKind } from "../contract/clone-kind.ts";
 import { fingerprint, nameFromTemplate, suffixedName, suffixOf } from "../objects/names.ts";
 
 /** Blocks the deletion of a machine until its member has left etcd. */

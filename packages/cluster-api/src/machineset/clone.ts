@@ -1,20 +1,9 @@
 import { annotations, labels, Machine, type MachineSet } from "@causeway/api";
 import type { Kind } from "@causeway/api";
 import { ownerReference, type KubeObject } from "@causeway/kubernetes";
-import type { ContractReference } from "../contract/kind-table.ts";
+import { cloneKind } from "../contract/clone-kind.ts";
 import { templateOf, type ProviderObject } from "../contract/provider-object.ts";
 import { nameFromTemplate, suffixedName, suffixOf } from "../objects/names.ts";
-
-/** The kind of a template is the kind of its objects with this suffix (Cluster API contract). */
-const templateEnding = "Template";
-
-/** The kind that a template's clones are of: its own kind without "Template". */
-export function cloneKind(
-  reference: Pick<ContractReference, "apiGroup" | "kind">,
-): Pick<ContractReference, "apiGroup" | "kind"> {
-  const { apiGroup, kind } = reference;
-  return { apiGroup, kind: kind.endsWith(templateEnding) ? kind.slice(0, -templateEnding.length) : kind };
-}
 
 /**
  * The names of the next machines: each slot of a set has one name, for ever, and the lowest free slots come first. So

@@ -5,7 +5,7 @@ import { controlPlaneVersionOf } from "../contract/provider-object.ts";
 import type { ContractReference } from "../contract/kind-table.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { matches } from "../objects/selector.ts";
-import { cloneKind } from "./clone.ts";
+import { cloneKind } from "../contract/clone-kind.ts";
 import type { MachineSetFacts, TemplateFacts } from "./facts.ts";
 
 /** Reads caches only. */

@@ -1,4 +1,4 @@
-import { addonKinds, allKinds, Cluster, kindsWithoutController, toCustomResourceDefinition } from "@causeway/api";
+import { addonKinds, allKinds, Cluster, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { systemClock, VirtualClock } from "@causeway/foundation";
 import {
@@ -26,7 +26,7 @@ let one: Side;
 let two: Side;
 
 async function side(): Promise<Side> {
-  const kinds = [...allKinds, ...addonKinds, ...kindsWithoutController];
+  const kinds = [...allKinds, ...addonKinds];
   const crds = [...new Map(kinds.map((kind) => [kind.kind, kind])).values()].map(toCustomResourceDefinition);
   const server = await startApiServer({ crds });
   return { server, client: createClient(loadKubeconfig({ text: await server.management.kubeconfig() })) };
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 const kind = (name: string): ResourceType<KubeObject> => {
-  const found = [...allKinds, ...addonKinds, ...kindsWithoutController].find((each) => each.kind === name);
+  const found = [...allKinds, ...addonKinds].find((each) => each.kind === name);
   if (!found) throw new Error(`no kind ${name}`);
   return found;
 };

@@ -1,6 +1,7 @@
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import {
   Cluster,
+  ClusterClass,
   ClusterResourceSet,
   ClusterResourceSetBinding,
   KubeadmConfig,
@@ -36,6 +37,7 @@ import {
 import { isProviderKind, type ProviderObject } from "../contract/provider-object.ts";
 import type { ControlPlaneAccess } from "./access.ts";
 import { Silences } from "./silences.ts";
+import { TopologyReports } from "./topology-reports.ts";
 import { AskedDeletions } from "./asked.ts";
 
 export interface ClusterApiOptions {
@@ -59,6 +61,7 @@ export interface ClusterApiOptions {
 export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly kinds: KindTable;
   readonly clusters: Informer<Cluster>;
+  readonly classes: Informer<ClusterClass>;
   readonly machines: Informer<Machine>;
   readonly sets: Informer<MachineSet>;
   readonly deployments: Informer<MachineDeployment>;
@@ -73,6 +76,7 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly secrets: Informer<Secret>;
   readonly asked: AskedDeletions;
   readonly silences: Silences;
+  readonly topologies: TopologyReports;
 }
 
 export type ProviderPart = "core" | "bootstrap" | "control-plane";
@@ -90,6 +94,8 @@ export const by = {
   node: "node",
   providerID: "providerID",
   uid: "uid",
+  class: "class",
+  topology: "topology",
 };
 
 export function createContext(options: ClusterApiOptions): Context {
@@ -106,6 +112,10 @@ export function createContext(options: ClusterApiOptions): Context {
     bindings: informers.for(ClusterResourceSetBinding),
     healthChecks: informers.for(MachineHealthCheck),
     drainRules: informers.for(MachineDrainRule),
+    // Only the core provider reads it.
+    get classes() {
+      return informers.for(ClusterClass);
+    },
     // Only the bootstrap provider reads it: a cluster with another provider has no such kind.
     get configs() {
       return informers.for(KubeadmConfig);
@@ -116,6 +126,7 @@ export function createContext(options: ClusterApiOptions): Context {
     secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
     asked: new AskedDeletions(),
     silences: new Silences(),
+    topologies: new TopologyReports(),
   };
   addIndexes(context);
   return context;
@@ -129,7 +140,11 @@ function addIndexes(context: Context): void {
   };
   informers.index(clusters, {
     [by.reference]: (c) => references(c, [c.spec.infrastructureRef, c.spec.controlPlaneRef]),
+    [by.class]: (c) => classOf(c),
   });
+  if (runs(context, "core")) {
+    for (const kind of templateKinds(context)) informers.index(informers.for(kind), { [by.topology]: topologyOf });
+  }
   informers.index(machines, {
     [by.cluster]: (m) => [clusterIndex(m)],
     [by.controller]: controller,
@@ -157,6 +172,20 @@ function addIndexes(context: Context): void {
 function references(object: KubeObject, targets: readonly (ContractReference | undefined)[]): string[] {
   const namespace = object.metadata.namespace ?? "";
   return targets.flatMap((target) => (target ? [referenceIndex(namespace, target)] : []));
+}
+
+/** The index value of the ClusterClass of a Cluster. */
+function classOf({ metadata, spec }: Cluster): string[] {
+  if (!spec.topology) return [];
+  const { name, namespace = metadata.namespace ?? "" } = spec.topology.classRef;
+  return [indexOfCluster({ namespace, name })];
+}
+
+/** The index value of the Cluster whose topology an object was made for. */
+function topologyOf({ metadata }: KubeObject): string[] {
+  const name = metadata.labels?.[labels.clusterName];
+  const isOwned = metadata.labels?.[labels.topologyOwned] !== undefined;
+  return isOwned && name !== undefined ? [indexOfCluster({ namespace: metadata.namespace ?? "", name })] : [];
 }
 
 interface Member extends KubeObject {
@@ -191,6 +220,11 @@ export function lookUp(
 /** The kinds that providers bring. */
 export function providerKinds({ kinds }: Context): readonly Kind<KubeObject>[] {
   return kinds.kinds.filter(isProviderKind);
+}
+
+/** Those of them whose objects are templates. */
+export function templateKinds(context: Context): readonly Kind<KubeObject>[] {
+  return providerKinds(context).filter((kind) => kind.kind.endsWith("Template"));
 }
 
 /** Keys of the objects in `informer` that belong to a cluster. */

@@ -1,0 +1,45 @@
+import { ClusterClass, type ClusterClassStatus } from "@causeway/api";
+import { followRoad, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
+import { lookUp, templateKinds, type Context } from "../objects/context.ts";
+import { failure, perform, publish } from "../objects/road.ts";
+import type { ObjectStep } from "../objects/steps.ts";
+import { referencesOf } from "../topology/blueprint.ts";
+import { classesWith } from "../topology/controller.ts";
+import type { ClassFacts } from "./facts.ts";
+import { planClusterClass } from "./plan.ts";
+
+export function clusterClassController(context: Context): ControllerOptions {
+  const { clock, log, classes, informers } = context;
+  const road: Road<ClassFacts, ObjectStep, ClusterClassStatus> = {
+    gather(key) {
+      const clusterClass = classes.get(key);
+      if (!clusterClass) return Promise.resolve(undefined);
+      const templates = referencesOf(clusterClass).map(({ path, reference }) => {
+        const { apiVersion, kind, name } = reference;
+        return {
+          path,
+          reference,
+          found: lookUp(context, key.namespace, { apiGroup: apiVersion.split("/")[0] ?? "", kind, name }),
+        };
+      });
+      return Promise.resolve({ clusterClass, templates });
+    },
+    plan: planClusterClass,
+    perform: (step, _observed, signal) => perform(context, step, signal),
+    publish: ({ clusterClass }, status, events, signal) =>
+      publish(context, ClusterClass, { object: clusterClass, status, events, signal }),
+    failed: (_observed, { status }, _step, error) => failure(status, error),
+  };
+  return {
+    name: "clusterclass",
+    reconcile: followRoad(road, { clock, log, name: "clusterclass", metrics: context.metrics }),
+    sources: [
+      watchInformer(classes),
+      ...templateKinds(context).map((kind) =>
+        watchInformer(informers.for(kind), ({ object }) => classesWith(context, object)),
+      ),
+    ],
+    clock,
+    log,
+  };
+}

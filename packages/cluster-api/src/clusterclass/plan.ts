@@ -1,0 +1,87 @@
+import { annotations, type ClusterClassStatus } from "@causeway/api";
+import { ownerReference, setConditions, type Plan, type WantedCondition } from "@causeway/kubernetes";
+import { notPaused, settleConditions } from "../objects/conditions.ts";
+import { metadataPatch } from "../objects/metadata.ts";
+import { patchStep, type ObjectStep } from "../objects/steps.ts";
+import type { ClassFacts } from "./facts.ts";
+import { classProblems } from "./problems.ts";
+
+export type ClassPlan = Plan<ObjectStep, ClusterClassStatus>;
+
+/** What to do for a ClusterClass: own its templates, so that a move takes them along, and say which variables it has. */
+export function planClusterClass(facts: ClassFacts, now: number): ClassPlan {
+  const { clusterClass } = facts;
+  const { generation } = clusterClass.metadata;
+  if (clusterClass.metadata.annotations?.[annotations.paused] !== undefined) {
+    const paused: WantedCondition = {
+      type: "Paused",
+      status: "True",
+      reason: "Paused",
+      message: `ClusterClass has the annotation ${annotations.paused}`,
+    };
+    const conditions = setConditions(clusterClass.status?.conditions, [paused], { generation, now });
+    return { steps: [], status: { ...clusterClass.status, conditions }, wait: { for: "unpausing" } };
+  }
+  const problems = classProblems(clusterClass);
+  const conditions = [variablesReady(problems), versionsUpToDate(facts), notPaused];
+  return {
+    steps: adoptions(facts),
+    status: {
+      conditions: settleConditions(conditions, { previous: clusterClass.status?.conditions, generation, now }),
+      ...(problems.length > 0 ? previousVariables(facts) : variables(facts)),
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    },
+    wait: { for: "changes" },
+  };
+}
+
+function adoptions({ clusterClass, templates }: ClassFacts): ObjectStep[] {
+  if (clusterClass.metadata.deletionTimestamp) return [];
+  const seen = new Set<string>();
+  return templates.flatMap(({ found: { kind, object } }) => {
+    if (!kind || !object || object.metadata.deletionTimestamp || seen.has(object.metadata.uid ?? "")) return [];
+    seen.add(object.metadata.uid ?? "");
+    return patchStep(kind, object, metadataPatch(object, { owner: ownerReference(clusterClass) }));
+  });
+}
+
+function variables({ clusterClass }: ClassFacts): Pick<ClusterClassStatus, "variables"> {
+  const definitions = clusterClass.spec.variables ?? [];
+  if (definitions.length === 0) return {};
+  return {
+    variables: definitions.map(({ name, required, schema, deprecatedV1Beta1Metadata }) => ({
+      name,
+      definitionsConflict: false,
+      definitions: [
+        { from: "inline", required, schema, ...(deprecatedV1Beta1Metadata ? { deprecatedV1Beta1Metadata } : {}) },
+      ],
+    })),
+  };
+}
+
+/** While the definitions cannot be used, those that could stay. */
+function previousVariables({ clusterClass }: ClassFacts): Pick<ClusterClassStatus, "variables"> {
+  const before = clusterClass.status?.variables;
+  return before ? { variables: before } : {};
+}
+
+function variablesReady(problems: readonly string[]): WantedCondition {
+  const type = "VariablesReady";
+  if (problems.length === 0) return { type, status: "True", reason: "VariablesReady" };
+  return { type, status: "False", reason: "VariableDiscoveryFailed", message: problems.slice(0, 10).join("; ") };
+}
+
+/** Whether references name the newest version that is served: older ones work, and go one day. */
+function versionsUpToDate({ templates }: ClassFacts): WantedCondition {
+  const type = "RefVersionsUpToDate";
+  const lines = templates.flatMap(({ reference, found: { kind } }) => {
+    const newest = kind && `${kind.group}/${kind.version}`;
+    return newest === undefined || newest === reference.apiVersion
+      ? []
+      : [
+          `* Ref ${reference.kind} ${reference.name} uses apiVersion ${reference.apiVersion}, but latest apiVersion is ${newest}`,
+        ];
+  });
+  if (lines.length === 0) return { type, status: "True", reason: "RefVersionsUpToDate" };
+  return { type, status: "False", reason: "RefVersionsNotUpToDate", message: lines.slice(0, 20).join("\n") };
+}

@@ -1,0 +1,79 @@
+import type { WantedCondition } from "@causeway/kubernetes";
+import type { TopologyFacts } from "./facts.ts";
+import type { Upgrades } from "./upgrades.ts";
+import { isSameVersion } from "./versions.ts";
+
+const type = "TopologyReconciled";
+
+/** What the condition TopologyReconciled of a Cluster says: nothing is held back, or what is and why. */
+export function topologyCondition({ cluster, obstacle, desired }: TopologyFacts): WantedCondition {
+  if (cluster.metadata.deletionTimestamp)
+    return { type, status: "False", reason: "Deleting", message: "Cluster is deleting" };
+  if (obstacle) return { type, status: "False", reason: obstacle.reason, message: obstacle.message };
+  const version = cluster.spec.topology?.version ?? "";
+  const lines = desired
+    ? upgradeLines(desired.upgrades, { kind: desired.controlPlane.object.kind.kind, desired: version })
+    : [];
+  if (!desired || lines.length === 0) return { type, status: "True", reason: "ReconcileSucceeded" };
+  const message = [`Cluster is upgrading to ${version}`, ...lines.map((line) => `  * ${line}`)].join("\n");
+  return {
+    type,
+    status: "False",
+    reason: isDeferredOnly(desired.upgrades) ? "MachineDeploymentsUpgradeDeferred" : "ClusterUpgrading",
+    message,
+  };
+}
+
+export function isUpgrading({
+  controlPlaneMoves,
+  controlPlanePending,
+  upgrading,
+  pending,
+  deferred,
+}: Upgrades): boolean {
+  return controlPlaneMoves || controlPlanePending || upgrading.length + pending.length + deferred.length > 0;
+}
+
+/** Only the user's annotations hold the upgrade back. */
+function isDeferredOnly({ controlPlaneMoves, upgrading, pending, deferred }: Upgrades): boolean {
+  return deferred.length > 0 && !controlPlaneMoves && upgrading.length + pending.length === 0;
+}
+
+function upgradeLines(
+  upgrades: Upgrades,
+  { kind, desired }: { readonly kind: string; readonly desired: string },
+): string[] {
+  const { controlPlane, path, upgrading, pending, deferred, waitingForCreation } = upgrades;
+  const later = (versions: readonly string[]) => {
+    const left = versions.filter((one) => !isSameVersion(one, controlPlane));
+    return left.length > 0 ? ` (${left.join(", ")} pending)` : "";
+  };
+  return [
+    ...(upgrades.controlPlaneMoves ? [`${kind} upgrading to version ${controlPlane}${later(path.controlPlane)}`] : []),
+    ...(upgrades.controlPlanePending
+      ? [`${kind} pending upgrade to version ${path.controlPlane.join(", ") || desired}`]
+      : []),
+    ...(upgrading.length > 0 ? [`${named(upgrading)} upgrading to version ${controlPlane}${later(path.workers)}`] : []),
+    ...(pending.length > 0
+      ? [`${named(pending)} pending upgrade to version ${path.workers.join(", ") || desired}`]
+      : []),
+    ...(deferred.length > 0
+      ? [
+          `${named(deferred)} upgrade to version ${controlPlane} deferred using defer-upgrade or hold-upgrade-sequence annotations`,
+        ]
+      : []),
+    ...(waitingForCreation.length > 0
+      ? [
+          `${named(waitingForCreation)} creation deferred while control plane ${upgrades.isProvisioning ? "creation" : "upgrade"} is in progress`,
+        ]
+      : []),
+  ];
+}
+
+function named(names: readonly string[]): string {
+  const sorted = names.toSorted();
+  const [first = ""] = sorted;
+  if (sorted.length === 1) return `MachineDeployment ${first}`;
+  const more = sorted.length > 3 ? `, ... (${sorted.length - 3} more)` : "";
+  return `MachineDeployments ${sorted.slice(0, 3).join(", ")}${more}`;
+}

@@ -1,0 +1,117 @@
+import { annotations, type Cluster } from "@causeway/api";
+import type { KindTable } from "../contract/kind-table.ts";
+import { controlPlaneSpecVersionOf, statusVersionOf } from "../contract/provider-object.ts";
+import type { Fields } from "../gotemplate/values.ts";
+import { clusterVariables, type VariableValue } from "../variables/cluster-variables.ts";
+import { clusterBuiltins, variablesOf } from "./builtins.ts";
+import {
+  defaultNaming,
+  desiredControlPlane,
+  objectKind,
+  type ControlPlaneInput,
+  type DesiredControlPlane,
+} from "./control-plane.ts";
+import type { Blueprint, CurrentState } from "./model.ts";
+import { objectFrom, type MadeObject } from "./made-objects.ts";
+import { nameFor } from "./names.ts";
+import { patchedTemplate } from "./patches.ts";
+import { TopologyProblem } from "./problem.ts";
+import { planUpgrades, type Upgrades } from "./upgrades.ts";
+import { currentDeployment, desiredWorkers, type DesiredWorkers } from "./workers.ts";
+
+/** What a topology asks for now: upgrades take several turns. */
+export interface Desired {
+  /** The Cluster's variables with their defaults. */
+  readonly variables: readonly VariableValue[];
+  readonly infrastructure: MadeObject;
+  readonly controlPlane: DesiredControlPlane;
+  readonly workers: readonly DesiredWorkers[];
+  readonly upgrades: Upgrades;
+}
+
+export interface DesiredInput {
+  readonly cluster: Cluster;
+  readonly blueprint: Blueprint;
+  readonly current: CurrentState;
+  readonly kinds: KindTable;
+}
+
+/** Computes the objects of a topology from its ClusterClass. Pure. @throws TopologyProblem */
+export function desiredState(input: DesiredInput): Desired {
+  const { cluster, blueprint, current, kinds } = input;
+  const { topology } = cluster.spec;
+  if (!topology) throw new TopologyProblem("spec.topology is not set");
+  if (topology.workers?.machinePools?.length)
+    throw new TopologyProblem(
+      "spec.topology.workers.machinePools: MachinePools of a topology are not supported; use machineDeployments",
+    );
+  const verdict = clusterVariables(topology.variables ?? [], blueprint.class.spec.variables ?? []);
+  if (verdict.problems.length > 0) throw new TopologyProblem(verdict.problems.join("; "));
+  const upgrades = upgradesOf(input);
+  const shared = { cluster, blueprint, current, kinds, variables: verdict.values, builtins: clusterBuiltins(cluster) };
+  const controlPlane = desiredControlPlane({ ...shared, existing: current.controlPlane }, upgrades.controlPlane);
+  const workers = (topology.workers?.machineDeployments ?? []).map((one) => {
+    const decision = upgrades.workers.get(one.name) ?? { version: topology.version };
+    return desiredWorkers(shared, one, decision);
+  });
+  return { variables: verdict.values, infrastructure: desiredInfrastructure(shared), controlPlane, workers, upgrades };
+}
+
+function desiredInfrastructure({
+  cluster,
+  blueprint,
+  kinds,
+  variables,
+  builtins,
+}: Omit<ControlPlaneInput, "existing"> & { readonly builtins: Fields }): MadeObject {
+  const { infrastructure, class: clusterClass } = blueprint;
+  const template = clusterClass.spec.infrastructure.naming?.template ?? defaultNaming;
+  const name = cluster.spec.infrastructureRef?.name ?? nameFor(cluster, "infrastructure", { template });
+  const known = variablesOf(variables, [], { cluster: builtins });
+  const patches = clusterClass.spec.patches ?? [];
+  const patched = patchedTemplate({
+    patches,
+    template: infrastructure.object,
+    holder: { type: "infrastructure" },
+    variables: known,
+  });
+  return withoutEndpoint(objectFrom(infrastructure, patched, objectKind(kinds, infrastructure), { cluster, name }));
+}
+
+/** An endpoint without host is for the provider to fill. */
+function withoutEndpoint(made: MadeObject): MadeObject {
+  const { controlPlaneEndpoint, ...spec } = made.object.spec;
+  const host = (controlPlaneEndpoint as { host?: unknown } | undefined)?.host;
+  return host ? made : { ...made, object: { ...made.object, spec } };
+}
+
+function upgradesOf({ cluster, blueprint, current }: DesiredInput): Upgrades {
+  const { topology } = cluster.spec;
+  const workers = (topology?.workers?.machineDeployments ?? []).map(({ name, metadata }) => {
+    const existing = currentDeployment(current, name);
+    const notes = metadata?.annotations ?? {};
+    if (!existing) return { topologyName: name, notes };
+    const { version } = existing.spec.template.spec;
+    const machines = current.machines.filter(
+      ({ metadata: own }) => own.labels?.["topology.cluster.x-k8s.io/deployment-name"] === name,
+    );
+    const isUpgrading = version !== undefined && machines.some(({ spec }) => spec.version !== version);
+    return { topologyName: name, notes, current: { name: existing.metadata.name, version, isUpgrading } };
+  });
+  const version = current.controlPlane && controlPlaneSpecVersionOf(current.controlPlane);
+  const concurrency = Number(cluster.metadata.annotations?.[annotations.upgradeConcurrency] ?? 1);
+  try {
+    return planUpgrades({
+      desired: topology?.version ?? "",
+      known: blueprint.class.spec.kubernetesVersions,
+      concurrency: Number.isInteger(concurrency) && concurrency > 0 ? concurrency : 1,
+      controlPlane:
+        current.controlPlane && version !== undefined
+          ? { version, reached: statusVersionOf(current.controlPlane) }
+          : undefined,
+      workers,
+    });
+  } catch (error) {
+    throw new TopologyProblem(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,17 @@
+import type { Cluster } from "@causeway/api";
+import type { KindTable } from "../contract/kind-table.ts";
+import type { Desired } from "./desired.ts";
+import type { CurrentState, Difference } from "./model.ts";
+
+/** All that the planner of topologies reads. */
+export interface TopologyFacts {
+  readonly cluster: Cluster;
+  readonly kinds: KindTable;
+  /** Why nothing can be planned: the ClusterClass is missing, not reconciled, or cannot be carried out. */
+  readonly obstacle?: { readonly reason: "ReconcileFailed" | "ClusterClassNotReconciled"; readonly message: string };
+  readonly current: CurrentState;
+  /** undefined while there is an obstacle. */
+  readonly desired?: Desired;
+  /** By `idOf`; objects that do not exist have none. */
+  readonly differences: ReadonlyMap<string, Difference>;
+}

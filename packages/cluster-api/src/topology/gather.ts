@@ -1,0 +1,127 @@
+import { finalizers, labels, type Cluster, type ClusterClass } from "@causeway/api";
+import type { KubeObject, ObjectKey } from "@causeway/kubernetes";
+import type { ProviderObject } from "../contract/provider-object.ts";
+import { by, indexOfCluster, lookUp, templateKinds, type Context } from "../objects/context.ts";
+import { isLeaving } from "../objects/metadata.ts";
+import { blueprintOf } from "./blueprint.ts";
+import { incompatibilities } from "./compatibility.ts";
+import { desiredState, type Desired } from "./desired.ts";
+import type { Differences } from "./differences.ts";
+import type { TopologyFacts } from "./facts.ts";
+import { idOf, type Blueprint, type CurrentState, type Difference } from "./model.ts";
+import type { MadeObject } from "./made-objects.ts";
+import { TopologyProblem } from "./problem.ts";
+import { withRotations } from "./rotation.ts";
+
+/** Reads caches, computes what the topology wants, and has the API server say how what there is differs. */
+export async function gatherTopology(
+  context: Context,
+  { differences }: { readonly differences: Differences },
+  { key, signal }: { readonly key: ObjectKey; readonly signal: AbortSignal },
+): Promise<TopologyFacts | undefined> {
+  const cluster = context.clusters.get(key);
+  if (!cluster?.spec.topology || isLeaving(cluster, finalizers.cluster)) return undefined;
+  const current = currentState(context, cluster);
+  const base = { cluster, kinds: context.kinds, current, differences: new Map<string, Difference>() };
+  if (cluster.metadata.deletionTimestamp || cluster.spec.paused) return base;
+  const clusterClass = classOf(context, cluster);
+  if ("reason" in clusterClass) return { ...base, obstacle: clusterClass };
+  try {
+    const blueprint = readBlueprint(context, clusterClass);
+    const desired = desiredState({ cluster, blueprint, current, kinds: context.kinds });
+    const problems = incompatibilities(cluster, desired, current);
+    if (problems.length > 0) throw new TopologyProblem(problems.join("; "));
+    return { ...base, ...(await compared(context, differences, { cluster, desired, signal })) };
+  } catch (error) {
+    if (!(error instanceof TopologyProblem)) throw error;
+    return { ...base, obstacle: { reason: "ReconcileFailed", message: error.message } };
+  }
+}
+
+function classOf({ classes }: Context, cluster: Cluster): ClusterClass | NonNullable<TopologyFacts["obstacle"]> {
+  const { name, namespace = cluster.metadata.namespace ?? "" } = cluster.spec.topology?.classRef ?? { name: "" };
+  const found = classes.get({ namespace, name });
+  if (!found) return { reason: "ReconcileFailed", message: `ClusterClass ${namespace}/${name} does not exist` };
+  const isReconciled = found.status?.observedGeneration === found.metadata.generation;
+  const problem = found.status?.conditions?.find(({ type, status }) => type === "VariablesReady" && status === "False");
+  if (isReconciled && problem)
+    return { reason: "ReconcileFailed", message: `ClusterClass ${namespace}/${name}: ${problem.message ?? ""}` };
+  if (isReconciled) return found;
+  const message = `ClusterClass not reconciled. If this condition persists please check ClusterClass status: status.observedGeneration of ClusterClass ${namespace}/${name} must be its generation`;
+  return { reason: "ClusterClassNotReconciled", message };
+}
+
+export function readBlueprint(context: Context, clusterClass: ClusterClass): Blueprint {
+  const namespace = clusterClass.metadata.namespace ?? "";
+  return blueprintOf(clusterClass, ({ apiVersion, kind, name }) =>
+    lookUp(context, namespace, { apiGroup: apiVersion.split("/")[0] ?? "", kind, name }),
+  );
+}
+
+function currentState(context: Context, cluster: Cluster): CurrentState {
+  const namespace = cluster.metadata.namespace ?? "";
+  const index = indexOfCluster({ namespace, name: cluster.metadata.name });
+  const { infrastructureRef, controlPlaneRef } = cluster.spec;
+  const now = context.clock.now();
+  const owned = <T extends KubeObject>(objects: readonly T[]) =>
+    objects.filter(({ metadata }) => metadata.labels?.[labels.topologyOwned] !== undefined);
+  return {
+    infrastructure: infrastructureRef && lookUp(context, namespace, infrastructureRef).object,
+    controlPlane: controlPlaneRef && lookUp(context, namespace, controlPlaneRef).object,
+    deployments: owned(context.deployments.byIndex(by.cluster, index)).map((one) => context.asked.view(one, now)),
+    sets: context.sets.byIndex(by.cluster, index),
+    machines: owned(context.machines.byIndex(by.cluster, index)),
+    healthChecks: owned(context.healthChecks.byIndex(by.cluster, index)).map((one) => context.asked.view(one, now)),
+    templates: templatesOf(context, cluster),
+  };
+}
+
+/** Templates with the labels of this Cluster's topology. */
+function templatesOf(context: Context, cluster: Cluster): CurrentState["templates"] {
+  const now = context.clock.now();
+  const index = indexOfCluster({ namespace: cluster.metadata.namespace ?? "", name: cluster.metadata.name });
+  return templateKinds(context).flatMap((kind) =>
+    context.informers
+      .for(kind)
+      .byIndex(by.topology, index)
+      .map((object) => ({ kind, object: context.asked.view(object as ProviderObject, now) })),
+  );
+}
+
+interface Compared {
+  readonly cluster: Cluster;
+  readonly desired: Desired;
+  readonly signal: AbortSignal;
+}
+
+/** Templates first: the objects that refer to one get another name where it must be replaced. */
+async function compared(
+  context: Context,
+  kept: Differences,
+  { cluster, desired, signal }: Compared,
+): Promise<Pick<TopologyFacts, "desired" | "differences">> {
+  const differences = new Map<string, Difference>();
+  const compareAll = async (objects: readonly (MadeObject | undefined)[]) => {
+    for (const made of objects) {
+      const id = made && idOf(made.kind, made.object);
+      const key = made && { namespace: cluster.metadata.namespace ?? "", name: made.object.metadata.name };
+      const current = key && context.informers.for(made.kind).get(key);
+      if (made && id !== undefined && current && !differences.has(id))
+        differences.set(id, await kept.of(made, current, signal));
+    }
+  };
+  const templates = ({ controlPlane, workers }: Desired) => [
+    controlPlane.machineTemplate,
+    ...workers.flatMap(({ bootstrap, infrastructure }) => [bootstrap, infrastructure]),
+  ];
+  await compareAll(templates(desired));
+  const rotated = withRotations(cluster, desired, differences);
+  await compareAll([
+    ...templates(rotated),
+    rotated.infrastructure,
+    rotated.controlPlane.object,
+    rotated.controlPlane.healthCheck,
+    ...rotated.workers.flatMap(({ deployment, healthCheck }) => [deployment, healthCheck]),
+  ]);
+  return { desired: rotated, differences };
+}

@@ -1,0 +1,28 @@
+import { Cluster } from "@causeway/api";
+import type { Context } from "../objects/context.ts";
+import { perform } from "../objects/road.ts";
+import { topologyManager, type TopologyStep } from "./steps.ts";
+
+/** Each step may be repeated: names are determined by what objects are for. The client shows what it wrote to the caches. */
+export async function performTopologyStep(context: Context, step: TopologyStep, signal: AbortSignal): Promise<void> {
+  const { client } = context.informers;
+  const options = { fieldManager: topologyManager, signal };
+  switch (step.do) {
+    case "applyCluster":
+      await client.apply(Cluster, step.object, options);
+      return;
+    case "setVariables":
+      await client.patch(
+        Cluster,
+        step.key,
+        { type: "merge", body: step.body },
+        { ...options, fieldManager: `${topologyManager}-variables` },
+      );
+      return;
+    case "apply":
+      await client.apply(step.made.kind, step.made.object, options);
+      return;
+    case "delete":
+      return perform(context, step, signal);
+  }
+}

@@ -1,0 +1,210 @@
+import { annotations, Cluster, labels, MachineDeployment, MachineHealthCheck } from "@causeway/api";
+import { keyOf, type KubeObject, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import { machineTemplateReferenceOf, type ProviderObject } from "../contract/provider-object.ts";
+import { fingerprint } from "../objects/names.ts";
+import { lockOf } from "../objects/metadata.ts";
+import type { TopologyReport } from "../objects/topology-reports.ts";
+import { isUpgrading, topologyCondition } from "./condition.ts";
+import type { Desired } from "./desired.ts";
+import type { TopologyFacts } from "./facts.ts";
+import { idOf } from "./model.ts";
+import type { MadeObject } from "./made-objects.ts";
+import type { TopologyStep } from "./steps.ts";
+
+export type TopologyPlan = Plan<TopologyStep, TopologyReport>;
+
+/** What to do for a Cluster with a topology: its objects as the ClusterClass says, and nothing that it does not. */
+export function planTopology(facts: TopologyFacts): TopologyPlan {
+  const { cluster, desired } = facts;
+  const condition = pausedCondition(facts) ?? topologyCondition(facts);
+  const isIdle =
+    !desired || facts.obstacle !== undefined || cluster.metadata.deletionTimestamp !== undefined || isPaused(facts);
+  const steps = isIdle ? [] : stepsOf(facts, desired);
+  const { path } = desired?.upgrades ?? {};
+  return {
+    steps,
+    status: {
+      condition,
+      ...(path?.controlPlane.length ? { controlPlaneUpgrades: path.controlPlane } : {}),
+      ...(path?.workers.length ? { workersUpgrades: path.workers } : {}),
+    },
+    wait: { for: "changes" },
+  };
+}
+
+function isPaused({ cluster }: TopologyFacts): boolean {
+  return cluster.spec.paused === true || cluster.metadata.annotations?.[annotations.paused] !== undefined;
+}
+
+function pausedCondition(facts: TopologyFacts): WantedCondition | undefined {
+  if (!isPaused(facts)) return undefined;
+  const message = facts.cluster.spec.paused
+    ? "Cluster spec.paused is set to true"
+    : `Cluster has the ${annotations.paused} annotation`;
+  return { type: "TopologyReconciled", status: "False", reason: "Paused", message };
+}
+
+function stepsOf(facts: TopologyFacts, desired: Desired): TopologyStep[] {
+  const first = [...variableSteps(facts, desired), ...clusterSteps(facts, desired)];
+  // All that follows names objects that the Cluster refers to.
+  if (first.length > 0) return first;
+  const { controlPlane, infrastructure } = desired;
+  const due = [
+    ...applied(facts, infrastructure),
+    ...(controlPlane.machineTemplate
+      ? applied(facts, controlPlane.machineTemplate, { replaces: machineTemplateOf(facts) })
+      : []),
+    ...applied(facts, controlPlane.object),
+    ...(controlPlane.healthCheck ? applied(facts, controlPlane.healthCheck) : []),
+    ...desired.workers.flatMap((workers) => workerSteps(facts, workers)),
+    ...removals(facts, desired),
+  ];
+  return due.length > 0 ? due : orphans(facts, desired);
+}
+
+function variableSteps({ cluster }: TopologyFacts, { variables }: Desired): TopologyStep[] {
+  const given = cluster.spec.topology?.variables ?? [];
+  if (fingerprint(given) === fingerprint(variables)) return [];
+  return [
+    { do: "setVariables", key: keyOf(cluster), body: { metadata: lockOf(cluster), spec: { topology: { variables } } } },
+  ];
+}
+
+function clusterSteps({ cluster }: TopologyFacts, desired: Desired): TopologyStep[] {
+  const reference = ({ kind, object }: MadeObject) => ({
+    apiGroup: kind.group,
+    kind: kind.kind,
+    name: object.metadata.name,
+  });
+  const wanted = {
+    infrastructureRef: reference(desired.infrastructure),
+    controlPlaneRef: reference(desired.controlPlane.object),
+  };
+  const own = { [labels.clusterName]: cluster.metadata.name, [labels.topologyOwned]: "" };
+  const step = { [annotations.upgradeStep]: isUpgrading(desired.upgrades) ? desired.upgrades.controlPlane : "" };
+  const { metadata, spec } = cluster;
+  const isSettled =
+    fingerprint({ infrastructureRef: spec.infrastructureRef, controlPlaneRef: spec.controlPlaneRef }) ===
+      fingerprint(wanted) &&
+    Object.entries(own).every(([name, value]) => metadata.labels?.[name] === value) &&
+    (metadata.annotations?.[annotations.upgradeStep] ?? "") === step[annotations.upgradeStep];
+  if (isSettled) return [];
+  const { name, namespace, uid } = metadata;
+  const object = {
+    apiVersion: `${Cluster.group}/${Cluster.version}`,
+    kind: Cluster.kind,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid ? { uid } : {}),
+      labels: own,
+      annotations: step,
+    },
+    spec: wanted,
+  };
+  return [{ do: "applyCluster", object }];
+}
+
+function machineTemplateOf({ current }: TopologyFacts): string | undefined {
+  return current.controlPlane && machineTemplateReferenceOf(current.controlPlane)?.name;
+}
+
+function workerSteps(facts: TopologyFacts, workers: Desired["workers"][number]): TopologyStep[] {
+  const { deployment, bootstrap, infrastructure, healthCheck, decision } = workers;
+  const same = facts.current.deployments.find(({ metadata }) => metadata.name === deployment.object.metadata.name);
+  // One of the same name is on its way out; it is created when that one is gone.
+  if (decision.waitsForCreation || same?.metadata.deletionTimestamp) return [];
+  const standing = same?.spec.template.spec;
+  return [
+    ...applied(facts, bootstrap, { replaces: standing?.bootstrap.configRef?.name }),
+    ...applied(facts, infrastructure, { replaces: standing?.infrastructureRef.name }),
+    ...applied(facts, deployment),
+    ...(healthCheck ? applied(facts, healthCheck) : []),
+  ];
+}
+
+function applied(
+  { differences, current }: TopologyFacts,
+  made: MadeObject,
+  { replaces }: { readonly replaces?: string | undefined } = {},
+): TopologyStep[] {
+  const difference = differences.get(idOf(made.kind, made.object));
+  const { name } = made.object.metadata;
+  if (!difference) {
+    const rotates =
+      replaces !== undefined &&
+      replaces !== name &&
+      current.templates.some(({ object }) => object.metadata.name === replaces);
+    return [{ do: "apply", why: rotates ? "rotate" : "create", made, ...(rotates ? { replaces } : {}) }];
+  }
+  return difference.spec || difference.metadata ? [{ do: "apply", why: "update", made }] : [];
+}
+
+/** MachineDeployments and MachineHealthChecks that the topology no longer has. */
+function removals({ current }: TopologyFacts, desired: Desired): TopologyStep[] {
+  const wanted = new Set(desired.workers.map(({ topologyName }) => topologyName));
+  const deployments = current.deployments.filter(
+    ({ metadata }) =>
+      !metadata.deletionTimestamp && !wanted.has(metadata.labels?.[labels.topologyDeploymentName] ?? ""),
+  );
+  const checks = new Set(
+    [desired.controlPlane.healthCheck, ...desired.workers.map(({ healthCheck }) => healthCheck)].flatMap((made) =>
+      made ? [made.object.metadata.name] : [],
+    ),
+  );
+  const gone = current.healthChecks.filter(({ metadata }) => !metadata.deletionTimestamp && !checks.has(metadata.name));
+  return [
+    ...deployments.flatMap((one) => removal(MachineDeployment, one)),
+    ...gone.flatMap((one) => removal(MachineHealthCheck, one)),
+  ];
+}
+
+function removal(type: Extract<TopologyStep, { do: "delete" }>["type"], object: KubeObject): TopologyStep[] {
+  return [{ do: "delete", type, key: keyOf(object), uid: object.metadata.uid ?? "" }];
+}
+
+/** Templates that were made for the topology, and that nothing refers to any more: a rotation that was interrupted leaves one, too. */
+function orphans({ current, cluster }: TopologyFacts, desired: Desired): TopologyStep[] {
+  const used = new Set<string>();
+  const use = (reference: { readonly kind: string; readonly apiGroup: string; readonly name: string } | undefined) => {
+    if (reference) used.add(`${reference.kind}.${reference.apiGroup}/${reference.name}`);
+  };
+  const useMade = ({ kind, object }: MadeObject) =>
+    use({ kind: kind.kind, apiGroup: kind.group, name: object.metadata.name });
+  if (current.controlPlane) use(machineTemplateReferenceOf(current.controlPlane));
+  if (desired.controlPlane.machineTemplate) useMade(desired.controlPlane.machineTemplate);
+  for (const { bootstrap, infrastructure } of desired.workers) [bootstrap, infrastructure].forEach(useMade);
+  for (const { spec } of [...current.deployments, ...current.sets]) {
+    use(spec.template.spec.bootstrap.configRef);
+    use(spec.template.spec.infrastructureRef);
+  }
+  return current.templates
+    .filter(
+      ({ kind, object }) => isOurs(object, cluster) && !used.has(`${kind.kind}.${kind.group}/${object.metadata.name}`),
+    )
+    .flatMap(({ kind, object }) => removal(kind, object));
+}
+
+function isOurs({ metadata }: ProviderObject, cluster: Cluster): boolean {
+  return (
+    !metadata.deletionTimestamp && (metadata.ownerReferences ?? []).some(({ uid }) => uid === cluster.metadata.uid)
+  );
+}
+
+/** The events of a step that was performed, as upstream's controller words them. */
+export function topologyStepEvents(step: TopologyStep): PlannedEvent[] {
+  const normal = (reason: string, message: string): PlannedEvent[] => [{ type: "Normal", reason, message }];
+  switch (step.do) {
+    case "apply": {
+      const { kind, object } = step.made;
+      const named = `${kind.kind} "${object.metadata.namespace ?? ""}/${object.metadata.name}"`;
+      if (step.why === "update") return normal("TopologyUpdate", `Updated ${named}`);
+      const rotated = step.replaces === undefined ? "" : ` as a replacement for "${step.replaces}" (template rotation)`;
+      return normal("TopologyCreate", `Created ${named}${rotated}`);
+    }
+    case "delete":
+      return normal("TopologyDelete", `Deleted ${step.type.kind} "${step.key.namespace}/${step.key.name}"`);
+    default:
+      return [];
+  }
+}

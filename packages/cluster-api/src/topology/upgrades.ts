@@ -1,0 +1,170 @@
+import { annotations } from "@causeway/api";
+import type { UpgradePath } from "./upgrade-plan.ts";
+import { upgradePath } from "./upgrade-plan.ts";
+import { compareVersions, isSameVersion } from "./versions.ts";
+
+/** Workers of a topology, as far as their version goes. */
+export interface WorkersVersion {
+  /** Their name in the topology. */
+  readonly topologyName: string;
+  /** Annotations in the topology. */
+  readonly notes: Readonly<Record<string, string>>;
+  /** What there is; undefined before they are created. */
+  readonly current?: {
+    readonly name: string;
+    readonly version: string | undefined;
+    /** Some of its machines do not have its version yet. */
+    readonly isUpgrading: boolean;
+  };
+}
+
+export interface UpgradeFacts {
+  readonly desired: string;
+  readonly known: readonly string[] | undefined;
+  /** How many workers are upgraded at once. */
+  readonly concurrency: number;
+  /** undefined before it is created. */
+  readonly controlPlane: { readonly version: string; readonly reached: string | undefined } | undefined;
+  /** In the order of the topology. */
+  readonly workers: readonly WorkersVersion[];
+}
+
+export interface WorkersDecision {
+  readonly version: string;
+  /** Not created before the control plane is stable. */
+  readonly waitsForCreation?: true;
+}
+
+/** The versions to ask for now, and what is still to come. */
+export interface Upgrades {
+  readonly controlPlane: string;
+  readonly workers: ReadonlyMap<string, WorkersDecision>;
+  readonly path: UpgradePath;
+  readonly isProvisioning: boolean;
+  /** The control plane is on its way to a version. */
+  readonly controlPlaneMoves: boolean;
+  readonly controlPlanePending: boolean;
+  /** Names of MachineDeployments. */
+  readonly upgrading: readonly string[];
+  readonly pending: readonly string[];
+  readonly deferred: readonly string[];
+  /** Names in the topology. */
+  readonly waitingForCreation: readonly string[];
+}
+
+/**
+ * Cluster API's order: the control plane first, one version at a time and never while workers move; then workers, as many at once as the
+ * annotation upgrade-concurrency says (one without it), in the order of the topology.
+ */
+export function planUpgrades(facts: UpgradeFacts): Upgrades {
+  const { desired, controlPlane, workers } = facts;
+  const upgrading = new Set(workers.flatMap(({ current }) => (current?.isUpgrading ? [current.name] : [])));
+  if (!controlPlane) return atCreation(facts, [...upgrading]);
+  const path = pathOf(facts, controlPlane.version);
+  const pendingBefore = !isSameVersion(controlPlane.version, desired);
+  const isProvisioning = controlPlane.reached === undefined;
+  const isMoving =
+    controlPlane.reached !== undefined && compareVersions(controlPlane.version, controlPlane.reached) > 0;
+  const waitsForWorkers = path.workers[0] !== undefined && isSameVersion(path.workers[0], controlPlane.version);
+  const starts = pendingBefore && !isProvisioning && !isMoving && !waitsForWorkers && upgrading.size === 0;
+  const version = starts ? (path.controlPlane[0] ?? desired) : controlPlane.version;
+  const isStable = !isProvisioning && !isMoving && !starts && !pendingBefore;
+  const tracker: Tracker = {
+    mayMove: isStable || (!isProvisioning && !isMoving && !starts && waitsForWorkers),
+    mayCreate: isStable,
+    target: path.workers[0] ?? desired,
+    upgrading,
+    pending: [],
+    deferred: [],
+    waitingForCreation: [],
+  };
+  const decided = new Map(workers.map((one) => [one.topologyName, decide(facts, one, tracker)] as const));
+  return {
+    controlPlane: version,
+    workers: decided,
+    path,
+    isProvisioning,
+    controlPlaneMoves: starts || isMoving,
+    controlPlanePending: pendingBefore && !starts,
+    upgrading: [...upgrading],
+    pending: tracker.pending.filter((name) => !upgrading.has(name) && !tracker.deferred.includes(name)),
+    deferred: tracker.deferred.filter((name) => !upgrading.has(name)),
+    waitingForCreation: tracker.waitingForCreation,
+  };
+}
+
+function atCreation({ desired, workers }: UpgradeFacts, upgrading: readonly string[]): Upgrades {
+  return {
+    controlPlane: desired,
+    workers: new Map(
+      workers.map(({ topologyName, current }) => [topologyName, { version: current?.version ?? desired }]),
+    ),
+    path: { controlPlane: [], workers: [] },
+    isProvisioning: false,
+    controlPlaneMoves: false,
+    controlPlanePending: false,
+    upgrading,
+    pending: [],
+    deferred: [],
+    waitingForCreation: [],
+  };
+}
+
+function pathOf({ desired, known, workers }: UpgradeFacts, controlPlane: string): UpgradePath {
+  const versions = workers.flatMap(({ current }) => (current?.version ? [current.version] : []));
+  const oldestWorkers = versions.reduce<string | undefined>(
+    (oldest, one) => (oldest === undefined || isOlder(one, oldest, controlPlane) ? one : oldest),
+    undefined,
+  );
+  return upgradePath({ desired, controlPlane, oldestWorkers, known });
+}
+
+/** Of two builds of a version the one that the control plane does not have is the older. */
+function isOlder(one: string, other: string, controlPlane: string): boolean {
+  const order = compareVersions(one, other);
+  return order === 2 ? !isSameVersion(one, controlPlane) : order < 0;
+}
+
+interface Tracker {
+  readonly mayMove: boolean;
+  readonly mayCreate: boolean;
+  readonly target: string;
+  readonly upgrading: Set<string>;
+  readonly pending: string[];
+  readonly deferred: string[];
+  readonly waitingForCreation: string[];
+}
+
+function decide(
+  { desired, concurrency, workers }: UpgradeFacts,
+  one: WorkersVersion,
+  tracker: Tracker,
+): WorkersDecision {
+  const { current, topologyName } = one;
+  if (!current) {
+    if (tracker.mayCreate) return { version: desired };
+    tracker.waitingForCreation.push(topologyName);
+    return { version: desired, waitsForCreation: true };
+  }
+  const version = current.version ?? desired;
+  if (isSameVersion(version, desired)) return { version };
+  const isDeferred = defers(one) || isHeld(workers, topologyName);
+  if (isDeferred) tracker.deferred.push(current.name);
+  const isFull = tracker.upgrading.size >= concurrency;
+  if (isDeferred || isFull || !tracker.mayMove || isSameVersion(version, tracker.target)) {
+    tracker.pending.push(current.name);
+    return { version };
+  }
+  tracker.upgrading.add(current.name);
+  return { version: tracker.target };
+}
+
+function defers({ notes }: WorkersVersion): boolean {
+  return notes[annotations.deferUpgrade] !== undefined;
+}
+
+/** The annotation hold-upgrade-sequence holds its workers back, and all that come after them. */
+function isHeld(workers: readonly WorkersVersion[], topologyName: string): boolean {
+  const holding = workers.findIndex(({ notes }) => notes[annotations.holdUpgradeSequence] !== undefined);
+  return holding !== -1 && workers.findIndex((one) => one.topologyName === topologyName) >= holding;
+}

@@ -1,0 +1,217 @@
+import { annotations, labels, MachineDeployment, type Cluster, type ClusterClass } from "@causeway/api";
+import { ownerReference } from "@causeway/kubernetes";
+import type { Fields } from "../gotemplate/values.ts";
+import { overrides, type VariableValue } from "../variables/cluster-variables.ts";
+import { deploymentBuiltins, variablesOf } from "./builtins.ts";
+import type { Blueprint, BlueprintTemplate, CurrentState } from "./model.ts";
+import { healthCheckOf } from "./health-check.ts";
+import { ownedLabels, templateFrom, type MadeObject } from "./made-objects.ts";
+import { nameFor, templateName } from "./names.ts";
+import { patchedTemplate } from "./patches.ts";
+import { TopologyProblem } from "./problem.ts";
+import type { WorkersDecision } from "./upgrades.ts";
+
+type DeploymentClass = NonNullable<NonNullable<ClusterClass["spec"]["workers"]>["machineDeployments"]>[number];
+export type DeploymentTopology = NonNullable<
+  NonNullable<NonNullable<Cluster["spec"]["topology"]>["workers"]>["machineDeployments"]
+>[number];
+
+/** A MachineDeployment of a topology, with what belongs to it. */
+export interface DesiredWorkers {
+  readonly topologyName: string;
+  readonly deployment: MadeObject;
+  readonly bootstrap: MadeObject;
+  readonly infrastructure: MadeObject;
+  readonly healthCheck: MadeObject | undefined;
+  readonly decision: WorkersDecision;
+}
+
+export interface WorkersInput {
+  readonly cluster: Cluster;
+  readonly blueprint: Blueprint;
+  readonly current: CurrentState;
+  readonly variables: readonly VariableValue[];
+  readonly builtins: Fields;
+}
+
+/** The one MachineDeployment of a name in the topology that is not being deleted. */
+export function currentDeployment(current: CurrentState, topologyName: string): MachineDeployment | undefined {
+  const found = current.deployments.filter(
+    ({ metadata }) => metadata.labels?.[labels.topologyDeploymentName] === topologyName && !metadata.deletionTimestamp,
+  );
+  if (found.length < 2) return found[0];
+  const names = found.map(({ metadata }) => metadata.name).join(", ");
+  throw new TopologyProblem(
+    `MachineDeployments ${names} have the same topology name ${JSON.stringify(topologyName)}: delete all but one`,
+  );
+}
+
+export function desiredWorkers(
+  input: WorkersInput,
+  topology: DeploymentTopology,
+  decision: WorkersDecision,
+): DesiredWorkers {
+  const { cluster, blueprint, current, variables, builtins } = input;
+  const templates = blueprint.deployments.get(topology.class);
+  const deploymentClass = blueprint.class.spec.workers?.machineDeployments?.find((one) => one.class === topology.class);
+  if (!templates || !deploymentClass) {
+    throw new TopologyProblem(
+      `MachineDeployment class ${JSON.stringify(topology.class)} not found in ClusterClass ${blueprint.class.metadata.name}`,
+    );
+  }
+  const existing = currentDeployment(current, topology.name);
+  const prefix = `${cluster.metadata.name}-${topology.name}`;
+  const standing = existing?.spec.template.spec;
+  const names = {
+    bootstrap:
+      nameOr(standing?.bootstrap.configRef, templates.bootstrap) ??
+      templateName(cluster, prefix, `${topology.name}/bootstrap`),
+    infrastructure:
+      nameOr(standing?.infrastructureRef, templates.infrastructure) ??
+      templateName(cluster, prefix, `${topology.name}/infrastructure`),
+  };
+  const deployment = deploymentOf(input, {
+    topology,
+    deploymentClass,
+    templates,
+    names,
+    version: decision.version,
+    existing,
+  });
+  const path = `spec.topology.workers.machineDeployments[${topology.name}].variables.overrides`;
+  const own = overrides(topology.variables?.overrides ?? [], blueprint.class.spec.variables ?? [], path);
+  if (own.problems.length > 0) throw new TopologyProblem(own.problems.join("; "));
+  const builtin = { cluster: builtins, machineDeployment: deploymentBuiltins(deployment, topology) };
+  const known = variablesOf(variables, own.values, builtin);
+  const made = (template: BlueprintTemplate, name: string) => {
+    const patches = blueprint.class.spec.patches ?? [];
+    const patched = patchedTemplate({
+      patches,
+      template: template.object,
+      holder: { type: "machineDeployment", class: topology.class },
+      variables: known,
+    });
+    return templateFrom(template, patched, {
+      cluster,
+      name,
+      labels: { [labels.topologyDeploymentName]: topology.name },
+    });
+  };
+  const target = { kind: MachineDeployment, object: deployment } as MadeObject;
+  return {
+    topologyName: topology.name,
+    deployment: target,
+    bootstrap: made(templates.bootstrap, names.bootstrap),
+    infrastructure: made(templates.infrastructure, names.infrastructure),
+    healthCheck: healthCheckOf(cluster, deployment, {
+      ofClass: deploymentClass.healthCheck,
+      ofTopology: topology.healthCheck,
+      selector: { ...ownedLabels(cluster), [labels.topologyDeploymentName]: topology.name },
+    }),
+    decision,
+  };
+}
+
+/** The template that is in use, if it is of the kind that the class wants. */
+function nameOr(
+  reference: { readonly kind: string; readonly apiGroup: string; readonly name: string } | undefined,
+  template: BlueprintTemplate,
+): string | undefined {
+  const { kind } = template;
+  return reference && reference.kind === kind.kind && reference.apiGroup === kind.group ? reference.name : undefined;
+}
+
+interface DeploymentInput {
+  readonly topology: DeploymentTopology;
+  readonly deploymentClass: DeploymentClass;
+  readonly templates: { readonly bootstrap: BlueprintTemplate; readonly infrastructure: BlueprintTemplate };
+  readonly names: { readonly bootstrap: string; readonly infrastructure: string };
+  readonly version: string;
+  readonly existing: MachineDeployment | undefined;
+}
+
+const notPropagated: ReadonlySet<string> = new Set([annotations.deferUpgrade, annotations.holdUpgradeSequence]);
+
+function nameOf(cluster: Cluster, { naming }: DeploymentClass, { name }: DeploymentTopology): string {
+  const template = naming?.template ?? "{{ .cluster.name }}-{{ .machineDeployment.topologyName }}-{{ .random }}";
+  return nameFor(cluster, `deployment/${name}`, { template, data: { machineDeployment: { topologyName: name } } });
+}
+
+type Marks = Readonly<Record<string, string>>;
+
+function marksOf(
+  deploymentClass: DeploymentClass,
+  topology: DeploymentTopology,
+  own: Marks,
+): { readonly labels: Record<string, string>; readonly annotations?: Record<string, string> } {
+  const { metadata: ofClass } = deploymentClass;
+  const { metadata: ofTopology } = topology;
+  const notes = Object.entries({ ...ofClass?.annotations, ...ofTopology?.annotations }).filter(
+    ([key]) => !notPropagated.has(key),
+  );
+  return {
+    labels: { ...ofClass?.labels, ...ofTopology?.labels, ...own },
+    ...(notes.length > 0 ? { annotations: Object.fromEntries(notes) } : {}),
+  };
+}
+
+function deploymentOf({ cluster }: WorkersInput, input: DeploymentInput): MachineDeployment {
+  const { topology, deploymentClass, templates, names, version, existing } = input;
+  const { name: clusterName, namespace } = cluster.metadata;
+  const selector = { ...ownedLabels(cluster), [labels.topologyDeploymentName]: topology.name };
+  const marks = marksOf(deploymentClass, topology, selector);
+  const { order, ...timeouts } = { ...deploymentClass.deletion, ...topology.deletion };
+  const maxInFlight =
+    topology.healthCheck?.remediation?.maxInFlight ?? deploymentClass.healthCheck?.remediation?.maxInFlight;
+  const rollout = topology.rollout ?? deploymentClass.rollout;
+  return {
+    apiVersion: `${MachineDeployment.group}/${MachineDeployment.version}`,
+    kind: MachineDeployment.kind,
+    metadata: {
+      name: existing?.metadata.name ?? nameOf(cluster, deploymentClass, topology),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...marks,
+      ownerReferences: [ownerReference(cluster)],
+    },
+    spec: {
+      clusterName,
+      ...(topology.replicas === undefined ? {} : { replicas: topology.replicas }),
+      selector: { matchLabels: selector },
+      ...(rollout ? { rollout } : {}),
+      ...(order ? { deletion: { order } } : {}),
+      ...(maxInFlight === undefined ? {} : { remediation: { maxInFlight } }),
+      template: {
+        metadata: marks,
+        spec: {
+          clusterName,
+          version,
+          bootstrap: {
+            configRef: {
+              apiGroup: templates.bootstrap.kind.group,
+              kind: templates.bootstrap.kind.kind,
+              name: names.bootstrap,
+            },
+          },
+          infrastructureRef: {
+            apiGroup: templates.infrastructure.kind.group,
+            kind: templates.infrastructure.kind.kind,
+            name: names.infrastructure,
+          },
+          ...settings(deploymentClass, topology),
+          ...(Object.keys(timeouts).length > 0 ? { deletion: timeouts } : {}),
+        },
+      },
+    },
+  } as MachineDeployment;
+}
+
+/** The topology's settings win over its class's. */
+function settings(deploymentClass: DeploymentClass, topology: DeploymentTopology): object {
+  const names = ["failureDomain", "minReadySeconds", "readinessGates", "taints"] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = topology[name] ?? deploymentClass[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

@@ -1,0 +1,56 @@
+import { schemaOf, type VariableDefinition } from "./definition.ts";
+import { withDefaults } from "./schema.ts";
+import { valueProblems } from "./validate.ts";
+
+export interface VariableValue {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+export interface VariableVerdict {
+  /** With the defaults of the definitions. */
+  readonly values: readonly VariableValue[];
+  readonly problems: readonly string[];
+}
+
+/** The variables of a Cluster by the definitions of its ClusterClass: those that are missing get their default, if they have one. */
+export function clusterVariables(
+  values: readonly VariableValue[],
+  definitions: readonly VariableDefinition[],
+): VariableVerdict {
+  const given = new Set(values.map(({ name }) => name));
+  const missing = definitions.flatMap((definition): VariableValue[] => {
+    const schema = schemaOf(definition);
+    return given.has(definition.name) || schema.default === undefined
+      ? []
+      : [{ name: definition.name, value: schema.default }];
+  });
+  const path = "spec.topology.variables";
+  const verdict = overrides([...values, ...missing], definitions, path);
+  const named = new Set(verdict.values.map(({ name }) => name));
+  const lacking = definitions.filter(({ name, required }) => required && !named.has(name));
+  const problems = lacking.map(({ name }) => `${path}: Required value: required variable "${name}" must be set`);
+  return { values: verdict.values, problems: [...verdict.problems, ...problems] };
+}
+
+/** Values for a control plane or workers: a variable that has none there keeps the Cluster's. */
+export function overrides(
+  values: readonly VariableValue[],
+  definitions: readonly VariableDefinition[],
+  path: string,
+): VariableVerdict {
+  const problems: string[] = [];
+  const settled = values.map(({ name, value }): VariableValue => {
+    const place = `${path}[${name}].value`;
+    const definition = definitions.find((one) => one.name === name);
+    if (!definition) {
+      problems.push(`${path}[${name}]: Invalid value: ${JSON.stringify(name)}: variable is not defined`);
+      return { name, value };
+    }
+    const schema = schemaOf(definition);
+    const whole = withDefaults(value, schema);
+    problems.push(...valueProblems(whole, schema, place));
+    return { name, value: whole };
+  });
+  return { values: settled, problems };
+}

@@ -1,0 +1,147 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { clusterVariables } from "./cluster-variables.ts";
+import { definitionProblems, type VariableDefinition } from "./definition.ts";
+import { withDefaults, type VariableSchema } from "./schema.ts";
+import { valueProblems } from "./validate.ts";
+
+const definition = (name: string, openAPIV3Schema: object, required = false) =>
+  ({ name, required, schema: { openAPIV3Schema } }) as VariableDefinition;
+
+describe("a value of a variable", () => {
+  test.each<readonly [string, VariableSchema, unknown, readonly RegExp[]]>([
+    ["a text", { type: "string" }, "a", []],
+    ["a number in place of a text", { type: "string" }, 3, [/must be of type string: "integer"/]],
+    ["an integer as a number", { type: "number" }, 3, []],
+    ["a fraction as an integer", { type: "integer" }, 3.5, [/must be of type integer/]],
+    ["nothing", { type: "string" }, null, [/must be of type string: "null"/]],
+    ["an integer or a text", { "x-kubernetes-int-or-string": true }, "25%", []],
+    ["a choice", { type: "string", enum: ["a", "b"] }, "c", [/supported values: "a", "b"/]],
+    ["a pattern", { type: "string", pattern: "^v[0-9]+$" }, "v1", []],
+    ["another pattern", { type: "string", pattern: "^v[0-9]+$" }, "1", [/should match/]],
+    ["lengths", { type: "string", minLength: 2, maxLength: 3 }, "é", [/at least 2 chars/]],
+    ["limits", { type: "integer", minimum: 1, maximum: 5, exclusiveMaximum: true }, 5, [/should be less than 5/]],
+    ["an address", { type: "string", format: "ipv4" }, "1.2.3", [/format ipv4/]],
+    ["a range of addresses", { type: "string", format: "cidr" }, "fd00::/129", [/format cidr/]],
+    [
+      "items",
+      { type: "array", items: { type: "string" }, maxItems: 2 },
+      ["a", 1],
+      [/\[1\]: Invalid value: must be of type string/],
+    ],
+    ["too many items", { type: "array", items: { type: "string" }, maxItems: 2 }, ["a", "b", "c"], [/at most 2 items/]],
+    ["equal items", { type: "array", items: {}, uniqueItems: true }, [{ a: 1 }, { a: 1 }], [/duplicates/]],
+    [
+      "fields",
+      { type: "object", properties: { a: { type: "string" } }, required: ["a", "b"] },
+      { a: 1 },
+      [/b is required/, /v\.a: .*must be of type string/],
+    ],
+    ["an unknown field", { type: "object", properties: { a: {} } }, { c: 1 }, [/v\.c: .*not specified/]],
+    ["any field", { type: "object", additionalProperties: { type: "integer" } }, { c: "x" }, [/v\.c: /]],
+    ["an open object", { type: "object", "x-kubernetes-preserve-unknown-fields": true }, { c: 1 }, []],
+    [
+      "a field named as a prototype's",
+      { type: "object", properties: {} },
+      JSON.parse('{"constructor":1}'),
+      [/constructor/],
+    ],
+    ["any of two", { anyOf: [{ type: "string" }, { type: "integer" }] }, true, [/anyOf/]],
+    ["one of two", { oneOf: [{ type: "integer" }, { type: "number" }] }, 3, [/oneOf/]],
+    ["not one", { not: { enum: [3] } }, 3, [/must not/]],
+  ])("is checked by %s", (_, schema, value, expected) => {
+    const problems = valueProblems(value, schema, "v");
+    expect(problems).toHaveLength(expected.length);
+    expected.forEach((pattern, at) => expect(problems[at]).toMatch(pattern));
+  });
+
+  test("gets defaults where fields are missing, and keeps what it has", () => {
+    const schema: VariableSchema = {
+      type: "object",
+      properties: {
+        name: { type: "string", default: "n" },
+        inner: { type: "object", default: {}, properties: { size: { type: "integer", default: 3 } } },
+      },
+    };
+    expect(withDefaults({}, schema)).toEqual({ name: "n", inner: { size: 3 } });
+    expect(withDefaults({ name: "own", inner: { size: 0 } }, schema)).toEqual({ name: "own", inner: { size: 0 } });
+  });
+
+  test("reports at most ten problems, however many there are", () => {
+    const many = Array.from({ length: 10_000 }, () => 1);
+    expect(valueProblems(many, { type: "array", items: { type: "string" } }, "v")).toHaveLength(10);
+  });
+
+  test("with defaults is with defaults for any value", () => {
+    const schema: VariableSchema = {
+      type: "object",
+      properties: { a: { default: { b: 1 }, properties: { b: { default: 2 }, c: { default: 3 } } } },
+      additionalProperties: true,
+    };
+    fc.assert(
+      fc.property(fc.object(), (value) => {
+        const once = withDefaults(value, schema);
+        expect(withDefaults(once, schema)).toEqual(once);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("the variables of a Cluster", () => {
+  const definitions = [
+    definition("size", { type: "integer", default: 3 }),
+    definition("image", { type: "string" }, true),
+    definition("identityRef", { type: "object", properties: { name: { type: "string", default: "cloud" } } }),
+  ];
+  test("get the defaults of their definitions, and no object for the defaults inside one", () => {
+    const { values, problems } = clusterVariables([{ name: "image", value: "i" }], definitions);
+    expect(values).toEqual([
+      { name: "image", value: "i" },
+      { name: "size", value: 3 },
+    ]);
+    expect(problems).toEqual([]);
+  });
+  test("must be defined and set", () => {
+    const { problems } = clusterVariables([{ name: "other", value: 1 }], definitions);
+    expect(problems).toEqual([
+      'spec.topology.variables[other]: Invalid value: "other": variable is not defined',
+      'spec.topology.variables: Required value: required variable "image" must be set',
+    ]);
+  });
+});
+
+describe("the definition of a variable", () => {
+  test.each<readonly [string, VariableDefinition[], readonly RegExp[]]>([
+    ["is accepted", [definition("a", { type: "string", default: "x" })], []],
+    ["has not the reserved name", [definition("builtin", { type: "string" })], [/reserved/]],
+    ["has no dot in its name", [definition("a.b", { type: "string" })], [/cannot contain/]],
+    ["is the only one of its name", [definition("a", {}), definition("a", {})], [/unique/]],
+    [
+      "has a default that fits",
+      [definition("a", { type: "integer", default: "x" })],
+      [/default: Invalid value: "x": must be of type integer/],
+    ],
+    ["has a pattern of Go", [definition("a", { type: "string", pattern: "(" })], [/pattern: Invalid value/]],
+    [
+      "has no pattern that repeats without end",
+      [definition("a", { type: "string", pattern: "(a{1000}){1000}" })],
+      [/too often/],
+    ],
+    ["has known types", [definition("a", { properties: { b: { type: "text" } } })], [/Unsupported value: "text"/]],
+    [
+      "has no CEL",
+      [definition("a", { "x-kubernetes-validations": [{ rule: "true" }] })],
+      [/CEL rules .* not supported/],
+    ],
+  ])("%s", (_, definitions, expected) => {
+    const problems = definitionProblems(definitions);
+    expect(problems).toHaveLength(expected.length);
+    expected.forEach((pattern, at) => expect(problems[at]).toMatch(pattern));
+  });
+  test("is not deeper than 32 schemas", () => {
+    let schema: object = { type: "string" };
+    for (let depth = 0; depth < 40; depth++) schema = { type: "array", items: schema };
+    expect(definitionProblems([definition("a", schema)])[0]).toMatch(/nested more than 32/);
+  });
+});
