@@ -3,7 +3,10 @@ import { Ingress, type IngressSpec } from "@causeway/octavia-ingress";
 import type { CallRecord, Fault } from "@causeway/simulator";
 import type { Process } from "../cloud-controller/process.ts";
 import type { Deed, Misfortune, Schedule, Wish } from "./schedule.ts";
-import { addressOf, CLASS, CLUSTER, NODES, OWN, SERVICES, type IngressFaultWorld } from "./world.ts";
+import { addressOf, CLASS, CLUSTER, NODES, OWN, podAddressOf, SERVICES, type IngressFaultWorld } from "./world.ts";
+
+/** Where members are. */
+export type Place = "nodes" | "pods";
 
 const MINUTE = 60_000;
 /** How long (by the clock) a controller may take until all is well, once nothing disturbs it. */
@@ -13,8 +16,8 @@ const PATHS = ["/", "/a", "/b"] as const;
 let runs = 0;
 
 /** Plays one schedule to its end; what is wrong after it, in words, if anything is. */
-export async function play(world: IngressFaultWorld, schedule: Schedule): Promise<string | undefined> {
-  const run = new Run(world, schedule, `run-${(runs += 1)}`);
+export async function play(world: IngressFaultWorld, schedule: Schedule, place: Place): Promise<string | undefined> {
+  const run = new Run(world, schedule, { name: `run-${(runs += 1)}`, place });
   try {
     return await run.play();
   } finally {
@@ -26,6 +29,7 @@ class Run {
   readonly #world: IngressFaultWorld;
   readonly #schedule: Schedule;
   readonly #name: string;
+  readonly #place: Place;
   readonly #before: readonly string[];
   readonly #wanted = new Map<0 | 1, Wish>();
   readonly #cordoned = new Set<number>();
@@ -34,7 +38,8 @@ class Run {
   readonly #elected: boolean;
   #shared = false;
 
-  constructor(world: IngressFaultWorld, schedule: Schedule, name: string) {
+  constructor(world: IngressFaultWorld, schedule: Schedule, { name, place }: { name: string; place: Place }) {
+    this.#place = place;
     this.#world = world;
     this.#schedule = schedule;
     this.#name = name;
@@ -43,6 +48,7 @@ class Run {
   }
 
   async play(): Promise<string | undefined> {
+    await this.#world.place(this.#place);
     this.#launch();
     this.#disturb();
     for (const { deed, pause, pending } of this.#schedule.deeds) {
@@ -65,7 +71,7 @@ class Run {
     simulator.setOutcomes([]);
     for (const process of this.#processes.splice(0)) await process.stop();
     await Promise.all(this.#ending);
-    for (const node of this.#cordoned) await this.#cordon(node, false);
+    for (const node of [...this.#cordoned]) await this.#cordon(node, false);
     await this.#world.share(false);
     for (const { metadata } of (await client.list(Ingress)).items) {
       const key = { namespace: "default", name: metadata.name };
@@ -192,6 +198,7 @@ class Run {
     const key = { namespace: "", name: NODES[node] ?? "" };
     const body = { spec: { unschedulable: cordoned ? true : null } };
     await this.#world.client.patch(Node, key, { type: "merge", body });
+    if (this.#place === "pods") await this.#world.unready(this.#cordoned);
   }
 
   /** A user deletes something in the cloud; what is busy refuses, and the user leaves it at that. */
@@ -351,7 +358,8 @@ class Run {
 
   #members(service: keyof typeof SERVICES): string {
     const nodes = NODES.map((_, i) => i).filter((i) => !this.#cordoned.has(i));
-    return nodes.map((i) => `${addressOf(i)}:${SERVICES[service]}`).join();
+    const address = this.#place === "pods" ? podAddressOf : addressOf;
+    return nodes.map((i) => `${address(i)}:${SERVICES[service]}`).join();
   }
 
   async #whatIsLeft(): Promise<string | undefined> {

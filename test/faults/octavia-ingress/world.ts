@@ -4,6 +4,7 @@ import {
   ConfigMap,
   createClient,
   createEventRecorder,
+  EndpointSlice,
   loadKubeconfig,
   Node,
   Secret,
@@ -112,6 +113,15 @@ export class IngressFaultWorld {
         metadata: { name, namespace: NAMESPACE },
         spec: { type: "NodePort", ports: [{ port: 80, protocol: "TCP", nodePort }] },
       });
+    for (const [name, port] of Object.entries(SERVICES))
+      await client.create(EndpointSlice, {
+        apiVersion: "discovery.k8s.io/v1",
+        kind: "EndpointSlice",
+        metadata: { name, namespace: NAMESPACE, labels: { "kubernetes.io/service-name": name } },
+        addressType: "IPv4",
+        ports: [{ name: "", protocol: "TCP", port }],
+        endpoints: endpointsWithout(new Set()),
+      });
     const metadata = { name: CLASS, namespace: NAMESPACE };
     await client.create(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "load-balancer": "own" } });
     const parameters = { kind: "ConfigMap", name: CLASS, scope: "Namespace", namespace: NAMESPACE };
@@ -149,6 +159,19 @@ export class IngressFaultWorld {
     await this.client.patch(ConfigMap, { namespace: NAMESPACE, name: CLASS }, { type: "merge", body });
   }
 
+  /** Where members of the class's load balancers are. */
+  async place(members: "nodes" | "pods"): Promise<void> {
+    const body = { data: { members } };
+    await this.client.patch(ConfigMap, { namespace: NAMESPACE, name: CLASS }, { type: "merge", body });
+  }
+
+  /** The pods of these nodes are not ready, of every Service. */
+  async unready(nodes: ReadonlySet<number>): Promise<void> {
+    const body = { endpoints: endpointsWithout(nodes) };
+    for (const name of Object.keys(SERVICES))
+      await this.client.patch(EndpointSlice, { namespace: NAMESPACE, name }, { type: "merge", body });
+  }
+
   /** A process with connections and memory of its own, which works once it leads if it stands for election. */
   launch(elected: boolean): Process {
     return controller(this.#made, elected);
@@ -166,6 +189,18 @@ export class IngressFaultWorld {
     await this.#made.server.close();
     await this.simulator.close();
   }
+}
+
+/** One pod on each node. */
+export function podAddressOf(node: number): string {
+  return `10.77.1.${200 + node}`;
+}
+
+function endpointsWithout(unready: ReadonlySet<number>) {
+  return NODES.map((nodeName, i) => {
+    const ready = !unready.has(i);
+    return { addresses: [podAddressOf(i)], nodeName, conditions: { ready, serving: ready, terminating: false } };
+  });
 }
 
 export function addressOf(node: number): string {

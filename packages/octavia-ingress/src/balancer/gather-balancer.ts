@@ -68,6 +68,8 @@ export interface GatherBalancer {
   readonly address: string | undefined;
   /** Where members are, and where the load balancer is. */
   readonly nodes: readonly Node[];
+  /** Addresses of pods that are members. */
+  readonly pods: readonly string[];
   readonly subnetId: string;
   /** It had our finalizer when it was first seen. */
   readonly held: boolean;

@@ -1,3 +1,7 @@
+/** Where members are: at the node ports of nodes, or at the addresses of pods. */
+export const MEMBER_PLACES = ["nodes", "pods"] as const;
+export type MemberPlace = (typeof MEMBER_PLACES)[number];
+
 /** What the configuration file says about load balancers; an IngressClass's parameters may say otherwise. */
 export interface BalancerDefaults {
   readonly provider: string | undefined;
@@ -6,6 +10,8 @@ export interface BalancerDefaults {
   readonly flavorId: string | undefined;
   /** Members are sent one by one. */
   readonly serial: boolean;
+  /** Default nodes. */
+  readonly members?: MemberPlace;
 }
 
 export interface IngressConfig {

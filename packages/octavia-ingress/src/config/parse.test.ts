@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { classParameters } from "../ingress/parameters.ts";
 import { readConfig } from "./parse.ts";
 
 const FILE = `
@@ -34,6 +35,30 @@ test("reads upstream's file, and names keys that it does not know", () => {
   expect(warnings).toEqual(["unknown key octavia.color", "unknown key openstack.tenant"]);
 });
 
+test("reads where members are", () => {
+  const of = (members: string) =>
+    readConfig(`cluster-name: c\noctavia: {subnet-id: s${members}}`).config.balancer.members;
+  expect([of(""), of(", members: nodes"), of(", members: pods")]).toEqual([undefined, "nodes", "pods"]);
+});
+
+test("a class's parameters say where members are, and a wrong place is refused", () => {
+  const defaults = {
+    provider: undefined,
+    subnetId: "s",
+    floatingNetworkId: undefined,
+    flavorId: undefined,
+    serial: false,
+  };
+  const of = (data: Record<string, string>) =>
+    classParameters(
+      { ...defaults, members: "nodes" },
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" }, data },
+    );
+  expect(of({}).balancer.members).toBe("nodes");
+  expect(of({ members: "pods" })).toMatchObject({ balancer: { members: "pods" }, problem: undefined });
+  expect(of({ members: "vms" }).problem).toBe("members is vms; it may be nodes or pods");
+});
+
 test.each([
   ["no cluster-name", "octavia: { subnet-id: s }", "cluster-name is missing"],
   ["no subnet", "cluster-name: c", "octavia.subnet-id is missing"],
@@ -43,6 +68,7 @@ test.each([
     '{cluster-name: c, octavia: {subnet-id: s}, openstack: {password: "a\\nb"}}',
     "line of text",
   ],
+  ["members at another place", "cluster-name: c\noctavia: {subnet-id: s, members: vms}", "octavia.members is vms"],
   ["broken YAML", "{", "not YAML"],
 ])("refuses %s", (_, yaml, why) => {
   expect(() => readConfig(yaml)).toThrow(why);

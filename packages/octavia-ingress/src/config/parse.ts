@@ -1,6 +1,6 @@
 import { InputError, messageOf } from "@causeway/foundation";
 import { parse } from "yaml";
-import type { IngressConfig } from "./config.ts";
+import { MEMBER_PLACES, type IngressConfig } from "./config.ts";
 
 /** The configuration file as it is, checked. */
 export interface ConfigFile {
@@ -26,6 +26,7 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
     "manage-security-groups",
     "flavor-id",
     "provider-requires-serial-api-calls",
+    "members",
   ],
 };
 
@@ -53,6 +54,10 @@ export function readConfig(yaml: string): ConfigFile {
   const subnetId = text(octavia["subnet-id"]);
   if (clusterName === undefined) throw invalid("cluster-name is missing");
   if (subnetId === undefined) throw invalid("octavia.subnet-id is missing");
+  const said = text(octavia["members"]);
+  const members = MEMBER_PLACES.find((place) => place === said);
+  if (said !== undefined && members === undefined)
+    throw invalid(`octavia.members is ${said}; it may be ${MEMBER_PLACES.join(" or ")}`);
   return {
     config: {
       clusterName,
@@ -62,6 +67,7 @@ export function readConfig(yaml: string): ConfigFile {
         floatingNetworkId: text(octavia["floating-network-id"]),
         flavorId: text(octavia["flavor-id"]),
         serial: isTrue(octavia["provider-requires-serial-api-calls"]),
+        ...(members === undefined ? {} : { members }),
       },
       manageSecurityGroups: isTrue(octavia["manage-security-groups"]),
     },

@@ -3,9 +3,8 @@ import type { WantedCondition } from "@causeway/kubernetes";
 import { limitsOf, type DesiredPool } from "@causeway/octavia-tree";
 import type { MemberCreate, PoolProtocol } from "@causeway/openstack";
 import { poolName } from "../names.ts";
-import { nodePortOf } from "../objects/backends.ts";
 import type { BackendReference } from "../objects/gateway.ts";
-import { membersAt } from "../objects/nodes.ts";
+import { membersOf } from "../objects/members.ts";
 import type { Observed } from "./observed.ts";
 import { isPermitted } from "./references.ts";
 
@@ -24,18 +23,18 @@ export function backendsOf(
   from: { readonly kind: string; readonly namespace: string; readonly protocol: PoolProtocol },
   refs: readonly BackendReference[],
 ): RouteBackends {
-  const { owner, config, nodes, balancer } = observed;
+  const { owner, config, balancer } = observed;
   const weights = refs.map(({ weight = 1 }) => weight);
   const scale = Math.max(1, Math.max(0, ...weights) / HEAVIEST);
   const several = refs.length > 1;
   const members = new Map<string, MemberCreate>();
   let problem: WantedCondition | undefined;
   for (const ref of refs) {
-    const found = nodePort(observed, from, ref);
-    if ("problem" in found) problem ??= found.problem;
+    const found = membersBehind(observed, from, ref);
+    problem ??= found.problem;
     const { weight = 1 } = ref;
-    if (!("port" in found) || weight === 0) continue;
-    for (const member of membersAt(nodes, found.port)) {
+    if (weight === 0) continue;
+    for (const member of found.members) {
       const place = `${member.address} ${member.protocol_port}`;
       const scaled = (members.get(place)?.weight ?? 0) + Math.max(1, Math.round(weight / scale));
       members.set(place, several ? { ...member, weight: Math.min(HEAVIEST, scaled) } : member);
@@ -65,17 +64,19 @@ export function backendsOf(
   }
 }
 
-function nodePort(
-  { grants, services }: Observed,
+function membersBehind(
+  observed: Observed,
   { kind, namespace: own }: { readonly kind: string; readonly namespace: string },
   ref: BackendReference,
-): { readonly port: number } | { readonly problem: WantedCondition } {
+): { readonly members: readonly MemberCreate[]; readonly problem?: WantedCondition } {
   const { group = "", kind: of = "Service", name, namespace = own, port } = ref;
   const refused = (reason: string, message: string) =>
-    ({ problem: { type: "ResolvedRefs", status: "False", reason, message } }) as const;
+    ({ members: [], problem: { type: "ResolvedRefs", status: "False", reason, message } }) as const;
   if (group !== "" || of !== "Service") return refused("InvalidKind", `backend ${of} ${name} is no Service`);
-  if (!isPermitted(grants, { kind, namespace: own }, { group: "", kind: "Service", namespace, name }))
+  if (!isPermitted(observed.grants, { kind, namespace: own }, { group: "", kind: "Service", namespace, name }))
     return refused("RefNotPermitted", `no ReferenceGrant of namespace ${namespace} allows Service ${name}`);
-  const found = nodePortOf(services.get(`${namespace}/${name}`), { number: port });
-  return "port" in found ? found : refused("BackendNotFound", `Service ${namespace}/${name} ${found.problem}`);
+  const place = (observed.class?.balancer ?? observed.config.balancer).members;
+  const { members, problem } = membersOf(observed, place, { service: `${namespace}/${name}`, port: { number: port } });
+  if (problem === undefined) return { members };
+  return { ...refused("BackendNotFound", `Service ${namespace}/${name} ${problem}`), members };
 }

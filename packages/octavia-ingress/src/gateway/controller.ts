@@ -39,9 +39,10 @@ import {
   type Route,
 } from "../objects/gateway.ts";
 import { memberFacts } from "../objects/nodes.ts";
+import { PodEndpoints } from "../objects/pod-endpoints.ts";
 import { Reported } from "../reported.ts";
 import { supportedFeatures } from "./features.ts";
-import { gather, parentsOf, type GatherFrom } from "./gather.ts";
+import { backendServices, gather, parentsOf, type GatherFrom } from "./gather.ts";
 import type { Observed, Published } from "./observed.ts";
 import { FIELD_MANAGER, perform, publish } from "./perform.ts";
 import { plan } from "./plan.ts";
@@ -184,6 +185,7 @@ export function gatherFrom(
     secrets: informers.for(Secret, { fieldSelector: "type=kubernetes.io/tls" }),
     namespaces: informers.for(Namespace),
     nodes: informers.for(Node),
+    pods: new PodEndpoints(informers),
     maps: new ClassMaps(informers),
     memory,
     brake,
@@ -216,7 +218,7 @@ async function acceptClass(
 
 /** What wakes Gateways and classes. */
 function sourcesOf(from: GatherFrom): Source[] {
-  const { gateways, classes, routes, grants, services, secrets, namespaces, nodes, maps, memory, config } = from;
+  const { gateways, classes, routes, grants, services, secrets, namespaces, nodes, pods, maps, memory, config } = from;
   const every = (): ObjectKey[] => gateways.list().map(keyOf);
   const ofClass = (name: string): ObjectKey[] =>
     gateways
@@ -247,6 +249,11 @@ function sourcesOf(from: GatherFrom): Source[] {
     ),
     ...(grants ? [watchInformer(grants, every)] : []),
     watchInformer(services, every),
+    (enqueue) =>
+      pods.onChange(({ namespace, name }) => {
+        for (const route of routes.flatMap((informer) => informer.list()))
+          if (backendServices(route).includes(`${namespace}/${name}`)) parents(route).forEach(enqueue);
+      }),
     watchInformer(secrets, every),
     watchInformer(namespaces, every),
     watchInformer(nodes, ({ type, object, previous }) =>

@@ -16,7 +16,9 @@ import { bundleFrom } from "../ingress/gather.ts";
 import { classParameters, parametersOf, type ClassParameters } from "../ingress/parameters.ts";
 import { FINALIZER, GATEWAY_CONTROLLER, gatewayOwner } from "../names.ts";
 import type { Gateway, GatewayClass, ReferenceGrant, Route } from "../objects/gateway.ts";
+import { endpointAddresses } from "../objects/endpoints.ts";
 import { memberNodes } from "../objects/nodes.ts";
+import type { PodEndpoints } from "../objects/pod-endpoints.ts";
 import type { Observed } from "./observed.ts";
 import { isParent } from "./references.ts";
 
@@ -32,6 +34,7 @@ export interface GatherFrom {
   readonly secrets: Informer<Secret>;
   readonly namespaces: Informer<Namespace>;
   readonly nodes: Informer<Node>;
+  readonly pods: PodEndpoints;
   readonly maps: ClassMaps;
   readonly memory: BalancerMemory;
   readonly brake: Brake;
@@ -52,6 +55,10 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const parameters = parametersOf(gateway, given?.internal);
   const wanted = gateway.spec.addresses?.[0]?.value;
   const tls = secrets.size > 0;
+  const routes = routesOf(from, { name, namespace });
+  const defaults = given?.balancer ?? from.config.balancer;
+  const atPods = defaults.members === "pods";
+  const slices = atPods ? await from.pods.of(routes.flatMap(backendServices), signal) : new Map<string, never>();
   const balancer = await gatherBalancer(
     from.memory,
     {
@@ -62,8 +69,9 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
       tls,
       floating: true,
       address: parameters.internal ? undefined : (wanted ?? parameters.floatingIp),
-      nodes: memberNodes(from.nodes.list()),
-      subnetId: (given?.balancer ?? from.config.balancer).subnetId,
+      nodes: atPods ? [] : memberNodes(from.nodes.list()),
+      pods: endpointAddresses(slices.values()),
+      subnetId: defaults.subnetId,
     },
     signal,
   );
@@ -72,7 +80,8 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     owner,
     config: from.config,
     class: given,
-    routes: routesOf(from, { name, namespace }),
+    routes,
+    slices,
     grants: from.grants?.list() ?? [],
     services: byName(from.services.list()),
     secrets,
@@ -117,6 +126,12 @@ function routesOf({ routes }: GatherFrom, gateway: { name: string; namespace: st
 export function parentsOf({ spec, status }: Route) {
   const entries = (status?.parents ?? []).filter(({ controllerName }) => controllerName === GATEWAY_CONTROLLER);
   return [...(spec.parentRefs ?? []), ...entries.map(({ parentRef }) => parentRef)];
+}
+
+/** The Services that a route sends requests to, whether it may or not: "namespace/name". */
+export function backendServices({ metadata: { namespace: own = "" }, spec }: Route): string[] {
+  const refs = (spec.rules ?? []).flatMap(({ backendRefs = [] }) => backendRefs);
+  return refs.map(({ namespace = own, name }) => `${namespace}/${name}`);
 }
 
 function byName<T extends Service>(objects: readonly T[]): Map<string, T> {

@@ -1,4 +1,4 @@
-import type { Namespace, Node, Service } from "@causeway/kubernetes";
+import type { EndpointSlice, Namespace, Node, Service } from "@causeway/kubernetes";
 import type { ObservedBalancer } from "../balancer/balancer.ts";
 import type { Bundle } from "../certificates/pkcs12.ts";
 import type { IngressConfig } from "../config/config.ts";
@@ -18,6 +18,8 @@ export interface Observed {
   readonly grants: readonly ReferenceGrant[];
   /** By "namespace/name". */
   readonly services: ReadonlyMap<string, Service>;
+  /** Of the Services of its routes, where members are pods. */
+  readonly slices: ReadonlyMap<string, readonly EndpointSlice[]>;
   readonly secrets: ReadonlyMap<string, Bundle | { readonly problem: string }>;
   readonly namespaces: ReadonlyMap<string, Namespace>;
   readonly keyManager: boolean;

@@ -95,7 +95,7 @@ export function createIngressController(options: IngressControllerOptions): {
 
 /** What wakes the keys of Ingresses, and of classes whose Ingresses share a load balancer. */
 function sourcesOf(from: GatherFrom): Source[] {
-  const { ingresses, classes, services, secrets, nodes, maps } = from;
+  const { ingresses, classes, services, secrets, nodes, maps, pods } = from;
   const classNamed = (name: string): IngressClass | undefined => classes.get(classKey(name));
   const keysOf = (ingress: Ingress): ObjectKey[] => {
     const claim = claimOf(ingress, classNamed);
@@ -104,6 +104,8 @@ function sourcesOf(from: GatherFrom): Source[] {
     return claim?.by === "class" ? [keyOf(ingress), classKey(claim.class.metadata.name)] : [keyOf(ingress)];
   };
   const keysWhere = (test: (ingress: Ingress) => boolean): ObjectKey[] => ingresses.list().filter(test).flatMap(keysOf);
+  const ofService = ({ namespace, name }: { readonly namespace?: string; readonly name: string }): ObjectKey[] =>
+    keysWhere((i) => i.metadata.namespace === namespace && serviceNames(i).includes(name));
   const ofClass = (name: string): ObjectKey[] => [
     classKey(name),
     ...keysWhere(({ spec }) => spec.ingressClassName === name),
@@ -112,9 +114,8 @@ function sourcesOf(from: GatherFrom): Source[] {
     watchInformer(ingresses, ({ object, previous }) => [...keysOf(object), ...(previous ? keysOf(previous) : [])]),
     watchInformer(classes, ({ object }) => ofClass(object.metadata.name)),
     (enqueue) => maps.onChange((name) => ofClass(name).forEach(enqueue)),
-    watchInformer(services, ({ object: { metadata } }) =>
-      keysWhere((i) => i.metadata.namespace === metadata.namespace && serviceNames(i).includes(metadata.name)),
-    ),
+    watchInformer(services, ({ object: { metadata } }) => ofService(metadata)),
+    (enqueue) => pods.onChange((service) => ofService(service).forEach(enqueue)),
     watchInformer(secrets, ({ object: { metadata } }) =>
       keysWhere(
         (i) =>

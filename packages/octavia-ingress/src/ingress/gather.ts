@@ -15,7 +15,9 @@ import { bundleOf, type Bundle } from "../certificates/pkcs12.ts";
 import type { IngressConfig } from "../config/config.ts";
 import { CLASS_ANNOTATION, classOwner, FINALIZER, ingressOwner, isCertificateOf, type Owner } from "../names.ts";
 import { Ingress, IngressClass } from "../objects/ingress.ts";
+import { endpointAddresses } from "../objects/endpoints.ts";
 import { memberNodes } from "../objects/nodes.ts";
+import { PodEndpoints } from "../objects/pod-endpoints.ts";
 import { claimOf } from "./class.ts";
 import { ClassMaps } from "./class-maps.ts";
 import type { Observed } from "./observed.ts";
@@ -30,6 +32,7 @@ export interface GatherFrom {
   readonly services: Informer<Service>;
   readonly secrets: Informer<Secret>;
   readonly nodes: Informer<Node>;
+  readonly pods: PodEndpoints;
   readonly maps: ClassMaps;
   readonly memory: BalancerMemory;
   readonly brake: Brake;
@@ -48,6 +51,7 @@ export function gatherFrom(
     services: informers.for(Service),
     secrets: informers.for(Secret, { fieldSelector: "type=kubernetes.io/tls" }),
     nodes: informers.for(Node),
+    pods: new PodEndpoints(informers),
     maps: new ClassMaps(informers),
     memory,
     brake,
@@ -182,7 +186,7 @@ async function parametersFor(
   return classParameters(config.balancer, claim.by === "class" ? await maps.of(claim.class, signal) : undefined);
 }
 
-type Whose = Omit<Observed, "config" | "services" | "secrets" | "keyManager" | "nodes" | "balancer"> & {
+type Whose = Omit<Observed, "slices" | "config" | "services" | "secrets" | "keyManager" | "nodes" | "balancer"> & {
   readonly owner: Owner;
   /** An earlier process may have created something for it. */
   readonly held: boolean;
@@ -200,6 +204,9 @@ async function complete(
   const first = served[0] && parametersOf(served[0], whose.class.internal);
   const tls = secrets.size > 0;
   const wasTls = served.length === 0 && whose.released.some(({ spec }) => (spec.tls ?? []).length > 0);
+  const services = servicesOf(from, served);
+  const atPods = whose.class.balancer.members === "pods";
+  const slices = atPods ? await from.pods.of(services.keys(), signal) : new Map<string, never>();
   const balancer = await gatherBalancer(
     memory,
     {
@@ -211,7 +218,8 @@ async function complete(
       // An internal one may have one of ours from before.
       floating: first === undefined || whose.class.balancer.floatingNetworkId !== undefined,
       address: first?.floatingIp,
-      nodes: memberNodes(from.nodes.list()),
+      nodes: atPods ? [] : memberNodes(from.nodes.list()),
+      pods: endpointAddresses(slices.values()),
       subnetId: whose.class.balancer.subnetId,
     },
     signal,
@@ -219,7 +227,8 @@ async function complete(
   return {
     ...whose,
     config,
-    services: servicesOf(from, served),
+    services,
+    slices,
     secrets,
     keyManager: !tls || (await memory.certificates.exists(signal)),
     nodes: memberNodes(from.nodes.list()),

@@ -1,4 +1,4 @@
-import type { KubeObject, Node, Service } from "@causeway/kubernetes";
+import type { EndpointSlice, KubeObject, Node, Service } from "@causeway/kubernetes";
 import type { ObservedBalancer } from "../balancer/balancer.ts";
 import type { Bundle } from "../certificates/pkcs12.ts";
 import type { IngressConfig } from "../config/config.ts";
@@ -22,6 +22,8 @@ export interface Observed {
   readonly blocked: boolean;
   /** By "namespace/name". */
   readonly services: ReadonlyMap<string, Service>;
+  /** Of those Services, where members are pods. */
+  readonly slices: ReadonlyMap<string, readonly EndpointSlice[]>;
   /** By "namespace/name". */
   readonly secrets: ReadonlyMap<string, Bundle | { readonly problem: string }>;
   /** False: TLS is wanted, and the cloud has no key manager. */

@@ -1,7 +1,7 @@
 import type { ConfigMap } from "@causeway/kubernetes";
 import type { ListenerTimeouts } from "@causeway/octavia-tree";
 import { parseCidr } from "@causeway/foundation";
-import type { BalancerDefaults } from "../config/config.ts";
+import { MEMBER_PLACES, type BalancerDefaults } from "../config/config.ts";
 import { annotation } from "../names.ts";
 import type { Ingress } from "../objects/ingress.ts";
 
@@ -69,12 +69,13 @@ export interface ClassParameters {
   readonly problem: string | undefined;
 }
 
-const KEYS = ["load-balancer", "internal", "provider", "subnet-id", "floating-network-id", "flavor-id"];
+const KEYS = ["load-balancer", "internal", "provider", "subnet-id", "floating-network-id", "flavor-id", "members"];
 
 /** `map` undefined: the class has no parameters. */
 export function classParameters(defaults: BalancerDefaults, map: ConfigMap | undefined): ClassParameters {
   const data = map?.data ?? {};
   const { "load-balancer": kind = "own", internal } = data;
+  const members = MEMBER_PLACES.find((place) => place === data["members"]);
   const unknown = Object.keys(data).filter((key) => !KEYS.includes(key));
   const problem =
     unknown.length > 0
@@ -83,7 +84,9 @@ export function classParameters(defaults: BalancerDefaults, map: ConfigMap | und
         ? `load-balancer is ${kind}; it may be own or shared`
         : internal !== undefined && BOOLEANS[internal] === undefined
           ? `internal is ${internal}; it may be true or false`
-          : undefined;
+          : data["members"] !== undefined && members === undefined
+            ? `members is ${data["members"]}; it may be ${MEMBER_PLACES.join(" or ")}`
+            : undefined;
   return {
     shared: kind === "shared",
     internal: internal === undefined ? undefined : BOOLEANS[internal],
@@ -93,6 +96,7 @@ export function classParameters(defaults: BalancerDefaults, map: ConfigMap | und
       subnetId: data["subnet-id"] ?? defaults.subnetId,
       floatingNetworkId: data["floating-network-id"] ?? defaults.floatingNetworkId,
       flavorId: data["flavor-id"] ?? defaults.flavorId,
+      ...(members === undefined ? {} : { members }),
     },
     problem,
   };

@@ -2,9 +2,8 @@ import { limitsOf, restriction, type DesiredListener, type DesiredPool } from "@
 import { refsOf, type WantedBalancer } from "../balancer/balancer.ts";
 import type { Bundle } from "../certificates/pkcs12.ts";
 import { annotation, certificateName, poolName, type Owner } from "../names.ts";
-import { nodePortOf } from "../objects/backends.ts";
 import type { Ingress, IngressBackend } from "../objects/ingress.ts";
-import { membersAt } from "../objects/nodes.ts";
+import { membersOf } from "../objects/members.ts";
 import type { Observed } from "./observed.ts";
 import { parametersOf, type IngressParameters } from "./parameters.ts";
 import { matchKey, matchProblem, policiesOf, type Match } from "./rules.ts";
@@ -170,14 +169,14 @@ class Building {
       this.warn(ingress, `backend ${resource?.kind ?? "(none)"} ${resource?.name ?? ""} is no Service`);
       return undefined;
     }
-    const { owner, services, nodes, config, balancer } = this.#observed;
+    const { owner, config, balancer } = this.#observed;
     const { namespace = "" } = ingress.metadata;
     const port = service.port ?? {};
     const name = poolName(owner, namespace, service.name, port);
     if (this.pools.has(name)) return name;
-    const found = nodePortOf(services.get(`${namespace}/${service.name}`), port);
-    if ("problem" in found) this.warn(ingress, `Service ${service.name} ${found.problem}`);
-    const members = membersAt(nodes, "port" in found ? found.port : undefined);
+    const place = this.#observed.class.balancer.members;
+    const { members, problem } = membersOf(this.#observed, place, { service: `${namespace}/${service.name}`, port });
+    if (problem !== undefined) this.warn(ingress, `Service ${service.name} ${problem}`);
     const { memberCosts } = limitsOf(balancer.found[0]?.provider);
     this.pools.set(name, {
       poolName: name,

@@ -24,6 +24,8 @@ export class Packets {
   readonly #world: IngressWorld;
   readonly #servers: Server[] = [];
   readonly #members: Record<string, string> = {};
+  readonly #pods = new Map<string, Server>();
+  readonly #open = new Map<string, number>();
 
   constructor(world: IngressWorld) {
     this.#world = world;
@@ -39,6 +41,32 @@ export class Packets {
       this.#members[`${node}:${nodePort}`] = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     }
     this.#world.simulator.dataPath?.setMembers(this.#members);
+  }
+
+  /** A pod at an address of its own. */
+  async servePod(address: string, port: number, text: string): Promise<void> {
+    const server = createServer((_, response) => {
+      this.#open.set(address, this.openRequests(address) + 1);
+      response.on("close", () => this.#open.set(address, this.openRequests(address) - 1));
+      response.end(text);
+    });
+    this.#servers.push(server);
+    this.#pods.set(`${address}:${port}`, server);
+    await new Promise<void>((done) => void server.listen(0, "127.0.0.1", done));
+    this.#members[`${address}:${port}`] = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    this.#world.simulator.dataPath?.setMembers(this.#members);
+  }
+
+  /** Requests that a pod has begun to serve. */
+  openRequests(address: string): number {
+    return this.#open.get(address) ?? 0;
+  }
+
+  /** The end of a pod: connections to it are refused, and those it has are cut. */
+  stopPod(address: string, port: number): void {
+    const server = this.#pods.get(`${address}:${port}`);
+    server?.close();
+    server?.closeAllConnections();
   }
 
   /** Where an address of the cloud is on this machine. */

@@ -1,6 +1,7 @@
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
 import {
+  ConfigMap,
   createClient,
   createEventRecorder,
   createInformers,
@@ -155,6 +156,11 @@ export class IngressWorld {
       metadata: { name, namespace },
       spec: { type: "NodePort", ports: [{ name: "http", port: 80, protocol: "TCP", nodePort }] },
     });
+  }
+
+  async configMap(name: string, data: Record<string, string>): Promise<void> {
+    const metadata = { name, namespace: "default" };
+    await this.client.create(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata, data });
   }
 
   async secret(name: string, pair: { certificate: string; key: string }): Promise<void> {

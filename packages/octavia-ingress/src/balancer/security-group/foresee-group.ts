@@ -42,11 +42,11 @@ function withPorts(observed: ObservedGroup, groupsOf: ReadonlyMap<string, readon
     security_groups: [...(groupsOf.get(port.id) ?? port.security_groups)],
   });
   const ours = new Set(observed.groups.map(({ id }) => id));
-  const nodePorts = observed.nodePorts.map(changed);
-  const all = new Map([...observed.grouped.map(changed), ...nodePorts].map((port) => [port.id, port]));
+  const memberPorts = observed.memberPorts.map(changed);
+  const all = new Map([...observed.grouped.map(changed), ...memberPorts].map((port) => [port.id, port]));
   return {
     ...observed,
-    nodePorts,
+    memberPorts,
     grouped: [...all.values()].filter((port) => port.security_groups.some((id) => ours.has(id))),
   };
 }

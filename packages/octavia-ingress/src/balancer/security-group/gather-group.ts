@@ -8,6 +8,8 @@ export interface GroupFrom {
   readonly owner: Owner;
   /** Members' nodes; empty when the owner goes. */
   readonly nodes: readonly Node[];
+  /** Addresses of pods on Neutron ports that are members. */
+  readonly pods: readonly string[];
   readonly subnetId: string;
 }
 
@@ -30,7 +32,7 @@ export class GroupReader {
   }
 
   /** Undefined: not managed, and there are none. */
-  async of({ owner, nodes, subnetId }: GroupFrom, signal: AbortSignal): Promise<ObservedGroup | undefined> {
+  async of({ owner, nodes, pods, subnetId }: GroupFrom, signal: AbortSignal): Promise<ObservedGroup | undefined> {
     if (!this.#managed && !(await this.#anyLeft(signal))) return undefined;
     const { securityGroups, ports } = this.#watch;
     await Promise.all([securityGroups.start(signal), ports.start(signal)]);
@@ -40,7 +42,10 @@ export class GroupReader {
     return {
       managed: this.#managed,
       groups,
-      nodePorts: nodes.flatMap((node) => this.#portsOf(node)),
+      memberPorts: [
+        ...nodes.flatMap((node) => this.#portsOf(node)),
+        ...pods.flatMap((address) => ports.byIndex("address", address)),
+      ],
       grouped: ids.size === 0 ? [] : ports.list().filter(has),
       cidr: this.#managed ? await this.#cidr(subnetId, signal) : undefined,
     };

@@ -6,8 +6,8 @@ export interface ObservedGroup {
   readonly managed: boolean;
   /** The owner's, by its tag or its name. */
   readonly groups: readonly SecurityGroup[];
-  /** All ports of the servers of the nodes that are members. */
-  readonly nodePorts: readonly Port[];
+  /** All ports of the servers of the nodes that are members, or the ports of the pods that are. */
+  readonly memberPorts: readonly Port[];
   /** Ports that have one of the groups. */
   readonly grouped: readonly Port[];
   /** Of the load balancer's subnet; undefined: the subnet does not exist. */

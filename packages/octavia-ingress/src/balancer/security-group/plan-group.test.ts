@@ -19,7 +19,7 @@ const port = (id: string, groups: string[], more: Partial<Port> = {}): Port =>
 const observed = (more: Partial<ObservedGroup> = {}): ObservedGroup => ({
   managed: true,
   groups: [],
-  nodePorts: [],
+  memberPorts: [],
   grouped: [],
   cidr: "10.0.0.0/24",
   ...more,
@@ -49,7 +49,7 @@ test("creates a group with upstream's name, description and tags, and its own ta
 test("adds a rule for each port of a member, and the group to every port of a node", () => {
   const steps = planGroup(
     owner,
-    observed({ groups: [group("g")], nodePorts: [port("p", ["default"])] }),
+    observed({ groups: [group("g")], memberPorts: [port("p", ["default"])] }),
     [30_001, 30_002, 30_001],
   );
   expect(steps).toEqual([
@@ -74,7 +74,7 @@ test("removes the rule of a port that no member has, and no egress rule", () => 
 test("does nothing where the group is as it is to be", () => {
   const done = port("p", ["default", "g"]);
   const groups = [group("g", { security_group_rules: [stored("a", 30_001)] })];
-  expect(planGroup(owner, observed({ groups, nodePorts: [done], grouped: [done] }), [30_001])).toEqual([]);
+  expect(planGroup(owner, observed({ groups, memberPorts: [done], grouped: [done] }), [30_001])).toEqual([]);
 });
 
 test("takes the group from the ports of a node that is no member any more", () => {
@@ -87,19 +87,19 @@ test("takes the group from the ports of a node that is no member any more", () =
 test("leaves a port without port security alone", () => {
   const groups = [group("g", { security_group_rules: [stored("a", 30_001)] })];
   const open = port("p", [], { port_security_enabled: false });
-  expect(planGroup(owner, observed({ groups, nodePorts: [open] }), [30_001])).toEqual([]);
+  expect(planGroup(owner, observed({ groups, memberPorts: [open] }), [30_001])).toEqual([]);
 });
 
 test("adopts upstream's group by a tag, and deletes a second one after its ports have lost it", () => {
   const groups = [group("g", { tags: ["octavia.ingress.kubernetes.io", "default_web"] }), group("h")];
   const nodePort = port("p", ["g", "h"]);
-  const before = observed({ groups, nodePorts: [nodePort], grouped: [nodePort] });
+  const before = observed({ groups, memberPorts: [nodePort], grouped: [nodePort] });
   expect(planGroup(owner, before, []).map(({ type }) => type)).toEqual([
     "tag-security-group",
     "set-port-security-groups",
   ]);
   const freed = port("p", ["g"]);
-  const after = observed({ groups, nodePorts: [freed], grouped: [freed] });
+  const after = observed({ groups, memberPorts: [freed], grouped: [freed] });
   expect(planGroup(owner, after, [])).toContainEqual({ type: "delete-security-group", id: "h" });
 });
 

@@ -64,8 +64,8 @@ function ruleKey(rule: Rule | SecurityGroupRule): string {
   return [ethertype, protocol, from, to, prefix ?? "", rule.remote_group_id ?? ""].join(" ");
 }
 
-function portSteps({ nodePorts, grouped }: ObservedGroup, group: SecurityGroup): GroupStep[] {
-  const secured = nodePorts.filter((port) => port.port_security_enabled !== false);
+function portSteps({ memberPorts, grouped }: ObservedGroup, group: SecurityGroup): GroupStep[] {
+  const secured = memberPorts.filter((port) => port.port_security_enabled !== false);
   const ids = new Set(secured.map(({ id }) => id));
   const joining = secured
     .filter((port) => !port.security_groups.includes(group.id))
