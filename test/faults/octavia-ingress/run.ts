@@ -71,7 +71,7 @@ class Run {
     simulator.setOutcomes([]);
     for (const process of this.#processes.splice(0)) await process.stop();
     await Promise.all(this.#ending);
-    for (const node of [...this.#cordoned]) await this.#cordon(node, false);
+    for (const node of this.#cordoned) await this.#cordon(node, false);
     await this.#world.share(false);
     for (const { metadata } of (await client.list(Ingress)).items) {
       const key = { namespace: "default", name: metadata.name };

@@ -16,8 +16,7 @@ import { bundleFrom } from "../ingress/gather.ts";
 import { classParameters, parametersOf, type ClassParameters } from "../ingress/parameters.ts";
 import { FINALIZER, GATEWAY_CONTROLLER, gatewayOwner } from "../names.ts";
 import type { Gateway, GatewayClass, ReferenceGrant, Route } from "../objects/gateway.ts";
-import { endpointAddresses } from "../objects/endpoints.ts";
-import { memberNodes } from "../objects/nodes.ts";
+import { gatherMembers } from "../objects/gather-members.ts";
 import type { PodEndpoints } from "../objects/pod-endpoints.ts";
 import type { Observed } from "./observed.ts";
 import { isParent } from "./references.ts";
@@ -57,8 +56,8 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const tls = secrets.size > 0;
   const routes = routesOf(from, { name, namespace });
   const defaults = given?.balancer ?? from.config.balancer;
-  const atPods = defaults.members === "pods";
-  const slices = atPods ? await from.pods.of(routes.flatMap(backendServices), signal) : new Map<string, never>();
+  const services = routes.flatMap(backendServices);
+  const { opened, ...members } = await gatherMembers(from, defaults.members, services, signal);
   const balancer = await gatherBalancer(
     from.memory,
     {
@@ -69,8 +68,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
       tls,
       floating: true,
       address: parameters.internal ? undefined : (wanted ?? parameters.floatingIp),
-      nodes: atPods ? [] : memberNodes(from.nodes.list()),
-      pods: endpointAddresses(slices.values()),
+      ...opened,
       subnetId: defaults.subnetId,
     },
     signal,
@@ -81,13 +79,12 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     config: from.config,
     class: given,
     routes,
-    slices,
+    ...members,
     grants: from.grants?.list() ?? [],
     services: byName(from.services.list()),
     secrets,
     namespaces: new Map(from.namespaces.list().map((object) => [object.metadata.name, object])),
     keyManager: !tls || (await from.memory.certificates.exists(signal)),
-    nodes: memberNodes(from.nodes.list()),
     balancer,
   };
 }

@@ -15,8 +15,7 @@ import { bundleOf, type Bundle } from "../certificates/pkcs12.ts";
 import type { IngressConfig } from "../config/config.ts";
 import { CLASS_ANNOTATION, classOwner, FINALIZER, ingressOwner, isCertificateOf, type Owner } from "../names.ts";
 import { Ingress, IngressClass } from "../objects/ingress.ts";
-import { endpointAddresses } from "../objects/endpoints.ts";
-import { memberNodes } from "../objects/nodes.ts";
+import { gatherMembers } from "../objects/gather-members.ts";
 import { PodEndpoints } from "../objects/pod-endpoints.ts";
 import { claimOf } from "./class.ts";
 import { ClassMaps } from "./class-maps.ts";
@@ -205,8 +204,8 @@ async function complete(
   const tls = secrets.size > 0;
   const wasTls = served.length === 0 && whose.released.some(({ spec }) => (spec.tls ?? []).length > 0);
   const services = servicesOf(from, served);
-  const atPods = whose.class.balancer.members === "pods";
-  const slices = atPods ? await from.pods.of(services.keys(), signal) : new Map<string, never>();
+  const place = whose.class.balancer.members;
+  const { opened, ...members } = await gatherMembers(from, place, services.keys(), signal);
   const balancer = await gatherBalancer(
     memory,
     {
@@ -218,8 +217,7 @@ async function complete(
       // An internal one may have one of ours from before.
       floating: first === undefined || whose.class.balancer.floatingNetworkId !== undefined,
       address: first?.floatingIp,
-      nodes: atPods ? [] : memberNodes(from.nodes.list()),
-      pods: endpointAddresses(slices.values()),
+      ...opened,
       subnetId: whose.class.balancer.subnetId,
     },
     signal,
@@ -228,10 +226,9 @@ async function complete(
     ...whose,
     config,
     services,
-    slices,
+    ...members,
     secrets,
     keyManager: !tls || (await memory.certificates.exists(signal)),
-    nodes: memberNodes(from.nodes.list()),
     balancer,
   };
 }
