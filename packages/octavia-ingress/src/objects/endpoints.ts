@@ -7,7 +7,7 @@ import { podPortOf, type BackendPort } from "./backends.ts";
 export const SERVICE_LABEL = "kubernetes.io/service-name";
 /** Octavia sends all members of a pool to its amphorae at each change. */
 const MOST_MEMBERS = 1_000;
-/** Addresses of the amphora itself and of its hypervisor: whoever may write EndpointSlices must not reach those. */
+/** Addresses of the amphora itself and of its hypervisor: a user who may write EndpointSlices must not reach those. */
 const FORBIDDEN = ["0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3", "::/127", "fe80::/10", "ff00::/8"]
   .map(parseCidr)
   .filter((cidr) => cidr !== undefined);
