@@ -33,6 +33,7 @@ export const floors: Readonly<Record<string, number>> = {
   "reverse-tunnel": 3,
   "magnum-api": 3,
   addons: 3,
+  "magnum-migration": 3,
   causeway: 4,
 };
 
@@ -40,6 +41,7 @@ export const floors: Readonly<Record<string, number>> = {
 const sidewaysPairs: Readonly<Record<string, readonly string[]>> = {
   api: ["kubernetes"],
   "octavia-tree": ["openstack"],
+  "magnum-migration": ["magnum-api"],
 };
 
 /** Imports that the floors would allow and the plan forbids. */

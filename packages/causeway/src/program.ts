@@ -14,6 +14,7 @@ import { doctorCommand } from "./commands/doctor/command.ts";
 import { keystoneTokenCommand } from "./commands/keystone-token/command.ts";
 import { machineAgentCommand } from "./commands/machine-agent/command.ts";
 import { machineCommand } from "./commands/machine/command.ts";
+import { migrateCommand } from "./commands/migrate/command.ts";
 import { moveCommand } from "./commands/move/command.ts";
 import { planCommand } from "./commands/plan/command.ts";
 import { restoreCommand } from "./commands/restore/command.ts";
@@ -39,6 +40,7 @@ const commands: readonly ((signal: AbortSignal) => CommandUnknownOpts)[] = [
   generateCommand,
   backupCommand,
   restoreCommand,
+  migrateCommand,
   moveCommand,
   runCommand,
   doctorCommand,

@@ -1,3 +1,7 @@
 export { startMagnum, type Magnum, type MagnumOptions } from "./magnum-api.ts";
 export type { RateLimit } from "./access/rate.ts";
+export { desiredManifests, type KeystoneAddress } from "./cluster/desired.ts";
+export { refusedLabel as labelProblem } from "./cluster/labels.ts";
+export { magnumLabels, migratingAnnotation, namespaceOf, objectNameOf, poolNameOf } from "./cluster/names.ts";
+export { isUuid } from "./wire/fields.ts";
 export { readPolicyFile } from "./settings/policy-file.ts";

@@ -10,6 +10,9 @@ export const magnumLabels = {
 /** On each object that the controller applies: a digest of what it applied. */
 export const appliedAnnotation = "magnum.causeway.dev/applied";
 
+/** While a cluster has it, it is migrated from Heat: nothing is applied, and clients see a change in progress. Its value is the phase. */
+export const migratingAnnotation = "magnum.causeway.dev/migrating";
+
 export const finalizer = "magnum.causeway.dev/cluster";
 
 /** The namespace of a project's clusters and templates. */

@@ -34,8 +34,8 @@ export function createContainerInfrastructureService(client: ServiceClient): M.C
     async certificateAuthority(id, options) {
       return pem(await client.send({ method: "GET", route: "/certificates/{id}", ids: [id] }, options));
     },
-    async sign(id, request, options) {
-      const body = { cluster_uuid: id, csr: request };
+    async sign(id, request, { type, ...options } = {}) {
+      const body = { cluster_uuid: id, csr: request, ...(type === undefined ? {} : { ca_cert_type: type }) };
       return pem(await client.send({ method: "POST", route: "/certificates", body }, options));
     },
     async resize(id, to, options) {

@@ -88,7 +88,11 @@ export interface ContainerInfrastructureService {
   /** PEM of the cluster's authority. */
   certificateAuthority(clusterId: string, options?: CallOptions): Promise<string>;
   /** Has a certificate request (PEM) signed by the cluster's authority. */
-  sign(clusterId: string, request: string, options?: CallOptions): Promise<string>;
+  sign(
+    clusterId: string,
+    request: string,
+    options?: CallOptions & { type?: "kubernetes" | "etcd" | "front-proxy" },
+  ): Promise<string>;
   resize(
     clusterId: string,
     to: { node_count: number; nodes_to_remove?: string[]; nodegroup?: string },

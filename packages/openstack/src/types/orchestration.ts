@@ -27,6 +27,8 @@ export interface StackCreate {
   tags?: string;
   timeout_mins?: number;
   disable_rollback?: boolean;
+  /** JSON that abandoning a stack returned: its resources exist. */
+  adopt_stack_data?: string;
 }
 export type StackUpdate = Omit<StackCreate, "stack_name">;
 export interface StackResource {

@@ -1,0 +1,86 @@
+import { systemClock } from "@causeway/foundation";
+import { createClient } from "@causeway/kubernetes";
+import {
+  createMachineShell,
+  discoverCluster,
+  phases,
+  planPhase,
+  readRecord,
+  runPhase,
+  type Tools,
+} from "@causeway/magnum-migration";
+import { connectCloud, renderCloudsYaml } from "@causeway/openstack";
+import { withManagement } from "../../clusters/place.ts";
+import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
+import { commandLog } from "../../terminal/text-log.ts";
+import type { DiscoverOptions, MigrateOptions, PhaseCommand, StatusOptions } from "./command.ts";
+import { renderInventory, renderPlan, renderStatus } from "./render.ts";
+
+/** The entry of clouds.yaml that the Magnum API gives to clusters. */
+const ENTRY = "magnum";
+const print = (text: string): void => void process.stdout.write(text);
+
+/** Reads a cluster, shows it, and records it. Throws what `discoverCluster` throws. */
+export async function discover(cluster: string, options: DiscoverOptions, signal: AbortSignal): Promise<void> {
+  const cloud = connectCloud(chosenCloud(options), { clock: systemClock, log: commandLog(options.logLevel) });
+  const now = systemClock.now();
+  try {
+    if (options.dryRun) {
+      const inventory = await discoverCluster({ cloud, management: undefined, now }, cluster, signal);
+      print(renderInventory(inventory, options.output));
+      if (inventory.findings.some(({ blocks }) => blocks)) process.exitCode = 2;
+      return;
+    }
+    await withManagement(options, async ({ client }) => {
+      print(
+        renderInventory(await discoverCluster({ cloud, management: client, now }, cluster, signal), options.output),
+      );
+    });
+  } finally {
+    await cloud.close();
+  }
+}
+
+export async function status(cluster: string, options: StatusOptions, signal: AbortSignal): Promise<void> {
+  await withManagement(options, async ({ client }) => {
+    print(renderStatus(await readRecord(client, cluster, signal), options.output));
+  });
+}
+
+/** Runs a phase, or shows what it would do. Throws what `runPhase` throws. */
+export async function phase(
+  name: PhaseCommand,
+  cluster: string,
+  options: MigrateOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const config = chosenCloud(options);
+  const cloud = connectCloud(config, { clock: systemClock, log: commandLog(options.logLevel) });
+  const source = createClient(chosenCluster({ kubeconfig: options.sourceKubeconfig }));
+  try {
+    await withManagement(options, async ({ client }) => {
+      const record = await readRecord(client, cluster, signal);
+      const tools: Tools = {
+        management: client,
+        source,
+        cloud,
+        shell: createMachineShell(options.machineShell),
+        clock: systemClock,
+        cloudsYaml: renderCloudsYaml({ ...config, name: ENTRY }),
+        authUrl: config.authUrl,
+        peerHost: options.peerHost,
+        ...(options.etcdUrls === undefined ? {} : { etcdUrls: options.etcdUrls.split(",") }),
+        report: (line) => void process.stderr.write(`${line}\n`),
+        checked: new Set(),
+      };
+      if (options.dryRun) {
+        print(renderPlan(await planPhase(phases[name], tools, record, signal), options.output));
+        return;
+      }
+      const { proof } = await runPhase(phases[name], tools, record, signal);
+      print(renderPlan({ steps: [], proof }, options.output));
+    });
+  } finally {
+    await Promise.all([cloud.close(), source.close()]);
+  }
+}

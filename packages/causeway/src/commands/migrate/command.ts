@@ -1,0 +1,121 @@
+import { Command, Option } from "@commander-js/extra-typings";
+import { managementOptions } from "../../clusters/options.ts";
+import { logLevelOption } from "../../options/logging.ts";
+import { outputOption } from "../../options/output.ts";
+import { cloudOptions } from "../../options/places.ts";
+
+/** What the phases of `causeway migrate magnum` are given. */
+export type MigrateOptions = ReturnType<ReturnType<typeof phaseOptions>["opts"]>;
+export type DiscoverOptions = ReturnType<ReturnType<typeof discoverOptions>["opts"]>;
+export type StatusOptions = ReturnType<ReturnType<typeof statusOptions>["opts"]>;
+export type PhaseCommand = "freeze" | "import" | "switch" | "adopt" | "roll" | "retire" | "rollback";
+
+const texts: Readonly<Record<PhaseCommand, string>> = {
+  freeze: "Stop everything that could change the cluster by Magnum or Heat.",
+  import: "Take over its keys, and let a hosted etcd join its own.",
+  switch: "Lead the API's load balancer to the hosted control plane, and stop the masters' programs.",
+  adopt: "Make a Machine of each worker; no server is changed.",
+  roll: "Replace the workers by those of Cluster API, one at a time.",
+  retire: "Have Heat abandon the stacks, and delete what only the masters needed. It cannot be rolled back.",
+  rollback: "Undo every phase that was done, until retire is begun.",
+};
+
+/** Clusters of Magnum's Heat driver become Cluster API objects with hosted control planes. */
+export function migrateCommand(signal: AbortSignal) {
+  const magnum = new Command("magnum")
+    .description("Move a cluster that Magnum's Heat driver made to a hosted control plane, live.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway migrate magnum discover web --dry-run
+  causeway migrate magnum freeze web --source-kubeconfig config --machine-shell 'ssh core@{address} sudo' --dry-run`,
+    )
+    .addCommand(discoverCommand(signal))
+    .addCommand(statusCommand(signal));
+  for (const phase of Object.keys(texts) as PhaseCommand[]) magnum.addCommand(phaseCommand(phase, signal));
+  return new Command("migrate")
+    .description("Move clusters that other programs made.")
+    .addHelpText("after", "\nExamples:\n  causeway migrate magnum discover web --dry-run")
+    .addCommand(magnum);
+}
+
+function discoverCommand(signal: AbortSignal) {
+  return discoverOptions().action(async (cluster, given) =>
+    (await import("./action.ts")).discover(cluster, given, signal),
+  );
+}
+
+function statusCommand(signal: AbortSignal) {
+  return statusOptions().action(async (cluster, given) => (await import("./action.ts")).status(cluster, given, signal));
+}
+
+function phaseCommand(phase: PhaseCommand, signal: AbortSignal) {
+  return phaseOptions(phase).action(async (cluster, given) =>
+    (await import("./action.ts")).phase(phase, cluster, given, signal),
+  );
+}
+
+function base(name: string, text: string) {
+  return new Command(name)
+    .description(text)
+    .argument("<cluster>", "name or UUID of the cluster")
+    .addOption(managementOptions.kubeconfig())
+    .addOption(managementOptions.context())
+    .addOption(outputOption());
+}
+
+function discoverOptions() {
+  return base("discover", "Read a cluster from Magnum, Heat and the cloud, and find what speaks against a migration.")
+    .addOption(cloudOptions.cloud())
+    .addOption(cloudOptions.insecure())
+    .addOption(cloudOptions.cacert())
+    .option("--dry-run", "show the inventory, and record nothing", false)
+    .addOption(logLevelOption())
+    .addHelpText(
+      "after",
+      `
+Only GET requests are sent to the cloud. It ends with status 2 when something blocks a migration.
+
+Examples:
+  causeway migrate magnum discover web --cloud prod --dry-run -o yaml`,
+    );
+}
+
+function statusOptions() {
+  return base("status", "Show which phases of a migration are done, and what each proved.").addHelpText(
+    "after",
+    "\nExamples:\n  causeway migrate magnum status web",
+  );
+}
+
+function phaseOptions(phase: PhaseCommand) {
+  return base(phase, texts[phase])
+    .addOption(cloudOptions.cloud())
+    .addOption(cloudOptions.insecure())
+    .addOption(cloudOptions.cacert())
+    .option("--dry-run", "show what would be done now, and change nothing", false)
+    .requiredOption("--source-kubeconfig <file>", "an administrator's, of the cluster that is migrated")
+    .requiredOption(
+      "--machine-shell <command>",
+      "runs commands as root on a machine: 'ssh -o BatchMode=yes core@{address} sudo'",
+    )
+    .addOption(
+      new Option("--etcd-urls <urls>", "of the masters' etcd, separated by commas (default: port 2379 of each master)"),
+    )
+    .addOption(
+      new Option(
+        "--peer-host <address>",
+        "address at which the masters reach the hosted control plane's machine",
+      ).default("127.0.0.1"),
+    )
+    .addOption(logLevelOption())
+    .addHelpText(
+      "after",
+      `
+Every step is printed before it is done. A phase that ended in the middle continues when it is run again. The proof is printed at the end.
+
+Examples:
+  causeway migrate magnum ${phase} web --cloud prod --source-kubeconfig config --machine-shell 'ssh core@{address} sudo' --peer-host 192.0.2.10 --dry-run`,
+    );
+}

@@ -1,0 +1,118 @@
+import {
+  labels,
+  Machine as ClusterMachine,
+  MachineDeployment,
+  MachineSet,
+  manifest,
+  OpenStackMachine,
+  OpenStackMachineTemplate,
+  type MagnumCluster,
+  type Manifest,
+} from "@causeway/api";
+import { desiredManifests, isUuid, poolNameOf, type KeystoneAddress } from "@causeway/magnum-api";
+import type { Machine, NodeGroup } from "../../inventory/model.ts";
+import type { MigrationRecord } from "../../record/record.ts";
+import { secretManifest } from "../import/objects.ts";
+
+/** Marks objects that stand for machines that Heat made. */
+export const adoptedLabel = "migration.causeway.dev/adopted";
+const MOST_NAME = 63;
+
+/** Server names may have capitals and dots that names of objects may not have. */
+export function objectNameOfServer(server: string): string {
+  const safe = server
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  return safe.slice(0, MOST_NAME) || "machine";
+}
+
+/** What a cluster is made of, as the Magnum API will keep it; pools do not roll until they are told to. */
+export function poolManifests(cluster: MagnumCluster, keystone: KeystoneAddress): readonly Manifest[] {
+  return desiredManifests(cluster, keystone, new Map())
+    .filter(({ object }) => object.kind !== "HostedControlPlane")
+    .map(({ type, object }) =>
+      object.kind === MachineDeployment.kind
+        ? {
+            type,
+            object: {
+              ...object,
+              spec: { ...(object as unknown as MachineDeployment).spec, paused: true },
+            } as typeof object,
+          }
+        : { type, object },
+    );
+}
+
+/** A MachineSet of a node group's machines, and a Machine for each; nothing of it makes or changes a server. */
+export function adoptedManifests(record: MigrationRecord, group: NodeGroup): readonly Manifest[] {
+  const { namespace, name, inventory } = record;
+  const pool = poolNameOf(name, group);
+  const set = `${pool}-heat`;
+  const marks = { [labels.clusterName]: name, [labels.deploymentName]: pool, [adoptedLabel]: group.uuid };
+  const bootstrap = { dataSecretName: `${name}-heat-bootstrap` };
+  const infrastructure = (of: string, kind: string) => ({
+    apiGroup: "infrastructure.cluster.x-k8s.io",
+    kind,
+    name: of,
+  });
+  const [first] = group.machines;
+  const machineSpec = (machine: Machine | undefined) => ({
+    flavor: { id: machine?.flavorId || group.flavorId || "unknown" },
+    image: isUuid(group.imageId) ? { id: group.imageId } : { filter: { name: group.imageId } },
+  });
+  const own = { namespace, labels: marks };
+  const of = (machine: Machine): Manifest[] => {
+    const object = objectNameOfServer(machine.name);
+    const providerID = `openstack:///${machine.serverId}`;
+    return [
+      manifest(OpenStackMachine, {
+        apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
+        kind: "OpenStackMachine",
+        metadata: { ...own, name: object },
+        spec: { ...machineSpec(machine), providerID },
+      }),
+      manifest(ClusterMachine, {
+        apiVersion: "cluster.x-k8s.io/v1beta2",
+        kind: "Machine",
+        metadata: { ...own, name: object },
+        spec: {
+          clusterName: name,
+          version: inventory.version,
+          providerID,
+          bootstrap,
+          infrastructureRef: infrastructure(object, "OpenStackMachine"),
+        },
+      }),
+    ];
+  };
+  return [
+    secretManifest(record, "heat-bootstrap", { value: "# made by Heat" }),
+    manifest(OpenStackMachineTemplate, {
+      apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
+      kind: "OpenStackMachineTemplate",
+      metadata: { ...own, name: set },
+      spec: { template: { spec: machineSpec(first) } },
+    }),
+    ...group.machines.flatMap(of),
+    manifest(MachineSet, {
+      apiVersion: "cluster.x-k8s.io/v1beta2",
+      kind: "MachineSet",
+      metadata: { ...own, name: set, annotations: { "cluster.x-k8s.io/disable-machine-create": "true" } },
+      spec: {
+        clusterName: name,
+        replicas: group.machines.length,
+        selector: { matchLabels: { [labels.clusterName]: name, [adoptedLabel]: group.uuid } },
+        template: {
+          metadata: { labels: marks },
+          spec: {
+            clusterName: name,
+            version: inventory.version,
+            bootstrap,
+            infrastructureRef: infrastructure(set, "OpenStackMachineTemplate"),
+          },
+        },
+      },
+    }),
+  ];
+}

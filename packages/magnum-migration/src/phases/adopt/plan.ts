@@ -1,0 +1,64 @@
+import type { MigrationRecord } from "../../record/record.ts";
+import type { PhasePlan, Step } from "../../run/phase.ts";
+
+/** An object that is to be there, by kind and name. */
+export interface WantedObject {
+  readonly kind: string;
+  readonly name: string;
+  readonly isThere: boolean;
+}
+
+export interface AdoptedMachine {
+  readonly name: string;
+  readonly serverId: string;
+  /** The Node that the Machine was found to be. */
+  readonly node: string | undefined;
+  readonly isProvisioned: boolean;
+  readonly problem: string | undefined;
+}
+
+export interface AdoptFacts {
+  readonly wanted: readonly WantedObject[];
+  readonly machines: readonly AdoptedMachine[];
+  /** Servers of the inventory's workers that Nova has, ACTIVE. */
+  readonly servers: readonly string[];
+}
+
+export type AdoptStep = Step & { readonly type: "create"; readonly index: number };
+
+/** The objects in their order; then every worker is a Machine with its Node, and no server was made or deleted. */
+export function planAdopt(
+  { wanted, machines, servers }: AdoptFacts,
+  { inventory }: MigrationRecord,
+): PhasePlan<AdoptStep> {
+  const index = wanted.findIndex(({ isThere }) => !isThere);
+  const next = wanted[index];
+  if (next) return { steps: [{ type: "create", index, what: `create ${next.kind} ${next.name}` }], proof: [] };
+  const workers = inventory.groups.flatMap((group) => group.machines);
+  const gone = workers.find(({ serverId }) => !servers.includes(serverId));
+  if (gone)
+    return {
+      steps: [],
+      refused: {
+        code: "MIGRATE_SERVER_GONE",
+        message: `Server ${gone.name} (${gone.serverId}) is not ACTIVE any more; it is not replaced`,
+        hint: "Start the server, or run rollback.",
+      },
+      proof: [],
+    };
+  const open = machines.find(({ node, isProvisioned }) => node === undefined || !isProvisioned);
+  if (open)
+    return {
+      steps: [],
+      wait: `Machine ${open.name} to be adopted: ${open.problem ?? "its Node was not found yet"}`,
+      proof: [],
+    };
+  return {
+    steps: [],
+    proof: [
+      `${machines.length} Machines have their Nodes: ${machines.map(({ node }) => node).join(", ")}`,
+      `${servers.length} servers of workers are ACTIVE, with their ids of before`,
+      ...inventory.groups.map((group) => `node group ${group.name}: ${group.machines.length} adopted`),
+    ],
+  };
+}

@@ -1,0 +1,74 @@
+import { InputError } from "@causeway/foundation";
+import { Deployment } from "@causeway/kubernetes";
+import { isForbidden } from "@causeway/openstack";
+import { isUnitActive, machinesOf, stopUnits } from "../../masters/units.ts";
+import { definePhase, type Tools } from "../../run/phase.ts";
+import { drivers, planFreeze, replicasAnnotation, type FreezeFacts, type FreezeStep } from "./plan.ts";
+
+export const AGENT = "heat-container-agent";
+const DENIED = "denied";
+
+export const freeze = definePhase<FreezeFacts, FreezeStep>({
+  name: "freeze",
+  async gather(tools, record, signal) {
+    const found = await Promise.all(
+      drivers.map((name) => tools.source.find(Deployment, { namespace: "kube-system", name }, { signal })),
+    );
+    const agents: FreezeFacts["agents"][number][] = [];
+    for (const { name, address } of machinesOf(record.inventory))
+      agents.push({ name, address, isActive: await isUnitActive(tools, address, AGENT, signal) });
+    return {
+      deployments: found.flatMap((one) =>
+        one ? [{ name: one.metadata.name, replicas: one.spec?.replicas ?? 1 }] : [],
+      ),
+      agents,
+      isDenied: tools.checked.has(DENIED),
+    };
+  },
+  plan: planFreeze,
+  async perform(tools, { inventory }, step, signal) {
+    switch (step.type) {
+      case "check-denied":
+        await requireDenied(tools, inventory.uuid, signal);
+        tools.checked.add(DENIED);
+        return;
+      case "scale-down": {
+        const body = {
+          metadata: { annotations: { [replicasAnnotation]: String(step.replicas) } },
+          spec: { replicas: 0 },
+        };
+        await tools.source.patch(
+          Deployment,
+          { namespace: "kube-system", name: step.name },
+          { type: "merge", body },
+          { signal },
+        );
+        return;
+      }
+      case "stop-agent":
+        await stopUnits(tools, step.address, [AGENT], signal);
+        return;
+    }
+  },
+});
+
+/** A change that Magnum could not apply anyway: denied, it gets 403; else 400, and nothing has changed. */
+async function requireDenied({ cloud }: Tools, uuid: string, signal: AbortSignal): Promise<void> {
+  let problem: unknown;
+  try {
+    await cloud.containerInfrastructure.clusters.update(
+      uuid,
+      [{ op: "remove", path: "/labels/causeway-migration-check" }],
+      { signal },
+    );
+  } catch (error) {
+    if (isForbidden(error)) return;
+    problem = error;
+  }
+  const rule = `"rule:admin_or_project_member and not '${uuid}':%(uuid)s"`;
+  const rules = ["update", "delete", "resize", "upgrade"].map((action) => `"cluster:${action}": ${rule}`);
+  throw new InputError("MIGRATE_NOT_DENIED", `Magnum still accepts changes of cluster ${uuid}`, {
+    cause: problem,
+    hint: `Put into its policy file: ${rules.join("; ")}. The _all_projects rules of administrators need the same.`,
+  });
+}

@@ -1,0 +1,175 @@
+import {
+  Cluster,
+  credentialsManifest,
+  HostedControlPlane,
+  labels,
+  MagnumCluster,
+  manifest,
+  type HostedControlPlaneSpec,
+  type MagnumClusterSpec,
+  type Manifest,
+} from "@causeway/api";
+import { isUuid, magnumLabels, migratingAnnotation } from "@causeway/magnum-api";
+import { ownerReference, Secret } from "@causeway/kubernetes";
+import type { Inventory, NodeGroup } from "../../inventory/model.ts";
+import type { MigrationRecord } from "../../record/record.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const given = (from: Json, name: string): string | undefined => {
+  const value = from[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+};
+const set = <K extends string, V>(key: K, value: V | undefined | null) =>
+  (value === undefined || value === null ? {} : { [key]: value }) as { [P in K]?: V };
+
+/** The cluster as the Magnum API keeps it: the same uuid and name; on the network that Heat made. */
+export function magnumClusterOf({ namespace, name, inventory }: MigrationRecord, now: string): MagnumCluster {
+  const { template, networkId, subnetId } = inventory;
+  const spec: MagnumClusterSpec = {
+    uuid: inventory.uuid,
+    name: inventory.name,
+    projectID: inventory.projectId,
+    userID: inventory.userId || "unknown",
+    templateUUID: inventory.templateId,
+    template: templateOf(template),
+    version: inventory.version,
+    ...set("keypair", inventory.keypair),
+    masterCount: 1,
+    masterUUID: isUuid(inventory.masterUuid) ? inventory.masterUuid : inventory.uuid,
+    ...set("masterFlavorID", inventory.masterFlavorId),
+    ...set("flavorID", inventory.groups.find(({ isDefault }) => isDefault)?.flavorId),
+    labels: { ...inventory.labels },
+    createTimeout: 60,
+    fixedNetwork: networkId,
+    fixedSubnet: subnetId,
+    floatingIPEnabled: template["floating_ip_enabled"] !== false,
+    masterLBEnabled: true,
+    nodeGroups: inventory.groups.map((group) => nodeGroupOf(inventory, group, now)),
+  };
+  return {
+    apiVersion: `${MagnumCluster.group}/${MagnumCluster.version}`,
+    kind: MagnumCluster.kind,
+    metadata: {
+      namespace,
+      name,
+      labels: { [magnumLabels.uuid]: inventory.uuid },
+      annotations: { [migratingAnnotation]: "import" },
+    },
+    spec,
+  };
+}
+
+function templateOf(template: Json): MagnumClusterSpec["template"] {
+  return {
+    coe: "kubernetes",
+    imageID: given(template, "image_id") ?? "unknown",
+    ...set("flavorID", given(template, "flavor_id")),
+    ...set("externalNetworkID", given(template, "external_network_id")),
+    ...set("dnsNameserver", given(template, "dns_nameserver")),
+    ...set("networkDriver", given(template, "network_driver")),
+  } as MagnumClusterSpec["template"];
+}
+
+function nodeGroupOf(inventory: Inventory, group: NodeGroup, now: string): MagnumClusterSpec["nodeGroups"][number] {
+  return {
+    uuid: group.uuid,
+    name: group.name,
+    role: group.role,
+    isDefault: group.isDefault,
+    ...set("flavorID", group.flavorId),
+    imageID: group.imageId,
+    nodeCount: group.nodeCount,
+    minNodeCount: group.minNodeCount,
+    ...set("maxNodeCount", group.maxNodeCount),
+    labels: { ...group.labels },
+    version: inventory.version,
+    createdAt: now,
+  };
+}
+
+/** "https://HOST:PORT" of the cluster's API. */
+export function endpointOf({ apiAddress, api }: Inventory): { host: string; port: number } {
+  const url = URL.canParse(apiAddress) ? new URL(apiAddress) : undefined;
+  const host = url?.hostname.replaceAll(/^\[|\]$/g, "") ?? api?.vip ?? "";
+  return { host, port: Number(url?.port ?? "") || api?.port || 6443 };
+}
+
+/** Addresses of Pods and Services, as the driver's defaults have them. */
+export function networksOf({ labels: own, template }: Inventory): { pods: string; services: string } {
+  const flannel = template["network_driver"] === "flannel" ? own["flannel_network_cidr"] : undefined;
+  return {
+    pods: flannel ?? own["calico_ipv4pool"] ?? own["flannel_network_cidr"] ?? "10.100.0.0/16",
+    services: own["service_cluster_ip_range"] ?? "10.254.0.0/16",
+  };
+}
+
+export type Members = NonNullable<HostedControlPlaneSpec["datastore"]>["members"];
+
+/** The Cluster and its control plane, at the address that the cluster has; and the credentials of its controllers. */
+export function clusterManifests(
+  record: MigrationRecord,
+  owner: MagnumCluster,
+  given: { readonly members: Members; readonly peerHost: string; readonly cloudsYaml: string },
+): readonly Manifest[] {
+  const { namespace, name, inventory } = record;
+  const { pods, services } = networksOf(inventory);
+  const metadata = {
+    namespace,
+    name,
+    labels: { [magnumLabels.uuid]: inventory.uuid, [labels.clusterName]: name },
+    annotations: { "causeway.dev/cloud-cluster-name": inventory.uuid },
+    ownerReferences: [ownerReference(owner)],
+  };
+  const { members, peerHost, cloudsYaml } = given;
+  const names = [...new Set([inventory.api?.vip ?? "", ...inventory.masters.map(({ address }) => address)])].filter(
+    Boolean,
+  );
+  return [
+    credentialsManifest(
+      { namespace, name, labels: { [magnumLabels.uuid]: inventory.uuid }, owner: ownerReference(owner) },
+      cloudsYaml,
+    ),
+    manifest(HostedControlPlane, {
+      apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
+      kind: "HostedControlPlane",
+      metadata,
+      spec: {
+        version: inventory.version,
+        runtime: "Process",
+        endpoint: endpointOf(inventory),
+        names,
+        datastore: { stage: "Reserve", members, peerHost },
+      },
+    }),
+    manifest(Cluster, {
+      apiVersion: "cluster.x-k8s.io/v1beta2",
+      kind: "Cluster",
+      metadata,
+      spec: {
+        clusterNetwork: { services: { cidrBlocks: [services] }, pods: { cidrBlocks: [pods] } },
+        controlPlaneRef: { apiGroup: "controlplane.cluster.x-k8s.io", kind: "HostedControlPlane", name },
+      },
+    }),
+  ];
+}
+
+/** A Secret of the cluster's roots or certificates, as the contract names them. */
+export function secretManifest(
+  { namespace, name }: MigrationRecord,
+  purpose: string,
+  data: Readonly<Record<string, string>>,
+): Manifest {
+  const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text, "utf8").toString("base64")]);
+  return manifest(Secret, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      namespace,
+      name: `${name}-${purpose}`,
+      labels: { [labels.clusterName]: name, "clusterctl.cluster.x-k8s.io/move": "true" },
+    },
+    type: "cluster.x-k8s.io/secret",
+    data: Object.fromEntries(encoded) as Record<string, string>,
+  });
+}

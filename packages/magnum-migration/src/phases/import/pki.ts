@@ -1,0 +1,56 @@
+import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
+import { InputError, verifyChain } from "@causeway/foundation";
+import { readFileOf } from "../../masters/units.ts";
+import type { Tools } from "../../run/phase.ts";
+
+/** Where the driver has its keys on a master. */
+const files = {
+  ca: "/etc/kubernetes/certs/ca.crt",
+  caKey: "/etc/kubernetes/certs/ca.key",
+  serviceAccount: "/etc/kubernetes/certs/service_account.key",
+  serviceAccountKey: "/etc/kubernetes/certs/service_account_private.key",
+  frontProxy: "/etc/kubernetes/certs/front-proxy/ca.crt",
+  etcdCa: "/etc/etcd/certs/ca.crt",
+  etcd: "/etc/etcd/certs/server.crt",
+  etcdKey: "/etc/etcd/certs/server.key",
+} as const;
+
+/** Of a master, as PEM. */
+export type MasterFiles = { readonly [name in keyof typeof files]: string };
+
+/** Reads the keys and certificates that are taken over. @throws MIGRATE_KEY_MISSING, MIGRATE_KEY_MISMATCH */
+export async function readMasterFiles(
+  tools: Pick<Tools, "shell">,
+  address: string,
+  signal: AbortSignal,
+): Promise<MasterFiles> {
+  const read: Record<string, string> = {};
+  for (const [name, path] of Object.entries(files)) {
+    const text = await readFileOf(tools, address, path, signal);
+    if (text === undefined || !text.includes("-----BEGIN"))
+      throw new InputError("MIGRATE_KEY_MISSING", `The master at ${address} has no ${path}`, {
+        hint:
+          name === "caKey"
+            ? "Clusters with label cert_manager_api=true have it; else put the authority's key there."
+            : "Take the file over from another master.",
+      });
+    read[name] = text;
+  }
+  const found = read as unknown as MasterFiles;
+  requireMatch(found, address);
+  return found;
+}
+
+/** Keys of other certificates would break every client: they are compared before anything is made of them. */
+function requireMatch(found: MasterFiles, address: string): void {
+  const mismatch = (what: string) =>
+    new InputError("MIGRATE_KEY_MISMATCH", `On the master at ${address}, ${what} do not belong together`, {
+      hint: "Compare the masters with each other; a rotation may be incomplete.",
+    });
+  if (!new X509Certificate(found.ca).checkPrivateKey(createPrivateKey(found.caKey)))
+    throw mismatch(`${files.ca} and ${files.caKey}`);
+  const spki = (pem: string) => createPublicKey(pem).export({ type: "spki", format: "der" });
+  if (!spki(found.serviceAccount).equals(spki(found.serviceAccountKey)))
+    throw mismatch(`${files.serviceAccount} and ${files.serviceAccountKey}`);
+  if (!verifyChain(found.etcd, found.etcdCa)) throw mismatch(`${files.etcd} and ${files.etcdCa}`);
+}

@@ -1,0 +1,58 @@
+import type { EtcdMember } from "../../etcd/client.ts";
+import type { MigrationRecord } from "../../record/record.ts";
+import type { PhasePlan, Step } from "../../run/phase.ts";
+
+export interface ImportFacts {
+  readonly secrets: Readonly<Record<"ca" | "proxy" | "sa" | "etcd", boolean>>;
+  readonly hasObjects: boolean;
+  readonly peerURL: string | undefined;
+  /** As spec.datastore says, and as the runtime has it. */
+  readonly wantedStage: string | undefined;
+  readonly stage: string | undefined;
+  readonly members: readonly EtcdMember[];
+  readonly etcdVersion: string;
+}
+
+export type ImportStep = Step &
+  (
+    | { readonly type: "write-roots" }
+    | { readonly type: "create-objects" }
+    | { readonly type: "sign-etcd"; readonly peerURL: string }
+    | { readonly type: "add-member"; readonly peerURL: string }
+    | { readonly type: "follow" }
+    | { readonly type: "promote"; readonly id: string }
+  );
+
+/** Keys first, then the objects; etcd joins as a learner, and votes when it has everything. */
+export function planImport(facts: ImportFacts, { namespace, name, inventory }: MigrationRecord): PhasePlan<ImportStep> {
+  const { secrets, members, peerURL, wantedStage, stage } = facts;
+  const only = (step: ImportStep): PhasePlan<ImportStep> => ({ steps: [step], proof: [] });
+  const wait = (what: string): PhasePlan<ImportStep> => ({ steps: [], wait: what, proof: [] });
+  if (!secrets.ca || !secrets.proxy || !secrets.sa)
+    return only({
+      type: "write-roots",
+      what: `take over the authorities and the key of service accounts into Secrets ${namespace}/${name}-{ca,proxy,sa}`,
+    });
+  if (!facts.hasObjects)
+    return only({
+      type: "create-objects",
+      what: `create MagnumCluster, Cluster and HostedControlPlane ${namespace}/${name}`,
+    });
+  if (peerURL === undefined) return wait("the hosted control plane to reserve its ports");
+  if (!secrets.etcd)
+    return only({ type: "sign-etcd", peerURL, what: `have Magnum sign etcd certificates for ${peerURL}` });
+  const own = members.find((member) => member.peerURLs.includes(peerURL));
+  if (!own) return only({ type: "add-member", peerURL, what: `add ${peerURL} to etcd as a learner` });
+  if (wantedStage === "Reserve") return only({ type: "follow", what: "start the hosted etcd" });
+  if (own.name === "" || stage === "Reserve") return wait("the hosted etcd to start");
+  if (own.isLearner)
+    return only({ type: "promote", id: own.id, what: "make the hosted etcd a voting member, when it is in sync" });
+  return {
+    steps: [],
+    proof: [
+      `Secrets ${name}-ca, ${name}-proxy and ${name}-sa have the cluster's own keys`,
+      `etcd ${facts.etcdVersion} has ${members.length} voting members; ${own.name} was in sync when it was promoted`,
+      `HostedControlPlane ${namespace}/${name} has version ${inventory.version}, and serves nothing yet`,
+    ],
+  };
+}

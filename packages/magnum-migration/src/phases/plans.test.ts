@@ -1,0 +1,291 @@
+import { describe, expect, test } from "vitest";
+import type { Inventory, Resource } from "../inventory/model.ts";
+import type { MigrationRecord } from "../record/record.ts";
+import type { PhasePlan, Step } from "../run/phase.ts";
+import { planAdopt, type AdoptFacts } from "./adopt/plan.ts";
+import { planFreeze, type FreezeFacts } from "./freeze/plan.ts";
+import { planImport, type ImportFacts } from "./import/plan.ts";
+import { leftoversOf, planRetire, type RetireFacts } from "./retire/plan.ts";
+import { planRoll, type RollPool } from "./roll/plan.ts";
+import { planRollback, type RollbackFacts } from "./rollback/plan.ts";
+import { planSwitch, splitAddress, type SwitchFacts } from "./switch/plan.ts";
+
+const machine = (name: string) => ({ serverId: `id-${name}`, name, address: "10.0.0.7", flavorId: "f", portIds: [] });
+const member = (name: string, address: string, port = 6443) => ({
+  id: `m-${name}`,
+  name,
+  address,
+  port,
+  isReady: true,
+});
+const inventory = {
+  uuid: "u",
+  name: "web",
+  version: "v1.34.4",
+  apiAddress: "https://192.0.2.5:6443",
+  stacks: [
+    { id: "s1", name: "web-abc" },
+    { id: "s2", name: "web-big" },
+  ],
+  masters: [machine("m0")],
+  groups: [{ name: "default-worker", machines: [machine("n0")] }],
+  api: { id: "lb", vip: "10.0.0.5", port: 6443, poolId: "pool", subnetId: "s", members: [member("m0", "10.0.0.4")] },
+  resources: [] as readonly Resource[],
+} as unknown as Inventory;
+const record: MigrationRecord = { namespace: "magnum-p", name: "web-1", inventory, phases: {}, begun: "discover" };
+
+/** The first step's type, what is waited for, the code of a refusal, or "done". */
+function outcome({ steps, wait, refused, proof }: PhasePlan<Step>): string {
+  if (refused) return refused.code;
+  if (steps[0]) return steps[0].type;
+  if (wait !== undefined) return "wait";
+  return proof.length > 0 ? "done" : "nothing";
+}
+
+describe("freeze", () => {
+  const frozen: FreezeFacts = {
+    isDenied: true,
+    deployments: [{ name: "cluster-autoscaler", replicas: 0 }],
+    agents: [{ name: "m0", address: "10.0.0.4", isActive: false }],
+  };
+  test.for<[string, Partial<FreezeFacts>, string]>([
+    [
+      "asks Magnum first whether it denies changes",
+      { isDenied: false, deployments: [{ name: "draino", replicas: 1 }] },
+      "check-denied",
+    ],
+    ["stops what drives Magnum", { deployments: [{ name: "draino", replicas: 1 }] }, "scale-down"],
+    ["stops Heat's agents", { agents: [{ name: "m0", address: "a", isActive: true }] }, "stop-agent"],
+    ["is done when nothing can change the cluster", {}, "done"],
+  ])("%s", ([, changes, expected]) => expect(outcome(planFreeze({ ...frozen, ...changes }, record))).toBe(expected));
+});
+
+describe("import", () => {
+  const peerURL = "https://192.0.2.1:2380";
+  const own = { id: "9", name: "hosted", peerURLs: [peerURL], isLearner: false };
+  const imported: ImportFacts = {
+    secrets: { ca: true, proxy: true, sa: true, etcd: true },
+    hasObjects: true,
+    peerURL,
+    wantedStage: "Follow",
+    stage: "Follow",
+    members: [{ id: "1", name: "m0", peerURLs: ["https://10.0.0.4:2380"], isLearner: false }, own],
+    etcdVersion: "3.6.0",
+  };
+  const others = imported.members.slice(0, 1);
+  test.for<[string, Partial<ImportFacts>, string]>([
+    ["takes the keys first", { secrets: { ca: false, proxy: true, sa: true, etcd: false } }, "write-roots"],
+    ["makes objects with them", { hasObjects: false, peerURL: undefined }, "create-objects"],
+    ["waits for ports", { peerURL: undefined }, "wait"],
+    [
+      "has certificates signed before it becomes a member",
+      { secrets: { ca: true, proxy: true, sa: true, etcd: false }, members: others },
+      "sign-etcd",
+    ],
+    ["is added as a learner before it starts", { members: others, wantedStage: "Reserve" }, "add-member"],
+    [
+      "starts once it is a member",
+      { members: [...others, { ...own, name: "", isLearner: true }], wantedStage: "Reserve" },
+      "follow",
+    ],
+    ["waits until it has started", { members: [...others, { ...own, name: "", isLearner: true }] }, "wait"],
+    ["votes at last", { members: [...others, { ...own, isLearner: true }] }, "promote"],
+    ["is done when it votes", {}, "done"],
+  ])("%s", ([, changes, expected]) => expect(outcome(planImport({ ...imported, ...changes }, record))).toBe(expected));
+});
+
+describe("switch", () => {
+  const switched: SwitchFacts = {
+    wantedStage: "Serve",
+    isAvailable: true,
+    message: "",
+    apiAddress: "192.0.2.1:40001",
+    uid: "x",
+    hostedUid: "x",
+    isPoolBusy: false,
+    members: [member("causeway-web-1", "192.0.2.1", 40001)],
+    masters: [{ name: "m0", address: "10.0.0.4", active: [] }],
+    hasEndpoints: true,
+    leases: [{ name: "kube-scheduler", holder: "h", isFresh: true }],
+  };
+  const old = member("m0", "10.0.0.4");
+  const [own] = switched.members as [SwitchFacts["members"][number]];
+  test.for<[string, Partial<SwitchFacts>, string]>([
+    ["starts the hosted API", { wantedStage: "Follow" }, "serve"],
+    ["waits until it is available", { isAvailable: false }, "wait"],
+    ["refuses an API of other data", { hostedUid: "y" }, "MIGRATE_OTHER_CLUSTER"],
+    ["waits for a load balancer that is changed", { isPoolBusy: true, members: [old] }, "wait"],
+    ["adds its own member before it removes others", { members: [old] }, "add-pool-member"],
+    ["keeps the masters until its own member is ready", { members: [old, { ...own, isReady: false }] }, "wait"],
+    ["removes masters from the pool", { members: [old, own] }, "remove-pool-member"],
+    [
+      "stops masters only when no client is led there",
+      { masters: [{ name: "m0", address: "a", active: ["kube-apiserver"] }] },
+      "stop-control-plane",
+    ],
+    ["leads pods to the load balancer", { hasEndpoints: false }, "write-endpoints"],
+    ["waits for the leases", { leases: [{ name: "kube-scheduler", holder: "h", isFresh: false }] }, "wait"],
+    ["is done then", {}, "done"],
+  ])("%s", ([, changes, expected]) => expect(outcome(planSwitch({ ...switched, ...changes }, record))).toBe(expected));
+
+  test("addresses of version 6 lose their brackets", () => {
+    expect(splitAddress("[2001:db8::1]:6443")).toEqual({ host: "2001:db8::1", port: 6443 });
+  });
+});
+
+describe("adopt", () => {
+  const adopted: AdoptFacts = {
+    wanted: [{ kind: "Machine", name: "n0", isThere: true }],
+    machines: [{ name: "n0", serverId: "id-n0", node: "n0", isProvisioned: true, problem: undefined }],
+    servers: ["id-n0"],
+  };
+  test.for<[string, Partial<AdoptFacts>, string]>([
+    ["creates what is missing", { wanted: [{ kind: "Machine", name: "n0", isThere: false }] }, "create"],
+    ["refuses to replace a server that is gone", { servers: [] }, "MIGRATE_SERVER_GONE"],
+    [
+      "waits for a Machine's Node",
+      { machines: [{ name: "n0", serverId: "id-n0", node: undefined, isProvisioned: true, problem: undefined }] },
+      "wait",
+    ],
+    ["is done when each has one", {}, "done"],
+  ])("%s", ([, changes, expected]) => expect(outcome(planAdopt({ ...adopted, ...changes }, record))).toBe(expected));
+});
+
+describe("roll", () => {
+  const pool = (changes: Partial<RollPool> = {}): RollPool => ({
+    name: "p",
+    group: "g",
+    isPaused: false,
+    replicas: 2,
+    fresh: 2,
+    adopted: 0,
+    failure: undefined,
+    ...changes,
+  });
+  const fresh = { isPaused: true, fresh: 0, adopted: 2 };
+  test.for<[string, readonly RollPool[], string]>([
+    ["begins with the first pool", [pool(fresh), pool(fresh)], "roll"],
+    ["waits for it before the second", [pool({ fresh: 1, adopted: 1 }), pool(fresh)], "wait"],
+    ["goes on with the second", [pool(), pool(fresh)], "roll"],
+    ["is done when none of Heat's machines is left", [pool(), pool()], "done"],
+  ])("%s", ([, pools, expected]) => expect(outcome(planRoll(pools, record))).toBe(expected));
+
+  test("names the machine at which a pool has stopped", () => {
+    expect(planRoll([pool({ fresh: 0, adopted: 2, failure: "Machine a: quota" })], record).wait).toContain(
+      "Machine a: quota",
+    );
+  });
+});
+
+describe("retire", () => {
+  const retired: RetireFacts = {
+    stacks: [],
+    oldMembers: [],
+    hasHostedMember: true,
+    masterNodes: [],
+    leftovers: [],
+    isMigrating: false,
+  };
+  const server: Resource = { name: "kube-master", type: "OS::Nova::Server", id: "1", parent: "0" };
+  test.for<[string, Partial<RetireFacts>, string]>([
+    ["abandons stacks before anything is deleted", { stacks: inventory.stacks, leftovers: [server] }, "abandon"],
+    [
+      "keeps the masters' members while there is no other",
+      { hasHostedMember: false, oldMembers: [{ id: "1", name: "m0", peerURLs: [], isLearner: false }] },
+      "MIGRATE_NO_MEMBER",
+    ],
+    [
+      "removes members before their servers",
+      { oldMembers: [{ id: "1", name: "m0", peerURLs: [], isLearner: false }], leftovers: [server] },
+      "remove-member",
+    ],
+    ["deletes what is left", { leftovers: [server] }, "delete-resource"],
+    ["hands the cluster over last", { isMigrating: true }, "hand-over"],
+    ["is done then", {}, "done"],
+  ])("%s", ([, changes, expected]) => expect(outcome(planRetire({ ...retired, ...changes }, record))).toBe(expected));
+
+  const of = (name: string, type: string, parent = ""): Resource => ({ name, type, id: name, parent });
+  test("of a cluster's resources, those of masters and free ones of workers are deleted, servers first; what is shared or in use is kept", () => {
+    const resources = [
+      of("private_network", "OS::Neutron::Net"),
+      of("extrouter", "OS::Neutron::Router"),
+      of("loadbalancer", "OS::Octavia::LoadBalancer", "api_lb"),
+      of("loadbalancer", "OS::Octavia::LoadBalancer", "etcd_lb"),
+      of("secgroup_kube_minion", "OS::Neutron::SecurityGroup"),
+      of("secgroup_kube_master", "OS::Neutron::SecurityGroup"),
+      of("kube_master_eth0", "OS::Neutron::Port"),
+      of("kube-minion", "OS::Nova::Server"),
+      of("kube-master", "OS::Nova::Server"),
+      { ...of("docker_volume", "OS::Cinder::Volume"), id: "in-use" },
+      { ...of("docker_volume", "OS::Cinder::Volume"), id: "free" },
+    ];
+    const found = leftoversOf(
+      { resources },
+      () => true,
+      ({ id }) => id === "free",
+    );
+    expect(found.map(({ name, parent, id }) => `${name} ${parent || id}`)).toEqual([
+      "kube-master kube-master",
+      "loadbalancer etcd_lb",
+      "kube_master_eth0 kube_master_eth0",
+      "docker_volume free",
+      "secgroup_kube_master secgroup_kube_master",
+    ]);
+    expect(
+      leftoversOf(
+        { resources },
+        () => false,
+        () => true,
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("rollback", () => {
+  const back: RollbackFacts = {
+    stopped: [],
+    members: [member("m0", "10.0.0.4")],
+    isPoolBusy: false,
+    ownMember: "causeway-web-1",
+    etcdLost: 0,
+    hostedMember: undefined,
+    wantedStage: undefined,
+    isPaused: false,
+    machineObjects: [],
+    otherObjects: [],
+    newServers: [],
+    agents: [],
+    scaled: [],
+  };
+  const own = member("causeway-web-1", "192.0.2.1");
+  test.for<[string, Partial<RollbackFacts>, string]>([
+    [
+      "is refused when the masters' etcd is gone",
+      { etcdLost: 1, stopped: [{ name: "m0", address: "a" }] },
+      "MIGRATE_MEMBERS_LOST",
+    ],
+    ["starts the masters first", { stopped: [{ name: "m0", address: "a" }], members: [own] }, "start-control-plane"],
+    ["leads clients to them", { members: [own] }, "add-pool-members"],
+    ["waits until they are ready", { members: [own, { ...member("m0", "10.0.0.4"), isReady: false }] }, "wait"],
+    [
+      "and away from the hosted API",
+      { members: [own, member("m0", "10.0.0.4")], machineObjects: ["Machine n0"] },
+      "remove-pool-member",
+    ],
+    ["pauses before it forgets machines", { machineObjects: ["Machine n0"] }, "pause"],
+    [
+      "forgets machines before their control plane stops",
+      { machineObjects: ["Machine n0"], isPaused: true, wantedStage: "Serve" },
+      "forget-object",
+    ],
+    ["stops the hosted API", { wantedStage: "Serve", hostedMember: "9" }, "follow"],
+    [
+      "takes its member out of etcd",
+      { wantedStage: "Follow", hostedMember: "9", otherObjects: ["Cluster web"] },
+      "remove-member",
+    ],
+    ["deletes the rest", { otherObjects: ["Cluster web"] }, "forget-object"],
+    ["starts what freeze stopped", { agents: [{ name: "m0", address: "a" }] }, "start-agent"],
+    ["is done then", {}, "done"],
+  ])("%s", ([, changes, expected]) => expect(outcome(planRollback({ ...back, ...changes }, record))).toBe(expected));
+});

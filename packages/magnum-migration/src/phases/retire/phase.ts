@@ -1,0 +1,129 @@
+import { CausewayError, hasCode } from "@causeway/foundation";
+import { MagnumCluster } from "@causeway/api";
+import { migratingAnnotation } from "@causeway/magnum-api";
+import { Node } from "@causeway/kubernetes";
+import type { Cloud } from "@causeway/openstack";
+import { openEtcd } from "../../etcd/access.ts";
+import { createEtcdClient } from "../../etcd/client.ts";
+import type { Resource } from "../../inventory/model.ts";
+import { definePhase, type Tools } from "../../run/phase.ts";
+import { hostedUrlOf } from "./hosted.ts";
+import { leftoversOf, planRetire, type DeletedType, type RetireFacts, type RetireStep } from "./plan.ts";
+
+export const retire = definePhase<RetireFacts, RetireStep>({
+  name: "retire",
+  async gather(tools, record, signal) {
+    const { inventory, namespace, name } = record;
+    const found = await Promise.all(inventory.stacks.map(({ id }) => tools.cloud.orchestration.find(id, { signal })));
+    const hosted = await hostedUrlOf(tools, record, signal);
+    const members = await (await membersClient(tools, record, signal)).members(signal);
+    const own = members.find(({ peerURLs }) => peerURLs.includes(hosted.peerURL));
+    const nodes = await Promise.all(
+      inventory.masters.map((master) => tools.source.find(Node, { namespace: "", name: master.name }, { signal })),
+    );
+    const there = await presentIn(tools.cloud, signal);
+    const cluster = await tools.management.find(MagnumCluster, { namespace, name }, { signal });
+    return {
+      stacks: inventory.stacks.filter((_, index) => found[index] !== undefined),
+      oldMembers: members.filter((one) => one !== own),
+      hasHostedMember: own !== undefined && !own.isLearner,
+      masterNodes: nodes.flatMap((node) => (node ? [node.metadata.name] : [])),
+      leftovers: leftoversOf(
+        inventory,
+        ({ id }) => there.all.has(id),
+        ({ id }) => there.free.has(id),
+      ),
+      isMigrating: cluster?.metadata.annotations?.[migratingAnnotation] !== undefined,
+    };
+  },
+  plan: planRetire,
+  async perform(tools, record, step, signal) {
+    switch (step.type) {
+      case "abandon":
+        await abandon(tools, step.stack, signal);
+        return;
+      case "remove-member":
+        await (await membersClient(tools, record, signal)).remove(step.id, signal);
+        return;
+      case "delete-node":
+        await tools.source.delete(Node, { namespace: "", name: step.name }, { signal });
+        return;
+      case "delete-resource":
+        await deleteResource(tools, step.resource, signal);
+        return;
+      case "hand-over": {
+        const { namespace, name } = record;
+        const body = { metadata: { annotations: { [migratingAnnotation]: null } } };
+        await tools.management.patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal });
+        return;
+      }
+    }
+  },
+});
+
+/** By the hosted member where it is reached, since the others go; else by theirs. */
+async function membersClient(tools: Tools, record: Parameters<typeof openEtcd>[1], signal: AbortSignal) {
+  const hosted = await hostedUrlOf(tools, record, signal);
+  const client = createEtcdClient({ ...hosted.tls, urls: [hosted.clientURL] });
+  try {
+    await client.members(signal);
+    return client;
+  } catch (error) {
+    if (!hasCode(error, "MIGRATE_ETCD_UNREACHABLE")) throw error;
+    return openEtcd(tools, record, signal);
+  }
+}
+
+async function abandon({ cloud }: Tools, stack: { id: string; name: string }, signal: AbortSignal): Promise<void> {
+  try {
+    await cloud.orchestration.abandon({ id: stack.id, stack_name: stack.name }, { signal });
+  } catch (error) {
+    throw new CausewayError("MIGRATE_ABANDON_REFUSED", `Heat did not abandon stack ${stack.name}`, {
+      cause: error,
+      hint: "Set enable_stack_abandon = true in heat.conf, restart heat-engine, and allow stacks:abandon by policy. Never delete the stack: that deletes living ports and groups.",
+    });
+  }
+}
+
+/** Ids that the project has, and those of them that no server uses. */
+async function presentIn(
+  cloud: Cloud,
+  signal: AbortSignal,
+): Promise<{ all: ReadonlySet<string>; free: ReadonlySet<string> }> {
+  const options = { signal };
+  const servers = await cloud.compute.servers.all({}, options);
+  const living = new Set(servers.filter(({ status }) => status !== "DELETED").map(({ id }) => id));
+  const ports = await cloud.network.ports.all({}, options);
+  const volumes = await cloud.blockStorage.volumes.all({}, options);
+  const others = await Promise.all([
+    cloud.network.floatingIps.all({}, options),
+    cloud.network.securityGroups.all({}, options),
+    cloud.compute.serverGroups.all({}, options),
+    cloud.loadBalancing.loadBalancers.all({}, options),
+  ]);
+  const balancers = others[3].filter(({ provisioning_status }) => provisioning_status !== "DELETED");
+  const rest = [...others[0], ...others[1], ...others[2], ...balancers].map(({ id }) => id);
+  const free = [
+    ...ports.filter(({ device_id }) => !living.has(device_id)),
+    ...volumes.filter(({ status }) => status === "available" || status.startsWith("error")),
+  ];
+  return {
+    all: new Set([...living, ...ports.map(({ id }) => id), ...volumes.map(({ id }) => id), ...rest]),
+    free: new Set(free.map(({ id }) => id)),
+  };
+}
+
+/** Deletes, and waits a little where the service needs longer: the next round asks again. */
+async function deleteResource({ cloud, clock }: Tools, { type, id }: Resource, signal: AbortSignal): Promise<void> {
+  const delete_: Readonly<Record<DeletedType, () => Promise<void>>> = {
+    "OS::Nova::Server": () => cloud.compute.servers.delete(id, { signal }),
+    "OS::Neutron::FloatingIP": () => cloud.network.floatingIps.delete(id, { signal }),
+    "OS::Octavia::LoadBalancer": () => cloud.loadBalancing.deleteLoadBalancer(id, { cascade: true, signal }),
+    "OS::Neutron::Port": () => cloud.network.ports.delete(id, { signal }),
+    "OS::Cinder::Volume": () => cloud.blockStorage.volumes.delete(id, { signal }),
+    "OS::Nova::ServerGroup": () => cloud.compute.serverGroups.delete(id, { signal }),
+    "OS::Neutron::SecurityGroup": () => cloud.network.securityGroups.delete(id, { signal }),
+  };
+  await delete_[type as DeletedType]();
+  await clock.sleep(250, signal);
+}

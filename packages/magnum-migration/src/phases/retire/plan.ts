@@ -1,0 +1,112 @@
+import type { EtcdMember } from "../../etcd/client.ts";
+import type { Resource, StackName } from "../../inventory/model.ts";
+import type { MigrationRecord } from "../../record/record.ts";
+import type { PhasePlan, Step } from "../../run/phase.ts";
+
+export interface RetireFacts {
+  /** Those that Heat still has. */
+  readonly stacks: readonly StackName[];
+  /** Masters' members of etcd that are left, and whether the hosted one votes. */
+  readonly oldMembers: readonly EtcdMember[];
+  readonly hasHostedMember: boolean;
+  /** Nodes of masters in the cluster. */
+  readonly masterNodes: readonly string[];
+  /** Resources of the inventory that are in the cloud still, and may be deleted. */
+  readonly leftovers: readonly Resource[];
+  readonly isMigrating: boolean;
+}
+
+export type RetireStep = Step &
+  (
+    | { readonly type: "abandon"; readonly stack: StackName }
+    | { readonly type: "remove-member"; readonly id: string }
+    | { readonly type: "delete-node"; readonly name: string }
+    | { readonly type: "delete-resource"; readonly resource: Resource }
+    | { readonly type: "hand-over" }
+  );
+
+/** Heat forgets the stacks before anything is deleted: it could delete what lives. What only the masters needed goes then. */
+export function planRetire(facts: RetireFacts, { inventory, namespace, name }: MigrationRecord): PhasePlan<RetireStep> {
+  const only = (step: RetireStep): PhasePlan<RetireStep> => ({ steps: [step], proof: [] });
+  // The stacks of other node groups use the network of the cluster's own.
+  const [stack] = facts.stacks.toReversed();
+  if (stack)
+    return only({ type: "abandon", stack, what: `abandon stack ${stack.name} (${stack.id}); its resources stay` });
+  if (!facts.hasHostedMember)
+    return {
+      steps: [],
+      refused: {
+        code: "MIGRATE_NO_MEMBER",
+        message: "etcd has no member of the hosted control plane",
+        hint: "Run switch again.",
+      },
+      proof: [],
+    };
+  const [member] = facts.oldMembers;
+  if (member)
+    return only({ type: "remove-member", id: member.id, what: `remove member ${member.name || member.id} from etcd` });
+  const [node] = facts.masterNodes;
+  if (node !== undefined) return only({ type: "delete-node", name: node, what: `delete Node ${node}` });
+  const [resource] = facts.leftovers;
+  if (resource)
+    return only({
+      type: "delete-resource",
+      resource,
+      what: `delete ${resource.type} ${resource.name} (${resource.id})`,
+    });
+  if (facts.isMigrating)
+    return only({ type: "hand-over", what: `hand MagnumCluster ${namespace}/${name} over to the Magnum API` });
+  return {
+    steps: [],
+    proof: [
+      `Heat has none of the ${inventory.stacks.length} stacks of cluster ${inventory.name}`,
+      "etcd has the hosted member alone",
+      ...keptOf(inventory.resources).map((kept) => `kept: ${kept.type} ${kept.name} (${kept.id})`),
+      `Magnum's old row and its trustee are left: do not delete cluster ${inventory.uuid} by the old Magnum, which would delete its load balancers`,
+    ],
+  };
+}
+
+/** Of masters only, by the driver's names; and what Heat made for workers whose servers are gone. Types in the order in which they can go. */
+const order = [
+  "OS::Nova::Server",
+  "OS::Neutron::FloatingIP",
+  "OS::Octavia::LoadBalancer",
+  "OS::Neutron::Port",
+  "OS::Cinder::Volume",
+  "OS::Nova::ServerGroup",
+  "OS::Neutron::SecurityGroup",
+] as const;
+
+export type DeletedType = (typeof order)[number];
+
+const isDeleted = (type: string): type is DeletedType => (order as readonly string[]).includes(type);
+
+/** What may be deleted, of what the cloud has still. A worker's volumes and ports only when its server is gone. */
+export function leftoversOf(
+  { resources }: Pick<MigrationRecord["inventory"], "resources">,
+  has: (resource: Resource) => boolean,
+  isFree: (resource: Resource) => boolean,
+): Resource[] {
+  return resources
+    .filter((one) => isDeleted(one.type) && (isMasters(one) || (isWorkers(one) && isFree(one))) && has(one))
+    .toSorted((a, b) => order.indexOf(a.type as DeletedType) - order.indexOf(b.type as DeletedType));
+}
+
+const isMasters = ({ name, parent }: Resource): boolean =>
+  name.startsWith("kube-master") ||
+  /^(kube_master_|etcd_volume$|master_nodes_server_group$|secgroup_kube_master$)/.test(name) ||
+  parent === "etcd_lb";
+
+const isWorkers = ({ name, type }: Resource): boolean =>
+  (name.startsWith("kube_minion_") && type === "OS::Neutron::Port") ||
+  (/^(docker_volume|kube_node_volume)$/.test(name) && type === "OS::Cinder::Volume");
+
+/** Network, address and load balancer of the API, and what workers use: they are the cluster's from now on. */
+function keptOf(resources: readonly Resource[]): Resource[] {
+  return resources.filter(
+    (one) =>
+      /^OS::(Neutron|Octavia)::(Net|Subnet|Router|LoadBalancer|FloatingIP|SecurityGroup)$/.test(one.type) &&
+      !isMasters(one),
+  );
+}

@@ -1,0 +1,89 @@
+import {
+  Cluster,
+  HostedControlPlane,
+  KubeadmConfigTemplate,
+  labels,
+  Machine,
+  MachineDeployment,
+  MachineSet,
+  MagnumCluster,
+  OpenStackCluster,
+  OpenStackMachine,
+  OpenStackMachineTemplate,
+  KubeadmConfig,
+} from "@causeway/api";
+import { Secret, type KubeObject, type KubernetesClient, type ResourceType } from "@causeway/kubernetes";
+import type { MigrationRecord } from "../../record/record.ts";
+
+type AnyType = ResourceType<KubeObject>;
+
+/** What stands for machines, from those that have servers upwards. */
+const machineTypes: readonly AnyType[] = [
+  OpenStackMachine,
+  Machine,
+  MachineSet,
+  MachineDeployment,
+  KubeadmConfig,
+  KubeadmConfigTemplate,
+  OpenStackMachineTemplate,
+  OpenStackCluster,
+] as unknown as readonly AnyType[];
+/** The hosted control plane deletes its own data: its finalizer is kept. */
+const otherTypes: readonly AnyType[] = [
+  Cluster,
+  HostedControlPlane,
+  MagnumCluster,
+  Secret,
+] as unknown as readonly AnyType[];
+
+export interface ObjectsOf {
+  readonly machines: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** "KIND NAME" of all objects of the cluster. */
+export async function objectsOf(
+  client: KubernetesClient,
+  record: MigrationRecord,
+  signal: AbortSignal,
+): Promise<ObjectsOf> {
+  const named = async (types: readonly AnyType[]) =>
+    (await Promise.all(types.map((type) => listOf(client, type, record, signal)))).flatMap((items, index) =>
+      items.map(({ metadata }) => `${types[index]?.kind ?? ""} ${metadata.name}`),
+    );
+  return { machines: await named(machineTypes), others: await named(otherTypes) };
+}
+
+async function listOf(
+  client: KubernetesClient,
+  type: AnyType,
+  { namespace, name }: MigrationRecord,
+  signal: AbortSignal,
+): Promise<readonly KubeObject[]> {
+  const { items } = await client.list(type, { namespace, signal });
+  return items.filter(
+    ({ metadata }) =>
+      (metadata.name === name && type.kind !== "Secret") || metadata.labels?.[labels.clusterName] === name,
+  );
+}
+
+const OWN = "hostedcontrolplane.controlplane.cluster.x-k8s.io";
+
+/** Deletes an object, and keeps its controllers from deleting what it stands for: the finalizers are removed first. */
+export async function forgetObject(
+  client: KubernetesClient,
+  { namespace }: MigrationRecord,
+  object: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const [kind = "", name = ""] = object.split(" ");
+  const type = [...machineTypes, ...otherTypes].find((one) => one.kind === kind);
+  if (!type) return;
+  const key = { namespace, name };
+  const found = await client.find(type, key, { signal });
+  if (!found) return;
+  const kept = kind === HostedControlPlane.kind ? (found.metadata.finalizers ?? []).filter((one) => one === OWN) : [];
+  const body = { metadata: { finalizers: kept, ...(kept.length > 0 ? {} : { ownerReferences: [] }) } };
+  await client.patch(type, key, { type: "merge", body }, { signal });
+  await client.delete(type, key, { propagationPolicy: "Orphan", signal });
+}

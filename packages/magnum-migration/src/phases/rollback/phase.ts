@@ -1,0 +1,124 @@
+import { Cluster, HostedControlPlane, Machine } from "@causeway/api";
+import { Deployment } from "@causeway/kubernetes";
+import { openEtcd } from "../../etcd/access.ts";
+import { controlPlaneUnits, isUnitActive, machinesOf, startUnits } from "../../masters/units.ts";
+import type { MigrationRecord } from "../../record/record.ts";
+import { definePhase, type Tools } from "../../run/phase.ts";
+import { adoptedLabel } from "../adopt/objects.ts";
+import { AGENT } from "../freeze/phase.ts";
+import { drivers, replicasAnnotation } from "../freeze/plan.ts";
+import { setStage } from "../import/phase.ts";
+import { readPool } from "../switch/phase.ts";
+import { memberNameOf } from "../switch/plan.ts";
+import { forgetObject, objectsOf } from "./objects.ts";
+import { planRollback, type RollbackFacts, type RollbackStep } from "./plan.ts";
+
+export const rollback = definePhase<RollbackFacts, RollbackStep>({
+  name: "rollback",
+  gather: gatherRollback,
+  plan: planRollback,
+  async perform(tools, record, step, signal) {
+    const { inventory, namespace, name } = record;
+    const pool = inventory.api?.poolId ?? "";
+    switch (step.type) {
+      case "start-control-plane":
+        await startUnits(tools, step.address, controlPlaneUnits.toReversed(), signal);
+        return;
+      case "add-pool-members": {
+        const members = (inventory.api?.members ?? []).map((one) => ({
+          name: one.name,
+          address: one.address,
+          protocol_port: one.port,
+        }));
+        await tools.cloud.loadBalancing.replaceMembers(pool, members, { additive: true, signal });
+        return;
+      }
+      case "remove-pool-member":
+        await tools.cloud.loadBalancing.members(pool).delete(step.id, { signal });
+        return;
+      case "pause":
+        await tools.management.patch(
+          Cluster,
+          { namespace, name },
+          { type: "merge", body: { spec: { paused: true } } },
+          { signal },
+        );
+        return;
+      case "forget-object":
+        await forgetObject(tools.management, record, step.object, signal);
+        return;
+      case "follow":
+        // A paused Cluster's control plane would not follow.
+        await tools.management.patch(
+          Cluster,
+          { namespace, name },
+          { type: "merge", body: { spec: { paused: false } } },
+          { signal },
+        );
+        await setStage(tools.management, record, "Follow", signal);
+        return;
+      case "remove-member":
+        await (await openEtcd(tools, record, signal)).remove(step.id, signal);
+        return;
+      case "start-agent":
+        await startUnits(tools, step.address, [AGENT], signal);
+        return;
+      case "scale-up": {
+        const body = { metadata: { annotations: { [replicasAnnotation]: null } }, spec: { replicas: step.replicas } };
+        await tools.source.patch(
+          Deployment,
+          { namespace: "kube-system", name: step.name },
+          { type: "merge", body },
+          { signal },
+        );
+        return;
+      }
+    }
+  },
+});
+
+async function gatherRollback(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<RollbackFacts> {
+  const { inventory, namespace, name } = record;
+  const inactive = async (machines: ReturnType<typeof machinesOf>, units: readonly string[]) => {
+    const found: { name: string; address: string }[] = [];
+    for (const { name: machine, address } of machines) {
+      const active = await Promise.all(units.map((unit) => isUnitActive(tools, address, unit, signal)));
+      if (active.includes(false)) found.push({ name: machine, address });
+    }
+    return found;
+  };
+  const etcd = await (await openEtcd(tools, record, signal)).members(signal);
+  const controlPlane = await tools.management.find(HostedControlPlane, { namespace, name }, { signal });
+  const peerURL = controlPlane?.status?.datastore?.peerURL;
+  const own = etcd.find((member) => peerURL !== undefined && member.peerURLs.includes(peerURL));
+  const cluster = await tools.management.find(Cluster, { namespace, name }, { signal });
+  const objects = await objectsOf(tools.management, record, signal);
+  const { items } = await tools.management.list(Machine, { namespace, signal });
+  const old = new Set(inventory.groups.flatMap((group) => group.machines.map((one) => one.serverId)));
+  const made = items
+    .filter(({ metadata }) => metadata.labels?.[adoptedLabel] === undefined)
+    .flatMap(({ spec }) => spec.providerID?.split("/").at(-1) ?? []);
+  const deployments = await Promise.all(
+    drivers.map((one) =>
+      tools.source.find(Deployment, { namespace: "kube-system", name: one }, { signal }).catch(() => undefined),
+    ),
+  );
+  const present = machinesOf(inventory).filter((machine) => !record.phases.roll || inventory.masters.includes(machine));
+  return {
+    stopped: await inactive(inventory.masters, controlPlaneUnits),
+    ...(await readPool(tools, record, signal)),
+    ownMember: memberNameOf(name),
+    etcdLost: inventory.masters.length - etcd.filter((member) => member !== own).length,
+    hostedMember: own?.id,
+    wantedStage: controlPlane?.spec.datastore?.stage,
+    isPaused: cluster?.spec.paused === true,
+    machineObjects: objects.machines,
+    otherObjects: objects.others,
+    newServers: made.filter((id) => !old.has(id)),
+    agents: await inactive(present, [AGENT]),
+    scaled: deployments.flatMap((one) => {
+      const replicas = Number(one?.metadata.annotations?.[replicasAnnotation] ?? 0);
+      return one && replicas > 0 && one.spec?.replicas === 0 ? [{ name: one.metadata.name, replicas }] : [];
+    }),
+  };
+}

@@ -1,0 +1,117 @@
+import type { MigrationRecord } from "../../record/record.ts";
+import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { PoolMember } from "../switch/plan.ts";
+
+export interface RollbackFacts {
+  /** Masters whose control plane does not run whole. */
+  readonly stopped: readonly { readonly name: string; readonly address: string }[];
+  readonly members: readonly PoolMember[];
+  readonly isPoolBusy: boolean;
+  readonly ownMember: string;
+  /** Masters' etcd members that are left of those that there were. */
+  readonly etcdLost: number;
+  readonly hostedMember: string | undefined;
+  readonly wantedStage: string | undefined;
+  readonly isPaused: boolean;
+  /** Objects that stand for machines; they go without their servers. */
+  readonly machineObjects: readonly string[];
+  readonly otherObjects: readonly string[];
+  /** Servers that `roll` made: no part of Heat's stacks. */
+  readonly newServers: readonly string[];
+  readonly agents: readonly { readonly name: string; readonly address: string }[];
+  readonly scaled: readonly { readonly name: string; readonly replicas: number }[];
+}
+
+export type RollbackStep = Step &
+  (
+    | { readonly type: "start-control-plane"; readonly address: string }
+    | { readonly type: "add-pool-members" }
+    | { readonly type: "remove-pool-member"; readonly id: string }
+    | { readonly type: "pause" }
+    | { readonly type: "forget-object"; readonly object: string }
+    | { readonly type: "follow" }
+    | { readonly type: "remove-member"; readonly id: string }
+    | { readonly type: "start-agent"; readonly address: string }
+    | { readonly type: "scale-up"; readonly name: string; readonly replicas: number }
+  );
+
+/** The masters serve again before the hosted control plane stops; nothing that was written since is lost, for etcd is the same. */
+export function planRollback(facts: RollbackFacts, { inventory }: MigrationRecord): PhasePlan<RollbackStep> {
+  const only = (step: RollbackStep): PhasePlan<RollbackStep> => ({ steps: [step], proof: [] });
+  const wait = (what: string): PhasePlan<RollbackStep> => ({ steps: [], wait: what, proof: [] });
+  if (facts.etcdLost > 0) return lost(facts.etcdLost);
+  const [stopped] = facts.stopped;
+  if (stopped)
+    return only({
+      type: "start-control-plane",
+      address: stopped.address,
+      what: `start the control plane on ${stopped.name} (${stopped.address})`,
+    });
+  const pool = planPool(facts, inventory.api?.members.length ?? 0);
+  if (pool) return pool;
+  const [object] = facts.machineObjects;
+  if (object !== undefined && !facts.isPaused) return only({ type: "pause", what: "pause the Cluster" });
+  if (object !== undefined)
+    return only({ type: "forget-object", object, what: `delete ${object} without what it stands for` });
+  if (facts.wantedStage === "Serve")
+    return only({ type: "follow", what: "stop the hosted API server and controllers" });
+  if (facts.hostedMember !== undefined)
+    return only({ type: "remove-member", id: facts.hostedMember, what: "remove the hosted member from etcd" });
+  const [other] = facts.otherObjects;
+  if (other !== undefined) return only({ type: "forget-object", object: other, what: `delete ${other}` });
+  const [agent] = facts.agents;
+  if (agent)
+    return only({
+      type: "start-agent",
+      address: agent.address,
+      what: `start heat-container-agent on ${agent.name} (${agent.address})`,
+    });
+  const [scaled] = facts.scaled;
+  if (scaled)
+    return only({
+      type: "scale-up",
+      ...scaled,
+      what: `scale Deployment kube-system/${scaled.name} to ${scaled.replicas}`,
+    });
+  return {
+    steps: [],
+    proof: [
+      `${inventory.apiAddress} leads to the ${inventory.masters.length} masters`,
+      "etcd has the masters' members alone, with all that was written",
+      "no object of Cluster API is left of the cluster",
+      ...facts.newServers.map(
+        (server) => `server ${server} was made by roll: it is a node of the cluster, and no stack has it`,
+      ),
+      `allow changes of cluster ${inventory.uuid} in Magnum's policy file again`,
+    ],
+  };
+
+  function planPool(
+    { members, ownMember, isPoolBusy }: RollbackFacts,
+    wanted: number,
+  ): PhasePlan<RollbackStep> | undefined {
+    if (isPoolBusy) return wait("the API's load balancer to be ACTIVE");
+    const old = members.filter(({ name }) => name !== ownMember);
+    if (old.length < wanted)
+      return only({ type: "add-pool-members", what: `add ${wanted} masters to the API's load balancer` });
+    const own = members.find(({ name }) => name === ownMember);
+    if (!own) return undefined;
+    const open = old.find(({ isReady }) => !isReady);
+    if (open) return wait(`member ${open.address}:${open.port} of the API's load balancer to be ready`);
+    return only({
+      type: "remove-pool-member",
+      id: own.id,
+      what: `remove ${own.address}:${own.port} from the API's load balancer`,
+    });
+  }
+}
+
+const lost = (count: number): PhasePlan<RollbackStep> => ({
+  steps: [],
+  refused: {
+    code: "MIGRATE_MEMBERS_LOST",
+    message: `${count} members of the masters' etcd are gone: the masters cannot serve what was written`,
+    hint: "Repair the masters' etcd first, or complete the migration.",
+  },
+  proof: [],
+});

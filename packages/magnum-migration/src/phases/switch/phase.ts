@@ -1,0 +1,166 @@
+import { isIP } from "node:net";
+import { HostedControlPlane } from "@causeway/api";
+import {
+  createClient,
+  EndpointSlice,
+  getCondition,
+  isTrue,
+  Lease,
+  loadKubeconfig,
+  Namespace,
+  Secret,
+  secretText,
+  type Condition,
+} from "@causeway/kubernetes";
+import { controlPlaneUnits, isUnitActive, stopUnits } from "../../masters/units.ts";
+import type { MigrationRecord } from "../../record/record.ts";
+import { definePhase, type Tools } from "../../run/phase.ts";
+import { endpointOf } from "../import/objects.ts";
+import { setStage } from "../import/phase.ts";
+import { memberNameOf, planSwitch, type PoolMember, type SwitchFacts, type SwitchStep } from "./plan.ts";
+
+const LEASES = ["kube-controller-manager", "kube-scheduler"] as const;
+const FRESH = 10_000;
+const kubeSystem = { namespace: "", name: "kube-system" };
+
+export const switchPhase = definePhase<SwitchFacts, SwitchStep>({
+  name: "switch",
+  gather: gatherSwitch,
+  plan: planSwitch,
+  async perform(tools, record, step, signal) {
+    const { loadBalancing } = tools.cloud;
+    const { api } = record.inventory;
+    switch (step.type) {
+      case "serve":
+        await setStage(tools.management, record, "Serve", signal);
+        return;
+      case "add-pool-member": {
+        const member = { name: memberNameOf(record.name), address: step.address, protocol_port: step.port };
+        await loadBalancing.replaceMembers(api?.poolId ?? "", [member], { additive: true, signal });
+        return;
+      }
+      case "remove-pool-member":
+        await loadBalancing.members(api?.poolId ?? "").delete(step.id, { signal });
+        return;
+      case "stop-control-plane":
+        await stopUnits(tools, step.address, controlPlaneUnits, signal);
+        return;
+      case "write-endpoints":
+        await writeEndpoints(tools, record, signal);
+        return;
+    }
+  },
+});
+
+async function gatherSwitch(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<SwitchFacts> {
+  const { management, source, clock } = tools;
+  const key = { namespace: record.namespace, name: record.name };
+  const object = await management.find(HostedControlPlane, key, { signal });
+  const conditions = (object?.status?.conditions ?? []) as Condition[];
+  const isAvailable = isTrue(conditions, "Available") && object?.status?.datastore?.stage === "Serve";
+  const apiAddress = object?.status?.datastore?.apiAddress;
+  const pool = await readPool(tools, record, signal);
+  const masters: SwitchFacts["masters"][number][] = [];
+  for (const { name, address } of record.inventory.masters) {
+    const active: string[] = [];
+    for (const unit of controlPlaneUnits) if (await isUnitActive(tools, address, unit, signal)) active.push(unit);
+    masters.push({ name, address, active });
+  }
+  const leases = await Promise.all(
+    LEASES.map(async (name) => {
+      const lease = await source.find(Lease, { namespace: "kube-system", name }, { signal }).catch(() => undefined);
+      const renewed = Date.parse(lease?.spec?.renewTime ?? "");
+      return { name, holder: lease?.spec?.holderIdentity ?? "", isFresh: clock.now() - renewed < FRESH };
+    }),
+  );
+  const uid = await source.get(Namespace, kubeSystem, { signal }).then(
+    ({ metadata }) => metadata.uid,
+    () => undefined,
+  );
+  return {
+    wantedStage: object?.spec.datastore?.stage,
+    isAvailable,
+    message: getCondition(conditions, "Available")?.message ?? "it is being started",
+    apiAddress,
+    uid,
+    hostedUid: isAvailable && apiAddress !== undefined ? await hostedUid(tools, record, apiAddress, signal) : undefined,
+    ...pool,
+    masters,
+    hasEndpoints: await hasEndpoints(tools, record, signal),
+    leases,
+  };
+}
+
+/** The hosted API itself, not by way of the load balancer; with a certificate of the cluster's own authority. */
+async function hostedUid(
+  tools: Tools,
+  { namespace, name }: MigrationRecord,
+  address: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const secret = await tools.management.find(Secret, { namespace, name: `${name}-kubeconfig` }, { signal });
+  const text = secretText(secret, "value");
+  if (text === undefined) return undefined;
+  const client = createClient({
+    ...loadKubeconfig({ text }),
+    server: `https://${address}`,
+    tlsServerName: "kubernetes",
+  });
+  try {
+    return (await client.get(Namespace, kubeSystem, { signal })).metadata.uid;
+  } catch {
+    return undefined;
+  } finally {
+    await client.close();
+  }
+}
+
+export async function readPool(
+  { cloud }: Tools,
+  { inventory }: MigrationRecord,
+  signal: AbortSignal,
+): Promise<Pick<SwitchFacts, "members" | "isPoolBusy">> {
+  const { api } = inventory;
+  if (!api) return { members: [], isPoolBusy: false };
+  const balancer = await cloud.loadBalancing.loadBalancers.get(api.id, { signal });
+  const members = await cloud.loadBalancing.members(api.poolId).all({}, { signal });
+  return {
+    isPoolBusy: balancer.provisioning_status !== "ACTIVE",
+    members: members.map((one): PoolMember => ({
+      id: one.id,
+      name: one.name,
+      address: one.address,
+      port: one.protocol_port,
+      isReady: one.provisioning_status === "ACTIVE" && !["OFFLINE", "ERROR"].includes(one.operating_status),
+    })),
+  };
+}
+
+const slice = { namespace: "default", name: "kubernetes" };
+
+async function hasEndpoints({ source }: Tools, { inventory }: MigrationRecord, signal: AbortSignal): Promise<boolean> {
+  const { host, port } = addressOf(inventory);
+  const found = await source.find(EndpointSlice, slice, { signal }).catch(() => undefined);
+  const addresses = (found?.endpoints ?? []).flatMap((one) => one.addresses);
+  return addresses.length === 1 && addresses[0] === host && found?.ports?.[0]?.port === port;
+}
+
+/** Pods reach the API at an address: that of the endpoint, or the load balancer's own where the endpoint is a name. */
+function addressOf(inventory: MigrationRecord["inventory"]): { host: string; port: number } {
+  const endpoint = endpointOf(inventory);
+  return isIP(endpoint.host) === 0 ? { ...endpoint, host: inventory.api?.vip ?? "" } : endpoint;
+}
+
+async function writeEndpoints({ source }: Tools, { inventory }: MigrationRecord, signal: AbortSignal): Promise<void> {
+  const { host, port } = addressOf(inventory);
+  const ports = [{ name: "https", port, protocol: "TCP" }];
+  await source.patch(
+    EndpointSlice,
+    slice,
+    { type: "merge", body: { endpoints: [{ addresses: [host], conditions: { ready: true } }], ports } },
+    { signal },
+  );
+  const subsets = [{ addresses: [{ ip: host }], ports }];
+  const path = "/api/v1/namespaces/default/endpoints/kubernetes";
+  await source.request("PATCH", path, { body: { subsets }, contentType: "application/merge-patch+json", signal });
+}

@@ -1,0 +1,107 @@
+import type { MigrationRecord } from "../../record/record.ts";
+import type { PhasePlan, Step } from "../../run/phase.ts";
+
+/** The name of our member in the pool of the API's load balancer. */
+export const memberNameOf = (name: string): string => `causeway-${name}`.slice(0, 255);
+
+export interface PoolMember {
+  readonly id: string;
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  readonly isReady: boolean;
+}
+
+export interface SwitchFacts {
+  readonly wantedStage: string | undefined;
+  readonly isAvailable: boolean;
+  readonly message: string;
+  /** "HOST:PORT" where the hosted API listens. */
+  readonly apiAddress: string | undefined;
+  /** Uid of namespace kube-system, by the address that clients use and by the hosted API. */
+  readonly uid: string | undefined;
+  readonly hostedUid: string | undefined;
+  readonly isPoolBusy: boolean;
+  readonly members: readonly PoolMember[];
+  readonly masters: readonly { readonly name: string; readonly address: string; readonly active: readonly string[] }[];
+  /** Service kubernetes leads to the address of the load balancer. */
+  readonly hasEndpoints: boolean;
+  readonly leases: readonly { readonly name: string; readonly holder: string; readonly isFresh: boolean }[];
+}
+
+export type SwitchStep = Step &
+  (
+    | { readonly type: "serve" }
+    | { readonly type: "add-pool-member"; readonly address: string; readonly port: number }
+    | { readonly type: "remove-pool-member"; readonly id: string }
+    | { readonly type: "stop-control-plane"; readonly address: string }
+    | { readonly type: "write-endpoints" }
+  );
+
+/** The hosted API serves next to the old ones, on the same etcd; then the load balancer leads to it alone, and the old ones are stopped. */
+export function planSwitch(facts: SwitchFacts, { namespace, name, inventory }: MigrationRecord): PhasePlan<SwitchStep> {
+  const only = (step: SwitchStep): PhasePlan<SwitchStep> => ({ steps: [step], proof: [] });
+  const wait = (what: string): PhasePlan<SwitchStep> => ({ steps: [], wait: what, proof: [] });
+  const { members, uid, hostedUid } = facts;
+  if (facts.wantedStage !== "Serve")
+    return only({
+      type: "serve",
+      what: `start the API server and controllers of HostedControlPlane ${namespace}/${name}`,
+    });
+  if (!facts.isAvailable || facts.apiAddress === undefined)
+    return wait(`HostedControlPlane ${namespace}/${name} to be available: ${facts.message}`);
+  if (hostedUid === undefined || uid === undefined) return wait("both API servers to respond");
+  if (hostedUid !== uid)
+    return {
+      steps: [],
+      refused: {
+        code: "MIGRATE_OTHER_CLUSTER",
+        message: `The hosted API server of ${name} serves other data than ${inventory.apiAddress}: kube-system is ${hostedUid}, not ${uid}`,
+        hint: "Run rollback, and compare the URLs of etcd's members.",
+      },
+      proof: [],
+    };
+  if (facts.isPoolBusy) return wait(`load balancer ${inventory.api?.id ?? ""} to be ACTIVE`);
+  const { host, port } = splitAddress(facts.apiAddress);
+  const own = members.find((member) => member.address === host && member.port === port);
+  if (!own)
+    return only({
+      type: "add-pool-member",
+      address: host,
+      port,
+      what: `add ${facts.apiAddress} to pool ${inventory.api?.poolId ?? ""} of the API's load balancer`,
+    });
+  if (!own.isReady) return wait(`member ${own.name} of the API's load balancer to be ready`);
+  const old = members.find((member) => member !== own);
+  if (old)
+    return only({
+      type: "remove-pool-member",
+      id: old.id,
+      what: `remove ${old.address}:${old.port} from the API's load balancer`,
+    });
+  const running = facts.masters.find(({ active }) => active.length > 0);
+  if (running)
+    return only({
+      type: "stop-control-plane",
+      address: running.address,
+      what: `stop ${running.active.join(", ")} on ${running.name} (${running.address})`,
+    });
+  if (!facts.hasEndpoints)
+    return only({ type: "write-endpoints", what: "have Service default/kubernetes lead to the load balancer" });
+  const stale = facts.leases.find(({ isFresh }) => !isFresh);
+  if (stale) return wait(`the hosted control plane to hold Lease kube-system/${stale.name}`);
+  return {
+    steps: [],
+    proof: [
+      `${inventory.apiAddress} leads to ${facts.apiAddress} alone`,
+      `kube-system has uid ${uid} at both addresses`,
+      ...facts.leases.map((lease) => `Lease kube-system/${lease.name} is renewed by ${lease.holder}`),
+      `the control plane's programs are stopped on ${facts.masters.length} masters, and their etcd runs on`,
+    ],
+  };
+}
+
+export function splitAddress(address: string): { host: string; port: number } {
+  const at = address.lastIndexOf(":");
+  return { host: address.slice(0, at).replaceAll(/^\[|\]$/g, ""), port: Number(address.slice(at + 1)) };
+}

@@ -1,0 +1,88 @@
+import { InputError } from "@causeway/foundation";
+import { ConfigMap, isAlreadyExists, Namespace, type KubernetesClient } from "@causeway/kubernetes";
+import { namespaceOf, objectNameOf } from "@causeway/magnum-api";
+import type { Inventory } from "../inventory/model.ts";
+
+export const phaseNames = ["discover", "freeze", "import", "switch", "adopt", "roll", "retire"] as const;
+export type PhaseName = (typeof phaseNames)[number];
+
+/** A phase that is done, and what it proved. */
+export interface Done {
+  readonly at: string;
+  readonly proof: readonly string[];
+}
+
+/** The state of one migration, kept in a ConfigMap next to the cluster's objects. */
+export interface MigrationRecord {
+  readonly namespace: string;
+  /** Of the cluster's objects. */
+  readonly name: string;
+  readonly inventory: Inventory;
+  readonly phases: Readonly<Partial<Record<PhaseName, Done>>>;
+  /** The phase that was begun last, done or not. */
+  readonly begun: PhaseName;
+}
+
+export const migrationLabel = "magnum.causeway.dev/migration";
+const KEY = "record.json";
+const nameOf = (name: string): string => `${name}-migration`;
+
+/** A new record: nothing is done but what it was made from. */
+export function newRecord(inventory: Inventory): MigrationRecord {
+  const { projectId, name, uuid } = inventory;
+  return {
+    namespace: namespaceOf(projectId),
+    name: objectNameOf(name, uuid),
+    inventory,
+    phases: {},
+    begun: "discover",
+  };
+}
+
+/** The record of a cluster, by its uuid or its name. @throws MIGRATE_NOT_DISCOVERED */
+export async function readRecord(
+  client: KubernetesClient,
+  ident: string,
+  signal: AbortSignal,
+): Promise<MigrationRecord> {
+  const { items } = await client.list(ConfigMap, { labelSelector: migrationLabel, signal });
+  const records = items.flatMap(({ data }) =>
+    data?.[KEY] === undefined ? [] : [JSON.parse(data[KEY]) as MigrationRecord],
+  );
+  const found = records.filter(({ inventory }) => inventory.uuid === ident || inventory.name === ident);
+  if (found.length === 1 && found[0]) return found[0];
+  const why =
+    found.length > 1 ? `Several migrations are of a cluster ${ident}` : `No migration of cluster ${ident} was begun`;
+  throw new InputError("MIGRATE_NOT_DISCOVERED", why, {
+    hint: found.length > 1 ? "Name it by its UUID." : `Begin with: causeway migrate magnum discover ${ident}`,
+  });
+}
+
+/** Writes the record, and its namespace where there is none. */
+export async function writeRecord(
+  client: KubernetesClient,
+  record: MigrationRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, name, inventory } = record;
+  try {
+    await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+  const object: ConfigMap = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: nameOf(name), namespace, labels: { [migrationLabel]: inventory.uuid } },
+    data: { [KEY]: JSON.stringify(record) },
+  };
+  await client.apply(ConfigMap, object, { fieldManager: "causeway-migrate", force: true, signal });
+}
+
+export async function deleteRecord(
+  client: KubernetesClient,
+  { namespace, name }: MigrationRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  await client.delete(ConfigMap, { namespace, name: nameOf(name) }, { signal });
+}

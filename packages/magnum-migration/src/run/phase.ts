@@ -1,0 +1,80 @@
+import type { Clock } from "@causeway/foundation";
+import type { KubernetesClient } from "@causeway/kubernetes";
+import type { Cloud } from "@causeway/openstack";
+import type { MachineShell } from "../masters/shell.ts";
+import type { MigrationRecord, PhaseName } from "../record/record.ts";
+
+/** What phases work with. */
+export interface Tools {
+  /** The management cluster. */
+  readonly management: KubernetesClient;
+  /** The cluster that is migrated, at its own address. */
+  readonly source: KubernetesClient;
+  readonly cloud: Cloud;
+  readonly shell: MachineShell;
+  readonly clock: Clock;
+  /** clouds.yaml with an entry "magnum", for the cluster's controllers. */
+  readonly cloudsYaml: string;
+  /** Keystone, as the Magnum API gives it to clusters. */
+  readonly authUrl: string;
+  /** The address at which the masters reach the host of the hosted control plane. */
+  readonly peerHost: string;
+  /** URLs of the masters' etcd. Default: port 2379 of each master. */
+  readonly etcdUrls?: readonly string[];
+  /** Shows a line of progress. */
+  readonly report: (line: string) => void;
+  /** What was checked in this run. */
+  readonly checked: Set<string>;
+}
+
+/** One thing to do, with its words for people. */
+export interface Step {
+  readonly type: string;
+  readonly what: string;
+}
+
+export interface PhasePlan<S extends Step> {
+  readonly steps: readonly S[];
+  /** Nothing to do now, and it is not done yet. */
+  readonly wait?: string;
+  /** It cannot go on, in words. */
+  readonly refused?: { readonly code: string; readonly message: string; readonly hint: string };
+  /** What is true when the phase is done. */
+  readonly proof: readonly string[];
+}
+
+/** One phase: what it reads, what it decides, how it acts. */
+export interface Phase<F, S extends Step> {
+  readonly name: PhaseName | "rollback";
+  gather(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<F>;
+  plan(facts: F, record: MigrationRecord): PhasePlan<S>;
+  perform(tools: Tools, record: MigrationRecord, step: S, signal: AbortSignal): Promise<void>;
+}
+
+/** What of a phase is read and decided, ready to be performed. */
+export interface Round {
+  readonly plan: PhasePlan<Step>;
+  perform(index: number): Promise<void>;
+}
+
+/** A phase without its types. */
+export interface AnyPhase {
+  readonly name: PhaseName | "rollback";
+  round(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<Round>;
+}
+
+export function definePhase<F, S extends Step>(phase: Phase<F, S>): AnyPhase {
+  return {
+    name: phase.name,
+    async round(tools, record, signal) {
+      const plan = phase.plan(await phase.gather(tools, record, signal), record);
+      return {
+        plan,
+        async perform(index) {
+          const step = plan.steps[index];
+          if (step) await phase.perform(tools, record, step, signal);
+        },
+      };
+    },
+  };
+}

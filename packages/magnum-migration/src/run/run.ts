@@ -1,0 +1,110 @@
+import { CausewayError, InputError } from "@causeway/foundation";
+import { deleteRecord, phaseNames, writeRecord, type MigrationRecord, type PhaseName } from "../record/record.ts";
+import type { AnyPhase, PhasePlan, Step, Tools } from "./phase.ts";
+
+/** Ms between looks at what a phase waits for, and until it gives up. */
+const PAUSE = 500;
+const PATIENCE = 30 * 60_000;
+/** Rounds without a wait: more are a loop of our own making. */
+const ROUNDS = 1_000;
+
+/** What a phase would do now; nothing is changed. @throws MIGRATE_ORDER */
+export async function planPhase(
+  phase: AnyPhase,
+  tools: Tools,
+  record: MigrationRecord,
+  signal: AbortSignal,
+): Promise<PhasePlan<Step>> {
+  requireOrder(phase, record);
+  return (await phase.round(tools, record, signal)).plan;
+}
+
+export interface PhaseResult {
+  readonly proof: readonly string[];
+  readonly record: MigrationRecord;
+}
+
+/** Runs a phase to its end, and records what it proved. Run again after a crash, it continues. @throws MIGRATE_ORDER, MIGRATE_TIMEOUT, and what the phase refuses */
+export async function runPhase(
+  phase: AnyPhase,
+  tools: Tools,
+  record: MigrationRecord,
+  signal: AbortSignal,
+): Promise<PhaseResult> {
+  requireOrder(phase, record);
+  const begun = phase.name === "rollback" ? record : { ...record, begun: phase.name };
+  if (begun.begun !== record.begun) await writeRecord(tools.management, begun, signal);
+  const proof = await complete(phase, tools, begun, signal);
+  if (phase.name === "rollback") {
+    await deleteRecord(tools.management, begun, signal);
+    return { proof, record: begun };
+  }
+  const at = new Date(tools.clock.now()).toISOString();
+  const done = { ...begun, phases: { ...begun.phases, [phase.name]: { at, proof } } };
+  await writeRecord(tools.management, done, signal);
+  return { proof, record: done };
+}
+
+async function complete(
+  phase: AnyPhase,
+  tools: Tools,
+  record: MigrationRecord,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const end = tools.clock.now() + PATIENCE;
+  let waited: string | undefined;
+  for (let round = 0; round < ROUNDS;) {
+    signal.throwIfAborted();
+    const next = await phase.round(tools, record, signal);
+    const { plan } = next;
+    if (plan.refused) throw new CausewayError(plan.refused.code, plan.refused.message, { hint: plan.refused.hint });
+    const [step] = plan.steps;
+    if (step) {
+      tools.report(step.what);
+      await next.perform(0);
+      round += 1;
+      continue;
+    }
+    if (plan.wait === undefined) return plan.proof;
+    if (plan.wait !== waited) tools.report(`waiting for ${plan.wait}`);
+    waited = plan.wait;
+    if (tools.clock.now() > end) throw timedOut(phase, plan.wait);
+    await tools.clock.sleep(PAUSE, signal);
+  }
+  throw new CausewayError("MIGRATE_TIMEOUT", `Phase ${phase.name} took ${ROUNDS} steps and is not done`, {
+    hint: "Read what it repeats with --dry-run.",
+  });
+}
+
+const timedOut = (phase: AnyPhase, wait: string): CausewayError =>
+  new CausewayError("MIGRATE_TIMEOUT", `Phase ${phase.name} waited for 30 minutes for ${wait}`, {
+    hint: "Clear what it waits for and run the phase again, or run rollback.",
+  });
+
+/** Each phase needs the one before it; a rollback needs that retire was not begun. */
+function requireOrder({ name }: AnyPhase, { phases, begun, inventory }: MigrationRecord): void {
+  if (name === "rollback") {
+    if (begun !== "retire") return;
+    throw new InputError(
+      "MIGRATE_TOO_LATE",
+      `The migration of cluster ${inventory.name} cannot be rolled back: retire was begun`,
+      {
+        hint: "Run retire again to complete it.",
+      },
+    );
+  }
+  const before = phaseNames[phaseNames.indexOf(name) - 1];
+  if (before !== undefined && phases[before] === undefined)
+    throw new InputError(
+      "MIGRATE_ORDER",
+      `Phase ${name} of cluster ${inventory.name} needs phase ${before}, which is not done`,
+      {
+        hint: `Run: causeway migrate magnum ${before} ${inventory.name}`,
+      },
+    );
+  const later = phaseNames.slice(phaseNames.indexOf(name as PhaseName) + 1).find((one) => phases[one] !== undefined);
+  if (later !== undefined)
+    throw new InputError("MIGRATE_ORDER", `Phase ${name} of cluster ${inventory.name} was done, and so was ${later}`, {
+      hint: "Run the next phase.",
+    });
+}

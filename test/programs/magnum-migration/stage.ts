@@ -1,0 +1,257 @@
+/** A cluster of Magnum's Heat driver on the simulated cloud with real masters, and everything that `causeway up` runs next to it. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { connect, createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "@causeway/foundation";
+import { ConfigMap, createClient, Lease, loadKubeconfig, Node, Pod, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  phases,
+  planPhase,
+  readRecord,
+  runPhase,
+  type PhasePlan,
+  type RunnablePhase,
+  type Step,
+  type Tools,
+} from "@causeway/magnum-migration";
+import { makeHeatCluster, type HeatCluster } from "@causeway/magnum-migration/testing";
+import { connectCloud, loadCloudsYaml, renderCloudsYaml, type Cloud } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { startSystem } from "./system.ts";
+import { createAuthorities, startMasters, type Masters } from "./masters.ts";
+
+export const UUID = "6e8ae3a5-0b4c-4f0e-9d26-000000000001";
+export const VERSION = "v1.34.4";
+
+export interface Stage {
+  readonly simulator: Simulator;
+  readonly cloud: Cloud;
+  readonly management: KubernetesClient;
+  /** By the load balancer. */
+  readonly source: KubernetesClient;
+  readonly heat: HeatCluster;
+  readonly masters: Masters;
+  readonly lines: string[];
+  deny(uuids: readonly string[]): Promise<void>;
+  /** Runs a phase to its end; with `steps`, a run that ends after so many steps, as kill -9 ends one. */
+  run(name: RunnablePhase, steps?: number): Promise<readonly string[]>;
+  plan(name: RunnablePhase): Promise<PhasePlan<Step>>;
+  close(): Promise<void>;
+}
+
+export async function startStage(programs: string): Promise<Stage> {
+  const dir = mkdtempSync(join(tmpdir(), "magnum-migration-"));
+  const folder = join(dir, "programs");
+  mkdirSync(folder);
+  symlinkSync(programs, join(folder, VERSION));
+  const simulator = await startSimulator({ heatMagnum: true, dataPath: true });
+  const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
+  const origin = new URL(simulator.authUrl).origin;
+  const endpointOverrides = { "container-infrastructure-management": `${origin}/container-infra/v1` };
+  const cloud = connectCloud({ ...config, endpointOverrides });
+  const heat = await makeHeatCluster(cloud, { uuid: UUID, name: "web", masters: 3, workers: [3, 2], version: VERSION });
+  const door = await openDoor(simulator, heat.vip);
+  const authorities = await createAuthorities();
+  const masters = await startMasters(join(dir, "masters"), programs, {
+    addresses: heat.masters,
+    workers: heat.workers.map(({ address }) => address),
+    names: [heat.vip],
+    authorities,
+  });
+  const hosts = masters.apis.map(({ address, port }) => [`${address}:6443`, `127.0.0.1:${port}`]);
+  simulator.dataPath?.setMembers({
+    ...(Object.fromEntries(hosts) as Record<string, string>),
+    "127.0.0.1": "127.0.0.1",
+  });
+  const server = `https://localhost:${door.port}`;
+  const post = (path: string, body: unknown) =>
+    fetch(`${origin}/_control/magnum${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const master = { api_address: server };
+  await post("/clusters", { ...heat.rows, cluster: { ...heat.rows.cluster, ...master }, authorities });
+  const system = await startSystem(join(dir, "state"), folder, simulator);
+  const source = createClient(loadKubeconfig({ text: await masters.kubeconfig(server) }));
+  const lines: string[] = [];
+  const tools = (left: { steps: number }): Tools => ({
+    management: system.client,
+    source,
+    cloud,
+    shell: masters,
+    clock: systemClock,
+    cloudsYaml: renderCloudsYaml({ ...config, name: "magnum" }),
+    authUrl: config.authUrl,
+    peerHost: "127.0.0.1",
+    etcdUrls: masters.etcdUrls,
+    report(line) {
+      lines.push(line);
+      if (line.startsWith("waiting")) return;
+      left.steps -= 1;
+      if (left.steps < 0) throw new Error("killed");
+    },
+    checked: new Set(),
+  });
+  const signal = AbortSignal.timeout(600_000);
+  return {
+    simulator,
+    cloud,
+    management: system.client,
+    source,
+    heat,
+    masters,
+    lines,
+    deny: async (denied) => void (await post("/policy", { denied })),
+    async run(name, steps = Number.POSITIVE_INFINITY) {
+      const record = await readRecord(system.client, UUID, signal);
+      return (await runPhase(phases[name], tools({ steps }), record, signal)).proof;
+    },
+    async plan(name) {
+      return planPhase(phases[name], tools({ steps: 0 }), await readRecord(system.client, UUID, signal), signal);
+    },
+    async close() {
+      await system.stop();
+      await masters.close();
+      door.close();
+      await Promise.all([source.close(), cloud.close()]);
+      await simulator.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The load balancer's address as this machine reaches it: the simulated cloud serves it at an address of loopback. */
+async function openDoor(simulator: Simulator, vip: string): Promise<{ port: number; close(): void }> {
+  const sockets = new Set<{ destroy(): void }>();
+  const server = createServer((client) => {
+    sockets.add(client);
+    client.on("error", () => client.destroy());
+    void simulator.dataPath?.listeners().then((listeners) => {
+      const at = listeners.find((one) => one.address === vip && one.port === 6443)?.at;
+      const [host = "", port = ""] = (at ?? "").split(":");
+      if (at === null || at === undefined) return client.destroy();
+      const there = connect({ host, port: Number(port) });
+      sockets.add(there);
+      there.on("error", () => client.destroy());
+      there.on("close", () => client.destroy());
+      client.on("close", () => there.destroy());
+      client.pipe(there).pipe(client);
+      return undefined;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+/** Writes objects one after the other until it is stopped, each until it is there; measures the longest time without a write. */
+export function startWriter(
+  client: KubernetesClient,
+  prefix = "written",
+): {
+  stop(): Promise<{ written: number; lost: number; outage: number }>;
+} {
+  const stopping = new AbortController();
+  const names: string[] = [];
+  let outage = 0;
+  const running = (async () => {
+    let last = performance.now();
+    while (!stopping.signal.aborted) {
+      const name = `${prefix}-${names.length}`;
+      const isThere = await client
+        .create(
+          ConfigMap,
+          { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name } },
+          { signal: AbortSignal.timeout(2_000) },
+        )
+        .then(
+          () => true,
+          (error: unknown) => String(error).includes("already exists"),
+        );
+      if (isThere) {
+        outage = Math.max(outage, performance.now() - last);
+        last = performance.now();
+        names.push(name);
+      }
+      await systemClock.sleep(50);
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+      const { items } = await client.list(ConfigMap, { namespace: "default" });
+      const there = new Set(items.map(({ metadata }) => metadata.name));
+      return {
+        written: names.length,
+        lost: names.filter((name) => !there.has(name)).length,
+        outage: Math.round(outage),
+      };
+    },
+  };
+}
+
+/** Nodes and Pods as kubelets keep them: Leases are renewed until it is stopped. */
+export async function playKubelets(
+  client: KubernetesClient,
+  workers: HeatCluster["workers"],
+): Promise<{ stop(): Promise<void> }> {
+  const now = () => new Date().toISOString();
+  for (const { id, name, address } of workers) {
+    await client.create(Node, {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name },
+      spec: { providerID: `openstack:///${id}` },
+    } as Node);
+    const conditions = [
+      { type: "Ready", status: "True", reason: "KubeletReady", lastTransitionTime: now(), lastHeartbeatTime: now() },
+    ];
+    const status = { conditions, addresses: [{ type: "InternalIP", address }], nodeInfo: { kubeletVersion: VERSION } };
+    await client.patch(Node, { namespace: "", name }, { type: "merge", body: { status } }, { subresource: "status" });
+    const spec = {
+      nodeName: name,
+      containers: [{ name: "web", image: "example.com/web:1" }],
+      terminationGracePeriodSeconds: 0,
+      tolerations: [{ operator: "Exists" }],
+    };
+    await client.create(Pod, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { namespace: "default", name: `web-${name}` },
+      spec,
+    } as Pod);
+  }
+  const renew = () =>
+    Promise.all(
+      workers.map(({ name }) => {
+        const lease: Lease = {
+          apiVersion: "coordination.k8s.io/v1",
+          kind: "Lease",
+          metadata: { namespace: "kube-node-lease", name },
+          spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: now().replace("Z", "000Z") },
+        };
+        return client.apply(Lease, lease, { fieldManager: "kubelet", force: true }).catch(() => undefined);
+      }),
+    );
+  const stopping = new AbortController();
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      await renew();
+      await systemClock.sleep(5_000, stopping.signal).catch(() => {});
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
