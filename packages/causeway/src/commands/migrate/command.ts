@@ -20,6 +20,9 @@ const texts: Readonly<Record<PhaseCommand, string>> = {
   rollback: "Undo every phase that was done, until retire is begun.",
 };
 
+/** Phases that ran on real programs. adopt, roll and retire have not yet, and retire cannot be undone. */
+const offered: readonly PhaseCommand[] = ["freeze", "import", "switch", "rollback"];
+
 /** Clusters of Magnum's Heat driver become Cluster API objects with hosted control planes. */
 export function migrateCommand(signal: AbortSignal) {
   const magnum = new Command("magnum")
@@ -33,7 +36,7 @@ Examples:
     )
     .addCommand(discoverCommand(signal))
     .addCommand(statusCommand(signal));
-  for (const phase of Object.keys(texts) as PhaseCommand[]) magnum.addCommand(phaseCommand(phase, signal));
+  for (const phase of offered) magnum.addCommand(phaseCommand(phase, signal));
   return new Command("migrate")
     .description("Move clusters that other programs made.")
     .addHelpText("after", "\nExamples:\n  causeway migrate magnum discover web --dry-run")
