@@ -1,7 +1,6 @@
 /** Images for Kubernetes' e2e tests of storage: the Cinder driver's node part, and those that the tests' pods use. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { join } from "node:path";
 import { makeRootfs } from "../image/rootfs.ts";
 import type { ImageRecipe } from "./images.ts";
 
@@ -44,9 +43,13 @@ export function storageRecipes(root: string, agnhost: string): readonly ImageRec
   ];
 }
 
-/** Of the sources: what is committed, and what is changed since. */
+/** What the driver's node part consists of. */
+const SOURCES = ["csi", "csi-openstack", "cinder-csi", "foundation", "causeway/src/commands/run/csi"];
+
+/** Of these sources: what is committed, and what is changed since. */
 function revisionOf(root: string): string {
+  const paths = [...SOURCES.map((name) => `packages/${name}`), "package-lock.json"];
   const git = (...args: string[]) => execFileSync("git", args, { cwd: root, maxBuffer: 256 * 1024 * 1024 });
-  const hash = createHash("sha256").update(git("ls-tree", "HEAD", "packages", "package-lock.json"));
-  return hash.update(git("diff", "HEAD", "--", join(root, "packages"))).digest("hex");
+  const hash = createHash("sha256").update(git("ls-tree", "HEAD", ...paths));
+  return hash.update(git("diff", "HEAD", "--", ...paths)).digest("hex");
 }
