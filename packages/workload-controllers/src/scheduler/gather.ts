@@ -1,6 +1,5 @@
 import { controllerOf, type Pod } from "@causeway/kubernetes";
 import { byStorageClass, type Caches } from "./caches.ts";
-import { claimKeysOf } from "./filters/volume-claims.ts";
 import type { PodInfo } from "../model/pod-info.ts";
 import { labelTest, type LabelTest } from "../model/selector.ts";
 import type { LabelSelector } from "../model/spec.ts";
@@ -29,18 +28,17 @@ function clusterView(caches: Caches, state: ClusterState): ClusterView {
     nodes: state.nodes,
     namespaceLabels: (name) => caches.namespaces.get({ namespace: "", name })?.metadata.labels ?? {},
     spreadSelector: (pod) => spreadSelector(pod, caches),
-    storage: storageView(caches, state),
+    storage: storageView(caches),
   };
 }
 
-function storageView(caches: Caches, state: ClusterState): StorageView {
+function storageView(caches: Caches): StorageView {
   return {
     claim: (namespace, name) => caches.claims.get({ namespace, name }),
     volume: (name) => caches.volumes.get({ namespace: "", name }),
     volumesOf: (storageClass) => caches.volumes.byIndex(byStorageClass, storageClass),
     storageClass: (name) => caches.storageClasses.get({ namespace: "", name }),
     csiNode: (name) => caches.csiNodes.get({ namespace: "", name }),
-    isUsed: (claim, except) => state.some((pod) => claimKeysOf(pod).includes(claim), except),
   };
 }
 

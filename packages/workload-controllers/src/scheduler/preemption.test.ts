@@ -33,6 +33,27 @@ test("removes no more pods than needed, the least important ones", () => {
   expect(victims(half, nodes)).toEqual(["a", "lower"]);
 });
 
+test("removes the pod that uses a ReadWriteOncePod claim of the pod", () => {
+  const spec = { accessModes: ["ReadWriteOncePod"], volumeName: "a", resources: {} };
+  const metadata = { namespace: "default", name: "data", annotations: { "pv.kubernetes.io/bind-completed": "yes" } };
+  const claims = [{ apiVersion: "v1" as const, kind: "PersistentVolumeClaim" as const, metadata, spec }];
+  const using = { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] };
+  const volumes = [{ apiVersion: "v1" as const, kind: "PersistentVolume" as const, metadata: { name: "a" }, spec: {} }];
+  const nodes = [nodeWith(small("a"), info("low", { ...using, priority: 1 })), nodeWith(small("b"))];
+  const facts = { ...view({ nodes, claims, volumes }) };
+  const { steps } = planPod({
+    pod: info("high", { priority: 100, ...using }),
+    view: facts,
+    budgets: [],
+    nominatedTo: () => [],
+    start: 0,
+    choice: 0,
+  });
+  expect(steps).toContainEqual(
+    expect.objectContaining({ type: "preempt", node: "a", victims: [expect.objectContaining({ key: "default/low" })] }),
+  );
+});
+
 test("prefers the node whose most important victim is the least important", () => {
   const nodes = [
     nodeWith(small("a"), info("a1", { requests: { cpu: "1" }, priority: 10 })),

@@ -89,12 +89,6 @@ export class ClusterState {
     return [...this.#nominated.values()].filter((one) => one.node === node).map(({ pod }) => pod);
   }
 
-  /** Whether a pod that is placed, other than `except`, meets a condition. */
-  some(test: (pod: PodInfo) => boolean, except: string): boolean {
-    for (const [key, { pod }] of this.#placed) if (key !== except && test(pod)) return true;
-    return false;
-  }
-
   #put(pod: PodInfo, node: string, assumed: boolean): void {
     const before = this.#placed.get(pod.key);
     if (before && before.node !== node) this.remove(pod.key);

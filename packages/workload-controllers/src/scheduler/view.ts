@@ -12,8 +12,6 @@ export interface StorageView {
   volumesOf(storageClass: string): readonly PersistentVolume[];
   storageClass(name: string): StorageClass | undefined;
   csiNode(name: string): CSINode | undefined;
-  /** Whether another pod on a node uses the claim ("namespace/name"). */
-  isUsed(claim: string, except: string): boolean;
 }
 
 /** The cluster at one moment, as filters and scores see it. */

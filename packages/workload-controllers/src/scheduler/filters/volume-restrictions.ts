@@ -1,3 +1,4 @@
+import type { NodeInfo } from "../../model/node-info.ts";
 import { keyText } from "../../model/spec.ts";
 import { busy, type Filter } from "./interface.ts";
 import { claimKeysOf, claimsOf } from "./volume-claims.ts";
@@ -6,18 +7,19 @@ import { claimKeysOf, claimsOf } from "./volume-claims.ts";
 export const volumeRestrictions: Filter = {
   name: "VolumeRestrictions",
   wokenBy: ["pod-removed", "claim-changed"],
-  prepare(pod, { storage }) {
+  prepare(pod, { nodes, storage }) {
     const exclusive = claimsOf(pod, storage)
       .filter(({ spec }) => spec.accessModes?.includes("ReadWriteOncePod"))
       .map(({ metadata }) => keyText(metadata));
-    if (!exclusive.some((claim) => storage.isUsed(claim, pod.key))) return undefined;
+    if (exclusive.length === 0) return undefined;
+    // The nodes as they would be: a pod that is to be preempted is not on its node.
+    const isUsedOn = ({ pods }: NodeInfo): boolean =>
+      pods.values().some((other) => other.key !== pod.key && claimKeysOf(other).some((one) => exclusive.includes(one)));
+    if (!nodes.some(isUsedOn)) return undefined;
     return (node) => {
-      const isUsedHere = [...node.pods.values()].some((other) =>
-        claimKeysOf(other).some((claim) => exclusive.includes(claim)),
-      );
       const reason =
         "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod";
-      return { ...busy(reason), final: !isUsedHere };
+      return { ...busy(reason), final: !isUsedOn(node) };
     };
   },
 };

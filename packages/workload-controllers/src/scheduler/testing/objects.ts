@@ -112,7 +112,6 @@ export function view(facts: ViewFacts): ClusterView {
       volumesOf: (name) => volumes.filter(({ spec }) => (spec.storageClassName ?? "") === name),
       storageClass: (name) => named(storageClasses, name),
       csiNode: (name) => named(csiNodes, name),
-      isUsed: () => nodes.some(({ pods }) => pods.size > 0),
     },
   };
 }
