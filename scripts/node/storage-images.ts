@@ -15,8 +15,12 @@ const LIBRARIES = [
   ["libedit2", "libbsd0", "libmd0", "libicu72", "libdevmapper1.02.1", "libreadline8", "libpam0g", "libaudit1"],
 ].flat();
 
-/** Images of which the tests use the shell only: those that check whether a file on a volume can be executed use nginx's. */
-const SHELLS = ["registry.k8s.io/e2e-test-images/busybox:1.37.0-1", "registry.k8s.io/e2e-test-images/nginx:1.14-4"];
+/** Images of which the tests use the shell only: those that check whether a file on a volume can be executed use nginx's, those with several volumes the third. */
+const SHELLS = [
+  "registry.k8s.io/e2e-test-images/busybox:1.37.0-1",
+  "registry.k8s.io/e2e-test-images/jessie-dnsutils:1.7",
+  "registry.k8s.io/e2e-test-images/nginx:1.14-4",
+];
 
 /** `root` is this checkout, `agnhost` the program of that name. */
 export function storageRecipes(root: string, agnhost: string): readonly ImageRecipe[] {

@@ -17,6 +17,7 @@ const CAPABILITIES: readonly string[] = [
   "offlineExpansion",
   "readWriteOncePod",
   "topology",
+  "volumeLimits",
 ];
 
 /** @see https://github.com/kubernetes/kubernetes/tree/master/test/e2e/storage/external */

@@ -63,6 +63,18 @@ export function refersTo({ spec: { claimRef } }: PersistentVolume, { metadata }:
   return !claimRef.uid || claimRef.uid === metadata.uid;
 }
 
+/** Its kubelet is done with the pod, or it was deleted by force: only finalizers keep it. */
+export function isShutDown({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+}
+
+/** Claims of ephemeral volumes belong to their pods: those of a pod that is shut down are used no more. */
+export function claimsInUse(pod: Pod): string[] {
+  const volumes = (pod.spec.volumes ?? []) as readonly PodVolume[];
+  const left = isShutDown(pod) ? volumes.filter(({ ephemeral }) => !ephemeral) : volumes;
+  return claimsUsedBy({ ...pod, spec: { ...pod.spec, volumes: [...left] } });
+}
+
 /** The claims that a pod's volumes name, as "namespace/name"; the claim of an ephemeral volume has the names of both. */
 export function claimsUsedBy({ metadata, spec }: Pod): string[] {
   const volumes = (spec.volumes ?? []) as readonly PodVolume[];

@@ -15,6 +15,7 @@ import {
   claimIndex,
   claimsOf,
   claimsUsedBy,
+  isShutDown,
   type PersistentVolumeClaim,
   StorageClass,
   volumeClaimKey,
@@ -63,7 +64,10 @@ export function volumeClaimController(context: Context): ControllerOptions {
       }),
       watchInformer(storageClasses, ({ type }) => (type === "deleted" ? [] : waiting())),
       watchInformer(pods, ({ type, object, previous }) => {
-        const isOther = type !== "updated" || previous?.spec.nodeName !== object.spec.nodeName;
+        const isOther =
+          type !== "updated" ||
+          previous?.spec.nodeName !== object.spec.nodeName ||
+          isShutDown(object) !== (previous !== undefined && isShutDown(previous));
         return isOther ? claimsUsedBy(object).map(keyFrom) : [];
       }),
     ],

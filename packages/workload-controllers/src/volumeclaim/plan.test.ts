@@ -1,3 +1,4 @@
+import type { Pod } from "@causeway/kubernetes";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../objects/storage.ts";
@@ -199,11 +200,37 @@ describe("a PersistentVolumeClaim that names its volume", () => {
 
 describe("the protection of a PersistentVolumeClaim", () => {
   const leaving = claim({}, { deletionTimestamp: at(1) });
+  const withVolume = (one: Pod, volume: object): Pod => ({ ...one, spec: { ...one.spec, volumes: [volume] } });
+  const named = { name: "any", persistentVolumeClaim: { claimName: "data" } };
+  const own = claim({}, { name: "p-any", deletionTimestamp: at(1) });
+  const shutDown = {
+    ...pod("p"),
+    metadata: { ...pod("p").metadata, deletionTimestamp: at(1), deletionGracePeriodSeconds: 0 },
+  };
   const rows: [string, Observed, string[]][] = [
     ["ends when no pod uses it", observed(leaving), ["unprotect"]],
-    ["lasts while a pod on a node uses it", observed(leaving, { pods: [pod("p")] }), []],
-    ["lasts while a pod that ended uses it", observed(leaving, { pods: [pod("p", { phase: "Failed" })] }), []],
-    ["ends though a pod without a node uses it", observed(leaving, { pods: [pod("p", { node: "" })] }), ["unprotect"]],
+    ["lasts while a pod on a node uses it", observed(leaving, { pods: [withVolume(pod("p"), named)] }), []],
+    ["lasts while a pod that is shut down uses it", observed(leaving, { pods: [withVolume(shutDown, named)] }), []],
+    [
+      "lasts while it is a running pod's own",
+      observed(own, { pods: [withVolume(pod("p"), { name: "any", ephemeral: {} })] }),
+      [],
+    ],
+    [
+      "ends when the pod whose own it is has been shut down",
+      observed(own, { pods: [withVolume(shutDown, { name: "any", ephemeral: {} })] }),
+      ["unprotect"],
+    ],
+    [
+      "lasts while a pod that ended uses it",
+      observed(leaving, { pods: [withVolume(pod("p", { phase: "Failed" }), named)] }),
+      [],
+    ],
+    [
+      "ends though a pod without a node uses it",
+      observed(leaving, { pods: [withVolume(pod("p", { node: "" }), named)] }),
+      ["unprotect"],
+    ],
   ];
   test.each(rows)("%s", (_title, seen, expected) => {
     expect(outcome(seen)).toEqual(expected);

@@ -3,6 +3,7 @@ import { targetOf } from "../objects/claim.ts";
 import {
   annotation,
   claimFinalizer,
+  claimsInUse,
   noProvisioner,
   refersTo,
   type PersistentVolume,
@@ -24,12 +25,13 @@ export function plan(observed: Observed): ClaimPlan {
   return claim.spec.volumeName ? named(observed) : unnamed(observed);
 }
 
-/** A claim is kept while a pod with a node uses it. */
+/** A claim is kept while a pod with a node uses it. A pod that is deleted in the foreground waits for the claims of its ephemeral volumes. */
 function protectionOf({ claim, pods }: Observed): Step | undefined {
   const { deletionTimestamp, finalizers = [] } = claim.metadata;
   const isProtected = finalizers.includes(claimFinalizer);
   if (deletionTimestamp === undefined) return isProtected ? undefined : { type: "protect" };
-  const isUsed = pods.some(({ spec }) => spec.nodeName);
+  const { namespace, name } = claim.metadata;
+  const isUsed = pods.some((pod) => pod.spec.nodeName && claimsInUse(pod).includes(`${namespace}/${name}`));
   return isProtected && !isUsed ? { type: "unprotect" } : undefined;
 }
 
