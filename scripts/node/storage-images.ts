@@ -15,12 +15,11 @@ const LIBRARIES = [
   ["libedit2", "libbsd0", "libmd0", "libicu72", "libdevmapper1.02.1", "libreadline8", "libpam0g", "libaudit1"],
 ].flat();
 
-/** Images of which the tests use the shell only: those that check whether a file on a volume can be executed use nginx's, those with several volumes the third. */
-const SHELLS = [
-  "registry.k8s.io/e2e-test-images/busybox:1.37.0-1",
-  "registry.k8s.io/e2e-test-images/jessie-dnsutils:1.7",
-  "registry.k8s.io/e2e-test-images/nginx:1.14-4",
-];
+/** What coreutils are linked with. */
+const COREUTILS = ["libc6", "libacl1", "libattr1", "libgmp10", "libselinux1", "libpcre2-8-0"];
+
+/** Images of which the tests use the shell only: those that check whether a file on a volume can be executed use nginx's. */
+const SHELLS = ["registry.k8s.io/e2e-test-images/busybox:1.37.0-1", "registry.k8s.io/e2e-test-images/nginx:1.14-4"];
 
 /** `root` is this checkout, `agnhost` the program of that name. */
 export function storageRecipes(root: string, agnhost: string): readonly ImageRecipe[] {
@@ -37,6 +36,13 @@ export function storageRecipes(root: string, agnhost: string): readonly ImageRec
     ...SHELLS.map((name): ImageRecipe => {
       return { name, packages: ["busybox", "libc6"], busybox: true, entrypoint: [] };
     }),
+    {
+      // Pods that use a volume together write with options of dd that busybox's does not have.
+      name: "registry.k8s.io/e2e-test-images/jessie-dnsutils:1.7",
+      packages: ["busybox", "coreutils", ...COREUTILS],
+      busybox: true,
+      entrypoint: [],
+    },
     {
       name: "registry.k8s.io/e2e-test-images/agnhost:2.56",
       packages: ["busybox", "libc6"],
