@@ -70,9 +70,9 @@ export function isShutDown({ metadata }: Pod): boolean {
 
 /** Claims of ephemeral volumes belong to their pods: those of a pod that is shut down are used no more. */
 export function claimsInUse(pod: Pod): string[] {
-  const volumes = (pod.spec.volumes ?? []) as readonly PodVolume[];
-  const left = isShutDown(pod) ? volumes.filter(({ ephemeral }) => !ephemeral) : volumes;
-  return claimsUsedBy({ ...pod, spec: { ...pod.spec, volumes: [...left] } });
+  const volumes = pod.spec.volumes ?? [];
+  const left = isShutDown(pod) ? volumes.filter((volume) => !(volume as PodVolume).ephemeral) : volumes;
+  return claimsUsedBy({ ...pod, spec: { ...pod.spec, volumes: left } });
 }
 
 /** The claims that a pod's volumes name, as "namespace/name"; the claim of an ephemeral volume has the names of both. */

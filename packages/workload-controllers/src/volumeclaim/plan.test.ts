@@ -200,7 +200,10 @@ describe("a PersistentVolumeClaim that names its volume", () => {
 
 describe("the protection of a PersistentVolumeClaim", () => {
   const leaving = claim({}, { deletionTimestamp: at(1) });
-  const withVolume = (one: Pod, volume: object): Pod => ({ ...one, spec: { ...one.spec, volumes: [volume] } });
+  const withVolume = (one: Pod, volume: NonNullable<Pod["spec"]["volumes"]>[number]): Pod => ({
+    ...one,
+    spec: { ...one.spec, volumes: [volume] },
+  });
   const named = { name: "any", persistentVolumeClaim: { claimName: "data" } };
   const own = claim({}, { name: "p-any", deletionTimestamp: at(1) });
   const shutDown = {
