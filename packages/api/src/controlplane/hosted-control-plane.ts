@@ -256,9 +256,10 @@ const {
   version: _version,
   replicas: _replicas,
   endpoint: _endpoint,
+  datastore: _datastore,
   ...templateFields
 } = hostedControlPlaneSpec.properties;
-/** What a template may say: version and replicas come from the topology, the endpoint belongs to one control plane. */
+/** What a template may say: version and replicas come from the topology, endpoint and datastore belong to one control plane. */
 export const hostedControlPlaneTemplateFields = templateFields;
 
 const hostedControlPlaneStatus = object({

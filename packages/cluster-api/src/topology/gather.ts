@@ -4,14 +4,14 @@ import type { ProviderObject } from "../contract/provider-object.ts";
 import { by, indexOfCluster, lookUp, templateKinds, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { blueprintOf } from "./blueprint.ts";
+import { compareTopology } from "./comparison.ts";
 import { incompatibilities } from "./compatibility.ts";
-import { desiredState, type Desired } from "./desired.ts";
+import { desiredState } from "./desired.ts";
 import type { Differences } from "./differences.ts";
 import type { TopologyFacts } from "./facts.ts";
-import { idOf, type Blueprint, type CurrentState, type Difference } from "./model.ts";
+import type { Blueprint, CurrentState, Difference } from "./model.ts";
 import type { MadeObject } from "./made-objects.ts";
 import { TopologyProblem } from "./problem.ts";
-import { withRotations } from "./rotation.ts";
 
 /** Reads caches, computes what the topology wants, and has the API server say how what there is differs. */
 export async function gatherTopology(
@@ -31,7 +31,11 @@ export async function gatherTopology(
     const desired = desiredState({ cluster, blueprint, current, kinds: context.kinds });
     const problems = incompatibilities(cluster, desired, current);
     if (problems.length > 0) throw new TopologyProblem(problems.join("; "));
-    return { ...base, ...(await compared(context, differences, { cluster, desired, signal })) };
+    const differenceOf = async (made: MadeObject) => {
+      const found = context.informers.for(made.kind).get({ ...key, name: made.object.metadata.name });
+      return found && (await differences.of(made, found, signal));
+    };
+    return { ...base, ...(await compareTopology(cluster, desired, differenceOf)) };
   } catch (error) {
     if (!(error instanceof TopologyProblem)) throw error;
     return { ...base, obstacle: { reason: "ReconcileFailed", message: error.message } };
@@ -86,42 +90,4 @@ function templatesOf(context: Context, cluster: Cluster): CurrentState["template
       .byIndex(by.topology, index)
       .map((object) => ({ kind, object: context.asked.view(object as ProviderObject, now) })),
   );
-}
-
-interface Compared {
-  readonly cluster: Cluster;
-  readonly desired: Desired;
-  readonly signal: AbortSignal;
-}
-
-/** Templates first: the objects that refer to one get another name where it must be replaced. */
-async function compared(
-  context: Context,
-  kept: Differences,
-  { cluster, desired, signal }: Compared,
-): Promise<Pick<TopologyFacts, "desired" | "differences">> {
-  const differences = new Map<string, Difference>();
-  const compareAll = async (objects: readonly (MadeObject | undefined)[]) => {
-    for (const made of objects) {
-      const id = made && idOf(made.kind, made.object);
-      const key = made && { namespace: cluster.metadata.namespace ?? "", name: made.object.metadata.name };
-      const current = key && context.informers.for(made.kind).get(key);
-      if (made && id !== undefined && current && !differences.has(id))
-        differences.set(id, await kept.of(made, current, signal));
-    }
-  };
-  const templates = ({ controlPlane, workers }: Desired) => [
-    controlPlane.machineTemplate,
-    ...workers.flatMap(({ bootstrap, infrastructure }) => [bootstrap, infrastructure]),
-  ];
-  await compareAll(templates(desired));
-  const rotated = withRotations(cluster, desired, differences);
-  await compareAll([
-    ...templates(rotated),
-    rotated.infrastructure,
-    rotated.controlPlane.object,
-    rotated.controlPlane.healthCheck,
-    ...rotated.workers.flatMap(({ deployment, healthCheck }) => [deployment, healthCheck]),
-  ]);
-  return { desired: rotated, differences };
 }

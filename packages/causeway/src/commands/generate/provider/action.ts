@@ -21,13 +21,23 @@ export function generateProvider(dir: string, { image }: { readonly image: strin
   const entries = releases.map((release) => {
     const folder = join(root, `${release.label}`, `v${version}`);
     const components = componentsOf(release, image).map((object) => stringify(object, { lineWidth: 0 }));
-    write(folder, { [release.file]: components.join("---\n"), "metadata.yaml": stringify(metadata) });
+    const templates = Object.entries(release.templates ?? {}).map(([file, objects]) => [file, yamlOf(objects)]);
+    write(folder, {
+      [release.file]: components.join("---\n"),
+      "metadata.yaml": stringify(metadata),
+      ...(Object.fromEntries(templates) as Record<string, string>),
+    });
     return { name: release.provider, type: release.type, url: join(folder, release.file) };
   });
   write(root, { "clusterctl.yaml": stringify({ providers: entries }) });
   process.stdout.write(
-    `clusterctl init --config ${join(root, "clusterctl.yaml")} --core cluster-api:v${version} --bootstrap kubeadm:v${version} --control-plane kubeadm:v${version}\n`,
+    `clusterctl init --config ${join(root, "clusterctl.yaml")} --core cluster-api:v${version} --bootstrap kubeadm:v${version} --control-plane kubeadm:v${version} --infrastructure openstack:v${version}\n`,
   );
+}
+
+/** Documents of YAML. Texts that are all variable stay without quotes: clusterctl may put a number there. */
+export function yamlOf(objects: readonly object[]): string {
+  return objects.map((object) => stringify(object, { lineWidth: 0 })).join("---\n");
 }
 
 function write(folder: string, files: Readonly<Record<string, string>>): void {

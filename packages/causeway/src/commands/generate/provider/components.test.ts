@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { yamlOf } from "./action.ts";
+import { clusterTemplates } from "./cluster-templates.ts";
 import { componentsOf, releases } from "./components.ts";
 
 type Json = { [key: string]: unknown };
@@ -20,12 +23,39 @@ describe.each(releases.map((release) => [release.label, release] as const))("the
       expect(metadata).toHaveProperty(["labels", "cluster.x-k8s.io/provider"], release.label);
     }
   });
-  test("have CRDs whose versions the webhook converts, with the authority of its certificate", () => {
-    for (const crd of all("CustomResourceDefinition")) {
+  test("have CRDs of several versions that the webhook converts, with the authority of its certificate", () => {
+    const several = all("CustomResourceDefinition").filter(
+      ({ spec }) => ((spec as Json)["versions"] as Json[]).length > 1,
+    );
+    expect(several.length).toBeGreaterThan(0);
+    for (const crd of several) {
       expect(crd).toMatchObject({
         metadata: { annotations: { "cert-manager.io/inject-ca-from": expect.stringContaining("serving-cert") } },
         spec: { conversion: { webhook: { clientConfig: { service: { path: "/convert" } } } } },
       });
     }
+  });
+});
+
+describe.each(Object.entries(clusterTemplates))("the cluster template %s", (_, objects) => {
+  const values: Readonly<Record<string, string>> = { CONTROL_PLANE_MACHINE_COUNT: "3", WORKER_MACHINE_COUNT: "2" };
+  const text = yamlOf(objects).replaceAll(
+    /\$\{(\w+)(?::=([^}]*))?\}/g,
+    (__, name: string, otherwise?: string) => values[name] ?? otherwise ?? "x",
+  );
+
+  test("is YAML once its variables are filled in, with numbers where numbers belong", () => {
+    const made = parseAllDocuments(text).map((one) => one.toJS() as Json);
+    expect(made).toHaveLength(objects.length);
+    const replicas = JSON.stringify(made).match(/"replicas":("[^"]*"|\d+)/g) ?? [];
+    expect(replicas.every((one) => /\d$/.test(one))).toBe(true);
+  });
+  test("refers only to objects that it has, or that its ClusterClass has", () => {
+    const made = parseAllDocuments(text).map((one) => one.toJS() as Json);
+    const has = new Set(made.map(({ kind, metadata }) => `${String(kind)}/${String((metadata as Json)["name"])}`));
+    const references = [...JSON.stringify(made).matchAll(/"kind":"(\w+)","name":"([\w-]+)"/g)].map(
+      ([, kind, name]) => `${kind}/${name}`,
+    );
+    expect(references.filter((one) => !has.has(one))).toEqual([]);
   });
 });

@@ -1,11 +1,17 @@
-import { toCustomResourceDefinition, withConversionWebhook } from "@causeway/api";
-import { kindsOf, type ProviderName } from "../../run/cluster-api/providers.ts";
+import { infrastructureKinds, toCustomResourceDefinition, withConversionWebhook, type Kind } from "@causeway/api";
+import type { KubeObject } from "@causeway/kubernetes";
+import { kindsOf } from "../../run/cluster-api/providers.ts";
 import { CONVERT_PATH } from "../../run/serving/conversion.ts";
-import { bootstrapRules, controlPlaneRules, coreRules } from "./rules.ts";
+import { clusterTemplates } from "./cluster-templates.ts";
+import { bootstrapRules, controlPlaneRules, coreRules, infrastructureRules } from "./rules.ts";
 
 /** A provider as clusterctl knows it. */
 export interface Release {
-  readonly name: ProviderName;
+  readonly kinds: readonly Kind<KubeObject>[];
+  /** The arguments of its manager. */
+  readonly args: readonly string[];
+  /** Where its health is asked for. */
+  readonly health: { readonly scheme: "HTTP" | "HTTPS"; readonly port: "healthz" | "metrics" };
   /** Its name in `clusterctl init`, and the type of its entry in clusterctl's configuration. */
   readonly provider: string;
   readonly type: string;
@@ -15,11 +21,20 @@ export interface Release {
   /** What the names of its objects begin with. */
   readonly prefix: string;
   readonly rules: readonly object[];
+  /** More files of the release: objects with variables of clusterctl. */
+  readonly templates?: Readonly<Record<string, readonly object[]>>;
 }
+
+const ofCore = (name: Parameters<typeof kindsOf>[0]) =>
+  ({
+    kinds: kindsOf(name),
+    args: ["run", "cluster-api", `--providers=${name}`],
+    health: { scheme: "HTTPS", port: "metrics" },
+  }) as const;
 
 export const releases: readonly Release[] = [
   {
-    name: "core",
+    ...ofCore("core"),
     provider: "cluster-api",
     type: "CoreProvider",
     label: "cluster-api",
@@ -28,7 +43,7 @@ export const releases: readonly Release[] = [
     rules: coreRules,
   },
   {
-    name: "bootstrap",
+    ...ofCore("bootstrap"),
     provider: "kubeadm",
     type: "BootstrapProvider",
     label: "bootstrap-kubeadm",
@@ -37,13 +52,25 @@ export const releases: readonly Release[] = [
     rules: bootstrapRules,
   },
   {
-    name: "control-plane",
+    ...ofCore("control-plane"),
     provider: "kubeadm",
     type: "ControlPlaneProvider",
     label: "control-plane-kubeadm",
     file: "control-plane-components.yaml",
     prefix: "capi-kubeadm-control-plane",
     rules: controlPlaneRules,
+  },
+  {
+    kinds: infrastructureKinds,
+    args: ["run", "cluster-api-openstack"],
+    health: { scheme: "HTTP", port: "healthz" },
+    provider: "openstack",
+    type: "InfrastructureProvider",
+    label: "infrastructure-openstack",
+    file: "infrastructure-components.yaml",
+    prefix: "capo",
+    rules: infrastructureRules,
+    templates: clusterTemplates,
   },
 ];
 
@@ -101,10 +128,10 @@ export function componentsOf(release: Release, image: string): object[] {
 }
 
 function definitionsOf(
-  { name, prefix }: Release,
+  { kinds, prefix }: Release,
   at: { readonly namespace: string; readonly service: string },
 ): object[] {
-  return kindsOf(name).map((kind) => {
+  return kinds.map((kind) => {
     const service = { namespace: at.namespace, name: at.service, path: CONVERT_PATH };
     const crd = withConversionWebhook(toCustomResourceDefinition(kind), { service });
     const annotations = { "cert-manager.io/inject-ca-from": `${at.namespace}/${prefix}-serving-cert` };
@@ -113,19 +140,19 @@ function definitionsOf(
 }
 
 function workload(
-  { name, prefix }: Release,
+  { prefix, args, health }: Release,
   on: { readonly image: string; readonly labels: Readonly<Record<string, string>>; readonly secretName: string },
 ): object {
-  const probe = (path: string) => ({ httpGet: { scheme: "HTTPS", path, port: "metrics" } });
-  const args = ["run", "cluster-api", `--providers=${name}`, `--webhook-cert-dir=${certificates}`];
+  const probe = (path: string) => ({ httpGet: { scheme: health.scheme, path, port: health.port } });
   const container = {
     name: "manager",
     image: on.image,
-    args: [...args, "--leader-elect"],
+    args: [...args, `--webhook-cert-dir=${certificates}`, "--leader-elect"],
     env: [{ name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } }],
     ports: [
       { name: "webhook-server", containerPort: 9443 },
       { name: "metrics", containerPort: 8443 },
+      ...(health.port === "healthz" ? [{ name: "healthz", containerPort: 9440 }] : []),
     ],
     livenessProbe: probe("/healthz"),
     readinessProbe: probe("/readyz"),

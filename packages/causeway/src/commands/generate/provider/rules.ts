@@ -50,3 +50,13 @@ export const controlPlaneRules: readonly Rule[] = [
   { apiGroups: ["cluster.x-k8s.io"], resources: ["machines", "machines/status"], verbs: all },
   { apiGroups: providerGroups, resources: ["*"], verbs: all },
 ];
+
+export const infrastructureRules: readonly Rule[] = [
+  ...common,
+  { apiGroups: [""], resources: ["namespaces"], verbs: read },
+  // A Secret with credentials is kept until the last object that names it is gone.
+  { apiGroups: [""], resources: ["secrets"], verbs: [...read, "patch", "update"] },
+  { apiGroups: ["cluster.x-k8s.io"], resources: ["*"], verbs: read },
+  { apiGroups: ["infrastructure.cluster.x-k8s.io"], resources: ["*"], verbs: all },
+  { apiGroups: ["openstack.k-orc.cloud"], resources: ["images"], verbs: read },
+];

@@ -1,5 +1,4 @@
-import type { Kind } from "@causeway/api";
-import { contractLabels } from "@causeway/api";
+import { allKinds, contractLabels, type Kind } from "@causeway/api";
 import type { CustomResourceDefinition, KubeObject } from "@causeway/kubernetes";
 
 /** The label that names the versions of a CRD that serve the contract, separated by "_". */
@@ -7,7 +6,8 @@ export const CONTRACT_LABEL = Object.keys(contractLabels)[0] ?? "";
 
 /**
  * The kinds of Cluster API's providers that a cluster serves, by the contract's label of their CRDs: of the versions that it lists the last.
- * Handles for reading and writing by the contract's paths alone, so they have no schema.
+ * Handles for reading and writing by the contract's paths alone, so they have no schema. Kinds that we know convert to their other versions:
+ * a ClusterClass may refer to a template at one, and its patches are written for it.
  */
 export function contractKinds(definitions: readonly CustomResourceDefinition[]): Kind<KubeObject>[] {
   return definitions.flatMap(({ metadata, spec }) => {
@@ -25,11 +25,23 @@ export function contractKinds(definitions: readonly CustomResourceDefinition[]):
         schema: {},
         shortNames: [],
         columns: [],
-        versions: [],
+        versions: versionsOf({ group, kind: names.kind, version }),
         labels: metadata.labels ?? {},
       },
     ];
   });
+}
+
+function versionsOf({
+  group,
+  kind,
+  version,
+}: {
+  group: string;
+  kind: string;
+  version: string;
+}): Kind<KubeObject>["versions"] {
+  return allKinds.find((one) => one.group === group && one.kind === kind && one.version === version)?.versions ?? [];
 }
 
 /** What changes when a provider is installed, upgraded or removed. */

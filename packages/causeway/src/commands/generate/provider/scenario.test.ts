@@ -1,0 +1,231 @@
+/** Clusters by a ClusterClass on the simulated cloud: our class, and the one of the OpenStack provider's release as it is. */
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import {
+  allKinds,
+  Cluster,
+  conversionsOf,
+  OpenStackCluster,
+  OpenStackMachine,
+  OpenStackMachineTemplate,
+  toCustomResourceDefinition,
+} from "@causeway/api";
+import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import { createClusterApi } from "@causeway/cluster-api";
+import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
+import { silentLog, systemClock } from "@causeway/foundation";
+import {
+  createClient,
+  createEventRecorder,
+  createInformers,
+  createRemoteClusters,
+  loadKubeconfig,
+  Secret,
+  type KubeObject,
+  type KubernetesClient,
+  type ResourceType,
+} from "@causeway/kubernetes";
+import { createCloudPool } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { parseAllDocuments } from "yaml";
+import { yamlOf } from "./action.ts";
+import { clusterTemplates } from "./cluster-templates.ts";
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
+
+const namespace = "default";
+const release = join(homedir(), "go/pkg/mod/sigs.k8s.io/cluster-api-provider-openstack@v0.14.7/templates");
+
+let api: ApiServer;
+let simulator: Simulator;
+let client: KubernetesClient;
+
+beforeAll(async () => {
+  [api, simulator] = await Promise.all([
+    startApiServer({ crds: allKinds.map(toCustomResourceDefinition), conversions: conversionsOf(allKinds) }),
+    startSimulator({ profile: "instant" }),
+  ]);
+  client = createClient(loadKubeconfig({ text: await api.management.kubeconfig() }));
+  // Upstream's class names a Secret that the user brings.
+  const data = { "clouds.yaml": cloudsYaml() };
+  const metadata = { name: "dev-test-cloud-config", namespace };
+  await client.create(Secret, { apiVersion: "v1", kind: "Secret", metadata, data });
+});
+afterAll(async () => {
+  await client.close();
+  await Promise.all([api.close(), simulator.close()]);
+});
+
+const cloudsYaml = () => Buffer.from(simulator.cloudsYaml).toString("base64");
+
+/** All controllers as one process would run them; the returned function is kill -9 as far as they are concerned. */
+function run(): () => Promise<void> {
+  const stop = new AbortController();
+  const options = { clock: systemClock, log: silentLog };
+  const informers = createInformers(client, options);
+  const remoteClusters = createRemoteClusters({ informers, ...options });
+  const clouds = createCloudPool({ intervals: { fast: 20, fastest: 20 } });
+  const events = createEventRecorder(client, { component: "test" });
+  const core = createClusterApi({ informers, remoteClusters, kinds: allKinds, events, ...options });
+  const provider = createOpenStackInfrastructure({ informers, clouds, events, ...options });
+  const { signal } = stop;
+  const running = Promise.all([
+    informers.run(signal),
+    remoteClusters.run(signal),
+    core.run(signal),
+    provider.run(signal),
+  ]);
+  return async () => {
+    stop.abort();
+    await clouds.close();
+    await running.catch(() => {});
+    await events.flush();
+  };
+}
+
+/** What `clusterctl generate` does with variables. */
+function documents(template: string, values: Readonly<Record<string, string>>): KubeObject[] {
+  const filled = template.replaceAll(
+    /(?<!\$)\$\{(\w+)(?::?=([^}]*))?\}/g,
+    (_, name: string, otherwise = "") => values[name] ?? otherwise,
+  );
+  return parseAllDocuments(filled.replaceAll("$${", "${")).map((one) => one.toJS() as KubeObject);
+}
+
+async function apply(objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) {
+    const [group = "", version = ""] = object.apiVersion.split("/");
+    const kind =
+      object.kind === "Secret" ? Secret : allKinds.find((one) => one.kind === object.kind && one.group === group);
+    if (!kind) throw new Error(`no kind ${object.kind}`);
+    const type = { ...kind, ...(kind === Secret ? {} : { version }) } as ResourceType<KubeObject>;
+    await client.create(type, { ...object, metadata: { ...object.metadata, namespace } });
+  }
+}
+
+async function until<T>(what: string, check: () => Promise<T | undefined | false>): Promise<T> {
+  for (const end = Date.now() + 200_000; Date.now() < end; await systemClock.sleep(50)) {
+    const found = await check().catch(() => undefined);
+    if (found) return found;
+  }
+  const cluster = await client.list(Cluster, { namespace });
+  throw new Error(
+    `never came: ${what}: ${JSON.stringify(
+      cluster.items.map(({ status }) => status?.conditions),
+      null,
+      1,
+    )}`,
+  );
+}
+
+const reconciled = (name: string) =>
+  until("TopologyReconciled", async () => {
+    const { status, spec } = await client.get(Cluster, { namespace, name });
+    const condition = status?.conditions?.find(({ type }) => type === "TopologyReconciled");
+    return condition?.status === "True" && spec.infrastructureRef && spec;
+  });
+const machines = async () => (await client.list(OpenStackMachine, { namespace })).items;
+const names = (kind: string) => simulator.inventory("demo").filter((line) => line.startsWith(`${kind} `));
+
+interface Case {
+  readonly name: string;
+  readonly classText: () => string;
+  readonly clusterText: () => string;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+const upstream: Readonly<Record<string, string>> = {
+  OPENSTACK_CLOUD: "simulator",
+  OPENSTACK_EXTERNAL_NETWORK_NAME: "public",
+  OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR: "m1.small",
+  OPENSTACK_NODE_MACHINE_FLAVOR: "m1.small",
+  KUBERNETES_VERSION: "v1.34.0",
+  CONTROL_PLANE_MACHINE_COUNT: "1",
+  WORKER_MACHINE_COUNT: "1",
+  IMAGE_REF: '""',
+  INJECT_IGNITION_SYSEXT: "false",
+};
+
+const ofRelease = (file: string) => () => readFileSync(join(release, file), "utf8");
+const ofOurs = (file: string) => () => yamlOf(clusterTemplates[file] ?? []);
+const cases: readonly Case[] = [
+  {
+    name: "ours",
+    classText: ofOurs("clusterclass-openstack.yaml"),
+    clusterText: ofOurs("cluster-template-topology.yaml"),
+    values: { ...upstream, OPENSTACK_IMAGE_NAME: "cirros" },
+  },
+  {
+    name: "upstreams",
+    classText: ofRelease("clusterclass-dev-test.yaml"),
+    clusterText: ofRelease("cluster-template-topology.yaml"),
+    values: upstream,
+  },
+];
+
+describe.each(cases)("a Cluster by the ClusterClass of $name", ({ name, classText, clusterText, values }) => {
+  const isThere = name === "ours" || existsSync(release);
+  test.skipIf(!isThere)(
+    "is created, follows a variable without new machines, and is deleted without a trace",
+    async () => {
+      const kill = run();
+      try {
+        await apply(documents(classText(), values));
+        const before = simulator.inventory("demo");
+        const from = simulator.calls.length;
+        const cluster = documents(clusterText(), {
+          ...values,
+          CLUSTER_NAME: name,
+          OPENSTACK_CLOUD_YAML_B64: cloudsYaml(),
+        });
+        // Upstream's template leaves the image's name to the user.
+        for (const one of cluster as Cluster[]) {
+          const variables = one.kind === "Cluster" ? one.spec.topology?.variables : undefined;
+          if (name === "upstreams") variables?.push({ name: "imageName", value: "cirros" });
+          else variables?.push({ name: "allowedCIDRs", value: [] });
+        }
+        await apply(cluster);
+        const { infrastructureRef } = await reconciled(name);
+        await until("a server of the control plane", async () =>
+          (await machines()).some(({ status }) => status?.initialization?.provisioned === true),
+        );
+        expect(names("server")).toHaveLength(1);
+        const created = simulator.calls.length - from;
+        expect(created, "calls to create a cluster with a load balancer and a server").toBeLessThan(80);
+
+        // Allowed addresses change in place: the load balancer's listener, and no template.
+        const templates = async () =>
+          (await client.list(OpenStackMachineTemplate, { namespace })).items
+            .map(({ metadata }) => metadata.name)
+            .toSorted();
+        const [oldTemplates, servers] = [await templates(), names("server")];
+        const found = await client.get(Cluster, { namespace, name });
+        const variables = (found.spec.topology?.variables ?? []).map((one) =>
+          one.name === "allowedCIDRs" ? { ...one, value: ["203.0.113.0/24"] } : one,
+        );
+        await client.patch(
+          Cluster,
+          { namespace, name },
+          { type: "merge", body: { spec: { topology: { variables } } } },
+        );
+        const key = { namespace, name: infrastructureRef?.name ?? "" };
+        await until("the allowed addresses", async () =>
+          (await client.get(OpenStackCluster, key)).spec.apiServer?.managedLoadBalancer?.allowedCIDRs?.includes(
+            "203.0.113.0/24",
+          ),
+        );
+        await reconciled(name);
+        expect([await templates(), names("server")]).toEqual([oldTemplates, servers]);
+
+        await client.delete(Cluster, { namespace, name });
+        await until("no Cluster", async () => (await client.find(Cluster, { namespace, name })) === undefined);
+        expect(simulator.inventory("demo")).toEqual(before);
+        await until("no templates of it", async () => (await templates()).every((one) => !one.startsWith(`${name}-`)));
+      } finally {
+        await kill();
+      }
+    },
+  );
+});
