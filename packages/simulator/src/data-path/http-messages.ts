@@ -74,10 +74,10 @@ export function forwardedHeaders(
   { source, clientCertificate, hidesServerCookie }: ForwardedFacts,
 ): string[] {
   const set = insertedHeaders(frontend, clientCertificate);
-  const upgrade = isUpgrade(raw);
+  const switching = asksForSwitch(raw);
   const kept = pairsOf(raw).flatMap(([name, value]): (readonly [string, string])[] => {
     const lower = name.toLowerCase();
-    if (set.has(lower) || (hops.has(lower) && !(upgrade && lower === "connection"))) return [];
+    if (set.has(lower) || (switching ? hops.has(lower) && lower !== "connection" : isOfConnection(lower))) return [];
     if (lower !== "cookie" || !hidesServerCookie) return [[name, value]];
     const rest = value.split(";").filter((pair) => !pair.trim().startsWith("SRV="));
     return rest.length === 0 ? [] : [[name, rest.join(";").trim()]];
@@ -86,7 +86,32 @@ export function forwardedHeaders(
   return [...kept, ...set.values(), ...own].flat();
 }
 
-const isUpgrade = (raw: readonly string[]): boolean => pairsOf(raw).some(([name]) => name.toLowerCase() === "upgrade");
+/** Headers of one connection, for a request that does not switch its protocol. */
+function isOfConnection(name: string): boolean {
+  return hops.has(name) || name === "upgrade" || name === "http2-settings";
+}
+
+/**
+ * Whether a request asks for another protocol (WebSocket, SPDY) that the proxy passes on as bytes. One with a body, or for HTTP/2 without TLS, as clients
+ * try it with any request, is served as if the server had declined.
+ */
+export function asksForSwitch(raw: readonly string[]): boolean {
+  const values = (wanted: string): string[] =>
+    pairsOf(raw).flatMap(([name, value]) =>
+      name.toLowerCase() === wanted ? value.split(",").map((each) => each.trim().toLowerCase()) : [],
+    );
+  const protocols = values("upgrade");
+  const hasBody =
+    values("transfer-encoding").length > 0 || values("content-length").some((length) => Number(length) !== 0);
+  return protocols.length > 0 && values("connection").includes("upgrade") && !protocols.includes("h2c") && !hasBody;
+}
+
+/** A body without a length keeps its framing whatever the method: Node frames none of a DELETE by itself. */
+export function framing(raw: readonly string[]): readonly string[] {
+  return pairsOf(raw).some(([name]) => name.toLowerCase() === "transfer-encoding")
+    ? ["transfer-encoding", "chunked"]
+    : [];
+}
 
 /** By their names in lower case. They replace what the client sent. */
 function insertedHeaders(

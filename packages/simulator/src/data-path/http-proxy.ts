@@ -13,6 +13,7 @@ import { decide } from "./decide.ts";
 import {
   errorPage,
   forwardedHeaders,
+  framing,
   pairsOf,
   rawPage,
   redirectPage,
@@ -111,7 +112,7 @@ function send({ asked, pool, connected }: Forwarding): ClientRequest {
   const upstream = requestOf({
     method: request.method ?? "GET",
     path: asked.facts.target,
-    headers,
+    headers: [...headers, ...framing(request.rawHeaders)],
     setHost: false,
     createConnection: () => connected.socket,
   });
@@ -125,15 +126,16 @@ function forward(context: ProxyContext, forwarding: Forwarding, response: Server
   const { asked, pool, connected } = forwarding;
   const upstream = send(forwarding);
   const memory = context.memory(pool.id);
+  upstream.on("continue", () => response.writeContinue());
   upstream.on("response", (answer) => {
     learnSession(pool, memory, { member: connected.member, setCookies: answer.headers["set-cookie"] ?? [] });
     const cookie = ownCookie(pool, connected.member, asked.facts);
     response.sendDate = false;
-    response.writeHead(
-      answer.statusCode ?? 502,
-      answer.statusMessage ?? "",
-      returnedHeaders(answer.rawHeaders, cookie),
-    );
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? "", [
+      ...returnedHeaders(answer.rawHeaders, cookie),
+      ...closing(response),
+    ]);
+    answer.once("end", () => response.addTrailers(trailersOf(answer)));
     pipeline(answer, response, () => connected.socket.destroy());
   });
   upstream.on("information", ({ statusCode }) => {
@@ -146,7 +148,19 @@ function forward(context: ProxyContext, forwarding: Forwarding, response: Server
   });
   response.on("close", () => connected.socket.destroy());
   asked.request.on("error", () => {});
+  asked.request.once("end", () => upstream.addTrailers(trailersOf(asked.request)));
   asked.request.pipe(upstream);
+}
+
+function trailersOf({ rawTrailers }: IncomingMessage): [string, string][] {
+  return pairsOf(rawTrailers).map(([name, value]) => [name, value]);
+}
+
+/** A client that was not bidden to send its body may send it or not: nothing on the connection after the response would be certain. */
+function closing(response: ServerResponse): readonly string[] {
+  const { req: request } = response;
+  const waits = request.headers.expect?.toLowerCase() === "100-continue";
+  return waits && !request.complete && request.readableLength === 0 ? ["connection", "close"] : [];
 }
 
 function forwardUpgrade(
@@ -161,6 +175,9 @@ function forwardUpgrade(
     socket.write(first);
     member.write(head);
     member.setTimeout(asked.frontend.memberTimeout, () => member.destroy());
+    // It is no request any more that could be late.
+    socket.removeAllListeners("timeout");
+    socket.setTimeout(asked.frontend.clientTimeout, () => socket.destroy());
     context.join(socket, member);
   });
   upstream.on("response", (answer) => {
@@ -181,7 +198,7 @@ function headOf(answer: IncomingMessage, more: readonly string[] = []): string {
 
 function writePage(response: ServerResponse, { status, reason, headers, body }: OwnPage): void {
   response.sendDate = false;
-  response.writeHead(status, reason, [...headers]);
+  response.writeHead(status, reason, [...headers, ...closing(response)]);
   response.end(body);
 }
 

@@ -1,10 +1,10 @@
-import { createServer as createHttp, type Server as HttpServer } from "node:http";
+import { createServer as createHttp, type IncomingMessage, type Server as HttpServer } from "node:http";
 import { createServer as createHttps } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureVersion, TlsOptions } from "node:tls";
 import type { KeyTables } from "../key-manager/model.ts";
 import { authorities, contextFor, namedContext, tlsMaterial } from "./certificates.ts";
-import { errorPage, rawPage } from "./http-messages.ts";
+import { asksForSwitch, errorPage, rawPage } from "./http-messages.ts";
 import { httpListener, upgradeListener } from "./http-proxy.ts";
 import type { Frontend, FrontendTls } from "./model.ts";
 import type { ProxyContext } from "./proxy-context.ts";
@@ -45,6 +45,7 @@ const httpOptions = {
   headersTimeout: 0,
   keepAliveTimeout: 0,
   insecureHTTPParser: false,
+  shouldUpgradeCallback: ({ rawHeaders }: IncomingMessage) => asksForSwitch(rawHeaders),
 } as const;
 
 function handlingHttp(server: HttpServer, context: ProxyContext): ConnectionServer {
@@ -53,6 +54,8 @@ function handlingHttp(server: HttpServer, context: ProxyContext): ConnectionServ
     // Node types it as a stream; it is the connection.
     upgradeListener(context)(request, socket as Socket, head);
   });
+  // Whether the client shall go on is the member's to say.
+  server.on("checkContinue", (request, response) => void server.emit("request", request, response));
   server.on("clientError", (_, socket) => {
     if (socket.writable) socket.end(rawPage(errorPage(400)));
     else socket.destroy();
