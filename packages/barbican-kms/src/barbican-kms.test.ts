@@ -169,6 +169,7 @@ describe("the Barbican KMS plugin", () => {
     expect(text).toContain('causeway_barbican_kms_call_duration_seconds_count{method="Status"} 1');
     expect(text).toContain('causeway_barbican_kms_key_reads_total{outcome="ok"} 1');
     expect(text).toContain("causeway_barbican_kms_healthy 1");
+    expect(text).toContain("openstack_api_requests_total");
     await world.cloud.keyManager.secrets.delete(id);
     const before = world.simulator.calls.length;
     expect(await world.health()).toBe("ok");

@@ -147,6 +147,18 @@ describe("the Keystone webhook", () => {
     expect(world.keystoneCalls() - before).toBe(2);
   });
 
+  it("serves metrics of its requests to Keystone and of its tokens", async () => {
+    await world.run({});
+    const token = await world.issue();
+    for (let i = 0; i < 3; i++) await world.token(token);
+    await world.token("garbage");
+    const metrics = JSON.stringify((await world.post("", "/metrics", "GET")).body);
+    expect(metrics).toMatch(/openstack_api_requests_total\{request=[^}]*\} 1/);
+    expect(metrics).toContain("openstack_api_request_duration_seconds_count");
+    expect(metrics).toMatch(/causeway_keystone_auth_tokens_total\{result=[^}]*\} 2/);
+    expect(metrics).not.toContain(token);
+  });
+
   it("responds to what is no review without failing", async () => {
     await world.run({});
     const token = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview" };

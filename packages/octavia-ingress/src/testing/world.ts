@@ -1,5 +1,5 @@
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
-import { silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import { silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   ConfigMap,
   createClient,
@@ -87,12 +87,13 @@ export class IngressWorld {
   /** Starts a controller with memory of its own; the answer stops it as a kill does. */
   run(
     more: Partial<BalancerDefaults> = {},
-    how: { clock?: Clock; log?: Log; manageSecurityGroups?: boolean } = {},
+    how: { clock?: Clock; log?: Log; metrics?: Metrics; manageSecurityGroups?: boolean } = {},
   ): () => Promise<void> {
-    const { clock = systemClock, log = silentLog, manageSecurityGroups = false } = how;
+    const { clock = systemClock, log = silentLog, metrics, manageSecurityGroups = false } = how;
+    const measured = metrics ? { metrics } : {};
     const stopping = new AbortController();
     const { signal } = stopping;
-    const cloud = connectCloud(this.#config, { clock, userAgent: "controller" });
+    const cloud = connectCloud(this.#config, { clock, log, userAgent: "controller", ...measured });
     const watch = watchCloud(cloud, { clock, intervals: { fast: 15, fastest: 15, slow: 300 } });
     const informers = createInformers(this.client, { clock });
     const balancer = {
@@ -111,6 +112,7 @@ export class IngressWorld {
       events: createEventRecorder(this.client, { component: "openstack-ingress-controller", signal }),
       clock,
       log,
+      ...measured,
     });
     const done = Promise.all([informers.run(signal), ingress.run(signal)]).catch(() => {});
     const stop = async (): Promise<void> => {
