@@ -67,6 +67,17 @@ test("a snapshot costs one call, and snapshots that are created at once share th
   expect(GET).toBeLessThan(12);
 });
 
+test("the capacity of any number of classes costs two calls in five minutes where pools are for administrators", async () => {
+  const { getCapacity } = driver.client.controller;
+  await getCapacity({});
+  const calls = counted();
+  await Promise.all(names.map((type) => getCapacity({ parameters: { type } })));
+  expect(calls()).toEqual({});
+  await world.clock.sleep(6 * 60_000);
+  await Promise.all(names.map((type) => getCapacity({ parameters: { type } })));
+  expect(calls()).toEqual({ GET: 1 });
+});
+
 test("a snapshot of a volume that was deleted a moment ago is refused with NOT_FOUND", async () => {
   const [sourceVolumeId = ""] = await createAll();
   await world.cloud.blockStorage.volumes.delete(sourceVolumeId);

@@ -9,14 +9,17 @@ import {
   METADATA_CLUSTER,
   PUBLISH_DEVICE,
   SNAPSHOTTER_METADATA,
+  TOPOLOGY_ZONE,
 } from "../names.ts";
 import { attach, detach } from "./attachment.ts";
+import { CapacityReads } from "./capacity-reads.ts";
 import { CONTROLLER_CAPABILITIES, isSharable, unsupported } from "./capabilities.ts";
 import { attributesOf, expandVolume, found, modifyVolume } from "./change-volume.ts";
 import { createVolume } from "./create-volume.ts";
 import { deleteVolume } from "./delete-volume.ts";
 import { resolveVolumes } from "./hints.ts";
 import { listVolumes } from "./list-volumes.ts";
+import { planCapacity } from "./plan-capacity.ts";
 import type { SnapshotResult } from "./plan-snapshot.ts";
 import { SnapshotReads } from "./snapshot-reads.ts";
 import { createSnapshot, deleteSnapshot, listSnapshots, type SnapshotSpec } from "./snapshots.ts";
@@ -50,6 +53,8 @@ function volumeCalls(options: ControllerOptions): ControllerImpl {
   const { clouds, clusterId = "", withTopology = true } = options;
   const parts = shared(options);
   const operations = new Operations();
+  const reads = new Map(clouds.all.map((storage) => [storage, new CapacityReads(storage, parts.clock)]));
+  const capacityOf = (storage: StorageCloud) => reads.get(storage) ?? new CapacityReads(storage, parts.clock);
   const onVolume = <T>(
     call: { id: string; request: string; signal: AbortSignal },
     work: (signal: AbortSignal) => Promise<T>,
@@ -116,10 +121,15 @@ function volumeCalls(options: ControllerOptions): ControllerImpl {
       const { volumeContext, volumeCapabilities, parameters, mutableParameters } = request;
       return { confirmed: { volumeContext, volumeCapabilities, parameters, mutableParameters } };
     },
-    async getCapacity(request, { signal }) {
-      const limits = await clouds.of({}).cloud.blockStorage.limits({ signal });
-      const unsupportedCapability = request.volumeCapabilities.some((each) => unsupported(each, true) !== undefined);
-      return { availableCapacity: unsupportedCapability ? 0n : remaining(limits) };
+    async getCapacity(request) {
+      const storage = clouds.of({});
+      const { limits, backends } = await capacityOf(storage).read();
+      const zone = request.accessibleTopology?.segments[TOPOLOGY_ZONE] ?? "";
+      const { type = "", availability = "" } = request.parameters;
+      if (request.volumeCapabilities.some((each) => unsupported(each, true) !== undefined))
+        return { availableCapacity: 0n };
+      const searched = availability || (withTopology && storage.options.ignoreVolumeAz !== true ? zone : "");
+      return planCapacity({ limits, backends, type, zone: searched });
     },
     async listVolumes(request, { signal }) {
       if (request.maxEntries < 0) throw new CausewayError("CSI_INVALID_ARGUMENT", "max_entries is negative.");
@@ -276,10 +286,4 @@ async function anywhere(clouds: Clouds, id: string, signal: AbortSignal): Promis
     if (volume) return volume;
   }
   throw new CausewayError("CSI_NOT_FOUND", `Volume ${id} does not exist.`);
-}
-
-/** Bytes that the project's quota leaves. */
-function remaining(limits: Readonly<Record<string, number>>): bigint {
-  const [most = -1, used = 0] = [limits["maxTotalVolumeGigabytes"], limits["totalGigabytesUsed"]];
-  return most < 0 ? 2n ** 63n - 1n : bytesOf(Math.max(0, most - used));
 }

@@ -56,6 +56,9 @@ export function createBlockStorageService(client: ServiceClient): S.BlockStorage
       const query = { detail: true };
       return listIn(await client.send({ method: "GET", route: "/scheduler-stats/get_pools", query }, options), "pools");
     },
+    async services(options) {
+      return listIn(await client.send({ method: "GET", route: "/os-services" }, options), "services");
+    },
     async setSnapshotMetadata(id, metadata, options) {
       await client.send({ method: "POST", route: "/snapshots/{id}/metadata", ids: [id], body: { metadata } }, options);
     },

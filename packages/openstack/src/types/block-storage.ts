@@ -202,6 +202,8 @@ export interface BlockStorageService {
   ): Promise<{ id: string }>;
   /** Those of all backends; for administrators, where the policy is not another. */
   pools(options?: CallOptions): Promise<StoragePool[]>;
+  /** Processes of Cinder and their zones; for administrators. */
+  services(options?: CallOptions): Promise<{ binary: string; host: string; zone: string }[]>;
   setSnapshotMetadata(id: string, metadata: Readonly<Record<string, string>>, options?: CallOptions): Promise<void>;
   setMetadata(volumeId: string, metadata: Readonly<Record<string, string>>, options?: CallOptions): Promise<void>;
   availabilityZones(options?: CallOptions): Promise<{ zoneName: string; zoneState: { available: boolean } }[]>;
