@@ -2,6 +2,7 @@ import { array, isRecord, record, text, type Json } from "../json/json.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
 import type { FieldProblem } from "../errors/status.ts";
 import { pathFaults } from "../syntax/names.ts";
+import { nanosOf } from "../syntax/quantity.ts";
 import { each, given, supported } from "./pods/checks.ts";
 
 /*
@@ -40,15 +41,21 @@ function hasOutside({ metrics }: Json): boolean {
 }
 
 function targetProblems(target: Json, field: string): FieldProblem[] {
-  const problems = ["kind", "name"].flatMap((name) => {
-    const value = text(target[name]);
-    const at = `${field}.${name}`;
-    return value === "" ? [required(at)] : pathFaults(value).map((why) => invalidValue(at, value, why));
-  });
+  const problems = namedProblems(target, field);
   const isCore = !text(target["apiVersion"]).includes("/") && target["kind"] !== "ReplicationController";
   if (!isCore) return problems;
   const why = "apiVersion must specify API group";
   return [...problems, invalidValue(`${field}.apiVersion`, text(target["apiVersion"]), why)];
+}
+
+function namedProblems(reference: Json, field: string): FieldProblem[] {
+  return ["kind", "name"].flatMap((name) => segmentProblems(reference[name], `${field}.${name}`));
+}
+
+/** The controller builds URLs from the value. */
+function segmentProblems(value: unknown, field: string, missing?: string): FieldProblem[] {
+  const name = text(value);
+  return name === "" ? [required(field, missing)] : pathFaults(name).map((why) => invalidValue(field, name, why));
 }
 
 const SOURCES: Readonly<Record<string, string>> = {
@@ -82,8 +89,11 @@ function sourceProblems(held: Json, at: string, source: string): FieldProblem[] 
   if (source === "containerResource" && text(held["container"]) === "") {
     problems.push(required(`${at}.container`, "must specify a container"));
   }
-  if (!isResource && text(record(held["metric"])["name"]) === "") {
-    problems.push(required(`${at}.metric.name`, "must specify a metric name"));
+  if (source === "object") problems.push(...namedProblems(record(held["describedObject"]), `${at}.describedObject`));
+  if (!isResource) {
+    problems.push(
+      ...segmentProblems(record(held["metric"])["name"], `${at}.metric.name`, "must specify a metric name"),
+    );
   }
   problems.push(...metricTargetProblems(target, `${at}.target`));
   const hasUse = target["averageUtilization"] !== undefined;
@@ -91,6 +101,7 @@ function sourceProblems(held: Json, at: string, source: string): FieldProblem[] 
   if (source === "pods" && !hasValue) {
     problems.push(required(`${at}.target.averageValue`, "must specify a positive target averageValue"));
   }
+  if (source === "object" || source === "external") problems.push(...wholeProblems(target, `${at}.target`, source));
   if (!isResource) return problems;
   if (!hasUse && !hasValue) {
     const why = "must set either a target raw value or a target utilization";
@@ -103,12 +114,29 @@ function sourceProblems(held: Json, at: string, source: string): FieldProblem[] 
   return problems;
 }
 
+/** Of metrics that are one number. */
+function wholeProblems(target: Json, field: string, source: "object" | "external"): FieldProblem[] {
+  const [hasValue, hasAverage] = [given(target, "value"), given(target, "averageValue")];
+  if (!hasValue && !hasAverage) {
+    const goal = source === "object" ? "or averageValue" : "for metric or a per-pod target";
+    return [required(`${field}.averageValue`, `must set either a target value ${goal}`)];
+  }
+  if (source === "object" || !hasValue || !hasAverage) return [];
+  return [forbiddenField(`${field}.value`, "may not set both a target value for metric and a per-pod target")];
+}
+
 function metricTargetProblems(target: Json, field: string): FieldProblem[] {
   const { type, averageUtilization: use } = target;
   const problems: FieldProblem[] = [];
   if (text(type) === "") problems.push(required(`${field}.type`, "must specify a metric target type"));
   else if (!TARGETS.includes(text(type))) {
     problems.push(invalidValue(`${field}.type`, type, "must be either Utilization, Value, or AverageValue"));
+  }
+  for (const name of ["value", "averageValue"]) {
+    const amount = given(target, name) ? nanosOf(target[name]) : undefined;
+    if (amount !== undefined && amount <= 0n) {
+      problems.push(invalidValue(`${field}.${name}`, target[name], "must be positive"));
+    }
   }
   if (typeof use === "number" && use < 1) {
     problems.push(invalidValue(`${field}.averageUtilization`, use, "must be greater than 0"));

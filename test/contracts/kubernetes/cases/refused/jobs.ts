@@ -267,6 +267,56 @@ export const jobs: readonly Row[] = [
     ],
   ],
   [
+    "hpa: pods named as a path, of nothing",
+    "HorizontalPodAutoscaler",
+    hpa({
+      metrics: [
+        { type: "Pods", pods: { metric: { name: "a/b" }, target: { type: "AverageValue", averageValue: "0" } } },
+      ],
+    }),
+    [
+      "spec.metrics[0].pods.metric.name: Invalid value: \"a/b\": may not contain '/'",
+      'spec.metrics[0].pods.target.averageValue: Invalid value: "0": must be positive',
+    ],
+  ],
+  [
+    "hpa: object named as a path, without value",
+    "HorizontalPodAutoscaler",
+    hpa({
+      metrics: [
+        {
+          type: "Object",
+          object: {
+            describedObject: { apiVersion: "v1", kind: "Service", name: ".." },
+            metric: { name: "m" },
+            target: { type: "Utilization", averageUtilization: 1 },
+          },
+        },
+      ],
+    }),
+    [
+      "spec.metrics[0].object.describedObject.name: Invalid value: \"..\": may not be '..'",
+      "spec.metrics[0].object.target.averageValue: Required value: must set either a target value or averageValue",
+    ],
+  ],
+  [
+    "hpa: external named as a path, with both values",
+    "HorizontalPodAutoscaler",
+    hpa({
+      metrics: [
+        {
+          type: "External",
+          external: { metric: { name: "a%b" }, target: { type: "Value", value: "-1", averageValue: "1" } },
+        },
+      ],
+    }),
+    [
+      "spec.metrics[0].external.metric.name: Invalid value: \"a%b\": may not contain '%'",
+      'spec.metrics[0].external.target.value: Invalid value: "-1": must be positive',
+      "spec.metrics[0].external.target.value: Forbidden: may not set both a target value for metric and a per-pod target",
+    ],
+  ],
+  [
     "hpa: behavior",
     "HorizontalPodAutoscaler",
     hpa({ behavior: { scaleUp: { policies: [], stabilizationWindowSeconds: -1 } } }),
