@@ -241,6 +241,11 @@ describe("metrics of other kinds", () => {
       },
       4,
     ],
+    [
+      "a target of zero is no reason to change anything",
+      { readings: whole(external({ type: "Value", value: "0" }), 0), spec: { minReplicas: 1 } },
+      undefined,
+    ],
   ])("%s", (_title, given, to) => {
     expect(sizeOf({ pods: same(2, { cpu: 1 }), ...given })).toBe(to);
   });
