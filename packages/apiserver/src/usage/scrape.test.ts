@@ -117,7 +117,22 @@ test("a node whose kubelet refuses is left out, and where there is no other one 
 
 test("an answer that is no summary has nothing", () => {
   for (const answer of [undefined, 7, [], { node: 7, pods: "none" }, { pods: [{ podRef: 7, containers: [{}] }] }]) {
-    const { node, pods } = readSummary(answer);
+    const { node, pods } = readSummary(answer, () => ["web"]);
     expect([node, [...pods.values()].flatMap((each) => [...each])]).toEqual([undefined, []]);
   }
+});
+
+test("of a kubelet's answer only containers that run in pods of its node are kept, and a long answer is not read to its end", () => {
+  const pod = (name: string) => ({
+    podRef: { namespace: "default", name },
+    containers: ["web", "invented"].map((each) => ({ name: each, ...stats(1, 1) })),
+  });
+  const requested: string[] = [];
+  const answer = { pods: [pod("web"), ...Array.from({ length: 5000 }, (_, index) => pod(`invented-${index}`))] };
+  const { pods } = readSummary(answer, (_namespace, name) => {
+    requested.push(name);
+    return name === "web" ? ["web"] : [];
+  });
+  expect([...pods].map(([name, containers]) => [name, [...containers.keys()]])).toEqual([["default/web", ["web"]]]);
+  expect(requested).toHaveLength(1000);
 });

@@ -19,17 +19,28 @@ export interface Summary {
   readonly pods: ReadonlyMap<string, ReadonlyMap<string, Sample>>;
 }
 
-/** Reads a kubelet's /stats/summary. What lacks a figure is left out: a container that just started has no rate yet. */
-export function readSummary(answer: unknown): Summary {
+/** The names of the containers that run in a pod on the node; none where the node has no such pod. */
+export type RunningOf = (namespace: string, name: string) => readonly string[];
+
+/** More pods than a node has. */
+const MOST_PODS = 1000;
+
+/**
+ * Reads a kubelet's /stats/summary. What lacks a figure is left out: a container that just started has no rate yet. A tenant may run the kubelet: of its
+ * answer only what `runningOf` knows is kept, so that it holds no more memory than the pods that are stored.
+ */
+export function readSummary(answer: unknown, runningOf: RunningOf): Summary {
   const pods = new Map<string, ReadonlyMap<string, Sample>>();
-  for (const pod of array(record(answer)["pods"])) {
-    const name = `${text(at(pod, "podRef", "namespace"))}/${text(at(pod, "podRef", "name"))}`;
+  for (const pod of array(record(answer)["pods"]).slice(0, MOST_PODS)) {
+    const [namespace, name] = [text(at(pod, "podRef", "namespace")), text(at(pod, "podRef", "name"))];
+    const running = new Set(runningOf(namespace, name));
     const containers = new Map<string, Sample>();
-    for (const container of array(record(pod)["containers"])) {
+    for (const container of running.size === 0 ? [] : array(record(pod)["containers"])) {
       const sample = sampleOf(record(container));
-      if (sample) containers.set(text(record(container)["name"]), sample);
+      const own = text(record(container)["name"]);
+      if (sample && running.has(own)) containers.set(own, sample);
     }
-    pods.set(name, containers);
+    if (containers.size > 0) pods.set(`${namespace}/${name}`, containers);
   }
   return { node: sampleOf(record(record(answer)["node"])), pods };
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Call } from "../contract/call.ts";
+import { charged, type Call } from "../contract/call.ts";
 import { apiError, notFound } from "../errors/status.ts";
 import { at, text, timestamp, type Json } from "../json/json.ts";
 import { apiVersionOf } from "../contract/resource.ts";
@@ -118,11 +118,12 @@ async function declaredByNode(call: Call): Promise<ReadonlyMap<string, Amount>> 
 const PAGE = 500;
 
 /** Everything of a resource, a page at a time, so that others have their turn between pages. */
-async function stored({ cluster }: Call, resource: string, namespace?: string): Promise<readonly KubeObject[]> {
+async function stored(call: Call, resource: string, namespace?: string): Promise<readonly KubeObject[]> {
+  const { cluster } = call;
   const found: KubeObject[] = [];
   const query = { cluster: cluster.name, resource, limit: PAGE, ...(namespace ? { namespace } : {}) };
   for (let after: string | undefined; ; await setImmediate()) {
-    const page = cluster.store.list({ ...query, ...(after === undefined ? {} : { after }) });
+    const page = charged(call, () => cluster.store.list({ ...query, ...(after === undefined ? {} : { after }) }));
     for (const { object } of page.items) found.push(object);
     if (page.next === undefined) return found;
     after = page.next;
