@@ -134,6 +134,24 @@ describe("an upgrade of a control plane as pods", () => {
     expect(cluster.performed).toEqual([etcd, api, manager, scheduler].map((id) => `apply ${id}`));
   });
 
+  test("from a version that is not in the table any more deletes nothing while etcd rolls out", () => {
+    const before = new PlayedCluster({ versions: { "v1.31": { etcd: "3.5.15-0" } } });
+    before.complete(specOf({ version: "v1.31.4" }));
+    const cluster = new PlayedCluster();
+    for (const [id, object] of before.live) cluster.live.set(id, object);
+    const { namespace, pods, joinedAt } = before;
+    Object.assign(cluster, { namespace, pods, joinedAt });
+    const upgraded = specOf({ version: "v1.32.1" });
+    cluster.settle(upgraded);
+    expect([etcd, api, manager, scheduler].map((id) => imageOf(cluster, id))).toEqual([
+      "etcd:3.5.16-0",
+      "kube-apiserver:v1.31.4",
+      "kube-controller-manager:v1.31.4",
+      "kube-scheduler:v1.31.4",
+    ]);
+    expect(cluster.complete(upgraded).status).toMatchObject({ ready: true, version: "v1.32.1" });
+  });
+
   test("whose image is missing keeps the old API servers and says who must act", () => {
     const cluster = new PlayedCluster();
     cluster.complete(specOf());

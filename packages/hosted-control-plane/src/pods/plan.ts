@@ -1,18 +1,18 @@
-import type { KubeObject, Namespace, Plan, Secret, Service } from "@causeway/kubernetes";
-import type { KeyPair } from "@causeway/foundation";
+import type { KubeObject, Namespace, Plan, Service } from "@causeway/kubernetes";
 import type { ControlPlaneProblem, ControlPlaneState } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { imagesOf } from "./images.ts";
 import { differs, idOf, stamped } from "./live.ts";
-import { etcdMembers } from "./objects/etcd.ts";
-import { programCredentials, rootCredentials } from "./objects/credentials.ts";
+import { rootCredentials } from "./objects/credentials.ts";
 import { endpointOf, tenantNetwork } from "./objects/network.ts";
+import { credentialsOf, issueSteps } from "./plan-credentials.ts";
 import { refusalOf } from "./refusals.ts";
 import { podProblem, replicasOf, servedVersion, workload } from "./rollout.ts";
 import { stagesOf, type Endpoint } from "./stages.ts";
-import type { Credentials, Step } from "./steps.ts";
+import type { Step } from "./steps.ts";
 import {
   appliedAnnotation,
+  componentLabel,
   idAnnotation,
   initializedAnnotation,
   inputsAnnotation,
@@ -66,7 +66,7 @@ function planPrograms(
     stages.isServing && observed.joinedAt !== server ? [{ type: "create-join-objects", server }] : [];
   const problem = stages.isComplete ? undefined : (podProblem(observed.pods) ?? rolling(stages.waitsFor));
   const status = stateOf(observed, problem, endpoint);
-  const steps = [...applySteps(observed, wanted), ...prune(observed, kept), ...join];
+  const steps = [...applySteps(observed, wanted), ...prune(observed, kept, stages.untouched), ...join];
   return {
     steps,
     status: {
@@ -138,49 +138,6 @@ function namespaceSteps({ namespace, namespaceName, spec, settings, live }: Obse
   return differs(namespace, object) ? [{ type: "apply-namespace", object }] : [];
 }
 
-/** The Secrets whose certificates were issued from something else, or are at half their life. */
-function issueSteps({ live }: Observed, all: readonly Credentials[], now: number): Step[] {
-  return all.flatMap((credentials): Step[] => {
-    const secret = live.get(`Secret/${credentials.name}`) as Secret | undefined;
-    const id = `Secret/${credentials.name}`;
-    if (secret === undefined) return [{ type: "issue", id, credentials }];
-    if (credentials.once || isCurrent(secret, credentials, now)) return [];
-    const { resourceVersion } = secret.metadata;
-    return [
-      { type: "issue", id, credentials, ...(resourceVersion === undefined ? {} : { replaces: resourceVersion }) },
-    ];
-  });
-}
-
-function isCurrent({ metadata, data }: Secret, { inputs, entries }: Credentials, now: number): boolean {
-  const { annotations = {} } = metadata;
-  const files = entries.flatMap(({ type, file }) => (type === "certificate" ? [`${file}.crt`, `${file}.key`] : [file]));
-  return (
-    annotations[inputsAnnotation] === inputs &&
-    Number(annotations[renewAtAnnotation]) > now &&
-    files.every((file) => data?.[file] !== undefined)
-  );
-}
-
-function credentialsOf(observed: Observed, endpoint: Endpoint): Credentials[] {
-  const { spec, settings, namespaceName, live, cloudConfig } = observed;
-  return programCredentials({
-    spec,
-    namespace: namespaceName,
-    clusterDomain: settings.clusterDomain ?? "cluster.local",
-    endpoint,
-    etcdAuthority: pairOf(live.get("Secret/etcd-ca") as Secret | undefined),
-    members: etcdMembers(spec.pods?.datastore),
-    cloudConfig,
-    tunnel: settings.tunnel,
-  });
-}
-
-function pairOf(secret: Secret | undefined): KeyPair {
-  const file = (name: string) => Buffer.from(secret?.data?.[name] ?? "", "base64").toString("utf8");
-  return { certificate: file("ca.crt"), key: file("ca.key") };
-}
-
 function applySteps({ live }: Observed, objects: readonly KubeObject[]): Step[] {
   return objects.flatMap((object): Step[] => {
     const wanted = stamped(object);
@@ -190,9 +147,10 @@ function applySteps({ live }: Observed, objects: readonly KubeObject[]): Step[] 
 }
 
 /** What we applied earlier and is not wanted any more. Objects without our stamp are not ours. */
-function prune({ live }: Observed, kept: ReadonlySet<string>): Step[] {
+function prune({ live }: Observed, kept: ReadonlySet<string>, untouched: readonly string[]): Step[] {
   return [...live].flatMap(([id, object]): Step[] => {
-    const { annotations = {}, deletionTimestamp } = object.metadata;
+    const { annotations = {}, labels = {}, deletionTimestamp } = object.metadata;
+    if (untouched.includes(labels[componentLabel] ?? "")) return [];
     const isOurs = annotations[appliedAnnotation] !== undefined || annotations[inputsAnnotation] !== undefined;
     return kept.has(id) || !isOurs || deletionTimestamp !== undefined ? [] : [{ type: "delete", id, object }];
   });

@@ -22,6 +22,8 @@ export interface Stages {
   readonly isServing: boolean;
   /** Every program is as requested. */
   readonly isComplete: boolean;
+  /** Programs of stages that have not begun, which run with images that are not known any more. They are left as they are. */
+  readonly untouched: readonly string[];
   /** The program that the next stage waits for. */
   readonly waitsFor: string;
 }
@@ -56,6 +58,7 @@ export function stagesOf(observed: Observed, { endpoint, images }: StageFrom): S
   const controllersDone = controllers.began && isDone(observed, controllers.objects);
   return {
     objects: [...etcd, ...servers.objects, ...controllers.objects],
+    untouched: [...servers.untouched, ...controllers.untouched],
     isServing: !sleeping && (api?.status?.readyReplicas ?? 0) > 0,
     isComplete: etcdDone && apiDone && controllersDone,
     waitsFor: [...(etcdDone ? [] : ["etcd"]), ...(apiDone ? [] : ["kube-apiserver"]), "the controllers"][0] ?? "",
@@ -75,6 +78,7 @@ interface Stage {
   readonly objects: readonly KubeObject[];
   /** False: what runs is kept as it is. */
   readonly began: boolean;
+  readonly untouched: readonly string[];
 }
 
 /** etcd runs as long as an API server does. */
@@ -98,8 +102,9 @@ function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boo
   const credentials = digestOf([secretDigest(observed, "kube-apiserver"), tunnel ?? null]);
   const wanted: Held = { version: spec.version, images, replicas: spec.replicas, credentials };
   const now = began ? wanted : heldOf(observed, "kube-apiserver");
-  if (now === undefined) return { objects: [], began };
-  return { objects: [apiServerConfig({ namespace, tunnel }), ...apiServerObjects({ ...base, ...now, tunnel })], began };
+  if (now === undefined) return { objects: [], began, untouched: ["kube-apiserver"] };
+  const objects = [apiServerConfig({ namespace, tunnel }), ...apiServerObjects({ ...base, ...now, tunnel })];
+  return { objects, began, untouched: [] };
 }
 
 const controllerNames = ["kube-controller-manager", "kube-scheduler", "cloud-controller-manager"];
@@ -108,21 +113,25 @@ function controllersStage(observed: Observed, { sleeping, ...base }: Base, apiDo
   const { spec, settings } = observed;
   const { images } = base;
   const began = apiDone || sleeping;
+  const untouched: string[] = [];
   const objects = controllerNames.flatMap((name) => {
     const isCloud = name === "cloud-controller-manager";
     if (isCloud && spec.pods?.cloudConfigSecret === undefined) return [];
     const credentials = secretDigest(observed, name);
     const wanted: Held = { version: spec.version, images, replicas: spec.replicas, credentials };
     const now = began ? wanted : heldOf(observed, name);
-    if (now === undefined) return [];
+    if (now === undefined) {
+      untouched.push(name);
+      return [];
+    }
     const from = { ...base, ...now, credentials: { [name]: now.credentials } };
     const all = isCloud ? cloudControllerObjects(from, settings.causewayImage ?? "") : controllerObjects(from);
     return all.filter(({ metadata }) => metadata.name === name);
   });
-  return { objects, began };
+  return { objects, began, untouched };
 }
 
-/** What runs now; undefined: nothing. */
+/** What runs now; undefined: nothing, or something whose version is not in the table of images any more. */
 function heldOf({ live, settings }: Observed, name: string): Held | undefined {
   const running = workload(live.get(`Deployment/${name}`));
   const version = templateVersion(running);
