@@ -3,6 +3,7 @@ import { computeGroups } from "./cases/compute.ts";
 import { identityGroups } from "./cases/identity.ts";
 import { imageGroups } from "./cases/image.ts";
 import { keyManagerGroups } from "./cases/key-manager.ts";
+import { l7ValueGroup } from "./cases/l7-values.ts";
 import { loadBalancerGroups } from "./cases/load-balancer.ts";
 import { networkGroups } from "./cases/network.ts";
 import { placementGroups } from "./cases/placement.ts";
@@ -18,6 +19,7 @@ export const groups: readonly RawGroup[] = [
   ...networkGroups,
   ...computeGroups,
   ...loadBalancerGroups,
+  l7ValueGroup,
   ...keyManagerGroups,
   ...shareGroups,
   ...placementGroups,

@@ -1,5 +1,13 @@
 import type { DesiredPolicy } from "@causeway/octavia-tree";
 import type { L7RuleCreate } from "@causeway/openstack";
+import {
+  addressProblem,
+  comparison,
+  expression,
+  literal,
+  ruleProblem as valueProblem,
+  shown,
+} from "../balancer/l7-values.ts";
 import { rulesWithout, type Served } from "./redirects.ts";
 import type { RedirectFilter, RouteMatch, RouteRule } from "../objects/gateway.ts";
 
@@ -18,13 +26,14 @@ export interface ListenerPort {
   readonly tls: boolean;
 }
 
-/** Octavia stores no longer value. */
-const LONGEST = 255;
 const CODES = [301, 302, 303, 307, 308];
 
 /** What of a rule Octavia cannot do, by name; undefined: nothing. `hosts`: those that it would serve, "" for every host. */
 export function ruleProblem(rule: RouteRule, hosts: readonly string[]): string | undefined {
-  const problems = (rule.matches ?? []).map((match) => matchProblem(match, hosts));
+  const problems = (rule.matches ?? []).map((match, i) => {
+    const problem = matchProblem(match, hosts);
+    return problem && `matches[${i}]: ${problem}`;
+  });
   const first = problems.find((problem) => problem !== undefined);
   if (first !== undefined) return first;
   if (rule.timeouts !== undefined) return "timeouts: Octavia has them for a listener, not for a rule";
@@ -43,34 +52,25 @@ export function ruleProblem(rule: RouteRule, hosts: readonly string[]): string |
 function matchProblem(match: RouteMatch, hosts: readonly string[]): string | undefined {
   if (match.method !== undefined) return "method: Octavia cannot match the method of a request";
   if ((match.queryParams ?? []).length > 0) return "queryParams: Octavia cannot match query parameters";
+  // HAProxy compares what is between the commas of a header.
+  const listed = (match.headers ?? []).find(({ type = "Exact", value }) => type === "Exact" && value.includes(","));
+  if (listed)
+    return `header ${shown(listed.name)} ${shown(listed.value)}: Octavia compares each part between commas, so no request would match`;
   const rules = [...hosts.flatMap((host) => hostRules(host, 65_535)), ...matchRules(match)];
-  const long = rules.find(({ value }) => value.length > LONGEST);
-  if (long) return `a match needs an L7 rule of ${long.value.length} characters; Octavia stores ${LONGEST}`;
-  if (rules.some(({ value }) => /\s/.test(value))) return "white space in a value: Octavia refuses it";
-  const broken = rules.find(({ compare_type, value }) => compare_type === "REGEX" && !isExpression(value));
-  return broken && `the regular expression ${broken.value} cannot be read`;
+  return rules.map(valueProblem).find((problem) => problem !== undefined);
 }
 
-/** It is compiled only, never run. Named groups are written as in Python, which Octavia checks them with. */
-function isExpression(text: string): boolean {
-  try {
-    new RegExp(text.replaceAll("(?P<", "(?<"));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function redirectProblem(
-  { hostname, path, statusCode = 302 }: RedirectFilter,
-  hosts: readonly string[],
-): string | undefined {
+function redirectProblem(redirect: RedirectFilter, hosts: readonly string[]): string | undefined {
+  const { hostname, path, statusCode = 302 } = redirect;
   if (!CODES.includes(statusCode)) return `requestRedirect.statusCode ${statusCode}: Octavia has ${CODES.join(", ")}`;
   if (path?.type === "ReplacePrefixMatch")
     return "requestRedirect.path.replacePrefixMatch: Octavia cannot replace a prefix";
   if (hostname === undefined && hosts.some((host) => host === "" || host.startsWith("*.")))
     return "requestRedirect without hostname: Octavia cannot redirect to the host of the request where the route has no exact hostname";
-  return undefined;
+  const [host = ""] = hosts.toSorted((a, b) => b.length - a.length);
+  const { url, prefix } = redirection(redirect, host, { port: 65_535, tls: true });
+  const problem = addressProblem(url ?? prefix ?? "");
+  return problem && `requestRedirect ${problem}`;
 }
 
 export interface HttpPolicies {
@@ -119,7 +119,7 @@ function rank({ host, match: { path, headers = [] } }: HttpMatch): number[] {
 /** A wildcard stands for one label or more. */
 function hostRules(host: string, port: number): L7RuleCreate[] {
   if (host === "") return [];
-  const text = host.startsWith("*.") ? `.+\\.${escaped(host.slice(2))}` : escaped(host);
+  const text = host.startsWith("*.") ? `.+\\.${literal(host.slice(2))}` : literal(host);
   return [{ type: "HOST_NAME", compare_type: "REGEX", value: `^${text}(:${port})?$` }];
 }
 
@@ -132,19 +132,18 @@ function matchRules({ path, headers = [] }: RouteMatch): L7RuleCreate[] {
     pathRule(type, value),
     ...first.map(({ type: how = "Exact", name, value: text }): L7RuleCreate => ({
       type: "HEADER",
-      compare_type: how === "Exact" ? "EQUAL_TO" : "REGEX",
       key: name,
-      value: text,
+      ...(how === "Exact" ? comparison("EQUAL_TO", text) : { compare_type: "REGEX", value: expression(text) }),
     })),
   ];
 }
 
 function pathRule(type: string, value: string): L7RuleCreate {
-  if (type === "Exact") return { type: "PATH", compare_type: "EQUAL_TO", value };
-  if (type === "RegularExpression") return { type: "PATH", compare_type: "REGEX", value };
+  if (type === "Exact") return { type: "PATH", ...comparison("EQUAL_TO", value) };
+  if (type === "RegularExpression") return { type: "PATH", compare_type: "REGEX", value: expression(value) };
   const elements = value.replace(/\/+$/, "");
   if (elements === "") return { type: "PATH", compare_type: "STARTS_WITH", value: "/" };
-  return { type: "PATH", compare_type: "REGEX", value: `^${escaped(elements)}(/.*)?$` };
+  return { type: "PATH", compare_type: "REGEX", value: `^${literal(elements)}(/.*)?$` };
 }
 
 /** Without a path the prefix keeps path and query of the request. */
@@ -159,8 +158,4 @@ function redirection(
   const base = `${own}://${hostname ?? host}${target === usual ? "" : `:${target}`}`;
   if (path?.replaceFullPath === undefined) return { action: "REDIRECT_PREFIX", prefix: base, code: statusCode };
   return { action: "REDIRECT_TO_URL", url: `${base}${path.replaceFullPath}`, code: statusCode };
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -76,6 +76,6 @@ test("the most specific match decides, whatever the order in which they are writ
 
 test("refuses what Octavia cannot store", () => {
   expect(matchProblem(match("a", `/${"x".repeat(260)}`), 80)).toContain("Octavia stores 255");
-  expect(matchProblem(match("a", "/a b"), 80)).toContain("white space");
+  expect(matchProblem(match("a", "/a b"), 80)).toContain("percent-encoded");
   expect(matchProblem(match("a", "/a"), 80)).toBeUndefined();
 });

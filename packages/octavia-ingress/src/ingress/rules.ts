@@ -1,5 +1,6 @@
 import { policyName, type DesiredPolicy } from "@causeway/octavia-tree";
 import type { L7RuleCreate } from "@causeway/openstack";
+import { comparison, literal, ruleProblem, shown } from "../balancer/l7-values.ts";
 import type { IngressPath } from "../objects/ingress.ts";
 
 /** One host and path of an Ingress, and where its requests go. */
@@ -10,9 +11,6 @@ export interface Match {
   readonly pathType: IngressPath["pathType"];
   readonly pool: string;
 }
-
-/** Octavia stores no longer value. */
-const LONGEST = 255;
 
 /** The L7 policies of a listener, the most specific first: Octavia applies the first that matches. Equal matches: the first counts. */
 export function policiesOf(matches: readonly Match[], port: number): DesiredPolicy[] {
@@ -30,10 +28,9 @@ export function matchKey(match: Match, port: number): string {
 
 /** Why a match cannot be an L7 policy. */
 export function matchProblem(match: Match, port: number): string | undefined {
-  const long = [...hostRules(match.host, port), pathRule(match)].find(({ value }) => value.length > LONGEST);
-  if (long)
-    return `${match.host}${match.path} needs an L7 rule of ${long.value.length} characters; Octavia stores ${LONGEST}`;
-  return /[\s\0]/.test(match.path) ? `path ${match.path} contains white space, which Octavia refuses` : undefined;
+  if (/[^!-~]/.test(match.path))
+    return `path ${shown(match.path)} contains white space or characters beyond ASCII; write them percent-encoded, as clients send them`;
+  return [...hostRules(match.host, port), pathRule(match)].map(ruleProblem).find((problem) => problem !== undefined);
 }
 
 /** Exact hosts before wildcards before every host; then the longer path; then Exact before Prefix. */
@@ -57,25 +54,21 @@ function pathRank(type: Match["pathType"]): number {
 /** The host of a request may have the listener's port. A wildcard stands for one label. */
 function hostRules(host: string, port: number): L7RuleCreate[] {
   if (host === "") return [];
-  const text = host.startsWith("*.") ? `[^.]+\\.${escaped(host.slice(2))}` : escaped(host);
+  const text = host.startsWith("*.") ? `[^.]+\\.${literal(host.slice(2))}` : literal(host);
   return [{ type: "HOST_NAME", compare_type: "REGEX", value: `^${text}(:${port})?$` }];
 }
 
 /** Kubernetes' meaning: a Prefix ends where a path element ends. ImplementationSpecific is a plain prefix, as upstream has all paths. */
 function pathRule(match: Match): L7RuleCreate {
   const path = match.path === "" ? "/" : match.path;
-  if (match.pathType === "Exact") return { type: "PATH", compare_type: "EQUAL_TO", value: path };
+  if (match.pathType === "Exact") return { type: "PATH", ...comparison("EQUAL_TO", path) };
   const elements = trimmed(match);
   if (match.pathType === "ImplementationSpecific" || elements === "")
-    return { type: "PATH", compare_type: "STARTS_WITH", value: path };
-  return { type: "PATH", compare_type: "REGEX", value: `^${escaped(elements)}(/.*)?$` };
+    return { type: "PATH", ...comparison("STARTS_WITH", path) };
+  return { type: "PATH", compare_type: "REGEX", value: `^${literal(elements)}(/.*)?$` };
 }
 
 /** "/a/" and "/a" are the same prefix. */
 function trimmed({ path, pathType }: Match): string {
   return pathType === "Prefix" ? path.replace(/\/+$/, "") : path;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -74,13 +74,14 @@ function makePolicyTree(
   const pool = wanted === undefined ? undefined : defaultPool(state, balancer, { wanted, byName, touched });
   if (pool && pool.name !== "") byName.set(pool.name, pool);
   const fields = { ...rest, listener_id: listener.id, ...(pool ? { redirect_pool_id: pool.id } : {}) };
-  checkL7(balancer, "l7policies");
   quota(state, balancer, "l7policy");
   const made = makePolicy(state, balancer, { listener, input: readCreate(policyFields, fields, "l7policies") });
   const ruleRefs = listOf(object)(rules ?? [], "rules").map((rule) => {
     quota(state, balancer, "l7rule");
     return `rule:${makeRule(state, balancer, { policy: made, input: readCreate(ruleFields, rule, "rules") }).id}`;
   });
+  // Octavia calls the driver last.
+  checkL7(balancer, "l7policies");
   return [`l7policy:${made.id}`, ...ruleRefs];
 }
 

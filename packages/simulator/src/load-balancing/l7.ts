@@ -1,6 +1,7 @@
-import { invalid, notFound } from "./errors.ts";
+import { fault, notFound } from "./errors.ts";
 import { bool, common, given, integer, oneOf, orNull, owner, text, uuid, words, type InputOf } from "./fields.ts";
 import { placePolicy } from "./l7-order.ts";
+import { checkRuleValues, url } from "./l7-values.ts";
 import { checkL7 } from "./providers.ts";
 import { born, type BalancerState, type L7Policy, type L7Rule, type Listener, type LoadBalancer } from "./resources.ts";
 import {
@@ -16,6 +17,11 @@ import {
 } from "./routes.ts";
 import { policyView, ruleView } from "./views.ts";
 
+/** Octavia names them, and no others. */
+function code(value: unknown, field: string): number {
+  return Number(oneOf("301", "302", "303", "307", "308")(typeof value === "number" ? String(value) : value, field));
+}
+
 export const policyFields = {
   ...common,
   ...owner,
@@ -24,9 +30,9 @@ export const policyFields = {
   action: { read: oneOf("REDIRECT_TO_URL", "REDIRECT_TO_POOL", "REJECT", "REDIRECT_PREFIX"), required: true },
   position: { read: integer(1, 2_147_483_647) },
   redirect_pool_id: { read: orNull(uuid) },
-  redirect_url: { read: orNull(text) },
-  redirect_prefix: { read: orNull(text) },
-  redirect_http_code: { read: orNull(integer(301, 308)) },
+  redirect_url: { read: orNull(url) },
+  redirect_prefix: { read: orNull(url) },
+  redirect_http_code: { read: orNull(code) },
 } as const;
 
 export const ruleFields = {
@@ -35,14 +41,14 @@ export const ruleFields = {
   ...owner,
   type: {
     read: oneOf(
-      "HOST_NAME",
-      "PATH",
+      "COOKIE",
       "FILE_TYPE",
       "HEADER",
-      "COOKIE",
+      "HOST_NAME",
+      "PATH",
       "SSL_CONN_HAS_CERT",
-      "SSL_VERIFY_RESULT",
       "SSL_DN_FIELD",
+      "SSL_VERIFY_RESULT",
     ),
     required: true,
   },
@@ -51,6 +57,9 @@ export const ruleFields = {
   value: { read: text, required: true },
   invert: { read: bool },
 } as const;
+
+/** octavia/common/constants.py: a policy created with its load balancer may have more. */
+const MOST_RULES = 50;
 
 /** Routes of L7 policies and their rules. */
 export function mountL7(app: BalancerApp, state: BalancerState): void {
@@ -125,6 +134,7 @@ function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Pol
     parents: (row) => [`l7policy:${row.l7policy_id}`],
     update: (row, input) => {
       const { project_id: _p, ...rest } = given(input);
+      checkRuleValues({ ...row, ...rest });
       return state.rules.update(row.id, rest);
     },
   };
@@ -138,6 +148,8 @@ function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Pol
     postChild(c, state, kind, (input, lock) => {
       const policy = policyOf(c);
       const balancer = lock(policies.balancer(policy), "");
+      const made = state.rules.by("l7policy_id", policy.id).length;
+      if (made >= MOST_RULES) throw fault(409, `Too many rules on L7 policy ${policy.id}`);
       checkL7(balancer, "l7rules");
       return makeRule(state, balancer, { policy, input });
     }),
@@ -183,13 +195,17 @@ export function makeRule(
   balancer: LoadBalancer,
   { policy, input }: { policy: L7Policy; input: InputOf<typeof ruleFields> },
 ): L7Rule {
-  return state.rules.insert({
-    ...born(state.kernel, balancer.project_id, input),
-    l7policy_id: policy.id,
+  const values = {
     type: input.type ?? "",
     compare_type: input.compare_type ?? "",
     key: input.key ?? null,
     value: input.value ?? "",
+  };
+  checkRuleValues(values);
+  return state.rules.insert({
+    ...born(state.kernel, balancer.project_id, input),
+    l7policy_id: policy.id,
+    ...values,
     invert: input.invert ?? false,
   });
 }
@@ -205,13 +221,15 @@ const forgotten: Readonly<Record<string, Partial<L7Policy>>> = {
 type Redirect = Pick<L7Policy, "action" | "redirect_pool_id" | "redirect_url" | "redirect_prefix">;
 
 function checkRedirect(state: BalancerState, policy: Redirect): void {
-  const needs: Readonly<Record<string, string | null>> = {
-    REDIRECT_TO_POOL: policy.redirect_pool_id,
-    REDIRECT_TO_URL: policy.redirect_url,
-    REDIRECT_PREFIX: policy.redirect_prefix,
+  const needs: Readonly<Record<string, keyof Redirect>> = {
+    REDIRECT_TO_POOL: "redirect_pool_id",
+    REDIRECT_TO_URL: "redirect_url",
+    REDIRECT_PREFIX: "redirect_prefix",
   };
-  if (Object.hasOwn(needs, policy.action) && needs[policy.action] === null) {
-    throw invalid(`Missing redirect target for action ${policy.action}`);
+  const needed = needs[policy.action];
+  if (needed !== undefined && policy[needed] === null) {
+    const name = needed === "redirect_pool_id" ? "redirect_pool_id or redirect_pool" : needed;
+    throw fault(400, `Invalid L7 Policy arguments: ${name} must not be None`);
   }
   const pool = policy.redirect_pool_id;
   if (pool !== null && !state.pools.get(pool)) throw notFound("Pool", pool);
