@@ -30,6 +30,21 @@ const LONGEST = 255;
 /** Neutron stores no longer tag. */
 const LONGEST_TAG = 255;
 
+/** Of what is too long to be stored: its beginning and a digest of the whole, so that two objects never have one name. */
+function fitted(text: string, longest = LONGEST): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 33)}_${digestOf(text).slice(0, 32)}`;
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Neutron stores no longer description: an object's name that is too long becomes its digest. */
+function describe(kind: string, name: string, rest: string): string {
+  const whole = `Floating IP for Kubernetes ${kind} ${name}${rest}`;
+  return whole.length <= LONGEST ? whole : fitted(`Floating IP for Kubernetes ${kind} ${digestOf(name)}${rest}`);
+}
+
 /** Who owns a load balancer and what belongs to it. */
 export interface Owner {
   /** Of its load balancer and listeners. */
@@ -59,7 +74,7 @@ function tag(kind: string, cluster: string, id: string): string {
 /** Upstream's names. */
 function group(name: string, whose: string): Pick<Owner, "groupName" | "groupDescription"> {
   const description = `Security group created for ${whose}`;
-  return { groupName: name.slice(0, LONGEST), groupDescription: description.slice(0, LONGEST) };
+  return { groupName: fitted(name), groupDescription: fitted(description) };
 }
 
 export const OWNER_TAG = /^k8s-(?:ingress|ingressclass|gateway)-owner=/;
@@ -68,12 +83,12 @@ export const OWNER_TAG = /^k8s-(?:ingress|ingressclass|gateway)-owner=/;
 export function ingressOwner(cluster: string, { namespace, name, uid }: Subject): Owner {
   const own = tag("ingress", cluster, uid);
   return {
-    name: `kube_ingress_${cluster}_${namespace}_${name}`.slice(0, LONGEST),
+    name: fitted(`kube_ingress_${cluster}_${namespace}_${name}`),
     tag: own,
     ...group(`kube_ingress_${cluster}_${namespace}_${name}`, `Ingress ${namespace}/${name} from cluster ${cluster}`),
     // Upstream's second tag, by which it finds the group.
-    groupTags: [GROUP_TAG, `${namespace}_${name}`.slice(0, LONGEST_TAG), own],
-    floatingIpDescription: `Floating IP for Kubernetes ingress ${name} in namespace ${namespace} from cluster ${cluster}`,
+    groupTags: [GROUP_TAG, fitted(`${namespace}_${name}`, LONGEST_TAG), own],
+    floatingIpDescription: describe("ingress", name, ` in namespace ${namespace} from cluster ${cluster}`),
     oneNamespace: true,
   };
 }
@@ -82,11 +97,11 @@ export function ingressOwner(cluster: string, { namespace, name, uid }: Subject)
 export function classOwner(cluster: string, { name }: Pick<Subject, "name">): Owner {
   const own = tag("ingressclass", cluster, name.length <= 63 ? name : createHash("sha256").update(name).digest("hex"));
   return {
-    name: `kube_ingressclass_${cluster}_${name}`.slice(0, LONGEST),
+    name: fitted(`kube_ingressclass_${cluster}_${name}`),
     tag: own,
     ...group(`kube_ingressclass_${cluster}_${name}`, `IngressClass ${name} from cluster ${cluster}`),
     groupTags: [GROUP_TAG, own],
-    floatingIpDescription: `Floating IP for Kubernetes ingress class ${name} from cluster ${cluster}`,
+    floatingIpDescription: describe("ingress class", name, ` from cluster ${cluster}`),
     oneNamespace: false,
   };
 }
@@ -94,11 +109,11 @@ export function classOwner(cluster: string, { name }: Pick<Subject, "name">): Ow
 export function gatewayOwner(cluster: string, { namespace, name, uid }: Subject): Owner {
   const own = tag("gateway", cluster, uid);
   return {
-    name: `kube_gateway_${cluster}_${namespace}_${name}`.slice(0, LONGEST),
+    name: fitted(`kube_gateway_${cluster}_${namespace}_${name}`),
     tag: own,
     ...group(`kube_gateway_${cluster}_${namespace}_${name}`, `Gateway ${namespace}/${name} from cluster ${cluster}`),
     groupTags: [GROUP_TAG, own],
-    floatingIpDescription: `Floating IP for Kubernetes gateway ${name} in namespace ${namespace} from cluster ${cluster}`,
+    floatingIpDescription: describe("gateway", name, ` in namespace ${namespace} from cluster ${cluster}`),
     oneNamespace: false,
   };
 }
@@ -126,14 +141,29 @@ export function isPoolName(name: string): boolean {
   return /^[0-9a-f]{64}$/.test(name);
 }
 
+/** The beginning of names of certificates that are too long to be written out. */
+function shortened(owner: Owner): string {
+  return `${owner.name.slice(0, MOST_OF_OWNER)}_${digestOf(owner.name).slice(0, 16)}_`;
+}
+
+const MOST_OF_OWNER = 200;
+
+/** How names of all certificates of a cluster's owners of a kind begin. */
+export function certificatePrefixes(cluster: string): string[] {
+  return ["ingress", "ingressclass", "gateway"].map((kind) => `kube_${kind}_${cluster}_`.slice(0, MOST_OF_OWNER));
+}
+
 /** Upstream's name of a secret in the key manager, and a digest of what it contains. */
 export function certificateName(owner: Owner, secret: string, digest: string): string {
   const end = `_${digest.slice(0, 16)}`;
-  return `${owner.name}_${secret}`.slice(0, LONGEST - end.length) + end;
+  const whole = `${owner.name}_${secret}${end}`;
+  return whole.length <= LONGEST ? whole : `${shortened(owner)}${digestOf(secret).slice(0, 16)}${end}`;
 }
 
 /** Is it a name of that owner's certificates, of this release or of upstream's? Names of Kubernetes contain no "_". */
 export function isCertificateOf(owner: Owner, name: string): boolean {
+  const short = shortened(owner);
+  if (name.startsWith(short) && /^[0-9a-f]{16}_[0-9a-f]{16}$/.test(name.slice(short.length))) return true;
   if (!name.startsWith(`${owner.name}_`)) return false;
   return /^[^_]+(_[0-9a-f]{16})?$/.test(name.slice(owner.name.length + 1));
 }

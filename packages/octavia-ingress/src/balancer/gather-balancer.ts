@@ -13,7 +13,7 @@ import {
 import type { Cloud, CloudWatch, LoadBalancer } from "@causeway/openstack";
 import { CertificateStore } from "../certificates/store.ts";
 import type { IngressConfig } from "../config/config.ts";
-import type { Owner } from "../names.ts";
+import { certificatePrefixes, type Owner } from "../names.ts";
 import type { ObservedBalancer } from "./balancer.ts";
 import { GroupReader } from "./security-group/gather-group.ts";
 
@@ -42,7 +42,6 @@ export function balancerMemory(
   clock: Clock,
   { clusterName, manageSecurityGroups }: IngressConfig,
 ): BalancerMemory {
-  const prefixes = ["ingress", "ingressclass", "gateway"].map((kind) => `kube_${kind}_${clusterName}_`);
   return {
     cloud,
     watch,
@@ -50,7 +49,7 @@ export function balancerMemory(
     policies: new PolicyDetails(cloud),
     freshness: new TreeFreshness(watch),
     holds: new Holds(clock),
-    certificates: new CertificateStore(cloud, clock, prefixes),
+    certificates: new CertificateStore(cloud, clock, certificatePrefixes(clusterName)),
     groups: new GroupReader(cloud, watch, manageSecurityGroups),
     clock,
     began: clock.now(),

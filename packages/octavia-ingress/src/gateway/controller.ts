@@ -12,7 +12,6 @@ import {
   Secret,
   Service,
   setConditions,
-  watchInformer,
   type EventRecorder,
   type Informer,
   type Informers,
@@ -20,14 +19,12 @@ import {
   type ObjectKey,
   type ResourceType,
   type Road,
-  type Source,
 } from "@causeway/kubernetes";
 import type { BalancerMemory } from "../balancer/gather-balancer.ts";
-import { groupSources } from "../balancer/security-group/sources.ts";
 import { failureOf, isRefusal } from "../balancer/refusal.ts";
 import type { IngressConfig } from "../config/config.ts";
 import { ClassMaps } from "../ingress/class-maps.ts";
-import { GATEWAY_CONTROLLER, gatewayOwner } from "../names.ts";
+import { GATEWAY_CONTROLLER } from "../names.ts";
 import {
   Gateway,
   GatewayClass,
@@ -38,14 +35,14 @@ import {
   VERSIONS,
   type Route,
 } from "../objects/gateway.ts";
-import { memberFacts } from "../objects/nodes.ts";
 import { PodEndpoints } from "../objects/pod-endpoints.ts";
 import { Reported } from "../reported.ts";
 import { supportedFeatures } from "./features.ts";
-import { backendServices, gather, parentsOf, type GatherFrom } from "./gather.ts";
+import { gather, type GatherFrom } from "./gather.ts";
 import type { Observed, Published } from "./observed.ts";
 import { FIELD_MANAGER, perform, publish } from "./perform.ts";
 import { plan } from "./plan.ts";
+import { sourcesOf } from "./sources.ts";
 import type { Step } from "./steps.ts";
 
 export interface GatewayControllerOptions {
@@ -214,55 +211,4 @@ async function acceptClass(
   const conditions = setConditions(before, [accepted], moment);
   const status = { conditions, supportedFeatures: names.map((name) => ({ name })) };
   await publishStatus(client, GatewayClass, found, { status, fieldManager: FIELD_MANAGER, signal });
-}
-
-/** What wakes Gateways and classes. */
-function sourcesOf(from: GatherFrom): Source[] {
-  const { gateways, classes, routes, grants, services, secrets, namespaces, nodes, pods, maps, memory, config } = from;
-  const every = (): ObjectKey[] => gateways.list().map(keyOf);
-  const ofClass = (name: string): ObjectKey[] =>
-    gateways
-      .list()
-      .filter(({ spec }) => spec.gatewayClassName === name)
-      .map(keyOf);
-  const parents = (route: Route): ObjectKey[] =>
-    parentsOf(route).map(({ namespace = route.metadata.namespace ?? "", name }) => ({ namespace, name }));
-  const ofBalancer = (name: string): ObjectKey[] =>
-    gateways
-      .list()
-      .filter(({ metadata: { name: own, namespace = "", uid = "" } }) => {
-        return gatewayOwner(config.clusterName, { name: own, namespace, uid }).name === name;
-      })
-      .map(keyOf);
-  const { watch } = memory;
-  const ofParts = (ids: readonly { id: string }[]): ObjectKey[] =>
-    ids.flatMap(({ id }) => ofBalancer(watch.loadBalancers.get(id)?.name ?? ""));
-  return [
-    watchInformer(gateways),
-    watchInformer(classes, ({ object: { metadata } }) => [
-      { namespace: "", name: metadata.name },
-      ...ofClass(metadata.name),
-    ]),
-    (enqueue) => maps.onChange((name) => ofClass(name).forEach(enqueue)),
-    ...routes.map((informer) =>
-      watchInformer(informer, ({ object, previous }) => [...parents(object), ...(previous ? parents(previous) : [])]),
-    ),
-    ...(grants ? [watchInformer(grants, every)] : []),
-    watchInformer(services, every),
-    (enqueue) =>
-      pods.onChange(({ namespace, name }) => {
-        for (const route of routes.flatMap((informer) => informer.list()))
-          if (backendServices(route).includes(`${namespace}/${name}`)) parents(route).forEach(enqueue);
-      }),
-    watchInformer(secrets, every),
-    watchInformer(namespaces, every),
-    watchInformer(nodes, ({ type, object, previous }) =>
-      type === "updated" && previous && memberFacts(previous) === memberFacts(object) ? [] : every(),
-    ),
-    (enqueue) => watch.loadBalancers.onChange(({ object }) => ofBalancer(object.name).forEach(enqueue)),
-    (enqueue) => watch.listeners.onChange(({ object }) => ofParts(object.loadbalancers).forEach(enqueue)),
-    (enqueue) => watch.pools.onChange(({ object }) => ofParts(object.loadbalancers).forEach(enqueue)),
-    (enqueue) => watch.floatingIps.onChange(() => every().forEach(enqueue)),
-    ...groupSources(memory, ofBalancer, every),
-  ];
 }

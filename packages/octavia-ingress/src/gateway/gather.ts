@@ -20,6 +20,7 @@ import { gatherMembers } from "../objects/gather-members.ts";
 import type { PodEndpoints } from "../objects/pod-endpoints.ts";
 import type { Observed } from "./observed.ts";
 import { isParent } from "./references.ts";
+import { parentsOf } from "./references-of.ts";
 
 export interface GatherFrom {
   readonly config: IngressConfig;
@@ -120,13 +121,8 @@ function routesOf({ routes }: GatherFrom, gateway: { name: string; namespace: st
     .sort((a, b) => (age(a) < age(b) ? -1 : 1));
 }
 
-export function parentsOf({ spec, status }: Route) {
-  const entries = (status?.parents ?? []).filter(({ controllerName }) => controllerName === GATEWAY_CONTROLLER);
-  return [...(spec.parentRefs ?? []), ...entries.map(({ parentRef }) => parentRef)];
-}
-
 /** The Services that a route sends requests to, whether it may or not: "namespace/name". */
-export function backendServices({ metadata: { namespace: own = "" }, spec }: Route): string[] {
+function backendServices({ metadata: { namespace: own = "" }, spec }: Route): string[] {
   const refs = (spec.rules ?? []).flatMap(({ backendRefs = [] }) => backendRefs);
   return refs.map(({ namespace = own, name }) => `${namespace}/${name}`);
 }

@@ -62,7 +62,10 @@ export function wantedGateway(observed: Observed): WantedGateway {
     listeners: judged.map((each) => ({ ...each, attached: building.attachedTo(each) })),
     balancer: {
       owner,
-      description: `Kubernetes gateway ${name} in namespace ${namespace} from cluster ${config.clusterName}`,
+      description: `Kubernetes gateway ${name} in namespace ${namespace} from cluster ${config.clusterName}`.slice(
+        0,
+        255,
+      ),
       place: { ...defaults, vipAddress: parameters.internal ? address.value : undefined },
       address: {
         internal: parameters.internal,

@@ -17,12 +17,21 @@ import type { BalancerMemory } from "../balancer/gather-balancer.ts";
 import { groupSources } from "../balancer/security-group/sources.ts";
 import { failureOf, isRefusal } from "../balancer/refusal.ts";
 import type { IngressConfig } from "../config/config.ts";
-import { classOwner, describedOwner, FINALIZER, ingressOwner } from "../names.ts";
+import { classOwner, describedOwner, ingressOwner } from "../names.ts";
 import { Ingress, type IngressClass } from "../objects/ingress.ts";
 import { memberFacts } from "../objects/nodes.ts";
 import { Reported } from "../reported.ts";
 import { claimOf } from "./class.ts";
-import { classKey, gather, gatherFrom, serviceNames, whenRead, type GatherFrom } from "./gather.ts";
+import {
+  awaitsClass,
+  classKey,
+  gather,
+  gatherFrom,
+  isHeld,
+  serviceNames,
+  whenRead,
+  type GatherFrom,
+} from "./gather.ts";
 import type { Observed, Published } from "./observed.ts";
 import { FIELD_MANAGER, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
@@ -95,12 +104,14 @@ export function createIngressController(options: IngressControllerOptions): {
 
 /** What wakes the keys of Ingresses, and of classes whose Ingresses share a load balancer. */
 function sourcesOf(from: GatherFrom): Source[] {
-  const { ingresses, classes, services, secrets, nodes, maps, pods } = from;
+  const { ingresses, classes, services, secrets, nodes, maps, pods, abandoned } = from;
   const classNamed = (name: string): IngressClass | undefined => classes.get(classKey(name));
   const keysOf = (ingress: Ingress): ObjectKey[] => {
     const claim = claimOf(ingress, classNamed);
-    const held = ingress.metadata.finalizers?.includes(FINALIZER) === true;
-    if (!claim && !held) return [];
+    const { ingressClassName } = ingress.spec;
+    if (!claim && !isHeld(ingress)) return [];
+    if (!claim && awaitsClass(from, ingress) && ingressClassName !== undefined)
+      return [keyOf(ingress), classKey(ingressClassName)];
     return claim?.by === "class" ? [keyOf(ingress), classKey(claim.class.metadata.name)] : [keyOf(ingress)];
   };
   const keysWhere = (test: (ingress: Ingress) => boolean): ObjectKey[] => ingresses.list().filter(test).flatMap(keysOf);
@@ -111,7 +122,12 @@ function sourcesOf(from: GatherFrom): Source[] {
     ...keysWhere(({ spec }) => spec.ingressClassName === name),
   ];
   return [
-    watchInformer(ingresses, ({ object, previous }) => [...keysOf(object), ...(previous ? keysOf(previous) : [])]),
+    watchInformer(ingresses, ({ object, previous }) => {
+      const left = previous?.spec.ingressClassName;
+      if (previous && left !== undefined && left !== object.spec.ingressClassName && isHeld(previous))
+        abandoned.add(left);
+      return [...keysOf(object), ...(previous ? keysOf(previous) : [])];
+    }),
     watchInformer(classes, ({ object }) => ofClass(object.metadata.name)),
     (enqueue) => maps.onChange((name) => ofClass(name).forEach(enqueue)),
     watchInformer(services, ({ object: { metadata } }) => ofService(metadata)),
@@ -132,7 +148,7 @@ function sourcesOf(from: GatherFrom): Source[] {
 
 /** A change in the cloud wakes the key whose load balancer it is. */
 function cloudSources(
-  { config, memory, ingresses, classes }: GatherFrom,
+  { config, memory, ingresses, classes, abandoned }: GatherFrom,
   keysOf: (i: Ingress) => ObjectKey[],
 ): Source[] {
   const { watch, details, policies } = memory;
@@ -142,8 +158,13 @@ function cloudSources(
       const { name: own, namespace = "", uid = "" } = metadata;
       return name.endsWith(`_${own}`) && ingressOwner(clusterName, { name: own, namespace, uid }).name === name;
     });
-    const shared = classes.list().filter(({ metadata }) => classOwner(clusterName, metadata).name === name);
-    return [...of.flatMap(keysOf), ...shared.map(({ metadata }) => classKey(metadata.name))];
+    const known = new Set([
+      ...classes.list().map(({ metadata }) => metadata.name),
+      ...ingresses.list().flatMap(({ spec }) => spec.ingressClassName ?? []),
+      ...abandoned,
+    ]);
+    const shared = [...known].filter((each) => classOwner(clusterName, { name: each }).name === name);
+    return [...of.flatMap(keysOf), ...shared.map(classKey)];
   };
   const ofBalancers = (ids: readonly { id: string }[]): ObjectKey[] =>
     ids.flatMap(({ id }) => {

@@ -35,6 +35,8 @@ export interface GatherFrom {
   readonly maps: ClassMaps;
   readonly memory: BalancerMemory;
   readonly brake: Brake;
+  /** Classes that an Ingress of ours left in the time of this process. */
+  readonly abandoned: Set<string>;
 }
 
 export function gatherFrom(
@@ -54,6 +56,7 @@ export function gatherFrom(
     maps: new ClassMaps(informers),
     memory,
     brake,
+    abandoned: new Set(),
   };
 }
 
@@ -67,7 +70,8 @@ export async function whenRead(from: GatherFrom, signal: AbortSignal): Promise<v
 export async function planKey(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<ObjectKey | undefined> {
   const ingress = from.ingresses.get(key);
   if (!ingress) return undefined;
-  const shared = (await parametersFor(from, ingress, signal))?.shared === true;
+  const orphaned = isGoing(ingress) && awaitsClass(from, ingress);
+  const shared = orphaned || (await parametersFor(from, ingress, signal))?.shared === true;
   return shared && ingress.spec.ingressClassName !== undefined ? classKey(ingress.spec.ingressClassName) : key;
 }
 
@@ -90,6 +94,8 @@ async function gatherOne(from: GatherFrom, key: ObjectKey, signal: AbortSignal):
   const { name, namespace = "", uid = "" } = ingress.metadata;
   const owner = ingressOwner(from.config.clusterName, { name, namespace, uid });
   const shared = parameters?.shared === true;
+  // What it shared is deleted by the class's key, though the class is gone.
+  const common = shared || (!parameters && awaitsClass(from, ingress));
   const serve = parameters !== undefined && !shared && !isGoing(ingress);
   const whose = {
     owner,
@@ -97,8 +103,8 @@ async function gatherOne(from: GatherFrom, key: ObjectKey, signal: AbortSignal):
     class: parameters ?? classParameters(from.config.balancer, undefined),
     served: serve ? [ingress] : [],
     // The finalizer of one that shares a load balancer is the class's to remove.
-    released: serve || shared || !held ? [] : [ingress],
-    blocked: false,
+    released: serve || common || !held ? [] : [ingress],
+    blocked: undefined,
     keepFloatingIp: parametersOf(ingress).keepFloatingIp,
     held,
   };
@@ -107,13 +113,12 @@ async function gatherOne(from: GatherFrom, key: ObjectKey, signal: AbortSignal):
 
 async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const found = from.classes.get(key);
-  if (!found) return undefined;
+  if (!found) return gatherOrphans(from, key, signal);
   const mine = from.ingresses.list().filter((ingress) => isOfClass(ingress, found, from));
   const parameters = classParameters(from.config.balancer, await from.maps.of(found, signal));
   const served = parameters.shared ? mine.filter((ingress) => !isGoing(ingress)).sort(byAge) : [];
   const leaving = parameters.shared ? mine.filter((ingress) => isGoing(ingress) && isHeld(ingress)) : [];
-  const released: Ingress[] = [];
-  for (const ingress of leaving) if (!(await hasOwn(from, ingress, signal))) released.push(ingress);
+  const { released, blocked } = await partOf(from, leaving, signal);
   const owner = classOwner(from.config.clusterName, found.metadata);
   const whose = {
     owner,
@@ -121,20 +126,77 @@ async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal
     class: parameters,
     served,
     released,
-    blocked: released.length < leaving.length,
+    blocked,
     keepFloatingIp: released.some((ingress) => parametersOf(ingress).keepFloatingIp),
     held: mine.some(isHeld),
   };
   return complete(from, key, whose, signal);
 }
 
-/** Has it anything in the cloud from before it shared a load balancer? Its own key deletes that, and needs the Ingress until then. */
-async function hasOwn({ memory, config }: GatherFrom, ingress: Ingress, signal: AbortSignal): Promise<boolean> {
-  const { watch, certificates, holds, clock, began } = memory;
+/**
+ * A class that is gone: what its Ingresses share remains as long as one of them waits for the class to be installed again, and is deleted
+ * before the last of them goes. Their finalizers are the proof that it is ours.
+ */
+async function gatherOrphans(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
+  const { abandoned, config } = from;
+  const named = ({ spec }: Ingress): boolean => spec.ingressClassName === key.name;
+  const mine = from.ingresses.list().filter((i) => named(i) && isHeld(i) && awaitsClass(from, i));
+  const leaving = mine.filter(isGoing);
+  const kept = leaving.length < mine.length;
+  if (leaving.length === 0 && (kept || !abandoned.has(key.name))) return undefined;
+  const { released, blocked } = await partOf(from, leaving, signal);
+  const gone: IngressClass = {
+    apiVersion: "networking.k8s.io/v1",
+    kind: IngressClass.kind,
+    metadata: { name: key.name },
+  };
+  const whose = {
+    owner: classOwner(config.clusterName, key),
+    subject: leaving[0] ?? gone,
+    class: classParameters(config.balancer, undefined),
+    served: [],
+    released,
+    kept,
+    blocked,
+    keepFloatingIp: leaving.some((ingress) => parametersOf(ingress).keepFloatingIp),
+    held: true,
+  };
+  return complete(from, key, whose, signal);
+}
+
+/** Those that have nothing of their own any more, and until when the others may have. */
+async function partOf(
+  from: GatherFrom,
+  leaving: readonly Ingress[],
+  signal: AbortSignal,
+): Promise<Pick<Observed, "released" | "blocked">> {
+  const untils = await Promise.all(leaving.map((ingress) => hasOwn(from, ingress, signal)));
+  const known = untils.filter((until) => until !== undefined);
+  return {
+    released: leaving.filter((_, i) => untils[i] === undefined),
+    blocked: known.length === 0 ? undefined : Math.min(...known),
+  };
+}
+
+/** What another key deletes is looked for again after this long (ms). */
+const RECHECK = 15_000;
+
+/**
+ * Has it anything in the cloud from before it shared a load balancer? Its own key deletes that, and needs the Ingress until then. Returns when
+ * (ms since the epoch) to read again; undefined: it has nothing.
+ */
+async function hasOwn(
+  { memory, config }: GatherFrom,
+  ingress: Ingress,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { watch, certificates, holds, clock, began, fresh } = memory;
   const { name, namespace = "", uid = "" } = ingress.metadata;
   const owner = ingressOwner(config.clusterName, { name, namespace, uid });
   // A create of this process or of an earlier one may be under way without being listed.
-  if ((holds.until(uncertainKey(owner.name)) ?? 0) > clock.now() || clock.now() - began < LOST_FOR) return true;
+  const early = fresh.has(owner.tag) ? 0 : began + LOST_FOR;
+  const uncertain = Math.max(holds.until(uncertainKey(owner.name)) ?? 0, early);
+  if (uncertain > clock.now()) return uncertain;
   await Promise.all([watch.loadBalancers.start(signal), watch.floatingIps.start(signal)]);
   const balancers = [
     ...watch.loadBalancers.byIndex("name", owner.name),
@@ -142,12 +204,12 @@ async function hasOwn({ memory, config }: GatherFrom, ingress: Ingress, signal: 
   ];
   const stored = await certificates.left(signal);
   const kept = parametersOf(ingress).keepFloatingIp;
-  return (
+  const some =
     balancers.some((lb) => !isAnothers(lb, owner)) ||
     stored.some((secret) => isCertificateOf(owner, secret.name)) ||
     (!kept && watch.floatingIps.list().some((ip) => ip.description === owner.floatingIpDescription)) ||
-    watch.securityGroups.byIndex("tag", owner.tag).length > 0
-  );
+    watch.securityGroups.byIndex("tag", owner.tag).length > 0;
+  return some ? clock.now() + RECHECK : undefined;
 }
 
 function isOfClass(ingress: Ingress, found: IngressClass, { classes }: GatherFrom): boolean {
@@ -159,7 +221,7 @@ function isGoing({ metadata }: Ingress): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-function isHeld({ metadata }: Ingress): boolean {
+export function isHeld({ metadata }: Ingress): boolean {
   return metadata.finalizers?.includes(FINALIZER) === true;
 }
 
@@ -169,7 +231,7 @@ function byAge(a: Ingress, b: Ingress): number {
 }
 
 /** It names a class that does not exist: a class that is installed again must not cost what it served. */
-function awaitsClass({ classes }: GatherFrom, { metadata, spec }: Ingress): boolean {
+export function awaitsClass({ classes }: GatherFrom, { metadata, spec }: Ingress): boolean {
   const { ingressClassName: name } = spec;
   return metadata.annotations?.[CLASS_ANNOTATION] === undefined && name !== undefined && !classes.get(classKey(name));
 }

@@ -18,8 +18,13 @@ export interface Observed {
   /** They have our finalizer, and are no longer to be served here. */
   readonly released: readonly Ingress[];
   readonly keepFloatingIp: boolean;
-  /** Ingresses are to be released that still have something of a time when they did not share a load balancer. */
-  readonly blocked: boolean;
+  /** The load balancer remains for other Ingresses, whose class is gone: those that are released go without it. */
+  readonly kept?: boolean;
+  /**
+   * Ingresses are to be released that may still have something of a time when they did not share a load balancer: when (ms since the epoch)
+   * to read again.
+   */
+  readonly blocked: number | undefined;
   /** By "namespace/name". */
   readonly services: ReadonlyMap<string, Service>;
   /** Of those Services, where members are pods. */

@@ -8,14 +8,12 @@ import { wantedOf } from "./wanted.ts";
 
 /** What keeps an Ingress from being served is looked at again after this long (ms) even if no change was seen. */
 const RESYNC = 60_000;
-/** What another key deletes is looked for again after this long (ms). */
-const RECHECK = 15_000;
 
 /** The rules of the Ingresses of one load balancer: served, or released. */
 export function plan(observed: Observed, now: number): Plan<Step, Published> {
   const planned = planIngresses(observed, now);
-  if (!observed.blocked || planned.wait) return planned;
-  const wait = { for: "load balancers of released Ingresses to be deleted", until: now + RECHECK };
+  if (observed.blocked === undefined || planned.wait) return planned;
+  const wait = { for: "load balancers of released Ingresses to be deleted", until: observed.blocked };
   return { ...planned, wait };
 }
 
@@ -30,6 +28,7 @@ function planIngresses(observed: Observed, now: number): Plan<Step, Published> {
     const wait = { for: "parameters of the class that can be read", until: now + RESYNC };
     return { steps: [], status: { address: undefined }, events: [failure(problem)], wait };
   }
+  if (observed.kept) return { steps: released.flatMap(lettingGo), status: { address: undefined } };
   if (served.length === 0) {
     const release = planRelease(balancer, { keepFloatingIp, now });
     return finish(release, release.settled ? released.flatMap(lettingGo) : [], []);

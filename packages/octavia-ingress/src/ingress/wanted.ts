@@ -35,8 +35,10 @@ export function wantedOf(observed: Observed): Wanted {
   const building = new Building(observed);
   for (const ingress of observed.served) building.add(ingress);
   const parameters = observed.served.map((ingress) => ({ ingress, ...parametersOf(ingress, given.internal) }));
-  differing(parameters, building);
-  const [first] = parameters;
+  const usable = parameters.filter(({ problems }) => problems.length === 0);
+  const first = owner.oneNamespace ? parameters[0] : (usable[0] ?? parameters[0]);
+  differing(first, parameters, building);
+  const listeners = first ? building.listeners(first) : [];
   const limits = limitsOf(balancer.found[0]?.provider ?? given.balancer.provider);
   const failures = [
     ...(given.problem === undefined ? [] : [`the parameters of the class: ${given.problem}`]),
@@ -53,7 +55,7 @@ export function wantedOf(observed: Observed): Wanted {
     warnings: building.warnings,
     balancer: {
       owner,
-      description,
+      description: description.slice(0, 255),
       place: { ...given.balancer },
       address: {
         internal: first?.internal ?? true,
@@ -65,7 +67,7 @@ export function wantedOf(observed: Observed): Wanted {
       tree: {
         tags: [owner.tag],
         pools: [...building.pools.values()],
-        listeners: first ? building.listeners(first) : [],
+        listeners,
       },
     },
   };
@@ -75,12 +77,13 @@ interface Read extends IngressParameters {
   readonly ingress: Ingress;
 }
 
-/** On a shared load balancer the oldest Ingress says how its listeners and its address are; what the others say in error keeps nothing from being served. */
-function differing([first, ...others]: readonly Read[], building: Building): void {
+/** On a shared load balancer the oldest Ingress without errors says how its listeners and its address are; errors of the others keep nothing from being served. */
+function differing(first: Read | undefined, all: readonly Read[], building: Building): void {
   const said = (p: IngressParameters | undefined): string =>
     JSON.stringify([p?.internal, p?.floatingIp, p?.sourceRanges, p?.timeouts]);
   const problem = `annotations ${annotation.internal} and others of the load balancer are those of the oldest Ingress of the class`;
-  for (const other of others) {
+  for (const other of all) {
+    if (other === first) continue;
     for (const wrong of other.problems) building.warn(other.ingress, `${wrong}; it is not used`);
     if (said(other) !== said(first)) building.warn(other.ingress, problem);
   }
@@ -98,6 +101,8 @@ class Building {
   /** Names of certificates that an Ingress wants, in their order. */
   readonly #names: string[] = [];
   readonly #problems: string[] = [];
+  /** With TLS. */
+  readonly #secure: Ingress[] = [];
 
   constructor(observed: Observed) {
     this.#observed = observed;
@@ -110,6 +115,7 @@ class Building {
     );
     for (const name of secrets) this.#certificate(ingress, name);
     const side = this.#side(secrets.length > 0 ? HTTPS : HTTP);
+    if (secrets.length > 0) this.#secure.push(ingress);
     const fallback = this.#fallback(ingress, side);
     for (const { host = "", http } of spec.rules ?? []) {
       for (const { path = "/", pathType, backend } of http?.paths ?? []) {
@@ -208,16 +214,41 @@ class Building {
 
   /** Without a certificate nothing is served on the port of HTTPS, and what is there remains. */
   failures(): string[] {
-    if (!this.#sides.has(HTTPS)) return [];
-    if (!this.#observed.keyManager) return ["TLS Ingress not supported because of Key Manager service unavailable"];
-    return this.#names.length > 0 ? [] : [`no certificate for the listener of HTTPS: ${this.#problems.join("; ")}`];
+    const problem = this.#observed.owner.oneNamespace ? this.#insecure() : undefined;
+    return problem === undefined ? [] : [problem];
+  }
+
+  /** Why there is no certificate for the port of HTTPS. */
+  #insecure(): string | undefined {
+    if (!this.#sides.has(HTTPS)) return undefined;
+    if (!this.#observed.keyManager) return "TLS Ingress not supported because of Key Manager service unavailable";
+    return this.#names.length > 0
+      ? undefined
+      : `no certificate for the listener of HTTPS: ${this.#problems.join("; ")}`;
+  }
+
+  /** The references for the port of HTTPS. On a shared load balancer those that it has remain while there are none to take their place. */
+  #certificates(): readonly string[] {
+    const { balancer, owner } = this.#observed;
+    const problem = owner.oneNamespace ? undefined : this.#insecure();
+    if (problem === undefined) {
+      const refs = refsOf(balancer.stored);
+      return this.#names.flatMap((name) => refs.get(name) ?? []);
+    }
+    for (const ingress of this.#secure) this.warn(ingress, problem);
+    this.certificates.clear();
+    const listener = balancer.tree?.listeners.find(({ protocol_port: port }) => port === HTTPS);
+    const now = [listener?.default_tls_container_ref ?? "", ...(listener?.sni_container_refs ?? [])];
+    return [...new Set(now.filter((ref) => ref !== ""))];
   }
 
   listeners({ sourceRanges, timeouts }: IngressParameters): DesiredListener[] {
-    const { owner, balancer } = this.#observed;
-    const refs = refsOf(balancer.stored);
-    const sni = this.#names.flatMap((name) => refs.get(name) ?? []);
-    return [...this.#sides.values()].map((side) => ({
+    const { owner } = this.#observed;
+    const sni = this.#certificates();
+    // The others of a shared load balancer do not wait for a certificate.
+    const without = !owner.oneNamespace && sni.length === 0 && this.certificates.size === 0;
+    const sides = [...this.#sides.values()].filter(({ port }) => port !== HTTPS || !without);
+    return sides.map((side) => ({
       listenerName: side.port === HTTP && this.#sides.size > 1 ? `${owner.name}_http`.slice(0, 255) : owner.name,
       protocol: side.port === HTTPS ? "TERMINATED_HTTPS" : "HTTP",
       port: side.port,

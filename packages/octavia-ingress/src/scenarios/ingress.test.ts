@@ -307,4 +307,40 @@ describe("Ingresses of a class", () => {
     expect(await w.address("web")).toBe(address);
     expect((await w.cloud.loadBalancing.loadBalancers.all()).map((lb) => lb.vip_address)).toEqual([address]);
   });
+
+  test("keep what they share while their class is gone, and take it with them when the last of them goes", async () => {
+    await w.ingress("web", of("a.example", to("one")));
+    await w.ingress("shop", of("b.example", to("two")));
+    await w.address("shop");
+    await w.until("both routes", async () => (await w.routes(name)).length === 2);
+    await w.client.delete(IngressClass, key);
+    await w.client.delete(Ingress, { namespace: "default", name: "shop" });
+    await w.until(
+      "the Ingress is gone",
+      async () => !(await w.client.find(Ingress, { namespace: "default", name: "shop" })),
+    );
+    expect(await w.routes(name)).toHaveLength(2);
+    await w.client.delete(Ingress, { namespace: "default", name: "web" });
+    await w.until(
+      "the Ingress is gone",
+      async () => !(await w.client.find(Ingress, { namespace: "default", name: "web" })),
+    );
+    expect(await w.left()).toEqual([]);
+    await createClass();
+  });
+
+  test("take what they share with them though the program starts after their class is gone", async () => {
+    await w.ingress("web", of("a.example", to("one")));
+    await w.address("web");
+    await w.stopAll();
+    await w.client.delete(IngressClass, key);
+    await w.client.delete(Ingress, { namespace: "default", name: "web" });
+    w.run();
+    await w.until(
+      "the Ingress is gone",
+      async () => !(await w.client.find(Ingress, { namespace: "default", name: "web" })),
+    );
+    expect(await w.left()).toEqual([]);
+    await createClass();
+  });
 });
