@@ -18,10 +18,13 @@ export interface OctaviaIngressOptions {
 }
 
 /**
- * What the watch of the cloud may list every five minutes only, while nothing is being changed: load balancers are listed each minute, and show
- * when a part of theirs comes or goes.
+ * What the watch of the cloud lists while nothing is being changed: load balancers every five minutes, the rest every ten: that is how late a
+ * change of another client may be noticed.
  */
-export const rarelyWatched = ["floatingIps", "listeners", "pools"] as const;
+export const watched = {
+  rarely: ["floatingIps", "listeners", "pools"],
+  intervals: { slow: 300_000, rare: 600_000 },
+} as const;
 
 /** The controllers of Ingresses and Gateways of one cluster. One process at a time may run them for a cluster. */
 export function createOctaviaIngress(options: OctaviaIngressOptions): { run(signal: AbortSignal): Promise<void> } {

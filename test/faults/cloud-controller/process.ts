@@ -6,7 +6,14 @@ import {
   type Informers,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { connectCloud, watchCloud, type Cloud, type CloudConfig, type CloudWatch } from "@causeway/openstack";
+import {
+  connectCloud,
+  watchCloud,
+  type Cloud,
+  type CloudConfig,
+  type CloudWatch,
+  type WatchOptions,
+} from "@causeway/openstack";
 import type { DrivenClock } from "./driven-clock.ts";
 
 /** What a controller runs with, of its own process. */
@@ -24,6 +31,8 @@ export interface ProcessOptions {
   /** The Lease that candidates stand for; undefined: it works at once. */
   readonly lease: string | undefined;
   readonly userAgent: string;
+  /** How often its watch of the cloud lists. */
+  readonly watched?: Pick<WatchOptions, "intervals" | "rarely">;
   readonly run: (surroundings: Surroundings, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -37,10 +46,10 @@ export class Process {
   readonly #watch: CloudWatch;
   readonly #running: Promise<unknown>;
 
-  constructor({ clock, cluster, cloud, lease, userAgent, run }: ProcessOptions) {
+  constructor({ clock, cluster, cloud, lease, userAgent, watched = {}, run }: ProcessOptions) {
     const client = (this.#client = createClient(cluster));
     this.#cloud = connectCloud(cloud, { clock, userAgent });
-    this.#watch = watchCloud(this.#cloud, { clock });
+    this.#watch = watchCloud(this.#cloud, { clock, ...watched });
     const work = async (signal: AbortSignal): Promise<void> => {
       const informers = createInformers(client);
       const surroundings = { client, informers, cloud: this.#cloud, watch: this.#watch };

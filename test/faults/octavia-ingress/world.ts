@@ -12,7 +12,7 @@ import {
   type ClusterConfig,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { CLASS_CONTROLLER, createOctaviaIngress, IngressClass } from "@causeway/octavia-ingress";
+import { CLASS_CONTROLLER, createOctaviaIngress, IngressClass, watched } from "@causeway/octavia-ingress";
 import { connectCloud, loadCloudsYaml, type Cloud, type CloudConfig } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { DrivenClock, UnderWay } from "../cloud-controller/driven-clock.ts";
@@ -216,6 +216,7 @@ function controller({ clock, clusterConfig, cloudConfig, subnetId, externalId }:
     cloud: cloudConfig,
     lease: elected ? CLUSTER : undefined,
     userAgent: "controller",
+    watched,
     run: ({ client, informers, cloud, watch }, signal) => {
       const events = createEventRecorder(client, { component: "openstack-ingress-controller", signal });
       return createOctaviaIngress({ config, informers, cloud, watch, events, clock, log: silentLog }).run(signal);

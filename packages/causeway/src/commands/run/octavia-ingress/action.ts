@@ -10,7 +10,7 @@ import {
   loadKubeconfig,
   type ClusterConfig,
 } from "@causeway/kubernetes";
-import { createOctaviaIngress, rarelyWatched, readConfig, type ConfigFile } from "@causeway/octavia-ingress";
+import { createOctaviaIngress, readConfig, watched, type ConfigFile } from "@causeway/octavia-ingress";
 import { connectCloud, parseCloudConf, watchCloud } from "@causeway/openstack";
 import { commandLog } from "../../../terminal/text-log.ts";
 import type { OctaviaIngressFlags } from "./command.ts";
@@ -32,7 +32,7 @@ export async function octaviaIngress(flags: OctaviaIngressFlags, signal: AbortSi
   const work = async (term: AbortSignal): Promise<void> => {
     const informers = createInformers(client, { clock, log });
     const cloud = connectCloud(cloudConfig, { clock, log, metrics, userAgent });
-    const watch = watchCloud(cloud, { clock, log, rarely: rarelyWatched });
+    const watch = watchCloud(cloud, { clock, log, ...watched });
     const events = createEventRecorder(client, { component: "openstack-ingress-controller", clock, signal: term });
     const { config } = file;
     const ingress = createOctaviaIngress({ config, informers, cloud, watch, events, metrics, clock, log });
