@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { getCondition } from "@causeway/kubernetes";
 import { classParameters } from "../ingress/parameters.ts";
-import { FINALIZER, GATEWAY_CONTROLLER, gatewayOwner } from "../names.ts";
+import { FINALIZER, gatewayOwner } from "../names.ts";
 import {
   Gateway,
   HTTPRoute,
