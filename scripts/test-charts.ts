@@ -10,6 +10,9 @@ import { parseAllDocuments } from "yaml";
 import { buildMissing, cached, pinnedVersion, root } from "./kubernetes-programs.ts";
 
 const MODULE = "helm.sh/helm/v3";
+/** A helm that is built without its release script takes an old one for the cluster. */
+const KUBERNETES = "1.34.0";
+const TARGET = ["--namespace", "kube-system", "--kube-version", KUBERNETES];
 
 interface Chart {
   readonly name: string;
@@ -85,8 +88,8 @@ function problemsOf(program: string, { name, plain, needed = [], options, kinds 
   const folder = join(root, "deploy/charts", name);
   const set = (values: readonly string[]) => values.flatMap((value) => ["--set", value]);
   const render = (values: readonly string[]) =>
-    objectsOf(helm(program, ["template", "release", folder, "--namespace", "kube-system", ...set(values)]));
-  helm(program, ["lint", "--strict", folder, ...set(needed)]);
+    objectsOf(helm(program, ["template", "release", folder, ...TARGET, ...set(values)]));
+  helm(program, ["lint", "--strict", folder, "--kube-version", KUBERNETES, ...set(needed)]);
   const own = render(needed);
   const all = render([...needed, ...options]);
   const missing = kinds.filter((kind) => ![...all.values()].some((each) => each.kind === kind));
