@@ -221,7 +221,7 @@ describe("certificates of a control plane as pods", () => {
     cluster.complete(specOf());
     cluster.performed.splice(0);
     cluster.complete(specOf({ names: ["api.example.org"] }));
-    expect(cluster.performed).toEqual(["issue Secret/kube-apiserver"]);
+    expect(cluster.performed).toEqual(["issue Secret/kube-apiserver", `apply ${api}`]);
     cluster.performed.splice(0);
     cluster.complete(specOf({ authority: { certificate: "ANOTHER", key: SECRET } }));
     expect(cluster.performed.filter((step) => step.startsWith("issue"))).toEqual([

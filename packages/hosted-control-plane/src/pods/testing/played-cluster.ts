@@ -66,11 +66,13 @@ export class PlayedCluster {
         return;
       case "issue": {
         const { name, entries, inputs, once } = step.credentials;
+        // Another leader was faster.
+        if (this.live.get(step.id)?.metadata.resourceVersion !== step.replaces) return;
         const annotations = {
           [inputsAnnotation]: inputs,
           ...(once ? {} : { [renewAtAnnotation]: String(at + YEAR / 2) }),
         };
-        const content = Buffer.from(`${SECRET} ${at}`).toString("base64");
+        const content = Buffer.from(`${SECRET} ${at} ${this.#revision}`).toString("base64");
         const data = Object.fromEntries(entries.flatMap(fileNames).map((file) => [file, content]));
         const secret = { apiVersion: "v1", kind: "Secret", metadata: { name, annotations }, data } as Secret;
         this.live.set(step.id, this.#stored(secret, undefined));
