@@ -38,6 +38,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PlayedNode } from "./played-node.ts";
 import { programs } from "./programs.ts";
+import { readSharedEtcd } from "./shared-etcd.ts";
 
 const VERSION = "v1.34.4";
 /** Serves embedded control planes with their controllers. */
@@ -54,6 +55,7 @@ function missing(): string | undefined {
 }
 
 interface World {
+  readonly name: RuntimeName;
   readonly client: KubernetesClient;
   readonly runtime: ControlPlaneRuntime;
   readonly dir: string;
@@ -119,7 +121,7 @@ async function startWorld(name: RuntimeName): Promise<World> {
     const readSecret = (namespace: string, secret: string) => client.find(Secret, { namespace, name: secret });
     const pods =
       name === "Pods"
-        ? createPodsRuntime({ informers, settings: { owner: "suite" }, readSecret, ...tools })
+        ? createPodsRuntime({ informers, settings: { owner: "suite", pool: { members: 1 } }, readSecret, ...tools })
         : undefined;
     runtime = createRuntimes({
       runtimes: {
@@ -145,6 +147,7 @@ async function startWorld(name: RuntimeName): Promise<World> {
   };
   start();
   return {
+    name,
     client,
     dir,
     get runtime() {
@@ -172,6 +175,10 @@ async function startWorld(name: RuntimeName): Promise<World> {
   };
 }
 
+function sharedEtcd({ client }: World) {
+  return readSharedEtcd(client, managed);
+}
+
 async function serviceCluster() {
   const { startWorkloads } = (await import(workloads)) as { startWorkloads: StartClusterControllers };
   return { controllers: startWorkloads, management: { controllers: true } };
@@ -193,7 +200,9 @@ function playNode(client: KubernetesClient, dir: string): { stop(): Promise<void
   };
 }
 
-async function create({ client }: World, name: string): Promise<void> {
+/** With runtime Pods one has an etcd of its own, and another is in the shared one. */
+async function create({ client, name: runtime }: World, name: string): Promise<void> {
+  const own = runtime === "Pods" && name === "one" ? { pods: { datastore: { type: "Own" as const } } } : {};
   const cluster = await client.create(Cluster, {
     apiVersion: "cluster.x-k8s.io/v1beta2",
     kind: "Cluster",
@@ -211,7 +220,7 @@ async function create({ client }: World, name: string): Promise<void> {
     apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
     kind: "HostedControlPlane",
     metadata: { ...key(name), ...metadata },
-    spec: { version: VERSION },
+    spec: { version: VERSION, ...(runtime === "Pods" ? { runtime } : {}), ...own },
   });
 }
 
@@ -334,6 +343,16 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
         await until("serving", async () => (await tenant.find(ConfigMap, key("kept"))) && true);
       });
 
+      test.runIf(name === "Pods")("in the shared etcd has a user that may touch its own prefix only", async () => {
+        await available(world, "two");
+        const { users, prefixes, permissions } = await sharedEtcd(world);
+        const [two] = prefixes;
+        expect(prefixes).toEqual([expect.stringMatching(/^\/hcp-two-[0-9a-f]{10}\/$/)]);
+        const user = two?.slice(1, -1) ?? "";
+        expect(users.toSorted()).toEqual([user, "root"]);
+        expect(permissions).toEqual([{ permType: "READWRITE", key: two, range_end: `/${user}0` }]);
+      });
+
       test("is deleted with everything that it had", async () => {
         await world.client.delete(HostedControlPlane, key("two"));
         await until("gone", async () =>
@@ -344,9 +363,9 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
         if (name === "Process") expect(readdirSync(state)).toEqual(["default.one"]);
         if (name === "Pods") {
           const { items } = await world.client.list(Namespace, { labelSelector: managed });
-          expect(items.map(({ metadata }) => metadata.annotations?.["controlplane.causeway.dev/id"])).toEqual([
-            "default.one",
-          ]);
+          const ids = items.map(({ metadata }) => metadata.annotations?.["controlplane.causeway.dev/id"]);
+          expect(new Set(ids)).toEqual(new Set(["default.one", "etcd"]));
+          expect(await sharedEtcd(world)).toEqual({ users: ["root"], permissions: [], prefixes: [] });
         }
         expect(await (await world.tenant("one")).find(ConfigMap, key("kept"))).toBeDefined();
       });

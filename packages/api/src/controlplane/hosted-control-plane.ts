@@ -71,11 +71,22 @@ const podsSettings = object(
     datastore: optional(
       object(
         {
+          type: optional(
+            immutable(
+              oneOf(["Pooled", "Own"], {
+                description:
+                  "An etcd that control planes share, each with a prefix and a user of its own (default), or members of its own.",
+              }),
+            ),
+          ),
           members: optional(
-            checked(int32({ minimum: 1, maximum: 3, description: "Members of etcd: 1 or 3. Default: 1." }), [
-              { rule: "self == oldSelf", message: "field is immutable" },
-              { rule: "self != 2", message: "two members cannot lose any: set 1 or 3" },
-            ]),
+            checked(
+              int32({ minimum: 1, maximum: 3, description: "Members of an etcd of its own: 1 or 3. Default: 1." }),
+              [
+                { rule: "self == oldSelf", message: "field is immutable" },
+                { rule: "self != 2", message: "two members cannot lose any: set 1 or 3" },
+              ],
+            ),
           ),
           storage: optional(
             immutable(
@@ -90,7 +101,7 @@ const podsSettings = object(
             ),
           ),
         },
-        { description: "The control plane's own etcd." },
+        { description: "Where its objects are stored." },
       ),
     ),
     exposure: optional(

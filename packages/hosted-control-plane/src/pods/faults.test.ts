@@ -10,7 +10,7 @@ import { compareVersions } from "./images.ts";
 import { plan } from "./plan.ts";
 import { isRolledOut, servedVersion, templateVersion, workload } from "./rollout.ts";
 import { now, PlayedCluster } from "./testing/played-cluster.ts";
-import { specOf } from "./testing/spec.ts";
+import { own, specOf } from "./testing/spec.ts";
 
 const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_PODS"] ?? 5);
 const VERSIONS = ["v1.32.1", "v1.33.0", "v1.33.4", "v1.34.1"];
@@ -61,7 +61,7 @@ function request(spec: ControlPlaneSpec, random: Random): ControlPlaneSpec {
     { version: VERSIONS[Math.min(at + 1, VERSIONS.length - 1)] ?? spec.version },
     { replicas: random(4) },
     { names: [`name-${random(3)}.example.org`] },
-    { pods: { size: random(2) === 0 ? "Small" : "Large" } },
+    { pods: own({ size: random(2) === 0 ? "Small" : "Large" }) },
   ];
   return { ...spec, ...changes[random(changes.length)] };
 }

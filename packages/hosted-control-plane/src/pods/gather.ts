@@ -3,6 +3,7 @@ import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ServiceCluster } from "./service-cluster.ts";
 import { idOf } from "./live.ts";
 import type { PodsSettings } from "./options.ts";
+import type { PoolState } from "./pool/plan.ts";
 
 /** Everything that the plan of one control plane in a service cluster is made from. */
 export interface Observed {
@@ -16,6 +17,10 @@ export interface Observed {
   readonly pods: readonly Pod[];
   /** cloud.conf; undefined: none is asked for, or its Secret does not exist. */
   readonly cloudConfig: string | undefined;
+  /** The etcd that control planes share; undefined: nothing is known of it yet. */
+  readonly pool: PoolState | undefined;
+  /** This process saw to its user of that etcd. */
+  readonly hasEtcdUser: boolean;
   /** The URL at which this process created what machines need to join. */
   readonly joinedAt: string | undefined;
 }
@@ -23,6 +28,7 @@ export interface Observed {
 export interface GatherFrom {
   readonly cluster: ServiceCluster;
   readonly settings: PodsSettings;
+  readonly pool: () => PoolState | undefined;
   /** Reads a Secret of the management cluster. */
   readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
 }
@@ -31,11 +37,12 @@ export interface Tenant {
   readonly spec: ControlPlaneSpec;
   readonly namespaceName: string;
   readonly joinedAt: string | undefined;
+  readonly hasEtcdUser: boolean;
 }
 
 export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSignal): Promise<Observed> {
   const { cluster, settings, readSecret } = from;
-  const { spec, namespaceName, joinedAt } = tenant;
+  const { spec, namespaceName, joinedAt, hasEtcdUser } = tenant;
   const objects = cluster.objects.flatMap((informer) => informer.list(namespaceName));
   const secretName = spec.pods?.cloudConfigSecret;
   const secret =
@@ -49,5 +56,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     pods: cluster.pods.list(namespaceName),
     cloudConfig: secretText(secret, "cloud.conf"),
     joinedAt,
+    pool: from.pool(),
+    hasEtcdUser,
   };
 }

@@ -1,10 +1,10 @@
-import type { ConfigMap, Secret } from "@causeway/kubernetes";
+import type { KubeObject, Secret } from "@causeway/kubernetes";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { workload } from "./rollout.ts";
 import { managedBy, managedByLabel, namespaceOf } from "./tenant.ts";
 import { PlayedCluster, SECRET } from "./testing/played-cluster.ts";
-import { specOf } from "./testing/spec.ts";
+import { poolOf, specOf } from "./testing/spec.ts";
 
 const anySpec = fc.record({
   version: fc.constantFrom("v1.32.0", "v1.33.2", "v1.34.4"),
@@ -13,44 +13,51 @@ const anySpec = fc.record({
   size: fc.constantFrom("Small" as const, "Medium" as const, "Large" as const),
   exposure: fc.constantFrom("LoadBalancer" as const, "NodePort" as const),
   hasCloud: fc.boolean(),
+  pooled: fc.boolean(),
   hasTunnel: fc.boolean(),
   podCidr: fc.option(fc.constant("10.244.0.0/16"), { nil: undefined }),
 });
 
+function checkObject(object: KubeObject, namespace: string): void {
+  const text = JSON.stringify(object);
+  expect(text).not.toContain(SECRET);
+  expect(text).not.toContain("PRIVATE KEY");
+  expect(object.metadata.labels?.[managedByLabel]).toBe(managedBy);
+  if (object.kind === "Namespace") return;
+  expect(object.metadata.namespace).toBe(namespace);
+  const pod = workload(object.kind === "Deployment" || object.kind === "StatefulSet" ? object : undefined);
+  for (const container of pod?.spec.template.spec.containers ?? []) {
+    expect(container["securityContext"]).toMatchObject({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    expect(container.resources?.limits?.["memory"]).toBeDefined();
+    expect(container["readinessProbe"]).toBeDefined();
+  }
+}
+
 test("whatever is asked for: each object is labelled, restricted and in the namespace, and no secret is outside of Secrets", () => {
   fc.assert(
-    fc.property(anySpec, ({ members, size, exposure, hasCloud, hasTunnel, podCidr, ...rest }) => {
+    fc.property(anySpec, ({ pooled, members, size, exposure, hasCloud, hasTunnel, podCidr, ...rest }) => {
       const tunnel = { url: "https://tunnel:8090", certificateAuthority: "CERTIFICATE", namespace: "tunnels" };
       const cluster = new PlayedCluster(hasTunnel ? { tunnel } : {});
+      if (pooled) cluster.pool = poolOf();
       cluster.cloudConfig = hasCloud ? SECRET : undefined;
       const spec = specOf({
         ...rest,
         ...(podCidr === undefined ? {} : { podCidr }),
         endpoint: { host: exposure === "NodePort" ? "10.6.0.1" : "", port: 0 },
-        pods: { size, exposure, datastore: { members }, ...(hasCloud ? { cloudConfigSecret: "cloud" } : {}) },
+        pods: {
+          size,
+          exposure,
+          datastore: pooled ? { type: "Pooled" } : { type: "Own", members },
+          ...(hasCloud ? { cloudConfigSecret: "cloud" } : {}),
+        },
       });
       cluster.complete(spec);
       const namespace = namespaceOf("management", spec.id);
-      for (const object of cluster.written) {
-        if (object.kind === "Secret") continue;
-        const text = JSON.stringify(object);
-        expect(text).not.toContain(SECRET);
-        expect(text).not.toContain("PRIVATE KEY");
-        expect(object.metadata.labels?.[managedByLabel]).toBe(managedBy);
-        if (object.kind === "Namespace") continue;
-        expect(object.metadata.namespace).toBe(namespace);
-        if (object.kind === "ConfigMap") expect(Object.keys((object as ConfigMap).data ?? {})).not.toContain("");
-        const pod = workload(object.kind === "Deployment" || object.kind === "StatefulSet" ? object : undefined);
-        for (const container of pod?.spec.template.spec.containers ?? []) {
-          expect(container["securityContext"]).toMatchObject({
-            allowPrivilegeEscalation: false,
-            readOnlyRootFilesystem: true,
-            capabilities: { drop: ["ALL"] },
-          });
-          expect(container.resources?.limits?.["memory"]).toBeDefined();
-          expect(container["readinessProbe"]).toBeDefined();
-        }
-      }
+      for (const object of cluster.written.filter(({ kind }) => kind !== "Secret")) checkObject(object, namespace);
       const secrets = [...cluster.live.values()].filter(({ kind }) => kind === "Secret") as Secret[];
       const mounted = [...cluster.live.values()].flatMap((object) =>
         (workload(object)?.spec?.template?.spec.volumes ?? []).flatMap(

@@ -14,10 +14,22 @@ export interface PodsSettings {
   readonly clusterDomain?: string;
   /** Networks that API servers may connect to without a tunnel: those of nodes. Default: none. */
   readonly nodeNetworks?: readonly string[];
+  /** The etcd that control planes share. */
+  readonly pool?: PoolSettings;
+  /** Namespace of this program's pods in the service cluster, which may connect to the pooled etcd. Default: causeway-system. */
+  readonly operatorNamespace?: string;
   /** Networks of the cloud's APIs, for cloud controller managers. Default: any address. */
   readonly cloudNetworks?: readonly string[];
   /** The tunnel to the tenants' nodes. Undefined: API servers connect to nodes themselves. */
   readonly tunnel?: TunnelSettings;
+}
+
+export interface PoolSettings {
+  /** 1 or 3, kept as it was at the beginning. Default: 3. */
+  readonly members?: number;
+  /** Size of each member's volume. Default: 8Gi. */
+  readonly storage?: string;
+  readonly storageClassName?: string;
 }
 
 export interface TunnelSettings {
@@ -36,4 +48,9 @@ export interface VersionImages {
 }
 
 export type PodsSpec = NonNullable<ControlPlaneSpec["pods"]>;
+/** Does it store its objects in the etcd that control planes share? */
+export function isPooled({ pods }: Pick<ControlPlaneSpec, "pods">): boolean {
+  return (pods?.datastore?.type ?? "Pooled") === "Pooled";
+}
+
 export type SizeClass = NonNullable<PodsSpec["size"]>;

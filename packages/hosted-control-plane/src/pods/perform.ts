@@ -10,6 +10,7 @@ import {
 } from "@causeway/kubernetes";
 import { namedMeta } from "./objects/meta.ts";
 import type { Observed } from "./gather.ts";
+import type { EtcdAdmin } from "./pool/etcd-admin.ts";
 import type { Credentials, Entry, Step } from "./steps.ts";
 import { inputsAnnotation, renewAtAnnotation } from "./tenant.ts";
 import { typeOf } from "./types.ts";
@@ -17,9 +18,15 @@ import { typeOf } from "./types.ts";
 export interface PerformWith {
   readonly client: KubernetesClient;
   readonly clock: Clock;
+  readonly etcd: EtcdAdmin;
   /** Creates in the tenant what machines need to join. */
-  readonly join: (observed: Observed, server: string, signal: AbortSignal) => Promise<void>;
+  readonly join: (server: string, signal: AbortSignal) => Promise<void>;
+  /** A step was performed that leaves nothing to see in the service cluster. */
+  readonly done: (step: Step) => void;
 }
+
+/** The namespace that steps are performed in. */
+type PerformOn = Pick<Observed, "namespace" | "namespaceName">;
 
 export const fieldManager = "causeway-hosted-control-plane";
 
@@ -28,7 +35,7 @@ const YEAR = 365 * 24 * 3600_000;
 export async function perform(
   using: PerformWith,
   step: Step,
-  observed: Observed,
+  observed: PerformOn,
   signal: AbortSignal,
 ): Promise<void | "deferred"> {
   const { client } = using;
@@ -49,8 +56,17 @@ export async function perform(
       await client.delete(typeOf(step.object), { namespace, name }, { ...preconditions, signal });
       return undefined;
     }
+    case "enable-auth":
+      await using.etcd.enableAuth(step.access, signal);
+      using.done(step);
+      return undefined;
+    case "ensure-etcd-user":
+      await using.etcd.ensureUser(step.access, step.user, signal);
+      using.done(step);
+      return undefined;
     case "create-join-objects":
-      await using.join(observed, step.server, signal);
+      await using.join(step.server, signal);
+      using.done(step);
       return undefined;
   }
 }
@@ -59,7 +75,7 @@ export async function perform(
 async function issue(
   { client, clock }: PerformWith,
   { credentials, replaces }: Extract<Step, { type: "issue" }>,
-  { namespaceName }: Observed,
+  { namespaceName }: PerformOn,
   signal: AbortSignal,
 ): Promise<void | "deferred"> {
   const now = clock.now();
@@ -130,6 +146,8 @@ async function filesOf(entry: Entry, now: number): Promise<Record<string, string
     }
     case "authority":
       return pair(await createAuthority({ commonName: entry.commonName, lifetime: YEAR * 10, now }));
+    case "password":
+      return { [file]: randomBytes(32).toString("base64url") };
     case "encryption":
       return { [file]: encryptionConfig(randomBytes(32).toString("base64")) };
   }

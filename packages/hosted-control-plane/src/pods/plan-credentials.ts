@@ -3,12 +3,13 @@ import type { Secret } from "@causeway/kubernetes";
 import type { Observed } from "./gather.ts";
 import { programCredentials } from "./objects/credentials.ts";
 import { etcdMembers } from "./objects/etcd.ts";
+import { isPooled } from "./options.ts";
 import type { Endpoint } from "./stages.ts";
 import type { Credentials, Entry, Step } from "./steps.ts";
 import { inputsAnnotation, renewAtAnnotation } from "./tenant.ts";
 
 /** The Secrets whose certificates were issued from something else, or are at half their life. */
-export function issueSteps({ live }: Observed, all: readonly Credentials[], now: number): Step[] {
+export function issueSteps({ live }: Pick<Observed, "live">, all: readonly Credentials[], now: number): Step[] {
   return all.flatMap((credentials): Step[] => {
     const secret = live.get(`Secret/${credentials.name}`) as Secret | undefined;
     const id = `Secret/${credentials.name}`;
@@ -37,20 +38,26 @@ export function fileNames({ type, file }: Entry): string[] {
 
 /** Of the programs, as the control plane needs them now. */
 export function credentialsOf(observed: Observed, endpoint: Endpoint): Credentials[] {
-  const { spec, settings, namespaceName, live, cloudConfig } = observed;
+  const { spec, settings, namespaceName, cloudConfig } = observed;
   return programCredentials({
     spec,
     namespace: namespaceName,
     clusterDomain: settings.clusterDomain ?? "cluster.local",
     endpoint,
-    etcdAuthority: pairOf(live.get("Secret/etcd-ca") as Secret | undefined),
+    etcdAuthority: rootOfEtcd(observed),
     members: etcdMembers(spec.pods?.datastore),
     cloudConfig,
     tunnel: settings.tunnel,
   });
 }
 
-function pairOf(secret: Secret | undefined): KeyPair {
+function rootOfEtcd({ spec, pool, live }: Observed): KeyPair {
+  const own = pairOf(live.get("Secret/etcd-ca") as Secret | undefined);
+  return isPooled(spec) ? (pool?.authority ?? own) : own;
+}
+
+/** The authority in a Secret. */
+export function pairOf(secret: Secret | undefined): KeyPair {
   const file = (name: string) => Buffer.from(secret?.data?.[name] ?? "", "base64").toString("utf8");
   return { certificate: file("ca.crt"), key: file("ca.key") };
 }

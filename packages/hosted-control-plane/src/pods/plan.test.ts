@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import { componentLabel } from "./tenant.ts";
 import { now, PlayedCluster, SECRET } from "./testing/played-cluster.ts";
-import { specOf } from "./testing/spec.ts";
+import { own, poolOf, specOf } from "./testing/spec.ts";
 import { workload } from "./rollout.ts";
 
 const etcd = "StatefulSet/etcd";
@@ -81,7 +81,7 @@ describe("a new control plane as pods", () => {
     ],
     [
       "a node port",
-      { pods: { exposure: "NodePort" }, endpoint: { host: "10.6.0.1", port: 0 } },
+      { pods: own({ exposure: "NodePort" }), endpoint: { host: "10.6.0.1", port: 0 } },
       { host: "10.6.0.1", port: 31_000 },
     ],
   ])("is reached by %s, and its API servers listen at the port of the endpoint", (_, changes, endpoint) => {
@@ -276,5 +276,47 @@ describe("what differs in the service cluster", () => {
     cluster.complete(specOf());
     const repaired = cluster.performed.filter((step) => !step.startsWith("apply Deployment/kube-scheduler"));
     expect(repaired).toEqual(steps);
+  });
+});
+
+describe("a control plane in the shared etcd", () => {
+  const pooled = specOf({ pods: {} });
+
+  test("waits for it, has a user there before its API servers start, and keys below its own prefix", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(pooled);
+    expect(cluster.settle(pooled).status.problem).toMatchObject({ code: "CONTROL_PLANE_STARTING", actor: "none" });
+    expect([...cluster.live.keys()].filter((id) => id.startsWith("Deployment/") || id === etcd)).toEqual([]);
+    cluster.pool = poolOf();
+    cluster.performed.splice(0);
+    expect(cluster.complete(pooled).status).toMatchObject({ ready: true });
+    const order = ["issue Secret/kube-apiserver", "ensure-etcd-user", `apply ${api}`];
+    expect(cluster.performed.filter((step) => order.includes(step))).toEqual(order);
+    expect(cluster.live.has(etcd) || cluster.live.has("Secret/etcd")).toBe(false);
+    const prefix = commandOf(cluster, api).find((flag) => flag.startsWith("--etcd-prefix="));
+    expect(prefix).toMatch(/^--etcd-prefix=\/hcp-web-[0-9a-f]{10}\/registry$/);
+    expect(commandOf(cluster, api)).toContain("--etcd-compaction-interval=0");
+  });
+
+  test("that appears changes nothing of a control plane with an etcd of its own", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf());
+    cluster.performed.splice(0);
+    cluster.pool = { ...poolOf(), authority: { certificate: "OF THE POOL", key: SECRET } };
+    cluster.complete(specOf());
+    expect(cluster.performed).toEqual([]);
+  });
+
+  test.each<[string, Partial<ReturnType<typeof poolOf>> | undefined]>([
+    ["that has no quorum", { ready: false, access: undefined as never }],
+    ["that is not known yet", undefined],
+  ])("%s keeps what runs, with its certificates", (_, change) => {
+    const cluster = new PlayedCluster();
+    cluster.pool = poolOf();
+    cluster.complete(pooled);
+    cluster.performed.splice(0);
+    cluster.pool = change && { ...poolOf(), ...change };
+    expect(cluster.settle(pooled).status).toMatchObject({ ready: true });
+    expect(cluster.performed).toEqual([]);
   });
 });

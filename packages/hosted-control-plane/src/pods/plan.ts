@@ -1,26 +1,18 @@
-import type { KubeObject, Namespace, Plan, Service } from "@causeway/kubernetes";
+import type { KubeObject, Plan, Service } from "@causeway/kubernetes";
 import type { ControlPlaneProblem, ControlPlaneState } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { imagesOf } from "./images.ts";
-import { differs, idOf, stamped } from "./live.ts";
+import { idOf } from "./live.ts";
+import { isPooled } from "./options.ts";
 import { rootCredentials } from "./objects/credentials.ts";
-import { endpointOf, tenantNetwork } from "./objects/network.ts";
 import { credentialsOf, issueSteps } from "./plan-credentials.ts";
+import { endpointOf, tenantNetwork } from "./objects/network.ts";
+import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects.ts";
 import { refusalOf } from "./refusals.ts";
 import { podProblem, replicasOf, servedVersion, workload } from "./rollout.ts";
 import { stagesOf, type Endpoint } from "./stages.ts";
 import type { Step } from "./steps.ts";
-import {
-  appliedAnnotation,
-  componentLabel,
-  idAnnotation,
-  initializedAnnotation,
-  inputsAnnotation,
-  managedBy,
-  managedByLabel,
-  ownerAnnotation,
-  renewAtAnnotation,
-} from "./tenant.ts";
+import { appliedAnnotation, componentLabel, datastoreAnnotation, inputsAnnotation, prefixOf, renewAtAnnotation } from "./tenant.ts";
 
 /** How often the cloud's configuration is read again. */
 const REREAD = 300_000;
@@ -32,15 +24,23 @@ const REREAD = 300_000;
 export function plan(observed: Observed, now: number): Plan<Step, ControlPlaneState> {
   const refusal = refusalOf(observed);
   if (refusal !== undefined) return { steps: [], status: stateOf(observed, refusal), wait: waitFor(refusal) };
-  const early = [...namespaceSteps(observed), ...issueSteps(observed, rootCredentials(), now)];
-  if (early.length > 0 || !isInitialized(observed.namespace))
+  const early = [
+    ...namespaceSteps({
+      ...observed,
+      id: observed.spec.id,
+      key: "Secret/encryption",
+      annotations: datastoreOf(observed),
+    }),
+    ...issueSteps(observed, rootCredentials(isPooled(observed.spec)), now),
+  ];
+  if (early.length > 0 || !initializedNamespace(observed.namespace))
     return { steps: firstOf(early), status: stateOf(observed, creating) };
   const network = tenantNetwork(observed.spec, observed.namespaceName, observed.settings);
   const service = observed.live.get("Service/kube-apiserver") as Service | undefined;
   const endpoint = endpointOf(observed.spec, service);
   if (endpoint === undefined) {
     const problem = withoutEndpoint(service);
-    return { steps: applySteps(observed, network), status: stateOf(observed, problem), wait: waitFor(problem) };
+    return { steps: applySteps(observed.live, network), status: stateOf(observed, problem), wait: waitFor(problem) };
   }
   return planPrograms(observed, { network, endpoint }, now);
 }
@@ -50,23 +50,30 @@ function planPrograms(
   { network, endpoint }: { network: readonly KubeObject[]; endpoint: Endpoint },
   now: number,
 ): Plan<Step, ControlPlaneState> {
+  const pooled = poolSteps(observed);
+  // Without the root of the shared etcd no certificate for it can be issued.
+  const isBlocked = isPooled(observed.spec) && observed.pool?.authority === undefined;
+  if (pooled.problem !== undefined && (isBlocked || !observed.live.has("Deployment/kube-apiserver")))
+    return { steps: applySteps(observed.live, network), status: stateOf(observed, pooled.problem, endpoint) };
   const credentials = credentialsOf(observed, endpoint);
   const issue = issueSteps(observed, credentials, now);
   const images = imagesOf(observed.spec.version, observed.settings);
   if (issue.length > 0 || images === undefined)
-    return { steps: [...applySteps(observed, network), ...issue], status: stateOf(observed, creating, endpoint) };
+    return { steps: [...applySteps(observed.live, network), ...issue], status: stateOf(observed, creating, endpoint) };
   const stages = stagesOf(observed, { endpoint, images });
   const wanted = [...network, ...stages.objects];
   const kept = new Set([
     ...wanted.map(idOf),
-    ...[...rootCredentials(), ...credentials].map(({ name }) => `Secret/${name}`),
+    ...[...rootCredentials(isPooled(observed.spec)), ...credentials].map(({ name }) => `Secret/${name}`),
   ]);
   const server = urlOf(endpoint);
   const join: Step[] =
     stages.isServing && observed.joinedAt !== server ? [{ type: "create-join-objects", server }] : [];
-  const problem = stages.isComplete ? undefined : (podProblem(observed.pods) ?? rolling(stages.waitsFor));
+  const problem = stages.isComplete
+    ? undefined
+    : (pooled.problem ?? podProblem(observed.pods) ?? rolling(stages.waitsFor));
   const status = stateOf(observed, problem, endpoint);
-  const steps = [...applySteps(observed, wanted), ...prune(observed, kept, stages.untouched), ...join];
+  const steps = [...applySteps(observed.live, wanted), ...prune(observed, kept, stages.untouched), ...pooled.steps, ...join];
   return {
     steps,
     status: {
@@ -106,44 +113,29 @@ function withoutEndpoint(service: Service | undefined): ControlPlaneProblem {
   return { code: "PODS_ENDPOINT_PENDING", message, actor: "operator" };
 }
 
+function datastoreOf({ spec }: Observed): Record<string, string> {
+  return { [datastoreAnnotation]: isPooled(spec) ? "Pooled" : "Own" };
+}
+
+/** A user of the shared etcd, which may touch its own prefix only. Made by each process once. */
+function poolSteps({ spec, pool, hasEtcdUser, namespaceName }: Observed): {
+  steps: Step[];
+  problem?: ControlPlaneProblem;
+} {
+  if (!isPooled(spec)) return { steps: [] };
+  if (pool?.access === undefined || !pool.ready) {
+    const message = "waiting for the etcd that control planes share";
+    return { steps: [], problem: pool?.problem ?? { code: "CONTROL_PLANE_STARTING", message, actor: "none" } };
+  }
+  if (hasEtcdUser) return { steps: [] };
+  const user = { name: namespaceName, prefix: prefixOf(namespaceName) };
+  return { steps: [{ type: "ensure-etcd-user", access: pool.access, user }] };
+}
+
 /** Steps after which the state must be read again. */
 function firstOf(steps: readonly Step[]): Step[] {
   const [first] = steps;
   return steps.filter(({ type }) => type === first?.type);
-}
-
-function isInitialized(namespace: Namespace | undefined): boolean {
-  return namespace?.metadata.annotations?.[initializedAnnotation] !== undefined;
-}
-
-function namespaceSteps({ namespace, namespaceName, spec, settings, live }: Observed): Step[] {
-  const initialized = isInitialized(namespace) || live.has("Secret/encryption");
-  const object: KubeObject = stamped({
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: {
-      name: namespaceName,
-      labels: {
-        [managedByLabel]: managedBy,
-        "pod-security.kubernetes.io/enforce": "restricted",
-        "pod-security.kubernetes.io/enforce-version": "latest",
-      },
-      annotations: {
-        [idAnnotation]: spec.id,
-        [ownerAnnotation]: settings.owner,
-        ...(initialized ? { [initializedAnnotation]: "true" } : {}),
-      },
-    },
-  });
-  return differs(namespace, object) ? [{ type: "apply-namespace", object }] : [];
-}
-
-function applySteps({ live }: Observed, objects: readonly KubeObject[]): Step[] {
-  return objects.flatMap((object): Step[] => {
-    const wanted = stamped(object);
-    const id = idOf(wanted);
-    return differs(live.get(id), wanted) ? [{ type: "apply", id, object: wanted }] : [];
-  });
 }
 
 /** What we applied earlier and is not wanted any more. Objects without our stamp are not ours. */

@@ -12,9 +12,11 @@ import {
 import { createJoinObjects } from "../process/join-objects.ts";
 import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { gather, type Observed } from "./gather.ts";
-import type { PodsSettings } from "./options.ts";
-import { perform } from "./perform.ts";
+import { isPooled, type PodsSettings } from "./options.ts";
+import { perform, type PerformWith } from "./perform.ts";
 import { plan } from "./plan.ts";
+import { createEtcdAdmin, type EtcdAdmin } from "./pool/etcd-admin.ts";
+import { createPool } from "./pool/pool.ts";
 import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
 import type { Step } from "./steps.ts";
 import { idAnnotation, namespaceOf, ownerAnnotation } from "./tenant.ts";
@@ -25,6 +27,8 @@ export interface PodsRuntimeOptions {
   readonly settings: PodsSettings;
   /** Reads a Secret of the management cluster. */
   readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
+  /** Makes users of the shared etcd. Default: by its HTTP API. */
+  readonly etcd?: EtcdAdmin;
   readonly metrics?: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -40,6 +44,7 @@ interface Known {
   state: ControlPlaneState;
   readonly namespaceName: string;
   joinedAt: string | undefined;
+  hasEtcdUser: boolean;
 }
 
 /**
@@ -58,14 +63,38 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   const report = (id: string): void => {
     for (const listener of listeners) listener(id);
   };
-  const using = { client: informers.client, clock, join: joinWith(known) };
+  const etcd = options.etcd ?? createEtcdAdmin({ clock });
+  const pool = createPool({
+    cluster,
+    settings,
+    etcd,
+    clock,
+    log,
+    ...(metrics ? { metrics } : {}),
+    users: () => [...known.values()].map(({ spec }) => spec).filter(isPooled),
+    changed: () => {
+      for (const [id, { spec }] of known) if (isPooled(spec)) wake(keyOfId(id));
+    },
+  });
+  const usingFor = ({ spec }: Observed): PerformWith => ({
+    client: informers.client,
+    clock,
+    etcd,
+    join: (server, signal) => join(spec, server, signal),
+    done(step) {
+      const tenant = known.get(spec.id);
+      if (tenant && step.type === "create-join-objects") tenant.joinedAt = step.server;
+      if (tenant && step.type === "ensure-etcd-user") tenant.hasEtcdUser = true;
+    },
+  });
   const road = {
     gather: async ({ name: id }: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> => {
       const tenant = known.get(id);
-      return tenant && gather({ cluster, settings, readSecret }, tenant, signal);
+      return tenant && gather({ cluster, settings, readSecret, pool: () => pool.state }, tenant, signal);
     },
     plan,
-    perform: (step: Step, observed: Observed, signal: AbortSignal) => perform(using, step, observed, signal),
+    perform: (step: Step, observed: Observed, signal: AbortSignal) =>
+      perform(usingFor(observed), step, observed, signal),
     async publish({ spec: { id } }: Observed, state: ControlPlaneState): Promise<void> {
       const tenant = known.get(id);
       if (tenant === undefined) return;
@@ -88,10 +117,11 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       if (before) before.spec = spec;
       else {
         const { namespace: namespaceName } = keyOfId(id);
-        known.set(id, { spec, namespaceName, state: requestedState(spec), joinedAt: undefined });
+        known.set(id, { spec, namespaceName, state: requestedState(spec), joinedAt: undefined, hasEtcdUser: false });
       }
       const now = known.get(id) as Known;
       now.state = { ...now.state, requested: spec };
+      if (isPooled(spec)) pool.wake();
       wake(keyOfId(id));
       return now.state;
     },
@@ -111,39 +141,32 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     assignsEndpoint: () => true,
     async remove(id, signal) {
       known.delete(id);
+      await informers.whenSynced(signal);
+      await pool.remove(keyOfId(id).namespace, signal);
       await removeNamespace(cluster, { owner: settings.owner, id }, signal);
       removing.add(id);
     },
-    run: (signal) =>
-      runController(
-        {
-          name: "pods-runtime",
-          reconcile: followRoad(road, { clock, log, name: "pods-runtime", ...(metrics ? { metrics } : {}) }),
-          sources: [
-            (enqueue) => {
-              wake = enqueue;
-              for (const id of known.keys()) enqueue(keyOfId(id));
-              return () => (wake = () => {});
-            },
-            ...sourcesOf(cluster, known, report),
-          ],
-          clock,
-          log,
-          ready: (stop) => informers.whenSynced(stop),
-        },
-        signal,
-      ),
+    async run(signal) {
+      const reconcile = followRoad(road, { clock, log, name: "pods-runtime", ...(metrics ? { metrics } : {}) });
+      const requests: Source = (enqueue) => {
+        wake = enqueue;
+        for (const id of known.keys()) enqueue(keyOfId(id));
+        return () => (wake = () => {});
+      };
+      const sources = [requests, ...sourcesOf(cluster, known, report)];
+      const ready = (stop: AbortSignal) => informers.whenSynced(stop);
+      await Promise.all([
+        runController({ name: "pods-runtime", reconcile, sources, clock, log, ready }, signal),
+        pool.run(signal),
+      ]);
+    },
   };
 }
 
-function joinWith(known: ReadonlyMap<string, Known>) {
-  return async ({ spec }: Observed, server: string, signal: AbortSignal): Promise<void> => {
-    const { hostname, port } = new URL(server);
-    const host = hostname.replaceAll(/^\[|\]$/g, "");
-    await createJoinObjects(spec, { server, host, port: Number(port || "443") }, signal);
-    const tenant = known.get(spec.id);
-    if (tenant) tenant.joinedAt = server;
-  };
+async function join(spec: ControlPlaneSpec, server: string, signal: AbortSignal): Promise<void> {
+  const { hostname, port } = new URL(server);
+  const host = hostname.replaceAll(/^\[|\]$/g, "");
+  await createJoinObjects(spec, { server, host, port: Number(port || "443") }, signal);
 }
 
 function sourcesOf(cluster: ServiceCluster, known: ReadonlyMap<string, Known>, report: (id: string) => void): Source[] {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import { namespaceOf } from "./tenant.ts";
 import { PlayedCluster } from "./testing/played-cluster.ts";
-import { specOf } from "./testing/spec.ts";
+import { own, specOf } from "./testing/spec.ts";
 
 describe("a control plane as pods is refused, and nothing is changed,", () => {
   const initialized = { initialized: true } as const;
@@ -18,15 +18,26 @@ describe("a control plane as pods is refused, and nothing is changed,", () => {
       "PODS_UNSUPPORTED",
       "user",
     ],
-    ["with a node port and no address", () => ({ pods: { exposure: "NodePort" } }), "PODS_ENDPOINT_MISSING", "user"],
-    ["with two members", () => ({ pods: { datastore: { members: 2 } } }), "PODS_MEMBERS_INVALID", "user"],
-    ["with another number of members", () => ({ pods: { datastore: { members: 3 } } }), "PODS_MEMBERS_INVALID", "user"],
+    [
+      "with a node port and no address",
+      () => ({ pods: own({ exposure: "NodePort" }) }),
+      "PODS_ENDPOINT_MISSING",
+      "user",
+    ],
+    ["with two members", () => ({ pods: own({ datastore: { members: 2 } }) }), "PODS_MEMBERS_INVALID", "user"],
+    [
+      "with another number of members",
+      () => ({ pods: own({ datastore: { members: 3 } }) }),
+      "PODS_MEMBERS_INVALID",
+      "user",
+    ],
     [
       "without its cloud's configuration",
-      () => ({ pods: { cloudConfigSecret: "cloud" } }),
+      () => ({ pods: own({ cloudConfigSecret: "cloud" }) }),
       "PODS_CLOUD_CONFIG_MISSING",
       "user",
     ],
+    ["with another datastore", () => ({ pods: {} }), "PODS_DATASTORE_CHANGED", "user"],
     [
       "when its namespace is another's",
       (cluster) => {

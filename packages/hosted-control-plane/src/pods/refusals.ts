@@ -3,7 +3,8 @@ import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { compareVersions, imagesOf, minorNumber, servedMinors } from "./images.ts";
 import { templateVersion, workload } from "./rollout.ts";
-import { idAnnotation, initializedAnnotation, ownerAnnotation } from "./tenant.ts";
+import { isPooled } from "./options.ts";
+import { datastoreAnnotation, idAnnotation, initializedAnnotation, ownerAnnotation } from "./tenant.ts";
 
 type Rule = (observed: Observed) => ControlPlaneProblem | undefined;
 
@@ -105,6 +106,16 @@ const members: Rule = ({ spec, live }) => {
   );
 };
 
+const datastore: Rule = ({ namespace, spec }) => {
+  const chosen = namespace?.metadata.annotations?.[datastoreAnnotation];
+  const wanted = isPooled(spec) ? "Pooled" : "Own";
+  if (chosen === undefined || chosen === wanted) return undefined;
+  return user(
+    "PODS_DATASTORE_CHANGED",
+    `datastore ${chosen} has the control plane's data; spec.pods.datastore.type cannot change it to ${wanted}`,
+  );
+};
+
 const cloud: Rule = ({ spec, settings, cloudConfig }) => {
   const name = spec.pods?.cloudConfigSecret;
   if (name === undefined) return undefined;
@@ -131,6 +142,7 @@ const rules: readonly Rule[] = [
   version,
   unsupported,
   nodePort,
+  datastore,
   members,
   cloud,
 ];

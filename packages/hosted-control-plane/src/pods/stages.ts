@@ -7,6 +7,7 @@ import { cloudControllerObjects, controllerObjects } from "./objects/controllers
 import { etcdMembers, etcdObjects } from "./objects/etcd.ts";
 import { membersAnnotation } from "./refusals.ts";
 import { isRolledOut, templateCredentials, templateVersion, workload } from "./rollout.ts";
+import { isPooled } from "./options.ts";
 import { sizes, type Size } from "./sizes.ts";
 import { digestOf } from "./tenant.ts";
 
@@ -51,7 +52,7 @@ export function stagesOf(observed: Observed, { endpoint, images }: StageFrom): S
   const api = workload(live.get("Deployment/kube-apiserver"));
   const base: Base = { spec, namespace, size: sizes[spec.pods?.size ?? "Small"], images, endpoint, sleeping };
   const etcd = etcdStage(observed, base, api?.status?.replicas ?? 0);
-  const etcdDone = isDone(observed, etcd);
+  const etcdDone = isPooled(spec) ? observed.pool?.ready === true && observed.hasEtcdUser : isDone(observed, etcd);
   const servers = apiStage(observed, base, etcdDone);
   const apiDone = servers.began && isDone(observed, servers.objects);
   const controllers = controllersStage(observed, base, apiDone);
@@ -81,9 +82,10 @@ interface Stage {
   readonly untouched: readonly string[];
 }
 
-/** etcd runs as long as an API server does. */
+/** etcd, if it has its own, runs as long as an API server does. */
 function etcdStage(observed: Observed, { sleeping, ...base }: Base, apiPods: number): KubeObject[] {
   const { spec } = base;
+  if (isPooled(spec)) return [];
   const objects = etcdObjects({
     ...base,
     version: spec.version,
@@ -103,8 +105,9 @@ function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boo
   const wanted: Held = { version: spec.version, images, replicas: spec.replicas, credentials };
   const now = began ? wanted : heldOf(observed, "kube-apiserver");
   if (now === undefined) return { objects: [], began, untouched: ["kube-apiserver"] };
-  const objects = [apiServerConfig({ namespace, tunnel }), ...apiServerObjects({ ...base, ...now, tunnel })];
-  return { objects, began, untouched: [] };
+  const poolServers = observed.pool?.servers ?? [];
+  const program = apiServerObjects({ ...base, ...now, tunnel, poolServers });
+  return { objects: [apiServerConfig({ namespace, tunnel }), ...program], began, untouched: [] };
 }
 
 const controllerNames = ["kube-controller-manager", "kube-scheduler", "cloud-controller-manager"];

@@ -1,4 +1,5 @@
 import type { CertificateSubject, KeyPair } from "@causeway/foundation";
+import type { EtcdAccess, EtcdUser } from "./pool/etcd-admin.ts";
 import type { KubeObject } from "@causeway/kubernetes";
 
 /** One file, or pair of files, of a Secret. */
@@ -23,6 +24,7 @@ export type Entry =
     }
   /** A new root: FILE.crt and FILE.key. */
   | { readonly type: "authority"; readonly file: string; readonly commonName: string }
+  | { readonly type: "password"; readonly file: string }
   /** A configuration of encryption at rest with a new key. */
   | { readonly type: "encryption"; readonly file: string };
 
@@ -43,5 +45,7 @@ export type Step =
   | { readonly type: "issue"; readonly id: string; readonly credentials: Credentials; readonly replaces?: string }
   | { readonly type: "apply"; readonly id: string; readonly object: KubeObject }
   | { readonly type: "delete"; readonly id: string; readonly object: KubeObject }
+  | { readonly type: "enable-auth"; readonly access: EtcdAccess }
+  | { readonly type: "ensure-etcd-user"; readonly access: EtcdAccess; readonly user: EtcdUser }
   /** Creates in the tenant what machines need to join. */
   | { readonly type: "create-join-objects"; readonly server: string };

@@ -26,6 +26,19 @@ export function digestOf(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 32);
 }
 
+/** On the namespace of a control plane: which datastore has its data. */
+export const datastoreAnnotation = "controlplane.causeway.dev/datastore";
+
+/** The namespace of the etcd that the control planes of a management cluster share. */
+export function poolNamespaceOf(owner: string): string {
+  return `hcp-etcd-${digestOf([owner]).slice(0, 10)}`;
+}
+
+/** Where a control plane's keys are in the shared etcd. No prefix is the beginning of another. */
+export function prefixOf(namespaceName: string): string {
+  return `/${namespaceName}/`;
+}
+
 /**
  * The namespace of a control plane in the service cluster. `owner`: the management cluster. The hash keeps names of two tenants, or of two management
  * clusters, apart, whatever dashes they have.

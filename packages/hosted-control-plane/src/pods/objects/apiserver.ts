@@ -2,8 +2,9 @@ import { isIP } from "node:net";
 import type { ConfigMap, Deployment, KubeObject } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import type { Images } from "../images.ts";
-import type { TunnelSettings } from "../options.ts";
+import { isPooled, type TunnelSettings } from "../options.ts";
 import type { Size } from "../sizes.ts";
+import { prefixOf } from "../tenant.ts";
 import { etcdMembers, ETCD_CLIENT_PORT } from "./etcd.ts";
 import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
 import { podAddress, podTemplate } from "./pod.ts";
@@ -18,6 +19,8 @@ export interface ApiServerFrom {
   readonly endpoint: { readonly host: string; readonly port: number };
   readonly tunnel: TunnelSettings | undefined;
   readonly credentials: string;
+  /** URLs of the shared etcd. */
+  readonly poolServers: readonly string[];
 }
 
 const PKI = "/etc/kubernetes/pki";
@@ -124,11 +127,8 @@ function deployment(from: ApiServerFrom): Deployment {
  * The flags. The port is the one of the endpoint: the Service `kubernetes` inside the tenant gets this port with the advertised address. The flags are ours alone:
  * a tenant's flags could read files, or leave its network.
  */
-function args({ spec, namespace, endpoint, tunnel, size }: ApiServerFrom): string[] {
-  const servers = Array.from(
-    { length: etcdMembers(spec.pods?.datastore) },
-    (_, index) => `https://etcd-${index}.etcd.${namespace}.svc:${ETCD_CLIENT_PORT}`,
-  );
+function args({ spec, namespace, endpoint, tunnel, size, poolServers }: ApiServerFrom): string[] {
+  const servers = isPooled(spec) ? poolServers : ownServers(spec, namespace);
   const [reads, writes] = size.inflight;
   return [
     `--bind-address=${podAddress}`,
@@ -144,6 +144,7 @@ function args({ spec, namespace, endpoint, tunnel, size }: ApiServerFrom): strin
     "--enable-bootstrap-token-auth=true",
     `--encryption-provider-config=${ENCRYPTION}/config.yaml`,
     `--etcd-servers=${servers.join(",")}`,
+    ...(isPooled(spec) ? [`--etcd-prefix=${prefixOf(namespace)}registry`, "--etcd-compaction-interval=0"] : []),
     `--etcd-cafile=${PKI}/etcd-ca.crt`,
     `--etcd-certfile=${PKI}/etcd-client.crt`,
     `--etcd-keyfile=${PKI}/etcd-client.key`,
@@ -164,6 +165,11 @@ function args({ spec, namespace, endpoint, tunnel, size }: ApiServerFrom): strin
     `--tls-private-key-file=${PKI}/apiserver.key`,
     ...(tunnel === undefined ? [] : [`--egress-selector-config-file=${CONFIG}/egress.yaml`]),
   ];
+}
+
+function ownServers({ pods }: ControlPlaneSpec, namespace: string): string[] {
+  const members = Array.from({ length: etcdMembers(pods?.datastore) }, (_, index) => index);
+  return members.map((index) => `https://etcd-${index}.etcd.${namespace}.svc:${ETCD_CLIENT_PORT}`);
 }
 
 function frontProxy({ frontProxy: root }: ControlPlaneSpec): string[] {

@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { formatIp, nthAddress, parseCidr, type CertificateSubject, type KeyPair } from "@causeway/foundation";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import type { Credentials, Entry } from "../steps.ts";
+import { isPooled } from "../options.ts";
 import { digestOf } from "../tenant.ts";
 
 export interface CredentialsFrom {
@@ -11,6 +12,7 @@ export interface CredentialsFrom {
   readonly clusterDomain: string;
   /** Where the API is reached from outside. */
   readonly endpoint: { readonly host: string; readonly port: number };
+  /** Of its own etcd, or of the shared one. */
   readonly etcdAuthority: KeyPair;
   readonly members: number;
   /** cloud.conf; undefined: there is no cloud. */
@@ -19,7 +21,7 @@ export interface CredentialsFrom {
 }
 
 /** Created once: they hold what data depends on. */
-export function rootCredentials(): Credentials[] {
+export function rootCredentials(pooled: boolean): Credentials[] {
   const once = (name: string, entries: readonly Entry[]): Credentials => ({
     name,
     entries,
@@ -27,7 +29,7 @@ export function rootCredentials(): Credentials[] {
     once: true,
   });
   return [
-    once("etcd-ca", [{ type: "authority", file: "ca", commonName: "etcd-ca" }]),
+    ...(pooled ? [] : [once("etcd-ca", [{ type: "authority", file: "ca", commonName: "etcd-ca" }])]),
     once("encryption", [{ type: "encryption", file: "config.yaml" }]),
   ];
 }
@@ -35,7 +37,7 @@ export function rootCredentials(): Credentials[] {
 /** A Secret for each program, with what that program needs and nothing else. */
 export function programCredentials(from: CredentialsFrom): Credentials[] {
   return [
-    etcd(from),
+    ...(isPooled(from.spec) ? [] : [etcdCredentials(from)]),
     apiServer(from),
     controllerManager(from),
     program("kube-scheduler", [kubeconfig(from, "system:kube-scheduler")]),
@@ -56,7 +58,12 @@ function text(file: string, content: string): Entry {
   return { type: "text", file, text: content };
 }
 
-function etcd({ etcdAuthority, namespace, clusterDomain, members }: CredentialsFrom): Credentials {
+export function etcdCredentials({
+  etcdAuthority,
+  namespace,
+  clusterDomain,
+  members,
+}: Pick<CredentialsFrom, "etcdAuthority" | "namespace" | "clusterDomain" | "members">): Credentials {
   const services = ["etcd", `etcd.${namespace}`, `etcd.${namespace}.svc`, `etcd.${namespace}.svc.${clusterDomain}`];
   const names = Array.from({ length: members }, (_, index) => `etcd-${index}.etcd.${namespace}.svc`);
   const subject = { commonName: "etcd", dnsNames: [...services, ...names, "localhost"], ipAddresses: ["127.0.0.1"] };
@@ -96,7 +103,8 @@ function apiServer(from: CredentialsFrom): Credentials {
     client("kubelet-client", authority, "kube-apiserver-kubelet-client", ["system:masters"]),
     ...frontProxy,
     text("etcd-ca.crt", etcdAuthority.certificate),
-    client("etcd-client", etcdAuthority, "kube-apiserver-etcd-client"),
+    // In the shared etcd the name is the user.
+    client("etcd-client", etcdAuthority, isPooled(spec) ? from.namespace : "kube-apiserver-etcd-client"),
     text("sa.key", spec.serviceAccountKey),
     text("sa.pub", publicKey(spec.serviceAccountKey)),
     ...egress,

@@ -14,6 +14,8 @@ export interface EtcdFrom {
   readonly running: boolean;
   readonly quotaBytes: number;
   readonly credentials: string;
+  /** It compacts itself: no API server of a prefix may. */
+  readonly shared?: boolean;
 }
 
 export const ETCD_CLIENT_PORT = 2379;
@@ -94,7 +96,7 @@ function statefulSet(from: EtcdFrom): StatefulSet {
 }
 
 /** The pod's name is the member's name. */
-function command({ namespace, quotaBytes }: EtcdFrom, members: number): string[] {
+function command({ namespace, quotaBytes, shared = false }: EtcdFrom, members: number): string[] {
   const host = (name: string) => `${name}.etcd.${namespace}.svc`;
   const peers = Array.from({ length: members }, (_, index) => `etcd-${index}`);
   return [
@@ -118,7 +120,9 @@ function command({ namespace, quotaBytes }: EtcdFrom, members: number): string[]
     `--listen-metrics-urls=http://${podAddress}:${METRICS_PORT}`,
     `--quota-backend-bytes=${quotaBytes}`,
     "--snapshot-count=10000",
-    "--auto-compaction-retention=0",
+    ...(shared
+      ? ["--auto-compaction-mode=periodic", "--auto-compaction-retention=5m"]
+      : ["--auto-compaction-retention=0"]),
     "--log-level=warn",
   ];
 }

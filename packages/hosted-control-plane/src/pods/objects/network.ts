@@ -1,6 +1,7 @@
 import type { KubeObject, Service } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../../runtime.ts";
-import type { PodsSettings } from "../options.ts";
+import { isPooled, type PodsSettings } from "../options.ts";
+import { managedBy, managedByLabel, poolNamespaceOf } from "../tenant.ts";
 import type { NetworkPeer, NetworkPolicy, NetworkPolicySpec, NetworkPort } from "../types.ts";
 import { API_SERVICE_PORT } from "./credentials.ts";
 import { ETCD_CLIENT_PORT, ETCD_PEER_PORT } from "./etcd.ts";
@@ -64,31 +65,18 @@ const tcp = (port: number | string): NetworkPort[] => [{ port, protocol: "TCP" }
 
 /** Nothing in the namespace is reached, and reaches anything, but what is listed here. */
 export function networkPolicies(spec: ControlPlaneSpec, namespace: string, settings: PodsSettings): NetworkPolicy[] {
-  const policy = (name: string, rules: Omit<NetworkPolicySpec, "policyTypes">): NetworkPolicy => ({
-    apiVersion: "networking.k8s.io/v1",
-    kind: "NetworkPolicy",
-    metadata: namedMeta(namespace, name, name),
-    spec: { policyTypes: ["Ingress", "Egress"], ...rules },
-  });
+  const policy = (name: string, rules: Rules) => policyOf(namespace, name, rules);
   const toApi = { to: [pods("kube-apiserver")], ports: tcp("api") };
   const client = (name: string) => policy(name, { podSelector: selectorOf(name), egress: [dns, toApi] });
-  const peers = { ports: tcp(ETCD_PEER_PORT) };
   return [
     policy("default-deny", { podSelector: {} }),
     policy("kube-apiserver", {
       podSelector: selectorOf("kube-apiserver"),
       // By the load balancer, from anywhere: who a client is, certificates and tokens say.
       ingress: [{ ports: tcp("api") }],
-      egress: [dns, { to: [pods("etcd")], ports: tcp(ETCD_CLIENT_PORT) }, ...towardsNodes(settings)],
+      egress: [dns, { to: [etcdPeer(spec, settings)], ports: tcp(ETCD_CLIENT_PORT) }, ...towardsNodes(settings)],
     }),
-    policy("etcd", {
-      podSelector: selectorOf("etcd"),
-      ingress: [
-        { from: [pods("kube-apiserver")], ports: tcp(ETCD_CLIENT_PORT) },
-        { from: [pods("etcd")], ...peers },
-      ],
-      egress: [dns, { to: [pods("etcd")], ...peers }],
-    }),
+    ...(isPooled(spec) ? [] : [policyOf(namespace, "etcd", etcdRules([pods("kube-apiserver")]))]),
     client("kube-controller-manager"),
     client("kube-scheduler"),
     ...(spec.pods?.cloudConfigSecret === undefined
@@ -100,6 +88,50 @@ export function networkPolicies(spec: ControlPlaneSpec, namespace: string, setti
           }),
         ]),
   ];
+}
+
+type Rules = Omit<NetworkPolicySpec, "policyTypes">;
+
+function policyOf(namespace: string, name: string, rules: Rules): NetworkPolicy {
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: namedMeta(namespace, name, name),
+    spec: { policyTypes: ["Ingress", "Egress"], ...rules },
+  };
+}
+
+function etcdRules(clients: NetworkPeer[]): Rules {
+  const peers = { ports: tcp(ETCD_PEER_PORT) };
+  return {
+    podSelector: selectorOf("etcd"),
+    ingress: [
+      { from: clients, ports: tcp(ETCD_CLIENT_PORT) },
+      { from: [pods("etcd")], ...peers },
+    ],
+    egress: [dns, { to: [pods("etcd")], ...peers }],
+  };
+}
+
+const namespaceNamed = (name: string) => ({ matchLabels: { "kubernetes.io/metadata.name": name } });
+
+/** Clients of the shared etcd: the API servers of all control planes, and who makes their users. */
+export function poolPolicies(
+  namespace: string,
+  { operatorNamespace = "causeway-system" }: PodsSettings,
+): NetworkPolicy[] {
+  const ours = { matchLabels: { [managedByLabel]: managedBy } };
+  const clients = [
+    { namespaceSelector: ours, podSelector: selectorOf("kube-apiserver") },
+    { namespaceSelector: namespaceNamed(operatorNamespace) },
+  ];
+  return [policyOf(namespace, "default-deny", { podSelector: {} }), policyOf(namespace, "etcd", etcdRules(clients))];
+}
+
+function etcdPeer(spec: ControlPlaneSpec, { owner }: PodsSettings): NetworkPeer {
+  return isPooled(spec)
+    ? { namespaceSelector: namespaceNamed(poolNamespaceOf(owner)), podSelector: selectorOf("etcd") }
+    : pods("etcd");
 }
 
 function networks(cidrs: readonly string[]): NetworkPeer[] {

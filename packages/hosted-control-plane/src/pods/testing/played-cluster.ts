@@ -5,6 +5,7 @@ import { idOf } from "../live.ts";
 import type { PodsSettings } from "../options.ts";
 import { plan } from "../plan.ts";
 import { fileNames } from "../plan-credentials.ts";
+import type { PoolState } from "../pool/plan.ts";
 import type { Step } from "../steps.ts";
 import { componentLabel, inputsAnnotation, namespaceOf, renewAtAnnotation } from "../tenant.ts";
 
@@ -20,6 +21,8 @@ export class PlayedCluster {
   pods: Pod[] = [];
   joinedAt: string | undefined;
   cloudConfig: string | undefined;
+  pool: PoolState | undefined;
+  hasEtcdUser = false;
   /** Every step that was performed, as "apply Deployment/kube-apiserver". */
   readonly performed: string[] = [];
   readonly written: KubeObject[] = [];
@@ -34,7 +37,8 @@ export class PlayedCluster {
   observe(spec: ControlPlaneSpec): Observed {
     const { live, namespace, pods, joinedAt, cloudConfig, settings } = this;
     const namespaceName = namespaceOf(settings.owner, spec.id);
-    return { spec, settings, namespaceName, namespace, live, pods, joinedAt, cloudConfig };
+    const { pool, hasEtcdUser } = this;
+    return { spec, settings, namespaceName, namespace, live, pods, joinedAt, cloudConfig, pool, hasEtcdUser };
   }
 
   /** Plans and performs until there are no steps, or `rounds` are over. */
@@ -83,6 +87,11 @@ export class PlayedCluster {
         return;
       case "delete":
         this.live.delete(step.id);
+        return;
+      case "enable-auth":
+        return;
+      case "ensure-etcd-user":
+        this.hasEtcdUser = true;
         return;
       case "create-join-objects":
         this.joinedAt = step.server;

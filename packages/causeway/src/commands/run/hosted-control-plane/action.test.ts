@@ -94,7 +94,7 @@ async function create(client: KubernetesClient, name: string): Promise<void> {
     apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
     kind: "HostedControlPlane",
     metadata: { ...metadata, labels, ownerReferences: [ownerReference(cluster, { controller: true })] },
-    spec: { version: "v1.33.2", runtime: "Pods", replicas: 2 },
+    spec: { version: "v1.33.2", runtime: "Pods", replicas: 2, pods: { datastore: { type: "Own" } } },
   });
 }
 
@@ -153,7 +153,14 @@ test("the service cluster can be another one, and its kubeconfig must exist", as
 
 describe("flags of the operator", () => {
   test("become settings", () => {
-    const flags = { versions: "v1.35=3.6.6-0", nodeNetworks: "10.6.0.0/16, 10.7.0.0/16", causewayImage: "causeway:1" };
+    const flags = {
+      versions: "v1.35=3.6.6-0",
+      nodeNetworks: "10.6.0.0/16, 10.7.0.0/16",
+      causewayImage: "causeway:1",
+      poolMembers: "1" as const,
+      poolStorage: "20Gi",
+      poolStorageClass: "fast",
+    };
     expect(settingsOf({ ...defaults, ...flags }, "here")).toEqual({
       owner: "here",
       registry: "registry.k8s.io",
@@ -161,12 +168,15 @@ describe("flags of the operator", () => {
       causewayImage: "causeway:1",
       versions: { "v1.35": { etcd: "3.6.6-0" } },
       nodeNetworks: ["10.6.0.0/16", "10.7.0.0/16"],
+      operatorNamespace: "causeway-system",
+      pool: { members: 1, storage: "20Gi", storageClassName: "fast" },
     });
   });
 
   test.for<[Partial<HostedControlPlaneFlags>, string]>([
     [{ versions: "1.35" }, "FLAG_INVALID"],
     [{ nodeNetworks: "10.6.0.0" }, "FLAG_INVALID"],
+    [{ poolStorage: "much" }, "FLAG_INVALID"],
     [{ tunnelUrl: "http://tunnel:8090" }, "FLAG_INVALID"],
     [{ tunnelUrl: "https://tunnel:8090" }, "FLAG_INVALID"],
     [{ tunnelUrl: "https://tunnel:8090", tunnelCaFile: "/does/not/exist" }, "CERTIFICATE_UNREADABLE"],

@@ -35,6 +35,13 @@ function options() {
     .option("--causeway-image <image>", "image of cloud controller managers; without it a cloud is refused")
     .option("--versions <list>", 'more minor versions, or other tags of etcd, with commas: "v1.35=3.6.6-0"')
     .option("--cluster-domain <domain>", "of the service cluster's DNS", "cluster.local")
+    .addOption(
+      new Option("--pool-members <number>", "members of the etcd that control planes share, kept as at the beginning")
+        .choices(["1", "3"] as const)
+        .default("3" as const),
+    )
+    .option("--pool-storage <size>", "size of each member's volume", "8Gi")
+    .option("--pool-storage-class <name>", "StorageClass of the volumes (default: the service cluster's default)")
     .option("--node-networks <cidrs>", "networks of nodes that API servers connect to without a tunnel")
     .option("--cloud-networks <cidrs>", "networks of the cloud's APIs, for cloud controller managers (default: any)")
     .option("--tunnel-url <url>", "https URL of causeway run tunnel-server's port for API servers")
@@ -46,7 +53,11 @@ function options() {
         .preset("true")
         .default("true"),
     )
-    .option("--leader-elect-namespace <namespace>", "where the Lease is", "causeway-system")
+    .option(
+      "--leader-elect-namespace <namespace>",
+      "where the Lease is, and this program's pods in the service cluster",
+      "causeway-system",
+    )
     .option("--metrics-address <address:port>", "serve /healthz and /metrics over HTTP there; none by default")
     .option("--print-crds", "print the CRD and end", false)
     .addOption(

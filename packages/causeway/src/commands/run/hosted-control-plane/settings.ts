@@ -12,6 +12,8 @@ export function settingsOf(flags: HostedControlPlaneFlags, owner: string): PodsS
     owner,
     registry,
     clusterDomain,
+    operatorNamespace: flags.leaderElectNamespace,
+    pool: poolOf(flags),
     ...(causewayImage === undefined ? {} : { causewayImage }),
     ...(flags.versions === undefined ? {} : { versions: versionsOf(flags.versions) }),
     ...(flags.nodeNetworks === undefined ? {} : { nodeNetworks: networksOf("node-networks", flags.nodeNetworks) }),
@@ -27,6 +29,16 @@ function versionsOf(text: string): Record<string, VersionImages> {
     throw invalid("versions", `${row} is not MINOR=TAG, such as v1.35=3.6.6-0`);
   });
   return Object.fromEntries(rows);
+}
+
+function poolOf({
+  poolMembers,
+  poolStorage,
+  poolStorageClass,
+}: HostedControlPlaneFlags): NonNullable<PodsSettings["pool"]> {
+  if (!/^[0-9]+[KMGT]i$/.test(poolStorage)) throw invalid("pool-storage", `${poolStorage} is not a size, such as 8Gi`);
+  const storageClass = poolStorageClass === undefined ? {} : { storageClassName: poolStorageClass };
+  return { members: Number(poolMembers), storage: poolStorage, ...storageClass };
 }
 
 function networksOf(flag: string, text: string): string[] {

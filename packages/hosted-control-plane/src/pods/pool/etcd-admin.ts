@@ -1,0 +1,169 @@
+import { request } from "node:https";
+import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair } from "@causeway/foundation";
+
+/** How to reach the members of an etcd. */
+export interface EtcdAccess {
+  /** Addresses of members that are ready. */
+  readonly addresses: readonly string[];
+  readonly port: number;
+  /** The name that their certificates have. */
+  readonly serverName: string;
+  readonly authority: KeyPair;
+  /** Of user root. */
+  readonly password: string;
+}
+
+/** Users of an etcd: each has a prefix of the keys, and nothing else. All calls are safe to repeat. */
+export interface EtcdAdmin {
+  /** From then on every client is a user. */
+  enableAuth(access: EtcdAccess, signal: AbortSignal): Promise<void>;
+  /** The user of certificates with this common name may read and write keys that begin with `prefix`. */
+  ensureUser(access: EtcdAccess, user: EtcdUser, signal: AbortSignal): Promise<void>;
+  /** Deletes the user, and then every key of its prefix. */
+  removeUser(access: EtcdAccess, user: EtcdUser, signal: AbortSignal): Promise<void>;
+}
+
+export interface EtcdUser {
+  readonly name: string;
+  /** "/NAME/" */
+  readonly prefix: string;
+}
+
+const TIMEOUT = 10_000;
+const LONGEST = 4 * 2 ** 20;
+const LIFETIME = 24 * 3600_000;
+
+type Call = (path: string, body?: object) => Promise<Record<string, unknown>>;
+
+/** etcd's API as JSON over HTTPS (grpc-gateway). It takes the common name of a certificate for no user: root has a password. */
+export function createEtcdAdmin({ clock }: { readonly clock: Clock }): EtcdAdmin {
+  const anonymous = (access: EtcdAccess, signal: AbortSignal): Promise<Call> =>
+    callerOf(access, undefined, { clock, signal });
+  const asRoot = async (access: EtcdAccess, signal: AbortSignal): Promise<Call> => {
+    const call = await anonymous(access, signal);
+    const { token } = await call("auth/authenticate", { name: "root", password: access.password });
+    return callerOf(access, typeof token === "string" ? token : "", { clock, signal });
+  };
+  return {
+    async enableAuth(access, signal) {
+      const call = await anonymous(access, signal);
+      const status = await call("auth/status");
+      if (status["enabled"] === true) return;
+      if (!(await names(call, "user")).includes("root"))
+        await call("auth/user/add", { name: "root", password: access.password });
+      // A password of an earlier attempt may be another one.
+      await call("auth/user/changepw", { name: "root", password: access.password });
+      if (!(await names(call, "role")).includes("root")) await call("auth/role/add", { name: "root" });
+      await call("auth/user/grant", { user: "root", role: "root" });
+      await call("auth/enable");
+    },
+    async ensureUser(access, { name, prefix }, signal) {
+      const call = await asRoot(access, signal);
+      if (!(await names(call, "role")).includes(name)) await call("auth/role/add", { name });
+      const perm = { permType: "READWRITE", ...rangeOf(prefix) };
+      await call("auth/role/grant", { name, perm });
+      if (!(await names(call, "user")).includes(name))
+        await call("auth/user/add", { name, options: { no_password: true } });
+      await call("auth/user/grant", { user: name, role: name });
+    },
+    async removeUser(access, { name, prefix }, signal) {
+      const call = await asRoot(access, signal);
+      // The user first: an API server that still runs must not write behind the deletion.
+      if ((await names(call, "user")).includes(name)) await call("auth/user/delete", { name });
+      if ((await names(call, "role")).includes(name)) await call("auth/role/delete", { role: name });
+      await call("kv/deleterange", rangeOf(prefix));
+    },
+  };
+}
+
+async function names(call: Call, kind: "user" | "role"): Promise<string[]> {
+  const answer = await call(`auth/${kind}/list`);
+  const found = answer[`${kind}s`];
+  return Array.isArray(found) ? found.filter((name) => typeof name === "string") : [];
+}
+
+/** All keys that begin with the prefix, in base64. */
+export function rangeOf(prefix: string): { readonly key: string; readonly range_end: string } {
+  const end = Buffer.from(prefix);
+  const last = end.length - 1;
+  end[last] = (end[last] ?? 0) + 1;
+  return { key: Buffer.from(prefix).toString("base64"), range_end: end.toString("base64") };
+}
+
+/** Calls the first member that answers. */
+async function callerOf(
+  access: EtcdAccess,
+  token: string | undefined,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<Call> {
+  // With a common name etcd refuses the request, since the name would be no user here.
+  const subject = {
+    commonName: "",
+    organizations: ["causeway"],
+    usages: ["client"] as const,
+    lifetime: LIFETIME,
+    now: clock.now(),
+  };
+  const { certificate: cert, key } = await issueCertificate(access.authority, subject);
+  const tls = { ca: access.authority.certificate, cert, key, servername: access.serverName };
+  return async (path, body = {}) => {
+    let last: unknown = new Error("no member is ready");
+    for (const host of access.addresses) {
+      try {
+        return await post({ ...tls, host, port: access.port, path: `/v3/${path}` }, { body, token }, signal);
+      } catch (error) {
+        // A refusal is the same from each member.
+        if (error instanceof CausewayError) throw error;
+        last = error;
+      }
+    }
+    throw new CausewayError("PODS_ETCD_UNREACHABLE", `etcd cannot be reached for ${path}: ${messageOf(last)}`, {
+      hint: "Users of the pooled etcd are made by this process: run it where pods of the service cluster can be reached, or choose datastore type Own.",
+      cause: last,
+    });
+  };
+}
+
+function post(
+  options: { host: string; port: number; path: string; ca: string; cert: string; key: string; servername: string },
+  { body, token }: { body: object; token: string | undefined },
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", ...(token === undefined ? {} : { authorization: token }) };
+    const sent = request(
+      { ...options, method: "POST", agent: false, timeout: TIMEOUT, headers, signal },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8");
+        response.on("data", (chunk: string) => {
+          text += chunk;
+          if (text.length > LONGEST) sent.destroy(new Error("the answer is too long"));
+        });
+        response.on("error", reject);
+        response.on("end", () => {
+          if (response.statusCode === 200) return resolve(parsed(text));
+          const { message = text.slice(0, 200) } = parsed(text);
+          return reject(
+            new CausewayError(
+              "PODS_ETCD_REFUSED",
+              `etcd refused ${options.path}: ${String(message)} (status ${response.statusCode})`,
+            ),
+          );
+        });
+      },
+    );
+    sent.on("timeout", () => sent.destroy(new Error("it does not answer")));
+    sent.on("error", reject);
+    sent.end(JSON.stringify(body));
+  });
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,112 @@
+import type { KubeObject, Namespace, StatefulSet } from "@causeway/kubernetes";
+import { describe, expect, test } from "vitest";
+import { idOf } from "../live.ts";
+import { fileNames } from "../plan-credentials.ts";
+import type { Step } from "../steps.ts";
+import { inputsAnnotation, poolNamespaceOf, renewAtAnnotation } from "../tenant.ts";
+import { rangeOf } from "./etcd-admin.ts";
+import { planPool, type PoolObserved } from "./plan.ts";
+
+const now = Date.UTC(2026, 0, 1);
+const settings = { owner: "here" };
+const nothing: PoolObserved = {
+  settings,
+  namespaceName: poolNamespaceOf("here"),
+  namespace: undefined,
+  live: new Map(),
+  pods: [],
+  holdsData: false,
+  authEnabled: false,
+};
+
+/** What the service cluster holds after the steps. */
+function after(observed: PoolObserved, steps: readonly Step[]): PoolObserved {
+  const live = new Map(observed.live);
+  let { namespace, authEnabled } = observed;
+  for (const step of steps) {
+    if (step.type === "apply-namespace") namespace = step.object as Namespace;
+    if (step.type === "apply") live.set(step.id, step.object);
+    if (step.type === "enable-auth") authEnabled = true;
+    if (step.type !== "issue") continue;
+    const { name, entries, inputs } = step.credentials;
+    const annotations = { [inputsAnnotation]: inputs, [renewAtAnnotation]: String(now + 1e9) };
+    const data = Object.fromEntries(entries.flatMap(fileNames).map((file) => [file, "eA=="]));
+    live.set(step.id, { apiVersion: "v1", kind: "Secret", metadata: { name, annotations }, data } as KubeObject);
+  }
+  return { ...observed, namespace, live, authEnabled };
+}
+
+function settle(observed: PoolObserved): { world: PoolObserved; performed: string[] } {
+  const performed: string[] = [];
+  for (let world = observed; ;) {
+    const { steps } = planPool(world, now);
+    if (steps.length === 0) return { world, performed };
+    performed.push(...steps.map((step) => ("object" in step ? `${step.type} ${idOf(step.object)}` : step.type)));
+    world = after(world, steps);
+  }
+}
+
+const podOf = (index: number): PoolObserved["pods"][number] => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: `etcd-${index}`, labels: { "app.kubernetes.io/component": "etcd" } },
+  spec: { containers: [] },
+  status: { podIP: `10.0.0.${index}`, conditions: [{ type: "Ready", status: "True" }] },
+});
+
+describe("the etcd that control planes share", () => {
+  test("is created in order, and makes every client a user when it has a quorum", () => {
+    const { world, performed } = settle(nothing);
+    const namespace = `Namespace/${nothing.namespaceName}`;
+    expect(performed).toEqual([
+      `apply-namespace ${namespace}`,
+      "issue",
+      "issue",
+      `apply-namespace ${namespace}`,
+      "issue",
+      "apply Service/etcd",
+      "apply StatefulSet/etcd",
+      "apply NetworkPolicy/default-deny",
+      "apply NetworkPolicy/etcd",
+    ]);
+    expect((world.live.get("StatefulSet/etcd") as StatefulSet).spec.replicas).toBe(3);
+    expect(planPool({ ...world, pods: [podOf(0)] }, now)).toMatchObject({ steps: [], status: { ready: false } });
+    const quorum = { ...world, pods: [podOf(0), podOf(1)] };
+    expect(settle(quorum).performed).toEqual(["enable-auth"]);
+    const { status } = planPool(settle(quorum).world, now);
+    expect(status).toMatchObject({ ready: true, access: { addresses: ["10.0.0.0", "10.0.0.1"] } });
+  });
+
+  test("keeps its number of members when the settings change", () => {
+    const { world } = settle(nothing);
+    expect(planPool({ ...world, settings: { ...settings, pool: { members: 1 } } }, now).steps).toEqual([]);
+  });
+
+  const refused: [string, (world: PoolObserved) => Partial<PoolObserved>, string][] = [
+    ["gone, and control planes served from it", () => ({ namespace: undefined, holdsData: true }), "PODS_DATA_LOST"],
+    [
+      "another's",
+      ({ namespace }) => ({ namespace: { ...namespace, metadata: { name: "x", annotations: {} } } as Namespace }),
+      "PODS_NAMESPACE_FOREIGN",
+    ],
+    [
+      "without its password",
+      ({ live }) => ({ live: new Map([...live].filter(([id]) => id !== "Secret/etcd-root")) }),
+      "PODS_POOL_SECRET_LOST",
+    ],
+  ];
+  test.each(refused)("is not touched when its namespace is %s", (_, change, code) => {
+    const { world } = settle(nothing);
+    const { steps, status } = planPool({ ...world, ...change(world) }, now);
+    expect(steps).toEqual([]);
+    expect(status).toMatchObject({ ready: false, problem: { code, actor: "operator" } });
+  });
+});
+
+test("the range of a prefix ends before any other prefix", () => {
+  const text = (encoded: string) => Buffer.from(encoded, "base64").toString();
+  const { key, range_end } = rangeOf("/hcp-web-0/");
+  expect([text(key), text(range_end)]).toEqual(["/hcp-web-0/", "/hcp-web-00"]);
+  for (const other of ["/hcp-web-00/", "/hcp-web-1/", "/hcp-web-/"])
+    expect(other >= text(key) && other < text(range_end)).toBe(false);
+});

@@ -1,0 +1,184 @@
+import type { KubeObject, Namespace, Pod, Plan, Secret, StatefulSet } from "@causeway/kubernetes";
+import type { ControlPlaneProblem } from "../../runtime.ts";
+import { imagesOf, servedMinors } from "../images.ts";
+import { applySteps, initializedNamespace, namespaceSteps } from "../plan-objects.ts";
+import { issueSteps, pairOf } from "../plan-credentials.ts";
+import { etcdCredentials } from "../objects/credentials.ts";
+import { etcdObjects, ETCD_CLIENT_PORT } from "../objects/etcd.ts";
+import { poolPolicies } from "../objects/network.ts";
+import { podProblem, podsOf } from "../rollout.ts";
+import { sizes } from "../sizes.ts";
+import type { KeyPair } from "@causeway/foundation";
+import type { PodsSettings } from "../options.ts";
+import type { Credentials, Step } from "../steps.ts";
+import { digestOf, idAnnotation, ownerAnnotation } from "../tenant.ts";
+import type { EtcdAccess } from "./etcd-admin.ts";
+
+/** The etcd that control planes share, each with a prefix of its own. */
+export interface PoolObserved {
+  readonly settings: PodsSettings;
+  readonly namespaceName: string;
+  readonly namespace: Namespace | undefined;
+  readonly live: ReadonlyMap<string, KubeObject>;
+  readonly pods: readonly Pod[];
+  /** A control plane that served before has its data there. */
+  readonly holdsData: boolean;
+  /** This process saw to it that every client is a user. */
+  readonly authEnabled: boolean;
+}
+
+/** What control planes need of it. */
+export interface PoolState {
+  readonly ready: boolean;
+  readonly namespaceName: string;
+  readonly servers: readonly string[];
+  /** Of its certificates; undefined: it was not created yet. */
+  readonly authority?: KeyPair;
+  /** Undefined: it has no quorum. */
+  readonly access?: EtcdAccess;
+  readonly problem?: ControlPlaneProblem;
+}
+
+/** Whose namespace it is, in the place of a control plane's id. */
+export const POOL_ID = "etcd";
+
+export function planPool(observed: PoolObserved, now: number): Plan<Step, PoolState> {
+  const refusal = refusalOf(observed);
+  if (refusal !== undefined) return { steps: [], status: poolState(observed, refusal), wait: { for: refusal.message } };
+  const { settings, namespaceName, live } = observed;
+  const early = [
+    ...namespaceSteps({ ...observed, id: POOL_ID, key: "Secret/etcd-root" }),
+    ...issueSteps(observed, roots, now),
+  ];
+  const [first] = early;
+  if (first !== undefined || !initializedNamespace(observed.namespace))
+    return { steps: early.filter(({ type }) => type === first?.type), status: poolState(observed, starting) };
+  const members = settings.pool?.members ?? 3;
+  const authority = pairOf(live.get("Secret/etcd-ca") as Secret | undefined);
+  const clusterDomain = settings.clusterDomain ?? "cluster.local";
+  const certificates = issueSteps(
+    observed,
+    [etcdCredentials({ etcdAuthority: authority, namespace: namespaceName, clusterDomain, members })],
+    now,
+  );
+  if (certificates.length > 0) return { steps: certificates, status: poolState(observed, starting) };
+  const steps = applySteps(live, [...etcdOf(observed, members), ...poolPolicies(namespaceName, settings)]);
+  const state = poolState(observed, undefined);
+  const auth: Step[] =
+    steps.length === 0 && state.access !== undefined && !observed.authEnabled
+      ? [{ type: "enable-auth", access: state.access }]
+      : [];
+  return {
+    steps: [...steps, ...auth],
+    status: state,
+    wait: { for: "certificates to be issued again", until: now + DAY },
+  };
+}
+
+const DAY = 24 * 3600_000;
+
+const once = (name: string, entries: Credentials["entries"]): Credentials => ({
+  name,
+  entries,
+  inputs: "once",
+  once: true,
+});
+const roots: readonly Credentials[] = [
+  once("etcd-ca", [{ type: "authority", file: "ca", commonName: "etcd-ca" }]),
+  once("etcd-root", [{ type: "password", file: "password" }]),
+];
+
+const starting: ControlPlaneProblem = {
+  code: "CONTROL_PLANE_STARTING",
+  message: "waiting for the pooled etcd",
+  actor: "none",
+};
+
+function refusalOf({
+  namespace,
+  namespaceName,
+  settings,
+  holdsData,
+  live,
+}: PoolObserved): ControlPlaneProblem | undefined {
+  const problem = (code: string, message: string): ControlPlaneProblem => ({ code, message, actor: "operator" });
+  if (namespace === undefined) {
+    const message = `Namespace ${namespaceName} with the etcd of the control planes does not exist in the service cluster; restore it from a backup`;
+    return holdsData ? problem("PODS_DATA_LOST", message) : undefined;
+  }
+  const { annotations = {}, deletionTimestamp } = namespace.metadata;
+  if (annotations[idAnnotation] !== POOL_ID || annotations[ownerAnnotation] !== settings.owner)
+    return problem("PODS_NAMESPACE_FOREIGN", `Namespace ${namespaceName} of the service cluster belongs to another`);
+  if (initializedNamespace(namespace) && !live.has("Secret/etcd-root"))
+    return problem(
+      "PODS_POOL_SECRET_LOST",
+      `Secret ${namespaceName}/etcd-root does not exist: without it no user of the shared etcd can be made; restore it from a backup`,
+    );
+  if (deletionTimestamp !== undefined)
+    return problem(
+      "PODS_NAMESPACE_DELETED",
+      `Namespace ${namespaceName} with the etcd of the control planes is being deleted`,
+    );
+  return undefined;
+}
+
+/** Of the newest version in the table. The number of members stays what it was at the beginning. */
+function etcdOf({ settings, namespaceName, live }: PoolObserved, members: number): KubeObject[] {
+  const version = `${servedMinors(settings).at(-1) ?? ""}.0`;
+  const images = imagesOf(version, settings);
+  if (images === undefined) return [];
+  const running = (live.get("StatefulSet/etcd") as StatefulSet | undefined)?.spec.replicas;
+  const { storage, storageClassName } = settings.pool ?? {};
+  return etcdObjects({
+    namespace: namespaceName,
+    version,
+    images,
+    size: sizes.Large,
+    datastore: {
+      members: running ?? members,
+      ...(storage === undefined ? {} : { storage }),
+      ...(storageClassName === undefined ? {} : { storageClassName }),
+    },
+    running: true,
+    shared: true,
+    quotaBytes: 8 * 2 ** 30,
+    credentials: digestOf((live.get("Secret/etcd") as Secret | undefined)?.data ?? null),
+  });
+}
+
+function poolState(observed: PoolObserved, problem: ControlPlaneProblem | undefined): PoolState {
+  const { namespaceName, live, pods, authEnabled, settings } = observed;
+  const etcd = live.get("StatefulSet/etcd") as StatefulSet | undefined;
+  const members = etcd?.spec.replicas ?? settings.pool?.members ?? 3;
+  const addresses = podsOf(pods, "etcd").flatMap(({ status }) =>
+    status?.podIP !== undefined && status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True")
+      ? [status.podIP]
+      : [],
+  );
+  const password = Buffer.from(
+    (live.get("Secret/etcd-root") as Secret | undefined)?.data?.["password"] ?? "",
+    "base64",
+  ).toString();
+  const hasQuorum = addresses.length > members / 2;
+  const root = live.get("Secret/etcd-ca") as Secret | undefined;
+  const access: EtcdAccess = {
+    addresses,
+    port: ETCD_CLIENT_PORT,
+    serverName: `etcd.${namespaceName}.svc`,
+    authority: pairOf(root),
+    password,
+  };
+  const ready = problem === undefined && hasQuorum && authEnabled;
+  const found = problem ?? (ready ? undefined : (podProblem(pods) ?? starting));
+  return {
+    ready,
+    namespaceName,
+    servers: Array.from(
+      { length: members },
+      (_, index) => `https://etcd-${index}.etcd.${namespaceName}.svc:${ETCD_CLIENT_PORT}`,
+    ),
+    ...(root === undefined ? {} : { authority: pairOf(root) }),
+    ...(hasQuorum ? { access } : {}),
+    ...(found === undefined ? {} : { problem: found }),
+  };
+}

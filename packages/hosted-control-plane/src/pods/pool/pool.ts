@@ -1,0 +1,127 @@
+import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import {
+  followRoad,
+  runController,
+  watchInformer,
+  type KubeObject,
+  type ObjectKey,
+  type Plan,
+  type Source,
+} from "@causeway/kubernetes";
+import type { ControlPlaneSpec } from "../../runtime.ts";
+import { idOf } from "../live.ts";
+import type { PodsSettings } from "../options.ts";
+import { perform } from "../perform.ts";
+import type { ServiceCluster } from "../service-cluster.ts";
+import type { Step } from "../steps.ts";
+import { poolNamespaceOf, prefixOf } from "../tenant.ts";
+import type { EtcdAdmin } from "./etcd-admin.ts";
+import { planPool, type PoolObserved, type PoolState } from "./plan.ts";
+
+export interface PoolOptions {
+  readonly cluster: ServiceCluster;
+  readonly settings: PodsSettings;
+  readonly etcd: EtcdAdmin;
+  /** The control planes that use it. Without any, nothing is made. */
+  readonly users: () => readonly ControlPlaneSpec[];
+  /** What control planes need of it changed. */
+  readonly changed: () => void;
+  readonly metrics?: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Pool {
+  readonly state: PoolState | undefined;
+  wake(): void;
+  /** Removes the user and the data of a control plane; nothing to do is success. */
+  remove(tenant: string, signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** The etcd that control planes share: created with the first of them, and kept. */
+export function createPool({ cluster, settings, etcd, users, changed, metrics, clock, log }: PoolOptions): Pool {
+  const namespaceName = poolNamespaceOf(settings.owner);
+  const key: ObjectKey = { namespace: "", name: namespaceName };
+  let state: PoolState | undefined;
+  let authEnabled = false;
+  let wake: () => void = () => {};
+  const observe = (): PoolObserved => ({
+    settings,
+    namespaceName,
+    namespace: cluster.namespaces.get(key),
+    live: new Map(
+      cluster.objects
+        .flatMap((each) => each.list(namespaceName))
+        .map((object): [string, KubeObject] => [idOf(object), object]),
+    ),
+    pods: cluster.pods.list(namespaceName),
+    holdsData: users().some(({ initialized }) => initialized === true),
+    authEnabled,
+  });
+  const using = {
+    client: cluster.informers.client,
+    clock,
+    etcd,
+    join: async () => {},
+    done(step: Step) {
+      if (step.type === "enable-auth") authEnabled = true;
+    },
+  };
+  const publish = (next: PoolState): void => {
+    const same = canonicalJson(state ?? null) === canonicalJson(next);
+    state = next;
+    if (!same) changed();
+  };
+  const road = {
+    gather: async () => (users().length === 0 ? undefined : observe()),
+    plan: planPool,
+    perform: (step: Step, observed: PoolObserved, signal: AbortSignal) => perform(using, step, observed, signal),
+    publish: async (_: PoolObserved, next: PoolState) => publish(next),
+    failed: (_: PoolObserved, { status }: Plan<Step, PoolState>, step: Step, error: unknown) => ({
+      status: { ...status, ready: false, problem: failure(step, error) },
+      events: [],
+    }),
+  };
+  return {
+    get state() {
+      return state;
+    },
+    wake: () => wake(),
+    async remove(tenant, signal) {
+      const observed = observe();
+      if (observed.namespace === undefined) return;
+      const { access, problem } = planPool({ ...observed, authEnabled: true }, clock.now()).status;
+      if (access === undefined) throw unreachable(problem?.message);
+      await etcd.removeUser(access, { name: tenant, prefix: prefixOf(tenant) }, signal);
+    },
+    run: (signal) => {
+      const requests: Source = (enqueue) => {
+        wake = () => enqueue(key);
+        wake();
+        return () => (wake = () => {});
+      };
+      const mine = ({ object }: { object: KubeObject }) => (object.metadata.namespace === namespaceName ? [key] : []);
+      const sources = [
+        requests,
+        watchInformer(cluster.namespaces, ({ object }) => (object.metadata.name === namespaceName ? [key] : [])),
+        watchInformer(cluster.pods, mine),
+        ...cluster.objects.map((informer) => watchInformer(informer, mine)),
+      ];
+      const reconcile = followRoad(road, { clock, log, name: "pods-etcd", ...(metrics ? { metrics } : {}) });
+      const ready = (stop: AbortSignal) => cluster.informers.whenSynced(stop);
+      return runController({ name: "pods-etcd", reconcile, sources, clock, log, ready }, signal);
+    },
+  };
+}
+
+function failure(step: Step, error: unknown) {
+  const code = error instanceof CausewayError ? error.code : "CONTROL_PLANE_FAILED";
+  return { code, message: `shared etcd: ${step.type}: ${messageOf(error)}`, actor: "operator" } as const;
+}
+
+function unreachable(why = "its members are not ready"): CausewayError {
+  return new CausewayError("PODS_ETCD_UNREACHABLE", `the data in the shared etcd cannot be removed: ${why}`, {
+    hint: "It is tried again; the control plane's object stays until it is removed.",
+  });
+}

@@ -1,0 +1,65 @@
+/** What the etcd that control planes share holds: read as user root, by etcd's HTTP API. */
+import { request } from "node:https";
+import { issueCertificate } from "@causeway/foundation";
+import { Namespace, Pod, Secret, secretText, type KubernetesClient } from "@causeway/kubernetes";
+
+interface SharedEtcd {
+  readonly users: readonly string[];
+  /** Of every user but root. */
+  readonly permissions: readonly { permType: string; key: string; range_end: string }[];
+  /** The first parts of all keys. */
+  readonly prefixes: readonly string[];
+}
+
+export async function readSharedEtcd(client: KubernetesClient, labelSelector: string): Promise<SharedEtcd> {
+  const { items } = await client.list(Namespace, { labelSelector });
+  const found = items.find(({ metadata }) => metadata.annotations?.["controlplane.causeway.dev/id"] === "etcd");
+  const namespace = found?.metadata.name ?? "";
+  const authority = await client.get(Secret, { namespace, name: "etcd-ca" });
+  const pair = { certificate: secretText(authority, "ca.crt") ?? "", key: secretText(authority, "ca.key") ?? "" };
+  const password = secretText(await client.get(Secret, { namespace, name: "etcd-root" }), "password");
+  const { status } = await client.get(Pod, { namespace, name: "etcd-0" });
+  const issued = await issueCertificate(pair, { commonName: "", organizations: ["test"], usages: ["client"], lifetime: 3600_000 });
+  const tls = { ca: pair.certificate, cert: issued.certificate, key: issued.key, servername: `etcd.${namespace}.svc` };
+  const post = (path: string, body: object, authorization = ""): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const options = {
+        ...tls,
+        host: status?.podIP,
+        port: 2379,
+        path: `/v3/${path}`,
+        method: "POST",
+        agent: false as const,
+      };
+      const sent = request({ ...options, headers: authorization === "" ? {} : { authorization } }, (response) => {
+        let text = "";
+        response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        response.on("end", () => resolve(JSON.parse(text) as Answer));
+      });
+      sent.on("error", reject);
+      sent.end(JSON.stringify(body));
+    });
+  const { token } = await post("auth/authenticate", { name: "root", password });
+  const { users = [] } = await post("auth/user/list", {}, token);
+  const others = users.filter((name) => name !== "root");
+  const roles = await Promise.all(others.map((role) => post("auth/role/get", { role }, token)));
+  const all = { key: base64("\0"), range_end: base64("\0"), keys_only: true };
+  const { kvs = [] } = await post("kv/range", all, token);
+  return {
+    users,
+    permissions: roles
+      .flatMap(({ perm = [] }) => perm)
+      .map(({ permType, key, range_end }) => ({ permType, key: text(key), range_end: text(range_end) })),
+    prefixes: [...new Set(kvs.map(({ key }) => /^\/[^/]*\//.exec(text(key))?.[0] ?? text(key)))],
+  };
+}
+
+interface Answer {
+  readonly token?: string;
+  readonly users?: readonly string[];
+  readonly perm?: readonly { permType: string; key: string; range_end: string }[];
+  readonly kvs?: readonly { key: string }[];
+}
+
+const base64 = (plain: string): string => Buffer.from(plain).toString("base64");
+const text = (encoded: string): string => Buffer.from(encoded, "base64").toString();
