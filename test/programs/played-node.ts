@@ -47,6 +47,9 @@ interface Running {
   restarts: number;
   last: string | undefined;
   ready: boolean;
+  /** Of the readiness probe, in a row. */
+  failures: number;
+  probeAt: number;
   ending: boolean;
 }
 
@@ -151,7 +154,13 @@ export class PlayedNode {
     }
     if (running === undefined) return this.#start(pod);
     const [container] = pod.spec.containers;
-    const isReady = container !== undefined && (await probe(container, running.ip));
+    if (container === undefined || Date.now() < running.probeAt) return;
+    const { failureThreshold = 3, periodSeconds = 10 } = container["readinessProbe"] as ReadinessProbe;
+    const answered = await probe(container, running.ip);
+    running.failures = answered ? 0 : running.failures + 1;
+    // One that is not ready yet is asked more often than a kubelet asks.
+    running.probeAt = Date.now() + (answered ? periodSeconds * 1_000 : 300);
+    const isReady = answered || (running.ready && running.failures < failureThreshold);
     if (isReady !== running.ready) {
       running.ready = isReady;
       await this.#report(pod, running);
@@ -167,6 +176,8 @@ export class PlayedNode {
       restarts: 0,
       last: undefined,
       ready: false,
+      failures: 0,
+      probeAt: 0,
       ending: false,
     };
     this.#pods.set(uid, running);
@@ -332,9 +343,22 @@ interface Volume {
   readonly persistentVolumeClaim?: { readonly claimName: string };
 }
 
+interface ReadinessProbe {
+  readonly httpGet: { readonly path: string; readonly port: number; readonly scheme: string };
+  readonly failureThreshold?: number;
+  readonly periodSeconds?: number;
+  readonly timeoutSeconds?: number;
+}
+
 function probe(container: Container, ip: string): Promise<boolean> {
-  const { httpGet } = container["readinessProbe"] as { httpGet: { path: string; port: number; scheme: string } };
-  const options = { host: ip, port: httpGet.port, path: httpGet.path, agent: false as const, timeout: 3_000 };
+  const { httpGet, timeoutSeconds = 1 } = container["readinessProbe"] as ReadinessProbe;
+  const options = {
+    host: ip,
+    port: httpGet.port,
+    path: httpGet.path,
+    agent: false as const,
+    timeout: timeoutSeconds * 1_000,
+  };
   return new Promise((done) => {
     const answered = (response: IncomingMessage): void => {
       response.resume();

@@ -19,7 +19,12 @@ export async function readSharedEtcd(client: KubernetesClient, labelSelector: st
   const pair = { certificate: secretText(authority, "ca.crt") ?? "", key: secretText(authority, "ca.key") ?? "" };
   const password = secretText(await client.get(Secret, { namespace, name: "etcd-root" }), "password");
   const { status } = await client.get(Pod, { namespace, name: "etcd-0" });
-  const issued = await issueCertificate(pair, { commonName: "", organizations: ["test"], usages: ["client"], lifetime: 3600_000 });
+  const issued = await issueCertificate(pair, {
+    commonName: "",
+    organizations: ["test"],
+    usages: ["client"],
+    lifetime: 3600_000,
+  });
   const tls = { ca: pair.certificate, cert: issued.certificate, key: issued.key, servername: `etcd.${namespace}.svc` };
   const post = (path: string, body: object, authorization = ""): Promise<Answer> =>
     new Promise((resolve, reject) => {

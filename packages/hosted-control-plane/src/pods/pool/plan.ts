@@ -53,7 +53,9 @@ export function planPool(observed: PoolObserved, now: number): Plan<Step, PoolSt
   const [first] = early;
   if (first !== undefined || !initializedNamespace(observed.namespace))
     return { steps: early.filter(({ type }) => type === first?.type), status: poolState(observed, starting) };
-  const members = settings.pool?.members ?? 3;
+  // The number of members stays what it was at the beginning.
+  const running = (live.get("StatefulSet/etcd") as StatefulSet | undefined)?.spec.replicas;
+  const members = running ?? settings.pool?.members ?? 3;
   const authority = pairOf(live.get("Secret/etcd-ca") as Secret | undefined);
   const clusterDomain = settings.clusterDomain ?? "cluster.local";
   const certificates = issueSteps(
@@ -122,12 +124,11 @@ function refusalOf({
   return undefined;
 }
 
-/** Of the newest version in the table. The number of members stays what it was at the beginning. */
+/** Of the newest version in the table. */
 function etcdOf({ settings, namespaceName, live }: PoolObserved, members: number): KubeObject[] {
   const version = `${servedMinors(settings).at(-1) ?? ""}.0`;
   const images = imagesOf(version, settings);
   if (images === undefined) return [];
-  const running = (live.get("StatefulSet/etcd") as StatefulSet | undefined)?.spec.replicas;
   const { storage, storageClassName } = settings.pool ?? {};
   return etcdObjects({
     namespace: namespaceName,
@@ -135,7 +136,7 @@ function etcdOf({ settings, namespaceName, live }: PoolObserved, members: number
     images,
     size: sizes.Large,
     datastore: {
-      members: running ?? members,
+      members,
       ...(storage === undefined ? {} : { storage }),
       ...(storageClassName === undefined ? {} : { storageClassName }),
     },
