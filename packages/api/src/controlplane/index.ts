@@ -10,4 +10,4 @@ export {
   type KubeadmControlPlaneStatus,
 } from "./kubeadm-control-plane.ts";
 export { KubeadmControlPlaneTemplate, type KubeadmControlPlaneTemplateSpec } from "./kubeadm-control-plane-template.ts";
-export { HostedControlPlaneTemplate, type HostedControlPlaneTemplateSpec } from "./hosted-control-plane-template.ts";
+export { HostedControlPlaneTemplate } from "./hosted-control-plane-template.ts";

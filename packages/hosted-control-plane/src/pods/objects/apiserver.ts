@@ -184,5 +184,3 @@ function frontProxy({ frontProxy: root }: ControlPlaneSpec): string[] {
     "--requestheader-username-headers=X-Remote-User",
   ];
 }
-
-export const apiServerLabels: Readonly<Record<string, string>> = labelsOf("kube-apiserver");
