@@ -12,7 +12,14 @@ import { refusalOf } from "./refusals.ts";
 import { podProblem, replicasOf, servedVersion, workload } from "./rollout.ts";
 import { stagesOf, type Endpoint } from "./stages.ts";
 import type { Step } from "./steps.ts";
-import { appliedAnnotation, componentLabel, datastoreAnnotation, inputsAnnotation, prefixOf, renewAtAnnotation } from "./tenant.ts";
+import {
+  appliedAnnotation,
+  componentLabel,
+  datastoreAnnotation,
+  inputsAnnotation,
+  prefixOf,
+  renewAtAnnotation,
+} from "./tenant.ts";
 
 /** How often the cloud's configuration is read again. */
 const REREAD = 300_000;
@@ -73,7 +80,12 @@ function planPrograms(
     ? undefined
     : (pooled.problem ?? podProblem(observed.pods) ?? rolling(stages.waitsFor));
   const status = stateOf(observed, problem, endpoint);
-  const steps = [...applySteps(observed.live, wanted), ...prune(observed, kept, stages.untouched), ...pooled.steps, ...join];
+  const steps = [
+    ...applySteps(observed.live, wanted),
+    ...prune(observed, kept, stages.untouched),
+    ...pooled.steps,
+    ...join,
+  ];
   return {
     steps,
     status: {

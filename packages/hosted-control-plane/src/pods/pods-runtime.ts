@@ -63,6 +63,14 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   const report = (id: string): void => {
     for (const listener of listeners) listener(id);
   };
+  const onNamespace = (type: string, { metadata }: Namespace): void => {
+    const id = metadata.annotations?.[idAnnotation];
+    if (id === undefined) return;
+    // Those that are removed are not known any more, and wait for this.
+    if (type === "deleted") return report(id);
+    // It was created by a request that was under way when it was removed: it is to be removed again.
+    if (metadata.deletionTimestamp === undefined && !known.has(id) && removing.delete(id)) report(id);
+  };
   const etcd = options.etcd ?? createEtcdAdmin({ clock });
   const pool = createPool({
     cluster,
@@ -153,7 +161,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
         for (const id of known.keys()) enqueue(keyOfId(id));
         return () => (wake = () => {});
       };
-      const sources = [requests, ...sourcesOf(cluster, known, report)];
+      const sources = [requests, ...sourcesOf(cluster, known, onNamespace)];
       const ready = (stop: AbortSignal) => informers.whenSynced(stop);
       await Promise.all([
         runController({ name: "pods-runtime", reconcile, sources, clock, log, ready }, signal),
@@ -169,7 +177,11 @@ async function join(spec: ControlPlaneSpec, server: string, signal: AbortSignal)
   await createJoinObjects(spec, { server, host, port: Number(port || "443") }, signal);
 }
 
-function sourcesOf(cluster: ServiceCluster, known: ReadonlyMap<string, Known>, report: (id: string) => void): Source[] {
+function sourcesOf(
+  cluster: ServiceCluster,
+  known: ReadonlyMap<string, Known>,
+  onNamespace: (type: string, namespace: Namespace) => void,
+): Source[] {
   const byNamespace = (namespace: string | undefined): ObjectKey[] => {
     if (namespace === undefined) return [];
     for (const [id, { namespaceName }] of known) if (namespaceName === namespace) return [{ namespace, name: id }];
@@ -177,9 +189,7 @@ function sourcesOf(cluster: ServiceCluster, known: ReadonlyMap<string, Known>, r
   };
   return [
     watchInformer(cluster.namespaces, ({ type, object }) => {
-      // Those that are removed are not known any more, and wait for this.
-      const id = object.metadata.annotations?.[idAnnotation];
-      if (type === "deleted" && id !== undefined) report(id);
+      onNamespace(type, object);
       return byNamespace(object.metadata.name);
     }),
     watchInformer(cluster.pods, ({ object }) => byNamespace(object.metadata.namespace)),

@@ -6,7 +6,7 @@ import { isPooled, type TunnelSettings } from "../options.ts";
 import type { Size } from "../sizes.ts";
 import { prefixOf } from "../tenant.ts";
 import { etcdMembers, ETCD_CLIENT_PORT } from "./etcd.ts";
-import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
+import { namedMeta, selectorOf } from "./meta.ts";
 import { podAddress, podTemplate } from "./pod.ts";
 
 export interface ApiServerFrom {

@@ -84,11 +84,17 @@ export function networkPolicies(spec: ControlPlaneSpec, namespace: string, setti
       : [
           policy("cloud-controller-manager", {
             podSelector: selectorOf("cloud-controller-manager"),
-            egress: [dns, toApi, { to: networks(settings.cloudNetworks ?? ["0.0.0.0/0", "::/0"]) }],
+            egress: [dns, toApi, { to: settings.cloudNetworks ? networks(settings.cloudNetworks) : anywhere }],
           }),
         ]),
   ];
 }
+
+/** All but addresses of one link: a tenant names the cloud's address, and the metadata of the service cluster's nodes is at one of them. */
+const anywhere: NetworkPeer[] = [
+  { ipBlock: { cidr: "0.0.0.0/0", except: ["169.254.0.0/16"] } },
+  { ipBlock: { cidr: "::/0", except: ["fe80::/10"] } },
+];
 
 type Rules = Omit<NetworkPolicySpec, "policyTypes">;
 
