@@ -22,7 +22,10 @@ test("a namespace whose creation took effect after the removal is removed, too",
   const settings = { owner: "management" };
   const runtime = createPodsRuntime({ informers, settings, readSecret: () => Promise.resolve(undefined), ...tools });
   const running = Promise.allSettled([informers.run(signal), runtime.run(signal)]);
-  closing.push(() => (stop.abort(), running));
+  closing.push(() => {
+    stop.abort();
+    return running;
+  });
   const [id, name] = ["team.web", namespaceOf("management", "team.web")];
   const changes: (() => void)[] = [];
   runtime.onChange(() => changes.splice(0).forEach((resolve) => resolve()));
