@@ -44,7 +44,10 @@ async function read(
   const scale = await readScale(client, autoscaler, signal);
   const none = { autoscaler, at, scale, memory, pods: [], rivals: [], readings: [] };
   // Where the size is not the metrics' affair, they are not asked for.
-  if (typeof scale === "string" || scale.selector === "" || !isForMetrics(autoscaler, scale.replicas)) return none;
+  if (typeof scale === "string" || scale.selector === "" || !isForMetrics(autoscaler, scale.replicas)) {
+    remembered.claim(key, [], () => false);
+    return none;
+  }
   const labelSelector = scale.selector;
   const { items: pods } = await client.list(Pod, { namespace, labelSelector, signal });
   const rivals = remembered.claim(
@@ -54,12 +57,10 @@ async function read(
   );
   const place = { client, namespace, selector: labelSelector, signal };
   const specs = autoscaler.spec.metrics ?? [];
-  const lists = new Map<string, PodList>();
-  if (specs.some(({ type }) => type === "Resource" || type === "ContainerResource")) {
-    lists.set("", await readPodMetrics(place));
-  }
+  const isOfPods = specs.some(({ type }) => type === "Resource" || type === "ContainerResource");
+  const list: PodList = isOfPods ? await readPodMetrics(place) : [];
   const readings: MetricReading[] = [];
-  for (const spec of specs) readings.push({ spec, reading: await readMetric(place, spec, lists) });
+  for (const spec of specs) readings.push({ spec, reading: await readMetric(place, spec, list) });
   return { ...none, pods, rivals, readings };
 }
 

@@ -21,8 +21,8 @@ export interface Place {
 /** Where no window is given: as long as metrics-server measures. */
 const WINDOW = 60_000;
 
-/** What one metric says; what cannot be read is said in words, as kube-controller-manager's. */
-export async function readMetric(place: Place, spec: MetricSpec, pods: ReadonlyMap<string, PodList>): Promise<Reading> {
+/** What one metric says; what cannot be read is said in words, as kube-controller-manager's. `list`: what the target's pods use. */
+export async function readMetric(place: Place, spec: MetricSpec, list: PodList): Promise<Reading> {
   const nothing = (what: string, why: string): Reading => ({ of: "nothing", why: `${what}: ${why}` });
   switch (spec.type) {
     case "Resource":
@@ -30,7 +30,6 @@ export async function readMetric(place: Place, spec: MetricSpec, pods: ReadonlyM
       const source = spec.containerResource ?? spec.resource;
       const resource = source?.name ?? "";
       const what = source?.target.averageUtilization === undefined ? "usage" : "utilization";
-      const list = pods.get("") ?? "it was not read";
       const prefix = `failed to get ${resource} ${what}`;
       if (typeof list === "string") {
         return nothing(
@@ -80,11 +79,20 @@ export async function readPodMetrics({ client, namespace, selector, signal }: Pl
   try {
     const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${namespace}/pods`;
     const query = { labelSelector: selector };
-    return ((await client.request("GET", path, { query, signal })) as { items?: readonly PodMetrics[] }).items ?? [];
+    const { items } = (await client.request("GET", path, { query, signal })) as { items?: unknown };
+    return Array.isArray(items) ? items.filter(isPodMetrics) : "the answer is no list";
   } catch (error) {
     if (signal.aborted) throw error;
     return messageOf(error);
   }
+}
+
+/** Another program serves the metrics: what has no name or no containers is left out. */
+function isPodMetrics(item: unknown): item is PodMetrics {
+  const { metadata, containers = [] } = (item ?? {}) as { metadata?: { name?: unknown }; containers?: unknown };
+  const areContainers =
+    Array.isArray(containers) && containers.every((each) => typeof each === "object" && each !== null);
+  return typeof metadata?.name === "string" && areContainers;
 }
 
 /** Pods of which a container has no figure are left out. */

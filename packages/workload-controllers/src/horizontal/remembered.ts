@@ -22,10 +22,11 @@ interface Entry {
 
 /** What the controller knows of each autoscaler between two looks, and what it did lately. A restart forgets it, as kube-controller-manager's does. */
 export class Remembered {
-  readonly #entries = new Map<string, Entry>();
+  /** By namespace and name. */
+  readonly #entries = new Map<string, Map<string, Entry>>();
 
-  look(key: ObjectKey): Kept | undefined {
-    return this.#entries.get(textOf(key))?.kept;
+  look({ namespace, name }: ObjectKey): Kept | undefined {
+    return this.#entries.get(namespace)?.get(name)?.kept;
   }
 
   keep(key: ObjectKey, kept: Kept): void {
@@ -49,9 +50,9 @@ export class Remembered {
   claim(key: ObjectKey, pods: readonly string[], exists: (other: ObjectKey) => boolean): string[] {
     this.#entry(key).pods = new Set(pods);
     const rivals: string[] = [];
-    for (const [text, { pods: theirs }] of this.#entries) {
-      const [namespace = "", name = ""] = text.split("/");
-      if (namespace !== key.namespace || name === key.name || !pods.some((pod) => theirs.has(pod))) continue;
+    const { namespace } = key;
+    for (const [name, { pods: theirs }] of this.#entries.get(namespace) ?? []) {
+      if (name === key.name || !pods.some((pod) => theirs.has(pod))) continue;
       if (exists({ namespace, name })) rivals.push(name);
     }
     return rivals.toSorted();
@@ -78,22 +79,21 @@ export class Remembered {
     this.#entry(key).kept = undefined;
   }
 
-  forget(key: ObjectKey): void {
-    this.#entries.delete(textOf(key));
+  forget({ namespace, name }: ObjectKey): void {
+    const within = this.#entries.get(namespace);
+    within?.delete(name);
+    if (within?.size === 0) this.#entries.delete(namespace);
   }
 
-  #entry(key: ObjectKey): Entry {
-    const text = textOf(key);
-    const entry = this.#entries.get(text) ?? fresh();
-    this.#entries.set(text, entry);
+  #entry({ namespace, name }: ObjectKey): Entry {
+    const within = this.#entries.get(namespace) ?? new Map<string, Entry>();
+    this.#entries.set(namespace, within);
+    const entry = within.get(name) ?? fresh();
+    within.set(name, entry);
     return entry;
   }
 }
 
 function fresh(): Entry {
   return { recommendations: [], added: [], removed: [], pods: new Set() };
-}
-
-function textOf({ namespace, name }: ObjectKey): string {
-  return `${namespace}/${name}`;
 }
