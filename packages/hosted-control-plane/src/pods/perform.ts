@@ -6,6 +6,7 @@ import {
   Namespace,
   renderKubeconfig,
   Secret,
+  type KubeObject,
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { namedMeta } from "./objects/meta.ts";
@@ -43,7 +44,7 @@ export async function perform(
     case "apply-namespace":
       // Created, not applied: an apply would take over a namespace that another one made in the meantime.
       if (observed.namespace === undefined) await client.create(Namespace, step.object, { signal, fieldManager });
-      else await client.apply(Namespace, step.object, { fieldManager, signal });
+      else await client.apply(Namespace, withIdentity(step.object, observed.namespace), { fieldManager, signal });
       return undefined;
     case "issue":
       return issue(using, step, observed, signal);
@@ -69,6 +70,11 @@ export async function perform(
       using.done(step);
       return undefined;
   }
+}
+
+/** Refused by the server where another leader deleted the namespace in the meantime: an apply would make it again. */
+function withIdentity(object: KubeObject, { metadata: { uid } }: Namespace): KubeObject {
+  return uid === undefined ? object : { ...object, metadata: { ...object.metadata, uid } };
 }
 
 /** Another leader that was faster wins: its certificates are as good. */
