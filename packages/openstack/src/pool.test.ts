@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createAuthority } from "@causeway/foundation";
 import { afterEach, describe, expect, it } from "vitest";
 import type { CloudConfig } from "./config/config.ts";
 import { cloudIdentity } from "./identity.ts";
@@ -30,12 +31,13 @@ describe("a pool", () => {
   ])("gives another for another %s", (_name, change) => {
     expect(pool.get({ ...config, ...change })).not.toBe(pool.get(config));
   });
-  it("gives another when the content of the CA file has changed", () => {
+  it("gives another when the content of the CA file has changed", async () => {
+    const authority = async () => (await createAuthority({ commonName: "cloud", lifetime: 3600_000 })).certificate;
     const folder = mkdtempSync(join(tmpdir(), "pool-"));
     const caFile = join(folder, "ca.pem");
-    writeFileSync(caFile, "one");
+    writeFileSync(caFile, await authority());
     const before = pool.get({ ...config, tls: { caFile } });
-    writeFileSync(caFile, "two");
+    writeFileSync(caFile, await authority());
     expect(pool.get({ ...config, tls: { caFile } })).not.toBe(before);
     rmSync(folder, { recursive: true });
   });

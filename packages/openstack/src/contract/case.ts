@@ -17,6 +17,8 @@ export interface ContractSettings {
   readonly externalNetwork?: string;
   readonly flavor?: string;
   readonly image?: string;
+  /** False: the cloud adopts stacks only, and has no engine for templates. */
+  readonly templates?: boolean;
 }
 
 /** What a case works with. `cleanup` runs when the case is over, the last first, whatever happened. */
@@ -49,6 +51,8 @@ export interface Needs {
   /** Aliases of Neutron's extensions. */
   readonly extensions?: readonly string[];
   readonly admin?: boolean;
+  /** Stacks are made from templates. */
+  readonly templates?: boolean;
 }
 
 /**
@@ -93,6 +97,7 @@ export async function runContractCase(
 
 async function whatIsMissing(cloud: Cloud, settings: ContractSettings, needs: Needs = {}): Promise<string | undefined> {
   if (needs.admin === true && settings.admin === undefined) return "no administrator's credentials are given";
+  if (needs.templates === true && settings.templates === false) return "the cloud has no engine for templates";
   for (const service of needs.services ?? []) {
     if (!(await cloud.has(service))) return `the cloud has no ${service} service`;
   }

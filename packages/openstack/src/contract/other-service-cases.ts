@@ -183,7 +183,7 @@ export const otherServiceCases: readonly ContractCase[] = [
   },
   {
     name: "a stack is created from a template, lists its resources and outputs, and is deleted with them",
-    needs: { services: ["orchestration"] },
+    needs: { services: ["orchestration"], templates: true },
     async run(context) {
       const { orchestration } = context.cloud;
       const template = {
