@@ -31,7 +31,7 @@ import { badRequest, methodNotAllowed, noSuchPath, noSuchResource } from "../err
 import { resourceList } from "../discovery/discovery.ts";
 import { scaleRequest } from "../server/scale.ts";
 import { isUsage } from "../usage/kinds.ts";
-import { usage, usageList } from "../usage/usage.ts";
+import { unknown, usage, usageList } from "../usage/usage.ts";
 import { subresourceRequest } from "../server/subresources.ts";
 import { events, follow } from "./follow.ts";
 
@@ -252,8 +252,10 @@ export class LocalClient implements KubernetesClient {
 
 async function usageOf(call: Call, verb: string, query: URLSearchParams): Promise<unknown> {
   if (verb !== "get" && verb !== "list") throw methodNotAllowed();
-  const found = await usage(call, query);
-  return verb === "get" ? found[0] : usageList(call, found);
+  const { items, why } = await usage(call, query);
+  // Controllers show the reason to the user.
+  if (items.length === 0 && why !== undefined) throw unknown(why);
+  return verb === "get" ? items[0] : usageList(call, items);
 }
 
 /** The object with metadata of its own: informers leave managedFields out of theirs. */

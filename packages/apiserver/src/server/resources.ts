@@ -92,7 +92,8 @@ function hasPlace({ name, subresource }: RequestInfo, verb: string): boolean {
 }
 
 async function answerUsage(request: ResourceRequest, response: Response, call: Call): Promise<void> {
-  const found = await usage(call, request.query);
+  const { items: found, why } = await usage(call, request.query);
+  if (why !== undefined) call.warn(why);
   const { wanted, served } = request;
   if (wanted.table) return answer(request, response, { code: 200, body: table(found, {}, tableOptions(request)) });
   const isList = call.name === "";

@@ -108,10 +108,11 @@ test("a real node is asked once in fifteen seconds, whoever asks for it or its p
   expect(asked).toHaveLength(2);
 });
 
-test("a node whose kubelet refuses is left out, and where there is no other one the answer has the reason", async () => {
+test("a node whose kubelet refuses is left out of lists, and who asks for it is given the reason", async () => {
   status = 500;
   await clock.advance(15_000);
-  await expect(ask("nodes")).rejects.toThrow("what node real uses is not known: the kubelet responded with 500");
+  expect((await ask("nodes")).items).toEqual([]);
+  await expect(ask("nodes/real")).rejects.toThrow("what node real uses is not known: the kubelet responded with 500");
   await expect(ask("namespaces/default/pods/web")).rejects.toThrow("what pods on node real use is not known");
 });
 

@@ -13,20 +13,30 @@ import type { Amount, Sample, Summary } from "./summary.ts";
 const WINDOW = "15s";
 const API_VERSION = `${USAGE_GROUP}/${USAGE_VERSION}`;
 
+/** What was found. */
+export interface Used {
+  readonly items: readonly KubeObject[];
+  /** Why something of what was asked for is missing. */
+  readonly why: string | undefined;
+}
+
 /**
  * What nodes or pods use, as metrics-server says it: real ones as their kubelets measured it in the last fifteen seconds, simulated ones as annotations of
- * pods declare it. Throws 404 for one that is not known and where
- * simulated pods declare nothing, and 503 with the reason where nothing is known of any.
+ * pods declare it. Programs that list every kind must not fail, so a list without anything is no error. Throws 404 for one that is not known, and 503 where it
+ * cannot be known.
  */
-export async function usage(call: Call, query: URLSearchParams): Promise<readonly KubeObject[]> {
+export async function usage(call: Call, query: URLSearchParams): Promise<Used> {
   const isPods = call.resource.plural === "pods";
-  const { found, why } = isPods ? await podUsage(call, query) : await nodeUsage(call, query);
-  if (found.length > 0) return found;
-  // Nothing is wrong with a server whose nodes are simulated.
-  if (why === UNDECLARED) throw apiError(404, "NotFound", why);
-  if (why !== undefined) throw apiError(503, "ServiceUnavailable", why);
-  if (call.name !== "") throw notFound({ group: USAGE_GROUP, plural: call.resource.plural }, call.name);
-  return found;
+  const used = isPods ? await podUsage(call, query) : await nodeUsage(call, query);
+  const { items, why } = used;
+  if (call.name === "" || items.length > 0) return used;
+  if (why === undefined) throw notFound({ group: USAGE_GROUP, plural: call.resource.plural }, call.name);
+  throw unknown(why);
+}
+
+/** Nothing is wrong with a server whose nodes are simulated. */
+export function unknown(why: string): Error {
+  return why === UNDECLARED ? apiError(404, "NotFound", why) : apiError(503, "ServiceUnavailable", why);
 }
 
 /** What was found, as a list of the called kind. */
@@ -35,15 +45,9 @@ export function usageList({ resource, version }: Call, items: readonly unknown[]
   return { kind: resource.listKind, apiVersion, metadata: {}, items };
 }
 
-interface Found {
-  readonly found: readonly KubeObject[];
-  /** Why something of what was asked for is missing. */
-  readonly why: string | undefined;
-}
-
 const UNDECLARED = `the nodes are simulated, and their containers use nothing; declare what a pod is to use by its annotations ${CPU} and ${MEMORY}`;
 
-async function podUsage(call: Call, query: URLSearchParams): Promise<Found> {
+async function podUsage(call: Call, query: URLSearchParams): Promise<Used> {
   const { cluster } = call;
   const selection = selectionOf(call, query);
   const pods = (await stored(call, "/pods", selection.namespace)).filter(
@@ -72,10 +76,10 @@ async function podUsage(call: Call, query: URLSearchParams): Promise<Found> {
     const samples = summary.pods.get(`${pod.metadata.namespace ?? ""}/${pod.metadata.name}`);
     return samples && samples.size > 0 ? [podMetrics(pod, samples)] : [];
   });
-  return { found, why };
+  return { items: found, why };
 }
 
-async function nodeUsage(call: Call, query: URLSearchParams): Promise<Found> {
+async function nodeUsage(call: Call, query: URLSearchParams): Promise<Used> {
   const { cluster } = call;
   const selection = selectionOf(call, query);
   const nodes = (await stored(call, "/nodes")).filter(selection.matches);
@@ -100,7 +104,7 @@ async function nodeUsage(call: Call, query: URLSearchParams): Promise<Found> {
     else if (summary.node) return [nodeMetrics(node, summary.node)];
     return [];
   });
-  return { found, why };
+  return { items: found, why };
 }
 
 /** What all pods of a simulated node are declared to use, by name of the node. Empty: no pod declares anything. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
-import { Deployment, Node, type KubernetesClient } from "@causeway/kubernetes";
+import { Deployment, Node, type KubernetesClient, type Pod } from "@causeway/kubernetes";
 import { template } from "../testing/objects.ts";
 import { key, World } from "../testing/world.ts";
 import { Autoscaler } from "./autoscaler.ts";
@@ -99,12 +99,12 @@ test("metrics.k8s.io serves what simulated pods declare, and says why where they
   // The played scheduler has both on one node, or one on each.
   expect(used.reduce((sum, each) => sum + Number.parseInt(each, 10), 0)).toBe(500_000_000);
   await w.patch(Deployment, "web", { spec: { template: { metadata: { annotations: { [CPU]: null } } } } });
-  const refusal = await w.until("a refusal", () =>
-    list("namespaces/default/pods").then(
-      () => undefined,
-      (error: unknown) => (error as Error).message,
-    ),
+  const [{ metadata }] = (await w.until("an empty list", async () => {
+    const found = await list("namespaces/default/pods");
+    return found.items.length === 0 && (await w.pods()).length === 2 && (await w.pods());
+  })) as [Pod, ...Pod[]];
+  await expect(list(`namespaces/default/pods/${metadata.name}`)).rejects.toThrow(
+    "the nodes are simulated, and their containers use nothing",
   );
-  expect(refusal).toContain("the nodes are simulated, and their containers use nothing");
   await expect(list("namespaces/default/pods/none")).rejects.toThrow('pods.metrics.k8s.io "none" not found');
 }, 120_000);
