@@ -4,7 +4,16 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@causeway/foundation";
-import { ConfigMap, createClient, Lease, loadKubeconfig, Node, Pod, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  ConfigMap,
+  createClient,
+  Lease,
+  loadKubeconfig,
+  Node,
+  Pod,
+  ServiceAccount,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
 import {
   phases,
   planPhase,
@@ -204,6 +213,8 @@ export async function playKubelets(
   workers: HeatCluster["workers"],
 ): Promise<{ stop(): Promise<void> }> {
   const now = () => new Date().toISOString();
+  // The controller manager makes it a moment after the API servers answer; pods need it.
+  while (!(await client.find(ServiceAccount, { namespace: "default", name: "default" }))) await systemClock.sleep(200);
   for (const { id, name, address } of workers) {
     await client.create(Node, {
       apiVersion: "v1",
