@@ -45,16 +45,27 @@ export async function readRecord(
   ident: string,
   signal: AbortSignal,
 ): Promise<MigrationRecord> {
+  const found = await findRecord(client, ident, signal);
+  if (found !== undefined) return found;
+  throw new InputError("MIGRATE_NOT_DISCOVERED", `No migration of cluster ${ident} was begun`, {
+    hint: `Begin with: causeway migrate magnum discover ${ident}`,
+  });
+}
+
+/** Undefined: no migration of the cluster was begun. @throws MIGRATE_NOT_DISCOVERED for a name that several have */
+export async function findRecord(
+  client: KubernetesClient,
+  ident: string,
+  signal: AbortSignal,
+): Promise<MigrationRecord | undefined> {
   const { items } = await client.list(ConfigMap, { labelSelector: migrationLabel, signal });
   const records = items.flatMap(({ data }) =>
     data?.[KEY] === undefined ? [] : [JSON.parse(data[KEY]) as MigrationRecord],
   );
   const found = records.filter(({ inventory }) => inventory.uuid === ident || inventory.name === ident);
-  if (found.length === 1 && found[0]) return found[0];
-  const why =
-    found.length > 1 ? `Several migrations are of a cluster ${ident}` : `No migration of cluster ${ident} was begun`;
-  throw new InputError("MIGRATE_NOT_DISCOVERED", why, {
-    hint: found.length > 1 ? "Name it by its UUID." : `Begin with: causeway migrate magnum discover ${ident}`,
+  if (found.length <= 1) return found[0];
+  throw new InputError("MIGRATE_NOT_DISCOVERED", `Several migrations are of a cluster ${ident}`, {
+    hint: "Name it by its UUID.",
   });
 }
 

@@ -4,7 +4,7 @@ import type { Cloud } from "@causeway/openstack";
 import { inventoryOf } from "../inventory/inventory.ts";
 import type { Inventory } from "../inventory/model.ts";
 import { readCluster } from "../inventory/read.ts";
-import { newRecord, readRecord, writeRecord, type MigrationRecord } from "../record/record.ts";
+import { newRecord, findRecord, writeRecord, type MigrationRecord } from "../record/record.ts";
 
 export interface DiscoverWith {
   readonly cloud: Cloud;
@@ -21,7 +21,7 @@ export async function discoverCluster(
 ): Promise<Inventory> {
   const inventory = inventoryOf(await readCluster(cloud, ident, signal));
   if (management === undefined) return inventory;
-  const known = await readRecord(management, inventory.uuid, signal).catch(() => undefined);
+  const known = await findRecord(management, inventory.uuid, signal);
   if (known !== undefined && known.begun !== "discover")
     throw new InputError(
       "MIGRATE_ORDER",
