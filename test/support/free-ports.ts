@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from "node:net";
 
-/** Ports of loopback that nobody listens on now; no two are the same. */
+/** Ports of loopback that are free now; no two are the same. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, () => {

@@ -1,4 +1,4 @@
-/** What the e2e suite is told of the Cinder driver: the file that its flag --storage.testdriver names. */
+/** The description of the Cinder driver for the e2e suite: the file that its flag --storage.testdriver names. */
 const DRIVER = "cinder.csi.openstack.org";
 
 /** The suite's own names. What is not listed is not supported; the results page has the reasons. */

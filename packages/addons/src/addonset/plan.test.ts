@@ -237,7 +237,7 @@ describe("what a set says", () => {
     expect(conditionsOf(given)).toMatchObject(conditions);
   });
 
-  test("an event tells when an add-on stops working, and when it works again, and nothing between", () => {
+  test("an event reports that an add-on stops working, another that it works again, and none comes between", () => {
     const ill = addon("dns", [object({ problem: "0 of 2 ready" })]);
     const events = (each: ObservedAddon, before: string) =>
       plan(observed([each], { states: { dns: before } }), NOW).events?.map(({ reason }) => reason);

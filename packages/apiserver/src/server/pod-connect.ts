@@ -3,6 +3,7 @@ import { current, type Call } from "../contract/call.ts";
 import type { Response } from "../contract/exchange.ts";
 import { apiError, badRequest } from "../errors/status.ts";
 import { at, records, text } from "../json/json.ts";
+import { SIMULATED } from "../usage/declared.ts";
 import { sendText } from "./respond.ts";
 
 /*
@@ -12,8 +13,7 @@ import { sendText } from "./respond.ts";
  */
 
 const CONNECTED = new Set(["log", "exec", "attach", "portforward"]);
-/** The label of nodes whose kubelet plays pods, and the annotation of pods with what `kubectl logs` prints for them. */
-const SIMULATED = "simulated.causeway.dev/node";
+/** The annotation of pods with what `kubectl logs` prints for them. */
 const LOGS = "simulated.causeway.dev/logs";
 /** A log is no longer than this, in characters. */
 const LONGEST = 1024 * 1024;

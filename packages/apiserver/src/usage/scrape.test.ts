@@ -88,7 +88,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("a real node is asked once in fifteen seconds, whoever asks for it or its pods", async () => {
+test("a real node is asked once in fifteen seconds for its own use and that of its pods", async () => {
   const [nodes, pods] = await Promise.all([ask("nodes"), ask("namespaces/default/pods?labelSelector=app%3Dweb")]);
   expect(nodes.items).toMatchObject([
     { metadata: { name: "real" }, usage: { cpu: "250000000n", memory: "1048576Ki" } },

@@ -29,7 +29,7 @@ interface Held {
 const held = new WeakMap<Cluster, Map<string, Held>>();
 const logged = new WeakMap<Cluster, Map<string, number>>();
 
-/** The summaries of real nodes, by name; a text says why there is none. Nodes that nobody asks for are not asked. */
+/** The summaries of real nodes, by name; a text says why there is none. Only the given nodes are asked. */
 export async function scrape(
   cluster: Cluster,
   nodes: readonly KubeObject[],

@@ -1,4 +1,4 @@
-import type { KubeObject, LabelSelector, ResourceType, WorkloadCondition } from "@causeway/kubernetes";
+import type { Condition, KubeObject, LabelSelector, ResourceType } from "@causeway/kubernetes";
 
 /** autoscaling/v2 HorizontalPodAutoscaler, with the fields that the controller here reads or writes. */
 export interface Autoscaler extends KubeObject {
@@ -55,7 +55,7 @@ export interface AutoscalerStatus {
   readonly currentReplicas?: number;
   readonly desiredReplicas: number;
   readonly currentMetrics?: readonly object[] | null;
-  readonly conditions?: readonly WorkloadCondition[];
+  readonly conditions?: readonly Condition[];
 }
 
 export const Autoscaler: ResourceType<Autoscaler> = {

@@ -94,7 +94,7 @@ const same = (count: number, of: PodOf): PodOf[] => Array.from({ length: count }
 const sizeOf = (given: Case): number | undefined => plan(observed(given), NOW).steps[0]?.to;
 const conditionsOf = (given: Case): string[] =>
   (plan(observed(given), NOW).status.status.conditions ?? []).map(
-    ({ type, status, reason = "" }) => `${type}=${status} ${reason}`,
+    ({ type, status, reason }) => `${type}=${status} ${reason}`,
   );
 
 describe("the size that processor use asks for", () => {

@@ -1,4 +1,4 @@
-import { timestamp, type Plan, type PlannedEvent, type WorkloadCondition } from "@causeway/kubernetes";
+import { type Condition, type Plan, type PlannedEvent, setCondition, timestamp } from "@causeway/kubernetes";
 import type { AutoscalerStatus } from "./autoscaler.ts";
 import { limited } from "./limits.ts";
 import type { Observed, TargetScale } from "./observed.ts";
@@ -149,7 +149,7 @@ export function warning(reason: string, message: string): PlannedEvent {
 function statusOf(
   { autoscaler }: Observed,
   found: {
-    readonly conditions: readonly WorkloadCondition[];
+    readonly conditions: readonly Condition[];
     readonly current?: number;
     readonly replicas?: number;
     readonly metrics?: readonly object[] | undefined;
@@ -176,27 +176,21 @@ export function failedScale(status: AutoscalerStatus, why: string, now: number):
   return { ...status, conditions: noted.all };
 }
 
-/** Conditions by type; the time of a transition changes with the status only. */
+/** The conditions as they are noted, one after the other. */
 class Conditions {
-  readonly #all: WorkloadCondition[];
+  #all: readonly Condition[];
   readonly #now: number;
 
-  constructor(before: readonly WorkloadCondition[], now: number) {
-    this.#all = [...before];
+  constructor(before: readonly Condition[], now: number) {
+    this.#all = before;
     this.#now = now;
   }
 
-  get all(): readonly WorkloadCondition[] {
+  get all(): readonly Condition[] {
     return this.#all;
   }
 
   set(type: string, holds: boolean, reason: string, message: string): void {
-    const status = holds ? "True" : "False";
-    const index = this.#all.findIndex((each) => each.type === type);
-    const old = this.#all[index];
-    const lastTransitionTime = (old?.status === status && old.lastTransitionTime) || timestamp(this.#now);
-    const condition = { type, status, lastTransitionTime, reason, message } as WorkloadCondition;
-    if (old) this.#all[index] = condition;
-    else this.#all.push(condition);
+    this.#all = setCondition(this.#all, { type, status: holds ? "True" : "False", reason, message }, this.#now);
   }
 }

@@ -27,7 +27,7 @@ export function objectNameOfServer(server: string): string {
   return safe.slice(0, MOST_NAME) || "machine";
 }
 
-/** What a cluster is made of, as the Magnum API will keep it; pools do not roll until they are told to. */
+/** What a cluster is made of, as the Magnum API will keep it; pools stay as they are until the phase roll. */
 export function poolManifests(cluster: MagnumCluster, keystone: KeystoneAddress): readonly Manifest[] {
   return desiredManifests(cluster, keystone, new Map())
     .filter(({ object }) => object.kind !== "HostedControlPlane")
