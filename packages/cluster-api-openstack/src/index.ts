@@ -11,3 +11,13 @@ export { planMachine, type MachinePlan } from "./openstackmachine/plan.ts";
 export type { MachineCloud, MachineObserved, MachineOwner } from "./openstackmachine/model.ts";
 export type { MachineStep } from "./openstackmachine/steps.ts";
 export type { Hold, IdentityState } from "./identity/state.ts";
+export { openSources, type Sources, type SourcesOptions } from "./sources.ts";
+export {
+  explainCluster,
+  explainMachine,
+  type ChangedObjects,
+  type ClusterExplanation,
+  type ExplainSources,
+  type MachineGroup,
+} from "./explain/explain.ts";
+export type { ExplainedStep, Explanation } from "./explain/explanation.ts";

@@ -59,6 +59,23 @@ export async function gatherCluster(
   const clusterName = ownerName(object, "Cluster");
   const cluster =
     clusterName === undefined ? undefined : sources.clusters.get({ namespace: key.namespace, name: clusterName });
+  return observeCluster(sources, { object, clusterName, cluster }, signal);
+}
+
+/** The objects that a cluster is read by, as they are or as they would be. */
+export interface ClusterObjects {
+  readonly object: OpenStackCluster;
+  readonly clusterName: string | undefined;
+  readonly cluster: Cluster | undefined;
+}
+
+/** Reads what belongs to these objects. */
+export async function observeCluster(
+  sources: ClusterSources,
+  { object, clusterName, cluster }: ClusterObjects,
+  signal: AbortSignal,
+): Promise<ClusterGathered> {
+  const key = { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
   const crn = clusterResourceName(key.namespace, clusterName ?? key.name);
   const base = {
     object,
@@ -75,7 +92,7 @@ export async function gatherCluster(
   const opened = await sources.sessions.get(place, (watch) => neededOf(object, watch), signal);
   if (!opened.ok) return { ...base, session: undefined, identity: opened };
   const { session } = opened;
-  const cloud = await readCloud(object, session, signal);
+  const cloud = await readCloud(object, { session, crn }, signal);
   sources.interests.set(key, interestsOf(object, crn, cloud));
   return { ...base, session, identity: { ok: true, cloud } };
 }
@@ -113,10 +130,16 @@ function neededOf(_object: OpenStackCluster, watch: CloudWatch) {
   return [watch.networks, watch.subnets, watch.routers, watch.ports, watch.securityGroups, watch.floatingIps];
 }
 
-async function readCloud(object: OpenStackCluster, session: Session, signal: AbortSignal): Promise<ClusterCloud> {
+interface Reading {
+  readonly session: Session;
+  readonly crn: string;
+}
+
+async function readCloud(object: OpenStackCluster, reading: Reading, signal: AbortSignal): Promise<ClusterCloud> {
+  const { session } = reading;
   const { watch, projectId, identity } = session;
   const zones = isDeleting(object) ? [] : await zonesOf(session, signal);
-  const loadBalancing = await readLoadBalancing(object, session, signal);
+  const loadBalancing = await readLoadBalancing(object, reading, signal);
   return {
     projectId,
     identity,
@@ -143,7 +166,7 @@ async function zonesOf(session: Session, signal: AbortSignal): Promise<ClusterCl
 
 async function readLoadBalancing(
   object: OpenStackCluster,
-  session: Session,
+  { session, crn }: Reading,
   signal: AbortSignal,
 ): Promise<LoadBalancing> {
   const none = { providers: [], loadBalancers: [], listeners: [], pools: [], members: new Map<string, Member[]>() };
@@ -159,10 +182,6 @@ async function readLoadBalancing(
   const providers = wantsProvider ? await session.providers(signal) : [];
   const pools = watch.pools.list();
   const members = new Map<string, readonly Member[]>();
-  const crn = clusterResourceName(
-    object.metadata.namespace ?? "",
-    ownerName(object, "Cluster") ?? object.metadata.name,
-  );
   const names = apiPorts(object.spec).map((port) => listenerName(crn, port));
   for (const pool of pools) {
     if (names.includes(pool.name)) members.set(pool.id, await session.members(pool, signal));

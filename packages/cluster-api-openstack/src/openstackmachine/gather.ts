@@ -44,19 +44,38 @@ export async function gatherMachine(
     return undefined;
   }
   sources.interests.set(key, interestsOf(object));
+  return observeMachine(sources, { object, owner: ownerOf(sources, object) }, signal);
+}
+
+/** A machine and its owner, as they are or as they would be. `infrastructure` stands for the OpenStackCluster that the object's Cluster leads to. */
+export interface MachineObjects {
+  readonly object: OpenStackMachine;
+  readonly owner: MachineOwner | undefined;
+  readonly infrastructure?: OpenStackCluster;
+}
+
+/** Reads what belongs to these objects. */
+export async function observeMachine(
+  sources: MachineSources,
+  { object, owner, infrastructure: given }: MachineObjects,
+  signal: AbortSignal,
+): Promise<MachineGathered> {
+  const key = { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
   const clusterName = object.metadata.labels?.[labels.clusterName];
   const cluster =
     clusterName === undefined ? undefined : sources.clusters.get({ namespace: key.namespace, name: clusterName });
   const [infrastructureKey] = cluster ? infrastructureOf(cluster) : [];
   // A Cluster that is gone already must not keep its machines from going.
-  const infrastructure = infrastructureKey
-    ? sources.openStackClusters.get(infrastructureKey)
-    : sources.openStackClusters.byIndex("cluster", `${key.namespace}/${clusterName ?? ""}`)[0];
+  const infrastructure =
+    given ??
+    (infrastructureKey
+      ? sources.openStackClusters.get(infrastructureKey)
+      : sources.openStackClusters.byIndex("cluster", `${key.namespace}/${clusterName ?? ""}`)[0]);
   const base = {
     object,
     clusterName,
     infrastructure,
-    owner: ownerOf(sources, object),
+    owner,
     paused: isPaused(object, cluster),
     hold: sources.holds.get(object),
     image: imageOf(sources, object),

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { cloudIdentityAnnotation, machineFinalizer } from "../resources/naming.ts";
 import { ModelCloud } from "../testing/model-cloud.ts";
-import { port, server } from "../testing/model-resources.ts";
+import { port, server } from "../foresee/resources.ts";
 import { demoSpec, now, openStackCluster, openStackMachine } from "../testing/objects.ts";
 import type { MachineObserved } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
@@ -93,7 +93,7 @@ describe("planMachine", () => {
     expect(w.cloud.ports[0]?.tags).toEqual(["team-a"]);
     expect(w.object.spec.providerID).toBe(`openstack:///${w.cloud.servers[0]?.id}`);
     expect(status.addresses).toEqual([
-      { type: "InternalIP", address: "10.6.0.10" },
+      { type: "InternalIP", address: "192.0.2.10" },
       { type: "InternalDNS", address: "demo-workers-abcde" },
     ]);
     expect(status.initialization?.provisioned).toBe(true);

@@ -1,9 +1,8 @@
 import type { OpenStackCluster, OpenStackMachine, OpenStackServer } from "@causeway/api";
-import { bastionHashAnnotation } from "../openstackcluster/bastion-spec.ts";
+import { bastionAfter, clusterAfter } from "../foresee/objects.ts";
 import type { ClusterObserved } from "../openstackcluster/model.ts";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import { planCluster } from "../openstackcluster/plan.ts";
-import { clusterFinalizer, cloudIdentityAnnotation, rulesAnnotation } from "../resources/naming.ts";
 import { ModelCloud } from "./model-cloud.ts";
 import { demoSpec, now, openStackCluster } from "./objects.ts";
 
@@ -38,37 +37,10 @@ export function plan(world: World) {
 
 export function apply(world: World, step: ClusterStep): void {
   world.cloud.applyCluster(step);
-  const { object } = world;
-  if (step.do === "add-finalizer") {
-    const annotations = { [cloudIdentityAnnotation]: step.identity };
-    world.object = { ...object, metadata: { ...object.metadata, annotations, finalizers: [clusterFinalizer] } };
-  }
-  if (step.do === "remove-finalizer") world.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
-  if (step.do === "create-bastion") world.bastion = bastionServer(step);
-  if (step.do === "delete-bastion") delete world.bastion;
-  if (step.do === "record-bastion" && world.bastion) {
-    const { metadata } = world.bastion;
-    world.bastion = {
-      ...world.bastion,
-      metadata: { ...metadata, annotations: { [bastionHashAnnotation]: step.hash } },
-    };
-  }
-  if (step.do === "record-rules") {
-    const annotations = { ...object.metadata.annotations, [rulesAnnotation]: step.hashes };
-    world.object = { ...object, metadata: { ...object.metadata, annotations } };
-  }
-  if (step.do === "record-endpoint") {
-    world.object = { ...object, spec: { ...object.spec, controlPlaneEndpoint: { host: step.host, port: step.port } } };
-  }
-}
-
-function bastionServer({ name, spec, hash }: Extract<ClusterStep, { do: "create-bastion" }>): OpenStackServer {
-  return {
-    apiVersion: "infrastructure.cluster.x-k8s.io/v1alpha1",
-    kind: "OpenStackServer",
-    metadata: { name, namespace: "default", annotations: { [bastionHashAnnotation]: hash } },
-    spec,
-  };
+  world.object = clusterAfter(world.object, step);
+  const bastion = bastionAfter(world.bastion, step, "default");
+  if (bastion) world.bastion = bastion;
+  else delete world.bastion;
 }
 
 /** Plans and performs until nothing is left to do. */

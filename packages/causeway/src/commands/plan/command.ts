@@ -20,6 +20,8 @@ Examples:
     .addCommand(planServiceCommand(signal))
     .addCommand(planIngressCommand(signal))
     .addCommand(planGatewayCommand(signal))
+    .addCommand(planClusterCommand(signal))
+    .addCommand(planMachineCommand(signal))
     .addCommand(planOpenStackCommand(signal));
 }
 
@@ -61,6 +63,55 @@ Examples:
   causeway plan ${name} default/web --config ingress.yaml
   causeway plan ${name} web -n shop --config ingress.yaml --kubeconfig admin.conf -o json`,
     );
+}
+
+/** What `causeway plan cluster` and `causeway plan machine` are given. */
+export type PlanClusterOptions = ReturnType<ReturnType<typeof clusterPlanOptions>["opts"]>;
+
+function planClusterCommand(signal: AbortSignal) {
+  return clusterPlanOptions("cluster", "a Cluster's OpenStackCluster and, of a file, of its machines")
+    .addHelpText(
+      "after",
+      `${clusterPlanText}
+Of a file with a KubeadmControlPlane or MachineDeployments and their templates, it shows one machine of each.
+
+Examples:
+  causeway plan cluster demo/prod
+  causeway plan cluster -f cluster.yaml --detailed-exitcode`,
+    )
+    .action(async (name, given) => (await import("./cluster.ts")).planInfrastructure("cluster", name, given, signal));
+}
+
+function planMachineCommand(signal: AbortSignal) {
+  return clusterPlanOptions("machine", "a Machine's OpenStackMachine")
+    .addHelpText(
+      "after",
+      `${clusterPlanText}
+
+Examples:
+  causeway plan machine demo/prod-workers-x7k2p
+  causeway plan machine -f machine.yaml -o json`,
+    )
+    .action(async (name, given) => (await import("./cluster.ts")).planInfrastructure("machine", name, given, signal));
+}
+
+const clusterPlanText = `
+It only reads, and shows every round to the end, as if nothing else happened and every new resource were ready at once. IDs such as network-1, and
+addresses of new resources, are made up. The credentials are those of the identityRef. Manifests of -f are sent to the API server as a dry run.
+It ends with status 0, with 3 when there is something to do and --detailed-exitcode is given, with 2 for wrong input or where the object is
+missing, with 1 when the management cluster cannot be reached.`;
+
+function clusterPlanOptions(name: string, whose: string) {
+  return new Command(name)
+    .description(`The steps of Cluster API's OpenStack provider towards ${whose}, and the calls they take.`)
+    .argument("[name]", "NAMESPACE/NAME, or NAME (default: the first one of the file)")
+    .option("-f, --filename <file>", "manifests, as they would be applied")
+    .option("--detailed-exitcode", "end with status 3 when there is something to do", false)
+    .addOption(outputOption())
+    .addOption(managementOptions.namespace())
+    .addOption(managementOptions.kubeconfig())
+    .addOption(managementOptions.context())
+    .addOption(logLevelOption());
 }
 
 /** What `causeway plan openstack` is given. */

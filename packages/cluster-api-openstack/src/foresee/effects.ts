@@ -1,18 +1,18 @@
 import type * as OpenStack from "@causeway/openstack";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import type { MachineStep } from "../openstackmachine/steps.ts";
-import type { ModelCloud } from "./model-cloud.ts";
-import { lb, member, own, port, rule, server } from "./model-resources.ts";
+import type { ForeseenCloud } from "./cloud.ts";
+import { addressIn, floatingAddress, lb, member, own, port, rule, server } from "./resources.ts";
 
 /** What each step does to a cloud; steps that are not here change nothing that a planner reads. */
 type Effects<Step extends { do: string }> = {
-  readonly [D in Step["do"]]?: (cloud: ModelCloud, step: Extract<Step, { do: D }>) => void;
+  readonly [D in Step["do"]]?: (cloud: ForeseenCloud, step: Extract<Step, { do: D }>) => void;
 };
 
 export const clusterEffects: Effects<ClusterStep> = {
   "create-network": (cloud, { body }) => {
     cloud.networks.push({
-      ...own,
+      ...own(cloud),
       id: cloud.id("net"),
       status: "ACTIVE",
       mtu: 1442,
@@ -25,7 +25,7 @@ export const clusterEffects: Effects<ClusterStep> = {
   },
   "create-subnet": (cloud, { body }) => {
     cloud.subnets.push({
-      ...own,
+      ...own(cloud),
       id: cloud.id("sub"),
       gateway_ip: null,
       enable_dhcp: true,
@@ -42,7 +42,7 @@ export const clusterEffects: Effects<ClusterStep> = {
   },
   "create-router": (cloud, { body }) => {
     cloud.routers.push({
-      ...own,
+      ...own(cloud),
       id: cloud.id("rtr"),
       status: "ACTIVE",
       routes: [],
@@ -61,7 +61,7 @@ export const clusterEffects: Effects<ClusterStep> = {
         network_id,
         device_id: routerId,
         device_owner: "network:router_interface",
-        fixed_ips: [{ subnet_id: subnetId, ip_address: "10.6.0.1" }],
+        fixed_ips: [{ subnet_id: subnetId, ip_address: addressIn(cloud, subnetId, 1) }],
       }),
     );
   },
@@ -80,7 +80,7 @@ export const clusterEffects: Effects<ClusterStep> = {
     const egress = (["IPv4", "IPv6"] as const).map((ethertype) =>
       rule(cloud, { security_group_id: id, direction: "egress", ethertype }),
     );
-    cloud.securityGroups.push({ ...own, id, description: "", ...body, security_group_rules: egress });
+    cloud.securityGroups.push({ ...own(cloud), id, description: "", ...body, security_group_rules: egress });
   },
   "create-rules": (cloud, { rules }) => {
     cloud.securityGroups = cloud.securityGroups.map((g) => ({
@@ -101,6 +101,16 @@ export const clusterEffects: Effects<ClusterStep> = {
     cloud.securityGroups = cloud.securityGroups.filter((g) => g.id !== id);
   },
   "create-load-balancer": createLoadBalancer,
+  "create-listener": (cloud, { body }) => {
+    const listener = listenerOf(cloud, body.loadbalancer_id, body);
+    cloud.listeners.push(listener);
+    cloud.loadBalancers = cloud.loadBalancers.map((l) =>
+      l.id === body.loadbalancer_id ? { ...l, listeners: [...l.listeners, { id: listener.id }] } : l,
+    );
+  },
+  "update-listener": (cloud, { listener, allowedCidrs }) => {
+    cloud.listeners = cloud.listeners.map((l) => (l.id === listener.id ? { ...l, allowed_cidrs: allowedCidrs } : l));
+  },
   "replace-members": (cloud, { poolId, members }) => {
     cloud.members.set(
       poolId,
@@ -108,16 +118,21 @@ export const clusterEffects: Effects<ClusterStep> = {
     );
   },
   "delete-load-balancer": (cloud, { id }) => {
+    const gone = cloud.loadBalancers.find((l) => l.id === id);
+    const isOf = ({ loadbalancers }: { loadbalancers: readonly { id: string }[] }) =>
+      loadbalancers.some((l) => l.id === id);
     cloud.loadBalancers = cloud.loadBalancers.filter((l) => l.id !== id);
-    cloud.listeners = [];
-    cloud.pools = [];
-    cloud.ports = cloud.ports.filter((p) => p.device_owner !== "Octavia");
-    cloud.floatingIps = cloud.floatingIps.map((ip) => ({ ...ip, port_id: null }));
+    cloud.listeners = cloud.listeners.filter((l) => !isOf(l));
+    cloud.pools = cloud.pools.filter((p) => !isOf(p));
+    cloud.ports = cloud.ports.filter((p) => p.id !== gone?.vip_port_id);
+    cloud.floatingIps = cloud.floatingIps.map((ip) =>
+      ip.port_id === gone?.vip_port_id ? { ...ip, port_id: null } : ip,
+    );
   },
   "create-floating-ip": (cloud, { body }) => {
-    const address = `172.24.4.${10 + cloud.floatingIps.length}`;
+    const address = floatingAddress(cloud, body.floating_network_id);
     cloud.floatingIps.push({
-      ...own,
+      ...own(cloud),
       id: cloud.id("fip"),
       floating_ip_address: address,
       fixed_ip_address: null,
@@ -149,7 +164,13 @@ export const clusterEffects: Effects<ClusterStep> = {
 
 export const machineEffects: Effects<MachineStep> = {
   "create-port": (cloud, { body }) => {
-    cloud.ports.push(port(cloud, body as Partial<OpenStack.Port>));
+    const wanted = (body.fixed_ips ?? [{}]) as readonly { subnet_id?: string; ip_address?: string }[];
+    const first = cloud.subnets.find((subnet) => subnet.network_id === body.network_id)?.id ?? "";
+    const fixed_ips = wanted.map(({ subnet_id = first, ip_address }) => ({
+      subnet_id,
+      ip_address: ip_address ?? addressIn(cloud, subnet_id, 10 + cloud.ports.length),
+    }));
+    cloud.ports.push(port(cloud, { ...(body as Partial<OpenStack.Port>), fixed_ips }));
   },
   "set-port-tags": (cloud, { id, tags }) => tag(cloud, id, tags),
   "update-port": (cloud, { id, pairs }) => {
@@ -183,7 +204,7 @@ export const machineEffects: Effects<MachineStep> = {
     cloud.ports = cloud.ports.map((p) =>
       held.includes(p.id) ? { ...p, device_id: id, device_owner: "compute:nova", status: "ACTIVE" } : p,
     );
-    cloud.servers.push(server(id, body));
+    cloud.servers.push({ ...server(id, body), tenant_id: cloud.projectId, addresses: addressesOf(cloud, id) });
   },
   "delete-server": (cloud, { id }) => {
     cloud.servers = cloud.servers.filter((s) => s.id !== id);
@@ -197,56 +218,28 @@ export const machineEffects: Effects<MachineStep> = {
   },
 };
 
-function createLoadBalancer(cloud: ModelCloud, { body }: Extract<ClusterStep, { do: "create-load-balancer" }>): void {
+function createLoadBalancer(
+  cloud: ForeseenCloud,
+  { body }: Extract<ClusterStep, { do: "create-load-balancer" }>,
+): void {
   const id = cloud.id("lb");
-  const network = cloud.subnets.find((s) => s.id === body.vip_subnet_id)?.network_id ?? "";
+  const network = cloud.subnets.find((s) => s.id === body.vip_subnet_id)?.network_id ?? body.vip_network_id ?? "";
+  const address = body.vip_address ?? addressIn(cloud, body.vip_subnet_id, 5);
   const vip = port(cloud, {
     network_id: network,
     device_owner: "Octavia",
     device_id: `lb-${id}`,
-    fixed_ips: [{ subnet_id: body.vip_subnet_id ?? "", ip_address: "10.6.0.5" }],
+    fixed_ips: [{ subnet_id: body.vip_subnet_id ?? "", ip_address: address }],
   });
   cloud.ports.push(vip);
-  const listeners = (body.listeners ?? []).map((listener): OpenStack.Listener => {
-    const poolId = cloud.id("pool");
-    const wanted = listener.default_pool;
-    cloud.pools.push({
-      ...lb,
-      id: poolId,
-      name: wanted?.name ?? "",
-      description: "",
-      protocol: "TCP",
-      lb_algorithm: "ROUND_ROBIN",
-      session_persistence: null,
-      healthmonitor_id: null,
-      loadbalancers: [{ id }],
-      listeners: [],
-      members: [],
-    });
-    cloud.members.set(
-      poolId,
-      (wanted?.members ?? []).map((m) => member(cloud, m)),
-    );
-    return {
-      ...lb,
-      id: cloud.id("listener"),
-      name: listener.name ?? "",
-      description: "",
-      protocol: "TCP",
-      protocol_port: listener.protocol_port,
-      connection_limit: -1,
-      default_pool_id: poolId,
-      loadbalancers: [{ id }],
-      allowed_cidrs: listener.allowed_cidrs ?? null,
-    };
-  });
+  const listeners = (body.listeners ?? []).map((listener) => listenerOf(cloud, id, listener));
   cloud.listeners.push(...listeners);
   cloud.loadBalancers.push({
-    ...lb,
+    ...lb(cloud),
     id,
     name: body.name,
     description: body.description ?? "",
-    vip_address: "10.6.0.5",
+    vip_address: address,
     vip_port_id: vip.id,
     vip_subnet_id: body.vip_subnet_id ?? "",
     vip_network_id: network,
@@ -257,7 +250,60 @@ function createLoadBalancer(cloud: ModelCloud, { body }: Extract<ClusterStep, { 
   });
 }
 
-function tag(cloud: ModelCloud, id: string, tags: string[]): void {
+/** A listener with its pool and members, which are made along with it. */
+function listenerOf(
+  cloud: ForeseenCloud,
+  id: string,
+  listener: NonNullable<OpenStack.LoadBalancerCreate["listeners"]>[number],
+): OpenStack.Listener {
+  const poolId = cloud.id("pool");
+  const wanted = listener.default_pool;
+  cloud.pools.push({
+    ...lb(cloud),
+    id: poolId,
+    name: wanted?.name ?? "",
+    description: "",
+    protocol: "TCP",
+    lb_algorithm: "ROUND_ROBIN",
+    session_persistence: null,
+    healthmonitor_id: null,
+    loadbalancers: [{ id }],
+    listeners: [],
+    members: [],
+  });
+  cloud.members.set(
+    poolId,
+    (wanted?.members ?? []).map((m) => member(cloud, m)),
+  );
+  return {
+    ...lb(cloud),
+    id: cloud.id("listener"),
+    name: listener.name ?? "",
+    description: "",
+    protocol: "TCP",
+    protocol_port: listener.protocol_port,
+    connection_limit: -1,
+    default_pool_id: poolId,
+    loadbalancers: [{ id }],
+    allowed_cidrs: listener.allowed_cidrs ?? null,
+  };
+}
+
+/** Of a server's ports, by network; none of them: an address that says so little that no plan depends on it. */
+function addressesOf(cloud: ForeseenCloud, id: string): OpenStack.Server["addresses"] {
+  const own = cloud.ports.filter((p) => p.device_id === id);
+  const listed = own.map((p): [string, OpenStack.Server["addresses"][string]] => [
+    cloud.networks.find((n) => n.id === p.network_id)?.name ?? "net",
+    p.fixed_ips.map(({ ip_address }) => ({
+      addr: ip_address,
+      version: ip_address.includes(":") ? 6 : 4,
+      "OS-EXT-IPS:type": "fixed",
+    })),
+  ]);
+  return Object.fromEntries(listed);
+}
+
+function tag(cloud: ForeseenCloud, id: string, tags: string[]): void {
   const set = <T extends { id: string; tags: string[] }>(list: T[]) =>
     list.map((r) => (r.id === id ? { ...r, tags } : r));
   cloud.networks = set(cloud.networks);

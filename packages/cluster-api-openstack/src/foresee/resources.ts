@@ -1,0 +1,96 @@
+import { formatIp, nthAddress, parseCidr } from "@causeway/foundation";
+import type * as OpenStack from "@causeway/openstack";
+import type { ForeseenCloud } from "./cloud.ts";
+
+/** What steps that make something leave in a cloud. */
+export const own = ({ projectId }: ForeseenCloud) => ({
+  project_id: projectId,
+  admin_state_up: true,
+  tags: [] as string[],
+});
+export const lb = (cloud: ForeseenCloud) =>
+  ({
+    ...own(cloud),
+    operating_status: "ONLINE",
+    provisioning_status: "ACTIVE",
+    created_at: "",
+    updated_at: "",
+  }) as const;
+
+/** An address of a subnet that stands for the one that Neutron will choose. */
+export function addressIn(cloud: ForeseenCloud, subnetId: string | undefined, n: number): string {
+  const cidr = parseCidr(cloud.subnets.find(({ id }) => id === subnetId)?.cidr ?? "");
+  const address = cidr && nthAddress(cidr, n);
+  return address ? formatIp(address) : `192.0.2.${n}`;
+}
+
+/** The address of a floating IP that is still to be created, in the first subnet of its network that the project sees. */
+export function floatingAddress(cloud: ForeseenCloud, networkId: string): string {
+  const subnet = cloud.subnets.find((s) => s.network_id === networkId && s.ip_version === 4);
+  return addressIn(cloud, subnet?.id, 10 + cloud.floatingIps.length);
+}
+
+export function server(id: string, body: Pick<OpenStack.ServerCreate, "name" | "metadata">): OpenStack.Server {
+  return {
+    id,
+    name: body.name,
+    status: "ACTIVE",
+    tenant_id: "",
+    user_id: "user",
+    created: "",
+    updated: "",
+    hostId: "",
+    addresses: { net: [{ addr: "10.6.0.10", version: 4, "OS-EXT-IPS:type": "fixed" }] },
+    metadata: body.metadata ?? {},
+    key_name: null,
+    flavor: {},
+    image: "",
+  };
+}
+
+export function port(cloud: ForeseenCloud, body: Partial<OpenStack.Port>): OpenStack.Port {
+  const id = cloud.id("port");
+  return {
+    ...own(cloud),
+    id,
+    name: "",
+    description: "",
+    network_id: "",
+    status: "DOWN",
+    mac_address: `fa:${id}`,
+    fixed_ips: [],
+    device_id: "",
+    device_owner: "",
+    security_groups: [],
+    allowed_address_pairs: [],
+    ...body,
+  };
+}
+
+export function rule(cloud: ForeseenCloud, body: OpenStack.SecurityGroupRuleCreate): OpenStack.SecurityGroupRule {
+  return {
+    id: cloud.id("rule"),
+    ethertype: "IPv4",
+    protocol: null,
+    port_range_min: null,
+    port_range_max: null,
+    remote_group_id: null,
+    remote_ip_prefix: null,
+    description: "",
+    project_id: cloud.projectId,
+    ...body,
+  };
+}
+
+export function member(cloud: ForeseenCloud, body: OpenStack.MemberCreate): OpenStack.Member {
+  return {
+    ...lb(cloud),
+    id: cloud.id("member"),
+    subnet_id: null,
+    weight: 1,
+    monitor_address: null,
+    monitor_port: null,
+    name: "",
+    ...body,
+  };
+}
