@@ -77,7 +77,7 @@ class AttachmentRun {
   async #perform(step: Exclude<AttachmentStep, { type: "done" | "fail" }>): Promise<void> {
     switch (step.type) {
       case "refresh":
-        return this.#refresh();
+        return this.#refresh(this.#isShownByChanges() ? "changes" : "all");
       case "wait":
         return this.#wait();
       case "attach":
@@ -89,9 +89,15 @@ class AttachmentRun {
     }
   }
 
-  async #refresh(): Promise<void> {
-    await this.#call.storage.volumes.refresh(this.#call.signal);
+  async #refresh(scope: "all" | "changes" = "all"): Promise<void> {
+    await this.#call.storage.volumes.refresh(this.#call.signal, scope);
     this.#fresh = true;
+  }
+
+  /** A volume that is unknown, or whose detachment is to be confirmed, may be gone. A further attachment need not show as a change. */
+  #isShownByChanges(): boolean {
+    const volume = this.#volume();
+    return volume !== undefined && volume.multiattach !== true && !this.#detached;
   }
 
   /** Until the informer shows a state in which the plan has another step, or the state may be stuck. */

@@ -1,12 +1,12 @@
 import { CausewayError, hasCode } from "@causeway/foundation";
 import type { CallOptions, CreateOptions, Query } from "../types/collection.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { SMALL_ANSWER } from "../http/transport.ts";
+import { SMALL_ANSWER, type HttpAnswer } from "../http/transport.ts";
 import { repeatCreate, repeatIdempotent, repeatUnsent, type RepeatOptions } from "../http/repeat.ts";
 import { encodeQuery } from "../http/query.ts";
 import { baseUrl, versionUrl } from "./endpoints.ts";
 import type { ServiceName } from "../types/service-name.ts";
-import { compareVersions, microversionHeaders, negotiate } from "./microversion.ts";
+import { compareVersions, microversionHeaders, negotiate, newestOfBoth } from "./microversion.ts";
 import type { Session } from "./session.ts";
 
 /** A body that is not JSON. */
@@ -58,6 +58,9 @@ export interface ClientParts {
   readonly repeat: RepeatOptions & { readonly signal: AbortSignal };
 }
 
+/** Services whose first response to a read names their newest microversion, so that no version document is read for it. */
+const LEARNS: ReadonlySet<ServiceName> = new Set(["block-storage"]);
+
 export function createServiceClient(service: ServiceName, parts: ClientParts): ServiceClient {
   const { session, exchange } = parts;
   const repeat = (options: CallOptions | undefined): RepeatOptions => ({
@@ -65,10 +68,14 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
     signal: options?.signal ? AbortSignal.any([options.signal, parts.repeat.signal]) : parts.repeat.signal,
   });
 
+  let negotiated: Promise<string | undefined> | undefined;
+  let learns = LEARNS.has(service);
+
   const attempt = async (call: ServiceCall, options: CallOptions | undefined): Promise<unknown> => {
     const base = await address(options);
-    const version = await microversion(base, options);
-    const answer = await authorized(session, options?.signal, (token) =>
+    const isFirst = learns && negotiated === undefined && call.method === "GET" && options?.microversion === undefined;
+    const version = isFirst ? "latest" : await microversion(base, options);
+    const sent = authorized(session, options?.signal, (token) =>
       exchange({
         service,
         method: call.method,
@@ -83,8 +90,23 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
         signal: options?.signal,
       }),
     );
+    const answer = await sent.catch((error: unknown) => {
+      if (!isFirst || !isNotAcceptable(error)) throw error;
+      learns = false;
+    });
+    if (answer === undefined || (isFirst && !learn(answer))) return attempt(call, options);
     call.received?.(answer.size);
     return answer.body;
+  };
+
+  /** False: the response is of a version that is newer than this kit; the call is repeated with the newest that both know. */
+  const learn = ({ headers }: HttpAnswer): boolean => {
+    const theirs = /^\S+ (\d+\.\d+)$/.exec(headers["openstack-api-version"] ?? "")?.[1];
+    // Without the header the version document is read before the next call.
+    if (theirs === undefined) learns = false;
+    const version = theirs === undefined ? undefined : newestOfBoth(service, theirs);
+    if (version !== undefined) negotiated ??= Promise.resolve(version);
+    return theirs === undefined || version === theirs;
   };
 
   const address = async (options: CallOptions | undefined): Promise<string> => {
@@ -96,7 +118,6 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
     });
   };
 
-  let negotiated: Promise<string | undefined> | undefined;
   const microversion = async (base: string, options: CallOptions | undefined): Promise<string | undefined> => {
     negotiated ??= askVersions(service, base, parts).catch((error: unknown) => {
       negotiated = undefined;
@@ -147,6 +168,8 @@ async function authorized<T>(
     return send(renewed.token);
   }
 }
+
+const isNotAcceptable = (error: unknown): boolean => error instanceof CausewayError && error.details["status"] === 406;
 
 async function askVersions(service: ServiceName, base: string, parts: ClientParts): Promise<string | undefined> {
   const url = versionUrl(service, base);

@@ -23,9 +23,15 @@ export function negotiate(service: ServiceName, document: unknown): string | und
     const theirs = version["version"] ?? version["max_version"];
     if (typeof theirs !== "string" || !/^\d+\.\d+$/.test(theirs)) continue;
     if (theirs.split(".")[0] !== newest.split(".")[0]) continue;
-    return compareVersions(theirs, newest) < 0 ? theirs : newest;
+    return newestOfBoth(service, theirs);
   }
   return undefined;
+}
+
+/** The newest microversion that the service, whose newest is `theirs`, and this kit support. */
+export function newestOfBoth(service: ServiceName, theirs: string): string {
+  const newest = NEWEST[service] ?? theirs;
+  return compareVersions(theirs, newest) < 0 ? theirs : newest;
 }
 
 /** Below 0 if `a` is the older, 0 if they are the same. */

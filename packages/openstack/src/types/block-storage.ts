@@ -20,6 +20,8 @@ export interface Volume {
   consumes_quota?: boolean;
   /** UTC without a zone; real services have whole seconds. */
   created_at?: string;
+  /** Null until its first change. */
+  updated_at?: string | null;
 }
 export interface VolumeCreate {
   name: string;

@@ -1,5 +1,6 @@
 import { backoff, CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { isRetryableOpenStackError } from "../errors/predicates.ts";
+import { ChangeWindow, type ChangeMarks } from "./changes.ts";
 import { Durations, type Transition } from "./durations.ts";
 import type { CloudChange, CloudInformer } from "./interface.ts";
 import { closeLook, nextLook, pace, type WatchIntervals } from "./pace.ts";
@@ -20,11 +21,15 @@ export interface WatchedType<T> {
   readonly hardlyChanges: boolean;
   /** A new time stamp alone is a change: it shows a change of parts that no list has. */
   readonly marksCount?: true;
+  /** With `listChanged`: what has changed lately is listed in place of all, where that is enough. */
+  readonly changes?: ChangeMarks<T>;
 }
 
 export interface InformerOptions<T> {
   readonly type: WatchedType<T>;
   readonly list: (signal: AbortSignal) => Promise<T[]>;
+  /** What has changed since then; undefined: the service has no such list. */
+  readonly listChanged?: (since: string, signal: AbortSignal) => Promise<T[] | undefined>;
   readonly clock: Clock;
   readonly log: Log;
   readonly intervals: WatchIntervals;
@@ -33,6 +38,8 @@ export interface InformerOptions<T> {
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
+  /** What is gone has to be gone from the copy, too. */
+  readonly whole: boolean;
 }
 
 interface UnderWay {
@@ -61,6 +68,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   readonly #closing = new AbortController();
   /** Counts our writes; a list that began before a write says nothing of what was written. */
   #sequence = 0;
+  readonly #window: ChangeWindow<T> | undefined;
   readonly #written = new Map<string, number>();
   /** Deleted by us. A list that still shows them on their way out does not bring them back. */
   readonly #forgotten = new Set<string>();
@@ -78,6 +86,8 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   constructor(options: InformerOptions<T>) {
     this.#options = options;
     this.#store = new ObjectStore(options.type.indexes, options.type.marksCount);
+    const { changes } = options.type;
+    this.#window = changes && options.listChanged && new ChangeWindow(changes);
   }
 
   get synced(): boolean {
@@ -138,14 +148,14 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   }
 
   /** Also starts polling if it was not started. Rejects when that poll fails; the polling continues. */
-  refresh(signal?: AbortSignal): Promise<void> {
-    return this.#wait(this.#refreshing, signal);
+  refresh(signal?: AbortSignal, scope: "all" | "changes" = "all"): Promise<void> {
+    return this.#wait(this.#refreshing, signal, scope === "all");
   }
 
   /** Rejects when the first list fails permanently (credentials, no such service); the polling continues. */
   start(signal?: AbortSignal): Promise<void> {
     if (this.#synced) return Promise.resolve();
-    return this.#wait(this.#starting, signal);
+    return this.#wait(this.#starting, signal, true);
   }
 
   async close(): Promise<void> {
@@ -157,7 +167,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     this.#handlers.clear();
   }
 
-  #wait(line: Waiter[], signal: AbortSignal | undefined): Promise<void> {
+  #wait(line: Waiter[], signal: AbortSignal | undefined, whole: boolean): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason);
     return new Promise((resolve, reject) => {
@@ -167,7 +177,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
         signal?.removeEventListener("abort", onAbort);
         settle();
       };
-      line.push({ resolve: () => done(resolve), reject: (reason) => done(() => reject(reason)) });
+      line.push({ resolve: () => done(resolve), reject: (reason) => done(() => reject(reason)), whole });
       this.#loop ??= this.#run();
       this.#wake?.abort();
     });
@@ -186,12 +196,16 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     const sequence = this.#sequence;
     this.#begunAt = clock.now();
     try {
-      const objects = await this.#options.list(this.#closing.signal);
+      const changed = await this.#listChanged(waiting.some(({ whole }) => whole));
+      const objects = changed ?? (await this.#options.list(this.#closing.signal));
       this.#took = clock.now() - this.#begunAt;
       if (this.#failures > 0) log.info("watch goes on", { resource: type.name, failures: this.#failures });
       this.#failures = 0;
       this.#synced = true;
+      this.#window?.listed(objects, this.#begunAt, changed === undefined);
       this.#take(objects, sequence);
+      if (changed) this.#unchanged(changed);
+      else this.#removeMissing(objects, sequence);
       for (const waiter of [...waiting, ...this.#starting.splice(0)]) waiter.resolve();
     } catch (error) {
       for (const waiter of waiting) waiter.reject(error);
@@ -204,16 +218,28 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     }
   }
 
+  /** Undefined: all have to be listed. */
+  async #listChanged(whole: boolean): Promise<T[] | undefined> {
+    const { clock, type, listChanged } = this.#options;
+    if (whole || !this.#synced || this.#leaving > 0 || !listChanged) return undefined;
+    const changing = this.#store.list().filter((object) => type.inTransition(object, 0));
+    const since = this.#window?.since(clock.now(), this.#store.list().length, changing);
+    const objects = since === undefined ? undefined : await listChanged(since, this.#closing.signal);
+    if (since !== undefined && objects === undefined) this.#window?.refused();
+    return objects;
+  }
+
+  #isNewer(id: string, sequence: number): boolean {
+    return (this.#written.get(id) ?? 0) > sequence;
+  }
+
   #take(objects: readonly T[], sequence: number): void {
     const now = this.#options.clock.now();
     const begunAt = this.#begunAt;
-    const newer = (id: string) => (this.#written.get(id) ?? 0) > sequence;
     const changes: (CloudChange<T> | undefined)[] = [];
-    const seen = new Set<string>();
     this.#leaving = 0;
     for (const object of objects) {
-      seen.add(object.id);
-      if (newer(object.id)) continue;
+      if (this.#isNewer(object.id, sequence)) continue;
       if (this.#forgotten.has(object.id) && this.#options.type.deleting(object)) {
         this.#leaving++;
         continue;
@@ -222,14 +248,30 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       this.#follow(object, now, begunAt);
       changes.push(this.#store.put(object, now));
     }
+    this.#tell(changes);
+  }
+
+  /** What a list of all does not have is gone. */
+  #removeMissing(objects: readonly T[], sequence: number): void {
+    const seen = new Set(objects.map(({ id }) => id));
+    const changes: (CloudChange<T> | undefined)[] = [];
     for (const id of this.#store.ids()) {
-      if (seen.has(id) || newer(id)) continue;
-      this.#settle(id, begunAt);
+      if (seen.has(id) || this.#isNewer(id, sequence)) continue;
+      this.#settle(id, this.#begunAt);
       changes.push(this.#store.remove(id));
     }
-    for (const id of this.#forgotten) if (!seen.has(id) && !newer(id)) this.#forgotten.delete(id);
+    for (const id of this.#forgotten) if (!seen.has(id) && !this.#isNewer(id, sequence)) this.#forgotten.delete(id);
     for (const [id, written] of this.#written) if (written <= sequence) this.#written.delete(id);
     this.#tell(changes);
+  }
+
+  /** What a list of changes does not have is as it was: its transition continues. */
+  #unchanged(changed: readonly T[]): void {
+    const seen = new Set(changed.map(({ id }) => id));
+    for (const [id, known] of this.#transitions) {
+      if (seen.has(id)) continue;
+      this.#transitions.set(id, { ...known, after: Math.max(known.after, this.#begunAt - known.since) });
+    }
   }
 
   /** Notes since when the object is in its transition; other fields may change meanwhile. `lookedAt`: when the poll that shows it began, if one does. */

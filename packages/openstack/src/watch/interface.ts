@@ -35,8 +35,8 @@ export interface CloudInformer<T extends { id: string }> {
   lookAgain(id: string): void;
   /** Polls soon and fast until `until` (ms since epoch) or, without it, for 30 s. */
   hurry(until?: number): void;
-  /** One poll that begins after this call. Concurrent callers share it. */
-  refresh(signal?: AbortSignal): Promise<void>;
+  /** One poll that begins after this call. Concurrent callers share it. "changes": what is gone may remain in the copy for a minute. */
+  refresh(signal?: AbortSignal, scope?: "all" | "changes"): Promise<void>;
   /** Starts polling if it was not started; resolves when the first list is in. */
   start(signal?: AbortSignal): Promise<void>;
   readonly synced: boolean;

@@ -71,6 +71,11 @@ export const volumes: WatchedType<Volume> = {
   inTransition: (volume) => !VOLUME_SETTLED.has(volume.status) && !volume.status.startsWith("error"),
   transition: ({ status }) => ({ kind: status, size: 1 }),
   deleting: (volume) => volume.status === "deleting",
+  changes: {
+    changedAt: (volume) => volume.updated_at ?? volume.created_at,
+    // A second attachment is no change of the volume itself in every release.
+    needsAll: ({ status, multiattach }) => status === "deleting" || multiattach === true,
+  },
 };
 
 export const loadBalancers: WatchedType<L.LoadBalancer> = {

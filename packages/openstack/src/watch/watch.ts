@@ -1,4 +1,5 @@
-import { silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import { hasCode, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
+import { isBadRequest } from "../errors/predicates.ts";
 import type { Cloud } from "../types/cloud.ts";
 import type { Collection, Query } from "../types/collection.ts";
 import { PollingInformer, type WatchedType } from "./informer.ts";
@@ -31,13 +32,15 @@ export function watchCloud(cloud: Cloud, options: WatchOptions = {}): CloudWatch
   const inform = <T extends { id: string }>(
     type: WatchedType<T>,
     list: (signal: AbortSignal) => Promise<T[]>,
+    listChanged?: (since: string, signal: AbortSignal) => Promise<T[] | undefined>,
   ): PollingInformer<T> => {
-    const informer = new PollingInformer<T>({ type, list, clock, log: log.with({ cloud: cloud.name }), intervals });
+    const lists = { list, ...(listChanged && { listChanged }) };
+    const informer = new PollingInformer<T>({ type, ...lists, clock, log: log.with({ cloud: cloud.name }), intervals });
     informers.push(informer as unknown as PollingInformer<never>);
     return informer;
   };
   const visible = <T extends { id: string }>(type: WatchedType<T>, collection: Listed<T>) =>
-    inform(type, (signal) => collection.all({}, { signal }));
+    inform(type, listOf(collection));
   const own = <T extends { id: string }>(type: WatchedType<T>, collection: Listed<T>) =>
     inform(type, async (signal) => {
       const query: Query = { project_id: await cloud.projectId({ signal }) };
@@ -45,6 +48,7 @@ export function watchCloud(cloud: Cloud, options: WatchOptions = {}): CloudWatch
     });
 
   const { network, compute, loadBalancing } = cloud;
+  const { volumes } = cloud.blockStorage;
   return {
     networks: visible(paced("networks", types.networks), network.networks),
     subnets: visible(paced("subnets", types.subnets), network.subnets),
@@ -56,7 +60,7 @@ export function watchCloud(cloud: Cloud, options: WatchOptions = {}): CloudWatch
     flavors: visible(types.flavors, compute.flavors),
     images: visible(types.images, cloud.image.images),
     serverGroups: visible(types.serverGroups, compute.serverGroups),
-    volumes: visible(types.volumes, cloud.blockStorage.volumes),
+    volumes: inform(types.volumes, listOf(volumes), changesOf(volumes)),
     loadBalancers: own(types.loadBalancers, loadBalancing.loadBalancers),
     listeners: own(paced("listeners", types.listeners), loadBalancing.listeners),
     pools: own(paced("pools", types.pools), loadBalancing.pools),
@@ -65,3 +69,20 @@ export function watchCloud(cloud: Cloud, options: WatchOptions = {}): CloudWatch
     },
   };
 }
+
+const listOf =
+  <T>(collection: Listed<T>) =>
+  (signal: AbortSignal): Promise<T[]> =>
+    collection.all({}, { signal });
+
+/** Cinder's, from 3.60 (Train) on. */
+const changesOf =
+  <T>(collection: Listed<T>) =>
+  async (since: string, signal: AbortSignal): Promise<T[] | undefined> => {
+    try {
+      return await collection.all({ updated_at: `gte:${since}` }, { signal, microversion: "3.60" });
+    } catch (error) {
+      if (isBadRequest(error) || hasCode(error, "OPENSTACK_MICROVERSION")) return undefined;
+      throw error;
+    }
+  };
