@@ -45,7 +45,8 @@ export function pageOf<T extends Listed>(
   const start = (after === undefined ? 0 : found.findIndex(({ id }) => id === after) + 1) + offset;
   const page = found.slice(start, start + limit);
   const last = page.at(-1);
-  if (!last || page.length < limit || asked === null) return { page, next: undefined };
+  // A whole page has a link even where no limit was requested: the service's own applies.
+  if (!last || page.length < limit) return { page, next: undefined };
   const following = new URLSearchParams(query);
   following.delete("marker");
   following.append("marker", last.id);
