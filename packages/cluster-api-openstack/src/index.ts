@@ -21,3 +21,5 @@ export {
   type MachineGroup,
 } from "./explain/explain.ts";
 export type { ExplainedStep, Explanation } from "./explain/explanation.ts";
+export type { ClusterOrphan } from "./sweep/model.ts";
+export { sweepClusters, type ClusterSweep, type SweptResource } from "./sweep/sweep.ts";

@@ -1,10 +1,11 @@
 import { Command } from "@commander-js/extra-typings";
+import { managementOptions } from "../../clusters/options.ts";
 import { logLevelOption } from "../../options/logging.ts";
 import { outputOption } from "../../options/output.ts";
 import { CLUSTER_NAME_TEXT, cloudOptions, clusterOptions } from "../../options/places.ts";
 
 /** What `causeway sweep` is given. */
-export type SweepOptions = ReturnType<ReturnType<typeof options>["opts"]>;
+export type SweepOptions = ReturnType<ReturnType<typeof options>["opts"]> & { readonly clusterName: string };
 
 /** Deletes orphans. */
 export function sweepCommand(signal: AbortSignal) {
@@ -22,7 +23,54 @@ Examples:
   causeway sweep --cloud prod --cluster-name prod --floating-ips --yes -o json
   causeway sweep --cloud prod --cluster-name prod --volumes --dry-run`,
     )
-    .action(async (given) => (await import("./action.ts")).sweep(given, signal));
+    .action(async (given, command) => {
+      const { clusterName } = given;
+      // Not a required option: commander would require it of the subcommand, too.
+      if (clusterName === undefined) return command.error(MISSING, { code: "commander.missingMandatoryOptionValue" });
+      await (await import("./action.ts")).sweep({ ...given, clusterName }, signal);
+    })
+    .addCommand(sweepClustersCommand(signal));
+}
+
+const MISSING = "error: required option '--cluster-name <name>' not specified";
+
+/** What `causeway sweep clusters` is given. */
+export type SweepClustersOptions = ReturnType<ReturnType<typeof clustersOptions>["opts"]>;
+
+function sweepClustersCommand(signal: AbortSignal) {
+  return clustersOptions()
+    .addHelpText(
+      "after",
+      `
+Without names it only lists what it finds. Only what has the names and the marks of Cluster API's OpenStack provider counts as a cluster's, and only
+of clusters of which the management cluster has no object. Servers that run may be another management cluster's: their cluster is kept unless
+--running is given. It asks first, unless --yes is given. It ends with status 0, with 1 when something could not be deleted, with 2 for wrong input.
+
+Examples:
+  causeway sweep clusters --cloud prod
+  causeway sweep clusters demo/old --cloud prod --dry-run
+  causeway sweep clusters demo/old --cloud prod --running --yes -o json`,
+    )
+    .action(async (names, given) => (await import("./clusters.ts")).sweepOfClusters(names, given, signal));
+}
+
+function clustersOptions() {
+  return new Command("clusters")
+    .description(
+      "Delete orphaned servers, volumes, ports, load balancers, floating IPs, routers, networks and security groups of deleted Clusters.",
+    )
+    .argument("[clusters...]", "NAMESPACE/NAME, or NAME, of Clusters that are gone (default: list all)")
+    .addOption(cloudOptions.cloud())
+    .addOption(cloudOptions.insecure())
+    .addOption(cloudOptions.cacert())
+    .addOption(managementOptions.namespace())
+    .addOption(managementOptions.kubeconfig())
+    .addOption(managementOptions.context())
+    .option("--dry-run", "only list what would be deleted", false)
+    .option("--running", "also clusters with servers that run", false)
+    .option("-y, --yes", "delete without asking", false)
+    .addOption(outputOption())
+    .addOption(logLevelOption());
 }
 
 function options() {
@@ -33,7 +81,7 @@ function options() {
     .addOption(cloudOptions.cloud())
     .addOption(cloudOptions.insecure())
     .addOption(cloudOptions.cacert())
-    .requiredOption("--cluster-name <name>", CLUSTER_NAME_TEXT)
+    .option("--cluster-name <name>", `${CLUSTER_NAME_TEXT} (required)`)
     .addOption(clusterOptions.kubeconfig())
     .addOption(clusterOptions.context())
     .option("-n, --namespace <name>", "only orphans of Services of this namespace (default: of all namespaces)")

@@ -1,0 +1,65 @@
+import { sweepClusters, type ClusterOrphan, type SweptResource } from "@causeway/cluster-api-openstack";
+import { InputError, systemClock } from "@causeway/foundation";
+import { connectCloud } from "@causeway/openstack";
+import { stringify } from "yaml";
+import { withManagement } from "../../clusters/place.ts";
+import { chosenCloud } from "../../composition/chosen.ts";
+import type { OutputFormat } from "../../options/output.ts";
+import { confirm } from "../../terminal/confirm.ts";
+import { exitStatus } from "../../terminal/report-error.ts";
+import { commandLog } from "../../terminal/text-log.ts";
+import type { SweepClustersOptions } from "./command.ts";
+
+/**
+ * Lists what deleted Clusters left in a project, and deletes what the named ones left; exit status 1 when some of it could not be deleted.
+ * @throws SWEEP_NOT_CONFIRMED, SWEEP_CLUSTER_EXISTS, FLAG_INVALID
+ */
+export async function sweepOfClusters(
+  names: readonly string[],
+  options: SweepClustersOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { dryRun, running, output, yes } = options;
+  const cloud = connectCloud(chosenCloud(options), { clock: systemClock, log: commandLog(options.logLevel) });
+  try {
+    await withManagement(options, async ({ client, namespace }) => {
+      const clusters = names.map((name) => keyFrom(name, namespace));
+      const request = { client, cloud, clusters, dryRun, running, clock: systemClock };
+      const ask = (orphans: readonly ClusterOrphan[]) => confirmed(orphans, signal);
+      const swept = await sweepClusters({ ...request, ...(yes ? {} : { confirm: ask }) }, signal);
+      process.stdout.write(render(swept, output));
+      if (clusters.length === 0 && swept.some(({ outcome }) => outcome === "found"))
+        process.stderr.write("Name the clusters whose resources are to be deleted.\n");
+      if (swept.some(({ outcome }) => outcome === "failed")) process.exitCode = exitStatus.failed;
+    });
+  } finally {
+    await cloud.close();
+  }
+}
+
+function keyFrom(text: string, usual: string): { readonly namespace: string; readonly name: string } {
+  const [namespace, name, ...more] = text.includes("/") ? text.split("/") : [usual, text];
+  if (namespace && name && more.length === 0) return { namespace, name };
+  throw new InputError("FLAG_INVALID", `${text} is not NAMESPACE/NAME.`, { hint: "Give it as NAMESPACE/NAME." });
+}
+
+/** Prints what would be deleted on standard error, and asks there. */
+async function confirmed(orphans: readonly ClusterOrphan[], signal: AbortSignal): Promise<boolean> {
+  const list = orphans.map(({ kind, name, id, cluster }) => `  ${kind} ${name} (${id}) of cluster ${cluster}`);
+  const answer = await confirm(`${list.join("\n")}\nDelete these?`, signal);
+  if (answer !== undefined) return answer;
+  throw new InputError("SWEEP_NOT_CONFIRMED", `${orphans.length} orphans would be deleted, and there is no terminal.`, {
+    hint: "See them with --dry-run; delete them with --yes.",
+  });
+}
+
+function render(swept: readonly SweptResource[], output: OutputFormat): string {
+  if (output === "json") return `${JSON.stringify(swept, null, 2)}\n`;
+  if (output === "yaml") return stringify(swept);
+  if (swept.length === 0) return "No orphans of deleted Clusters.\n";
+  const lines = swept.map(({ outcome, kind, name, id, cluster, kept, error }) => {
+    const why = kept ?? error;
+    return `${outcome.padEnd(7)}  ${kind} ${name} (${id}) of cluster ${cluster}${why === undefined ? "" : `: ${why}`}`;
+  });
+  return `${lines.join("\n")}\n`;
+}
