@@ -1,6 +1,7 @@
 import { secretText, type Secret, type KubeObject, type Namespace, type Pod } from "@causeway/kubernetes";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ServiceCluster } from "./service-cluster.ts";
+import { neighboursOf, volumesOf, type Neighbours } from "./ceilings.ts";
 import { idOf } from "./live.ts";
 import type { PodsSettings } from "./options.ts";
 import type { PoolState } from "./pool/plan.ts";
@@ -23,12 +24,15 @@ export interface Observed {
   readonly hasEtcdUser: boolean;
   /** The URL at which this process created what machines need to join. */
   readonly joinedAt: string | undefined;
+  readonly neighbours: Neighbours;
 }
 
 export interface GatherFrom {
   readonly cluster: ServiceCluster;
   readonly settings: PodsSettings;
   readonly pool: () => PoolState | undefined;
+  /** Every control plane that was requested. */
+  readonly requested: () => readonly ControlPlaneSpec[];
   /** Reads a Secret of the management cluster. */
   readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
 }
@@ -58,5 +62,14 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     joinedAt,
     pool: from.pool(),
     hasEtcdUser,
+    neighbours: neighboursOf(spec.id, {
+      namespaces: cluster.namespaces.list(),
+      requested: from.requested().map((each) => volumesOf({ spec: each })),
+      etcdOf: (name) => objectNamed(cluster, name, "StatefulSet/etcd"),
+    }),
   };
+}
+
+function objectNamed({ objects }: ServiceCluster, namespace: string, id: string): KubeObject | undefined {
+  return objects.flatMap((informer) => informer.list(namespace)).find((object) => idOf(object) === id);
 }

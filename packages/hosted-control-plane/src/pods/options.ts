@@ -1,4 +1,5 @@
 import type { ControlPlaneSpec } from "../runtime.ts";
+import type { Ceilings } from "./ceilings.ts";
 
 /** What the operator of a service cluster decides for all control planes in it. */
 export interface PodsSettings {
@@ -14,6 +15,8 @@ export interface PodsSettings {
   readonly clusterDomain?: string;
   /** Networks that API servers may connect to without a tunnel: those of nodes. Default: none. */
   readonly nodeNetworks?: readonly string[];
+  /** What control planes may request at most. */
+  readonly ceilings?: Ceilings;
   /** The etcd that control planes share. */
   readonly pool?: PoolSettings;
   /** Namespace of this program's pods in the service cluster, which may connect to the pooled etcd. Default: causeway-system. */

@@ -21,7 +21,7 @@ export interface PerformWith {
   readonly clock: Clock;
   readonly etcd: EtcdAdmin;
   /** Creates in the tenant what machines need to join. */
-  readonly join: (server: string, signal: AbortSignal) => Promise<void>;
+  readonly join: (step: Extract<Step, { type: "create-join-objects" }>, signal: AbortSignal) => Promise<void>;
   /** A step was performed that leaves nothing to see in the service cluster. */
   readonly done: (step: Step) => void;
 }
@@ -48,6 +48,8 @@ export async function perform(
       return undefined;
     case "issue":
       return issue(using, step, observed, signal);
+    case "copy":
+      return copy(using, step, observed, signal);
     case "apply":
       await client.apply(typeOf(step.object), step.object, { fieldManager, signal });
       return undefined;
@@ -66,7 +68,7 @@ export async function perform(
       using.done(step);
       return undefined;
     case "create-join-objects":
-      await using.join(step.server, signal);
+      await using.join(step, signal);
       using.done(step);
       return undefined;
   }
@@ -103,6 +105,25 @@ async function issue(
     return undefined;
   } catch (error) {
     if (isConflict(error)) return "deferred";
+    if (!isAlreadyExists(error)) throw error;
+    return refuseUnlabelled(client, meta, signal);
+  }
+}
+
+/** Never in the place of an existing one: another leader's is as good, and another content is a problem that the plan reports. */
+async function copy(
+  { client }: PerformWith,
+  { name, data }: Extract<Step, { type: "copy" }>,
+  { namespaceName }: PerformOn,
+  signal: AbortSignal,
+): Promise<void | "deferred"> {
+  const meta = namedMeta(namespaceName, name, name);
+  const metadata = { ...meta, annotations: { [inputsAnnotation]: "once" } };
+  try {
+    const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: { ...data } } as Secret;
+    await client.create(Secret, secret, { fieldManager, signal });
+    return undefined;
+  } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     return refuseUnlabelled(client, meta, signal);
   }

@@ -1,6 +1,7 @@
 import type { Deployment, KubeObject, Service, StatefulSet } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import type { ControlPlaneSpec } from "../runtime.ts";
+import { plan } from "./plan.ts";
 import { componentLabel } from "./tenant.ts";
 import { now, PlayedCluster, SECRET } from "./testing/played-cluster.ts";
 import { own, poolOf, specOf } from "./testing/spec.ts";
@@ -23,8 +24,10 @@ describe("a new control plane as pods", () => {
     cluster.settle(specOf());
     expect(cluster.performed).toEqual([
       "apply-namespace",
-      "issue Secret/etcd-ca",
-      "issue Secret/encryption",
+      "issue Secret/etcd-ca-copy",
+      "issue Secret/encryption-copy",
+      "copy Secret/etcd-ca",
+      "copy Secret/encryption",
       "apply-namespace",
       "apply Service/kube-apiserver",
       ...["default-deny", "kube-apiserver", "etcd", "kube-controller-manager", "kube-scheduler"].map(
@@ -50,7 +53,12 @@ describe("a new control plane as pods", () => {
     cluster.performed.splice(0);
     cluster.rollOut();
     const planned = cluster.settle(specOf());
-    expect(cluster.performed).toEqual([`apply ${manager}`, `apply ${scheduler}`, "create-join-objects"]);
+    expect(cluster.performed).toEqual([
+      `apply ${manager}`,
+      `apply ${scheduler}`,
+      "create-join-objects",
+      "apply-namespace",
+    ]);
     expect(planned.status).toMatchObject({ ready: true, starting: true });
     cluster.rollOut();
     const done = cluster.settle(specOf()).status;
@@ -93,6 +101,23 @@ describe("a new control plane as pods", () => {
     const service = cluster.live.get("Service/kube-apiserver") as Service;
     expect(service.spec.ports?.map(({ port }) => port)).toContain(6443);
   });
+});
+
+test("a restarted program reports a control plane that serves as available, and creates what machines need at its own addresses", () => {
+  const cluster = new PlayedCluster();
+  const spec = specOf({ endpoint: { host: "198.51.100.1", port: 22 } });
+  cluster.complete(spec);
+  cluster.joinedAt = undefined;
+  const { status, steps } = plan(cluster.observe(spec), now);
+  expect(status).toMatchObject({ ready: true });
+  // The endpoint is an address that a tenant names: it is not connected to.
+  expect(steps).toEqual([
+    {
+      type: "create-join-objects",
+      server: "https://198.51.100.1:22",
+      addresses: ["https://10.1.0.1:22", "https://10.1.0.2:22"],
+    },
+  ]);
 });
 
 describe("an upgrade of a control plane as pods", () => {
@@ -253,6 +278,12 @@ describe("what differs in the service cluster", () => {
       "a deleted certificate",
       (cluster) => void cluster.live.delete("Secret/kube-scheduler"),
       ["issue Secret/kube-scheduler"],
+    ],
+    ["the lost authority of etcd", (cluster) => void cluster.live.delete("Secret/etcd-ca"), ["copy Secret/etcd-ca"]],
+    [
+      "the lost copy of the key of Secrets",
+      (cluster) => void cluster.live.delete("Secret/encryption-copy"),
+      ["copy Secret/encryption-copy"],
     ],
     [
       "what we applied and is not wanted any more",

@@ -4,19 +4,23 @@ import type { Observed } from "./gather.ts";
 import { imagesOf } from "./images.ts";
 import { idOf } from "./live.ts";
 import { isPooled } from "./options.ts";
-import { rootCredentials } from "./objects/credentials.ts";
+import { grantOf } from "./ceilings.ts";
+import { API_SERVICE_PORT, rootCredentials } from "./objects/credentials.ts";
 import { credentialsOf, issueSteps } from "./plan-credentials.ts";
 import { endpointOf, tenantNetwork } from "./objects/network.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects.ts";
-import { refusalOf } from "./refusals.ts";
-import { podProblem, replicasOf, servedVersion, workload } from "./rollout.ts";
+import { copyName, keySteps } from "./plan-keys.ts";
+import { keysOf, refusalOf } from "./refusals.ts";
+import { podProblem, readyAddresses, replicasOf, servedVersion, workload } from "./rollout.ts";
 import { stagesOf, type Endpoint } from "./stages.ts";
 import type { Step } from "./steps.ts";
 import {
   appliedAnnotation,
   componentLabel,
   datastoreAnnotation,
+  grantedAnnotation,
   inputsAnnotation,
+  joinedAnnotation,
   prefixOf,
   renewAtAnnotation,
 } from "./tenant.ts";
@@ -30,15 +34,15 @@ const REREAD = 300_000;
  */
 export function plan(observed: Observed, now: number): Plan<Step, ControlPlaneState> {
   const refusal = refusalOf(observed);
-  if (refusal !== undefined) return { steps: [], status: stateOf(observed, refusal), wait: waitFor(refusal) };
+  if (refusal !== undefined) return { steps: [], status: stateOf(observed, refusal), wait: waitFor(refusal, now) };
   const early = [
     ...namespaceSteps({
       ...observed,
       id: observed.spec.id,
       key: "Secret/encryption",
-      annotations: datastoreOf(observed),
+      annotations: annotationsOf(observed),
     }),
-    ...issueSteps(observed, rootCredentials(isPooled(observed.spec)), now),
+    ...keySteps(keysOf(observed), rootCredentials(isPooled(observed.spec))),
   ];
   if (early.length > 0 || !initializedNamespace(observed.namespace))
     return { steps: firstOf(early), status: stateOf(observed, creating) };
@@ -47,7 +51,11 @@ export function plan(observed: Observed, now: number): Plan<Step, ControlPlaneSt
   const endpoint = endpointOf(observed.spec, service);
   if (endpoint === undefined) {
     const problem = withoutEndpoint(service);
-    return { steps: applySteps(observed.live, network), status: stateOf(observed, problem), wait: waitFor(problem) };
+    return {
+      steps: applySteps(observed.live, network),
+      status: stateOf(observed, problem),
+      wait: waitFor(problem, now),
+    };
   }
   return planPrograms(observed, { network, endpoint }, now);
 }
@@ -71,11 +79,11 @@ function planPrograms(
   const wanted = [...network, ...stages.objects];
   const kept = new Set([
     ...wanted.map(idOf),
-    ...[...rootCredentials(isPooled(observed.spec)), ...credentials].map(({ name }) => `Secret/${name}`),
+    ...rootCredentials(isPooled(observed.spec)).flatMap(({ name }) => [`Secret/${name}`, `Secret/${copyName(name)}`]),
+    ...credentials.map(({ name }) => `Secret/${name}`),
   ]);
   const server = urlOf(endpoint);
-  const join: Step[] =
-    stages.isServing && observed.joinedAt !== server ? [{ type: "create-join-objects", server }] : [];
+  const join = joinSteps(observed, stages.isServing, server, endpoint.port);
   const problem = stages.isComplete
     ? undefined
     : (pooled.problem ?? podProblem(observed.pods) ?? rolling(stages.waitsFor));
@@ -90,7 +98,7 @@ function planPrograms(
     steps,
     status: {
       ...status,
-      ready: stages.isServing && observed.joinedAt === server,
+      ready: stages.isServing && joinedAt(observed) === server,
       // Until the new certificate is served, it has not all of the names.
       ...(stages.isComplete ? {} : { starting: true as const, names: [] }),
     },
@@ -111,8 +119,9 @@ function rolling(component: string): ControlPlaneProblem {
   return { code: "CONTROL_PLANE_STARTING", message: `waiting for ${component}`, actor: "none" };
 }
 
-function waitFor({ message }: ControlPlaneProblem): { for: string } {
-  return { for: message };
+/** A ceiling of a namespace is free again when another control plane is gone. */
+function waitFor({ message, code }: ControlPlaneProblem, now: number): { for: string; until?: number } {
+  return { for: message, ...(code === "PODS_CEILING_EXCEEDED" ? { until: now + REREAD } : {}) };
 }
 
 function withoutEndpoint(service: Service | undefined): ControlPlaneProblem {
@@ -125,8 +134,28 @@ function withoutEndpoint(service: Service | undefined): ControlPlaneProblem {
   return { code: "PODS_ENDPOINT_PENDING", message, actor: "operator" };
 }
 
-function datastoreOf({ spec }: Observed): Record<string, string> {
-  return { [datastoreAnnotation]: isPooled(spec) ? "Pooled" : "Own" };
+function annotationsOf(observed: Observed): Record<string, string> {
+  const joined = joinedAt(observed);
+  return {
+    [datastoreAnnotation]: isPooled(observed.spec) ? "Pooled" : "Own",
+    [grantedAnnotation]: grantOf(observed),
+    ...(joined === undefined ? {} : { [joinedAnnotation]: joined }),
+  };
+}
+
+/** The URL at which what machines need was created last, by this process or by one before it. */
+function joinedAt(observed: Observed): string | undefined {
+  return observed.joinedAt ?? observed.namespace?.metadata.annotations?.[joinedAnnotation];
+}
+
+/** Each process creates them once, since the tenant may have deleted some. A tenant names the endpoint: only our own pods and Service are connected to. */
+function joinSteps({ joinedAt: done, pods, live }: Observed, isServing: boolean, server: string, port: number): Step[] {
+  if (!isServing || done === server) return [];
+  const { clusterIP } = (live.get("Service/kube-apiserver") as Service | undefined)?.spec ?? {};
+  const addresses = readyAddresses(pods, "kube-apiserver").map((host) => urlOf({ host, port }));
+  const inside =
+    clusterIP === undefined || clusterIP === "None" ? [] : [urlOf({ host: clusterIP, port: API_SERVICE_PORT })];
+  return [{ type: "create-join-objects", server, addresses: [...addresses, ...inside] }];
 }
 
 /** A user of the shared etcd, which may touch its own prefix only. Made by each process once. */
@@ -179,7 +208,8 @@ function rereadAt({ live, spec }: Observed, now: number): number {
 function stateOf(observed: Observed, problem: ControlPlaneProblem | undefined, endpoint?: Endpoint): ControlPlaneState {
   const { spec, live, pods } = observed;
   const api = workload(live.get("Deployment/kube-apiserver"));
-  const ready = (api?.status?.readyReplicas ?? 0) > 0;
+  const joined = joinedAt(observed) !== undefined || spec.initialized === true;
+  const ready = joined && (api?.status?.readyReplicas ?? 0) > 0;
   return {
     ready,
     ...(problem === undefined ? {} : { problem, ...(problem.actor === "none" ? { starting: true as const } : {}) }),

@@ -88,17 +88,20 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     client: informers.client,
     clock,
     etcd,
-    join: (server, signal) => join(spec, server, signal),
+    join: (step, signal) => join(spec, step, signal),
     done(step) {
       const tenant = known.get(spec.id);
       if (tenant && step.type === "create-join-objects") tenant.joinedAt = step.server;
       if (tenant && step.type === "ensure-etcd-user") tenant.hasEtcdUser = true;
     },
   });
+  const requested = () => [...known.values()].map(({ spec }) => spec);
+  const look = (tenant: Known, signal: AbortSignal): Promise<Observed> =>
+    gather({ cluster, settings, readSecret, requested, pool: () => pool.state }, tenant, signal);
   const road = {
     gather: async ({ name: id }: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> => {
       const tenant = known.get(id);
-      return tenant && gather({ cluster, settings, readSecret, pool: () => pool.state }, tenant, signal);
+      return tenant && look(tenant, signal);
     },
     plan,
     perform: (step: Step, observed: Observed, signal: AbortSignal) =>
@@ -125,7 +128,12 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       if (before) before.spec = spec;
       else {
         const { namespace: namespaceName } = keyOfId(id);
-        known.set(id, { spec, namespaceName, state: requestedState(spec), joinedAt: undefined, hasEtcdUser: false });
+        const state = requestedState(spec);
+        const fresh: Known = { spec, namespaceName, state, joinedAt: undefined, hasEtcdUser: false };
+        known.set(id, fresh);
+        // What an earlier process started serves: it must not be reported as starting.
+        const planned = plan(await look(fresh, signal), clock.now());
+        if (fresh.state === state) fresh.state = planned.status;
       }
       const now = known.get(id) as Known;
       now.state = { ...now.state, requested: spec };
@@ -171,10 +179,25 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   };
 }
 
-async function join(spec: ControlPlaneSpec, server: string, signal: AbortSignal): Promise<void> {
-  const { hostname, port } = new URL(server);
-  const host = hostname.replaceAll(/^\[|\]$/g, "");
-  await createJoinObjects(spec, { server, host, port: Number(port || "443") }, signal);
+async function join(
+  spec: ControlPlaneSpec,
+  { server, addresses }: Extract<Step, { type: "create-join-objects" }>,
+  signal: AbortSignal,
+): Promise<void> {
+  let last: unknown = new Error("no API server of it has an address");
+  for (const address of addresses) {
+    const { hostname, port } = new URL(address);
+    const host = hostname.replaceAll(/^\[|\]$/g, "");
+    try {
+      return await createJoinObjects(spec, { server, host, port: Number(port || "443") }, signal);
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw new CausewayError("PODS_API_UNREACHABLE", `none of ${addresses.join(", ")} can be used: ${messageOf(last)}`, {
+    hint: "Run causeway run hosted-control-plane where pods or Services of the service cluster can be reached.",
+    cause: last,
+  });
 }
 
 function sourcesOf(
@@ -253,6 +276,5 @@ function failedState(state: ControlPlaneState, step: Step, error: unknown): Cont
     ...state,
     problem,
     message: `${message} (${code})`,
-    ...(step.type === "create-join-objects" ? { ready: false } : {}),
   };
 }

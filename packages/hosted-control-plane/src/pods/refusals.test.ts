@@ -1,4 +1,4 @@
-import type { Service } from "@causeway/kubernetes";
+import type { Secret, Service } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import { namespaceOf } from "./tenant.ts";
@@ -61,14 +61,58 @@ describe("a control plane as pods is refused, and nothing is changed,", () => {
       "when the key of its Secrets is gone",
       (cluster) => {
         cluster.live.delete("Secret/encryption");
+        cluster.live.delete("Secret/encryption-copy");
         return initialized;
       },
       "PODS_ENCRYPTION_KEY_LOST",
       "operator",
     ],
+    [
+      "when the authority of its etcd is gone with its copy",
+      (cluster) => {
+        cluster.live.delete("Secret/etcd-ca");
+        cluster.live.delete("Secret/etcd-ca-copy");
+        return {};
+      },
+      "PODS_AUTHORITY_LOST",
+      "operator",
+    ],
+    [
+      "when the authority of its etcd is another than the one that was created",
+      (cluster) => {
+        const secret = structuredClone(cluster.live.get("Secret/etcd-ca")) as Secret;
+        secret.data = { "ca.crt": "QU5PVEhFUg==", "ca.key": "QU5PVEhFUg==" };
+        cluster.live.set("Secret/etcd-ca", secret);
+        return {};
+      },
+      "PODS_KEY_DIFFERS",
+      "operator",
+    ],
+    [
+      "with volumes of another size",
+      () => ({ pods: own({ datastore: { storage: "20Gi" } }) }),
+      "PODS_STORAGE_INVALID",
+      "user",
+    ],
+    [
+      "with more data than its volumes hold",
+      () => ({ limits: { objects: 50_000, bytes: 9 * 2 ** 30 } }),
+      "PODS_STORAGE_INVALID",
+      "user",
+    ],
+    [
+      "with a larger size than the operator allows",
+      () => ({ pods: own({ size: "Large" }) }),
+      "PODS_CEILING_EXCEEDED",
+      "user",
+    ],
+    ["with more API servers than the operator allows", () => ({ replicas: 4 }), "PODS_CEILING_EXCEEDED", "user"],
   ];
   test.each(cases)("%s", (_, change, code, actor) => {
-    const cluster = new PlayedCluster({ versions: { "v1.35": { etcd: "3.6.6-0" } } });
+    const cluster = new PlayedCluster({
+      versions: { "v1.35": { etcd: "3.6.6-0" } },
+      ceilings: { size: "Medium", replicas: 3 },
+    });
     cluster.complete(specOf());
     cluster.performed.splice(0);
     const changes = change(cluster);

@@ -4,7 +4,11 @@ import type { Observed } from "./gather.ts";
 import { compareVersions, imagesOf, minorNumber, servedMinors } from "./images.ts";
 import { templateVersion, workload } from "./rollout.ts";
 import { isPooled } from "./options.ts";
-import { datastoreAnnotation, idAnnotation, initializedAnnotation, ownerAnnotation } from "./tenant.ts";
+import { ceilingProblem } from "./ceilings.ts";
+import { rootCredentials } from "./objects/credentials.ts";
+import { keyProblem } from "./plan-keys.ts";
+import { initializedNamespace } from "./plan-objects.ts";
+import { datastoreAnnotation, idAnnotation, ownerAnnotation } from "./tenant.ts";
 
 type Rule = (observed: Observed) => ControlPlaneProblem | undefined;
 
@@ -48,14 +52,11 @@ const dataLost: Rule = ({ namespace, namespaceName, spec }) =>
         `Namespace ${namespaceName} with the control plane's data does not exist in the service cluster; restore it from a backup, or delete the control plane and create it again`,
       );
 
-const keyLost: Rule = ({ namespace, namespaceName, live }) => {
-  const initialized = namespace?.metadata.annotations?.[initializedAnnotation] !== undefined;
-  if (!initialized || live.has("Secret/encryption")) return undefined;
-  return operator(
-    "PODS_ENCRYPTION_KEY_LOST",
-    `Secret ${namespaceName}/encryption does not exist: without its key the tenant's Secrets cannot be read; restore it from a backup`,
-  );
-};
+const keys: Rule = (observed) => keyProblem(keysOf(observed), rootCredentials(isPooled(observed.spec)));
+
+export function keysOf({ live, namespaceName, namespace }: Observed): Parameters<typeof keyProblem>[0] {
+  return { live, namespaceName, hasData: initializedNamespace(namespace) || live.has("StatefulSet/etcd") };
+}
 
 const version: Rule = ({ spec, settings, live }) => {
   const wanted = spec.version;
@@ -138,11 +139,12 @@ const rules: readonly Rule[] = [
   foreignNamespace,
   terminates,
   dataLost,
-  keyLost,
+  keys,
   version,
   unsupported,
   nodePort,
   datastore,
   members,
   cloud,
+  ceilingProblem,
 ];

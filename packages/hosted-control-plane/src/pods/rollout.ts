@@ -53,6 +53,15 @@ export function servedVersion(pods: readonly Pod[], component: string): string |
     .toSorted(compareVersions)[0];
 }
 
+/** Addresses of pods of the component that are ready. */
+export function readyAddresses(pods: readonly Pod[], component: string): string[] {
+  return podsOf(pods, component).flatMap(({ metadata, status }) => {
+    const isReady = status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
+    const { podIP } = status ?? {};
+    return isReady && podIP !== undefined && metadata.deletionTimestamp === undefined ? [podIP] : [];
+  });
+}
+
 const IMAGE_REASONS = ["ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull"];
 const LONGEST = 300;
 

@@ -43,9 +43,21 @@ export type Step =
   | { readonly type: "apply-namespace"; readonly object: KubeObject }
   /** `replaces`: the resource version of the Secret that it takes the place of; another version is left alone. */
   | { readonly type: "issue"; readonly id: string; readonly credentials: Credentials; readonly replaces?: string }
+  /** Creates a Secret with the content of another one. */
+  | {
+      readonly type: "copy";
+      readonly id: string;
+      readonly name: string;
+      readonly data: Readonly<Record<string, string>>;
+    }
   | { readonly type: "apply"; readonly id: string; readonly object: KubeObject }
   | { readonly type: "delete"; readonly id: string; readonly object: KubeObject }
   | { readonly type: "enable-auth"; readonly access: EtcdAccess }
   | { readonly type: "ensure-etcd-user"; readonly access: EtcdAccess; readonly user: EtcdUser }
-  /** Creates in the tenant what machines need to join. */
-  | { readonly type: "create-join-objects"; readonly server: string };
+  /** Creates in the tenant what machines need to join, at addresses that the service cluster assigned. */
+  | {
+      readonly type: "create-join-objects";
+      readonly server: string;
+      /** URLs that lead to its API servers. */
+      readonly addresses: readonly string[];
+    };

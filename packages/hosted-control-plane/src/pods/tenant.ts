@@ -20,6 +20,11 @@ export const versionAnnotation = "controlplane.causeway.dev/version";
 /** On a pod template: digest of its Secrets, so that new content restarts the pods. */
 export const credentialsAnnotation = "controlplane.causeway.dev/credentials";
 
+/** On the namespace: size and replicas that were accepted last, such as "Large/3". */
+export const grantedAnnotation = "controlplane.causeway.dev/granted";
+/** On the namespace: the URL at which what machines need to join was created. */
+export const joinedAnnotation = "controlplane.causeway.dev/joined-at";
+
 export const managedSelector = `${managedByLabel}=${managedBy}`;
 
 export function digestOf(value: unknown): string {

@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readSync,
   fstatSync,
   renameSync,
@@ -13,7 +16,7 @@ import {
 import { join } from "node:path";
 import { messageOf, whenAborted, type Clock, type Log } from "@causeway/foundation";
 import { endProcess } from "./end-process.ts";
-import { identityOf, readIdentity, type ProcessIdentity } from "./process-identity.ts";
+import { identityOf, processesWith, readIdentity, type ProcessIdentity } from "./process-identity.ts";
 
 export interface ChildCommand {
   /** Also the name of its log and of its pid file. */
@@ -104,7 +107,11 @@ export class Child {
     const output = openSync(logFile, "a", 0o600);
     const pidFile = pidFileOf(dir, name);
     try {
-      const child = spawn(program, args, { stdio: ["ignore", output, output], env: environment(), detached: true });
+      const child = spawn(program, args, {
+        stdio: ["ignore", output, output],
+        env: environment(markOf(dir, name)),
+        detached: true,
+      });
       const ended = new Promise<string>((resolve) => {
         child.once("error", (error) => resolve(messageOf(error)));
         child.once("exit", (code, by) => resolve(by === null ? `exit status ${code}` : `ended by ${by}`));
@@ -129,9 +136,23 @@ export class Child {
 }
 
 /** Of our environment only what programs need: no credentials. */
-function environment(): NodeJS.ProcessEnv {
+function environment(mark: string): NodeJS.ProcessEnv {
   const { PATH = "", HOME = "/", TZ } = process.env;
-  return { PATH, HOME, ...(TZ === undefined ? {} : { TZ }) };
+  return { PATH, HOME, [MARK]: mark, ...(TZ === undefined ? {} : { TZ }) };
+}
+
+/** By it a program is found that was started, and whose pid file was not written any more. */
+const MARK = "CAUSEWAY_PROGRAM";
+
+/** Of one program of one folder: random, so that it is no other folder's, and kept in a file from before the first start. */
+function markOf(dir: string, name: string): string {
+  const file = join(dir, "mark");
+  try {
+    writeFileSync(file, randomUUID(), { mode: 0o600, flag: "wx", flush: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  return `${readFileSync(file, "utf8")}/${name}`;
 }
 
 export function pidFileOf(dir: string, name: string): string {
@@ -144,8 +165,10 @@ export async function endLeftover(dir: string, name: string, clock: Clock): Prom
   const file = pidFileOf(dir, name);
   const identity = readIdentity(file);
   if (identity) await endProcess(identity, { clock, grace: 5_000 });
+  const unrecorded = existsSync(join(dir, "mark")) ? processesWith(MARK, markOf(dir, name)) : [];
+  for (const each of unrecorded) await endProcess(each, { clock, grace: 5_000 });
   rmSync(file, { force: true });
-  return identity;
+  return identity ?? unrecorded[0];
 }
 
 function putAside(file: string): void {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** A process that is not mistaken for another one that got its number later. */
 export interface ProcessIdentity {
@@ -35,6 +35,17 @@ export function readIdentity(file: string): ProcessIdentity | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Processes of this user that were started with a variable of the environment. Those of other users are not readable, and not ours. */
+export function processesWith(variable: string, value: string): ProcessIdentity[] {
+  const wanted = `${variable}=${value}`;
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^[0-9]+$/.test(name)) return [];
+    const environment = textOf(`/proc/${name}/environ`);
+    if (environment === undefined || !environment.split("\0").includes(wanted)) return [];
+    return identityOf(Number(name)) ?? [];
+  });
 }
 
 function textOf(file: string): string | undefined {

@@ -27,6 +27,10 @@ function after(observed: PoolObserved, steps: readonly Step[]): PoolObserved {
     if (step.type === "apply-namespace") namespace = step.object as Namespace;
     if (step.type === "apply") live.set(step.id, step.object);
     if (step.type === "enable-auth") authEnabled = true;
+    if (step.type === "copy") {
+      const { name, data, id } = step;
+      live.set(id, { apiVersion: "v1", kind: "Secret", metadata: { name }, data } as KubeObject);
+    }
     if (step.type !== "issue") continue;
     const { name, entries, inputs } = step.credentials;
     const annotations = { [inputsAnnotation]: inputs, [renewAtAnnotation]: String(now + 1e9) };
@@ -38,7 +42,8 @@ function after(observed: PoolObserved, steps: readonly Step[]): PoolObserved {
 
 function settle(observed: PoolObserved): { world: PoolObserved; performed: string[] } {
   const performed: string[] = [];
-  for (let world = observed; ;) {
+  for (let world = observed, rounds = 0; ; rounds++) {
+    if (rounds > 30) throw new Error(`it does not end: ${performed.join(", ")}`);
     const { steps } = planPool(world, now);
     if (steps.length === 0) return { world, performed };
     performed.push(...steps.map((step) => ("object" in step ? `${step.type} ${idOf(step.object)}` : step.type)));
@@ -62,6 +67,8 @@ describe("the etcd that control planes share", () => {
       `apply-namespace ${namespace}`,
       "issue",
       "issue",
+      "copy",
+      "copy",
       `apply-namespace ${namespace}`,
       "issue",
       "apply Service/etcd",
@@ -91,8 +98,13 @@ describe("the etcd that control planes share", () => {
     ],
     [
       "without its password",
-      ({ live }) => ({ live: new Map([...live].filter(([id]) => id !== "Secret/etcd-root")) }),
+      ({ live }) => ({ live: new Map([...live].filter(([id]) => !id.startsWith("Secret/etcd-root"))) }),
       "PODS_POOL_SECRET_LOST",
+    ],
+    [
+      "without its authority",
+      ({ live }) => ({ live: new Map([...live].filter(([id]) => !id.startsWith("Secret/etcd-ca"))) }),
+      "PODS_AUTHORITY_LOST",
     ],
   ];
   test.each(refused)("is not touched when its namespace is %s", (_, change, code) => {

@@ -2,6 +2,7 @@ import type { KubeObject, Namespace, Pod, Plan, Secret, StatefulSet } from "@cau
 import type { ControlPlaneProblem } from "../../runtime.ts";
 import { imagesOf, servedMinors } from "../images.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "../plan-objects.ts";
+import { keyProblem, keySteps } from "../plan-keys.ts";
 import { issueSteps, pairOf } from "../plan-credentials.ts";
 import { etcdCredentials } from "../objects/credentials.ts";
 import { etcdObjects, ETCD_CLIENT_PORT } from "../objects/etcd.ts";
@@ -48,7 +49,7 @@ export function planPool(observed: PoolObserved, now: number): Plan<Step, PoolSt
   const { settings, namespaceName, live } = observed;
   const early = [
     ...namespaceSteps({ ...observed, id: POOL_ID, key: "Secret/etcd-root" }),
-    ...issueSteps(observed, roots, now),
+    ...keySteps(keysOf(observed), roots),
   ];
   const [first] = early;
   if (first !== undefined || !initializedNamespace(observed.namespace))
@@ -111,17 +112,16 @@ function refusalOf({
   const { annotations = {}, deletionTimestamp } = namespace.metadata;
   if (annotations[idAnnotation] !== POOL_ID || annotations[ownerAnnotation] !== settings.owner)
     return problem("PODS_NAMESPACE_FOREIGN", `Namespace ${namespaceName} of the service cluster belongs to another`);
-  if (initializedNamespace(namespace) && !live.has("Secret/etcd-root"))
-    return problem(
-      "PODS_POOL_SECRET_LOST",
-      `Secret ${namespaceName}/etcd-root does not exist: without it no user of the shared etcd can be made; restore it from a backup`,
-    );
   if (deletionTimestamp !== undefined)
     return problem(
       "PODS_NAMESPACE_DELETED",
       `Namespace ${namespaceName} with the etcd of the control planes is being deleted`,
     );
-  return undefined;
+  return keyProblem(keysOf({ live, namespaceName, namespace }), roots);
+}
+
+function keysOf({ live, namespaceName, namespace }: Pick<PoolObserved, "live" | "namespaceName" | "namespace">) {
+  return { live, namespaceName, hasData: initializedNamespace(namespace) || live.has("StatefulSet/etcd") };
 }
 
 /** Of the newest version in the table. */

@@ -84,8 +84,9 @@ export function createPool({ cluster, settings, etcd, users, changed, metrics, c
     }),
   };
   return {
+    // Before the first look of this process, what an earlier one left behind says it.
     get state() {
-      return state;
+      return state ?? (cluster.namespaces.get(key) === undefined ? undefined : planPool(observe(), clock.now()).status);
     },
     wake: () => wake(),
     async remove(tenant, signal) {

@@ -23,6 +23,7 @@ export class PlayedCluster {
   cloudConfig: string | undefined;
   pool: PoolState | undefined;
   hasEtcdUser = false;
+  neighbours = { controlPlanes: 0, storage: 0 };
   /** Every step that was performed, as "apply Deployment/kube-apiserver". */
   readonly performed: string[] = [];
   readonly written: KubeObject[] = [];
@@ -38,7 +39,20 @@ export class PlayedCluster {
     const { live, namespace, pods, joinedAt, cloudConfig, settings } = this;
     const namespaceName = namespaceOf(settings.owner, spec.id);
     const { pool, hasEtcdUser } = this;
-    return { spec, settings, namespaceName, namespace, live, pods, joinedAt, cloudConfig, pool, hasEtcdUser };
+    const { neighbours } = this;
+    return {
+      spec,
+      settings,
+      namespaceName,
+      namespace,
+      live,
+      pods,
+      joinedAt,
+      cloudConfig,
+      pool,
+      hasEtcdUser,
+      neighbours,
+    };
   }
 
   /** Plans and performs until there are no steps, or `rounds` are over. */
@@ -80,6 +94,15 @@ export class PlayedCluster {
         const data = Object.fromEntries(entries.flatMap(fileNames).map((file) => [file, content]));
         const secret = { apiVersion: "v1", kind: "Secret", metadata: { name, annotations }, data } as Secret;
         this.live.set(step.id, this.#stored(secret, undefined));
+        return;
+      }
+      case "copy": {
+        if (this.live.has(step.id)) return;
+        const metadata = { name: step.name, annotations: { [inputsAnnotation]: "once" } };
+        this.live.set(
+          step.id,
+          this.#stored({ apiVersion: "v1", kind: "Secret", metadata, data: step.data } as Secret, undefined),
+        );
         return;
       }
       case "apply":
@@ -126,7 +149,7 @@ export class PlayedCluster {
           kind: "Pod",
           metadata: { ...spec.template.metadata, name: `${metadata.name}-${index}` },
           spec: spec.template.spec,
-          status: { conditions: [{ type: "Ready", status: "True" }] },
+          status: { podIP: `10.1.0.${index + 1}`, conditions: [{ type: "Ready", status: "True" }] },
         });
     }
   }

@@ -160,6 +160,12 @@ describe("flags of the operator", () => {
       poolMembers: "1" as const,
       poolStorage: "20Gi",
       poolStorageClass: "fast",
+      maxSize: "Medium" as const,
+      maxReplicas: "3",
+      maxStorage: "20Gi",
+      storageClasses: "fast, slow",
+      maxControlPlanes: "10",
+      maxNamespaceStorage: "1Ti",
     };
     expect(settingsOf({ ...defaults, ...flags }, "here")).toEqual({
       owner: "here",
@@ -170,6 +176,14 @@ describe("flags of the operator", () => {
       nodeNetworks: ["10.6.0.0/16", "10.7.0.0/16"],
       operatorNamespace: "causeway-system",
       pool: { members: 1, storage: "20Gi", storageClassName: "fast" },
+      ceilings: {
+        size: "Medium",
+        replicas: 3,
+        storage: "20Gi",
+        storageClasses: ["fast", "slow"],
+        controlPlanes: 10,
+        namespaceStorage: "1Ti",
+      },
     });
   });
 
@@ -177,6 +191,8 @@ describe("flags of the operator", () => {
     [{ versions: "1.35" }, "FLAG_INVALID"],
     [{ nodeNetworks: "10.6.0.0" }, "FLAG_INVALID"],
     [{ poolStorage: "much" }, "FLAG_INVALID"],
+    [{ maxStorage: "20GB" }, "FLAG_INVALID"],
+    [{ maxReplicas: "many" }, "FLAG_INVALID"],
     [{ tunnelUrl: "http://tunnel:8090" }, "FLAG_INVALID"],
     [{ tunnelUrl: "https://tunnel:8090" }, "FLAG_INVALID"],
     [{ tunnelUrl: "https://tunnel:8090", tunnelCaFile: "/does/not/exist" }, "CERTIFICATE_UNREADABLE"],

@@ -1,8 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { HostedControlPlane, toCustomResourceDefinition } from "@causeway/api";
-import { createMetrics, InputError, systemClock, type Log, type Metrics } from "@causeway/foundation";
-import { createHostedControlPlane, createPodsRuntime, createRuntimes } from "@causeway/hosted-control-plane";
+import { createMetrics, systemClock, type Log, type Metrics } from "@causeway/foundation";
+import {
+  createHostedControlPlane,
+  createPodsRuntime,
+  createRuntimes,
+  type PodsSettings,
+} from "@causeway/hosted-control-plane";
 import {
   createClient,
   createEventRecorder,
@@ -12,13 +17,13 @@ import {
   loadKubeconfig,
   Namespace,
   Secret,
-  secretText,
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { stringify } from "yaml";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { serveMetrics } from "../serving/plain-metrics.ts";
 import type { HostedControlPlaneFlags } from "./command.ts";
+import { followServiceCluster } from "./service-cluster.ts";
 import { settingsOf } from "./settings.ts";
 
 const clock = systemClock;
@@ -61,9 +66,29 @@ async function run(
   { client, metrics, log }: Tools,
   signal: AbortSignal,
 ): Promise<void> {
-  const tools = { clock, log, metrics };
   const settings = settingsOf(flags, flags.owner ?? (await ownerOf(client, signal)));
-  const service = await serviceClient(flags.serviceKubeconfig, { client, metrics, log }, signal);
+  const where = flags.serviceKubeconfig;
+  if (where === undefined) return control(settings, client, { client, metrics, log }, signal);
+  await followServiceCluster(where, { client, clock, log }, signal, async (text, term) => {
+    log.info("control planes run in another cluster", { secret: where });
+    const options = { userAgent: "causeway-hosted-control-plane", clock, metrics };
+    const service = createClient(loadKubeconfig({ text }), options);
+    try {
+      await control(settings, service, { client, metrics, log }, term);
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+/** Runs the controller and the runtime with one client of the service cluster. */
+async function control(
+  settings: PodsSettings,
+  service: KubernetesClient,
+  { client, metrics, log }: Tools,
+  signal: AbortSignal,
+): Promise<void> {
+  const tools = { clock, log, metrics };
   const informers = createInformers(client, { clock, log });
   const serviceInformers = service === client ? informers : createInformers(service, { clock, log });
   const readSecret = (namespace: string, name: string, stop: AbortSignal) =>
@@ -74,42 +99,16 @@ async function run(
   const advertise = async () => undefined;
   const controller = createHostedControlPlane({ informers, runtime, advertise, events, ...tools });
   log.info("starting control planes as pods", { owner: settings.owner, serviceCluster: service.server });
-  try {
-    await Promise.all([
-      informers.run(signal),
-      ...(serviceInformers === informers ? [] : [serviceInformers.run(signal)]),
-      pods.run(signal),
-      controller.run(signal),
-    ]);
-  } finally {
-    if (service !== client) await service.close();
-  }
+  await Promise.all([
+    informers.run(signal),
+    ...(serviceInformers === informers ? [] : [serviceInformers.run(signal)]),
+    pods.run(signal),
+    controller.run(signal),
+  ]);
 }
 
 /** The management cluster, as long as nothing else names it: its namespace kube-system is never deleted. */
 async function ownerOf(client: KubernetesClient, signal: AbortSignal): Promise<string> {
   const { metadata } = await client.get(Namespace, { namespace: "", name: "kube-system" }, { signal });
   return metadata.uid ?? "";
-}
-
-async function serviceClient(
-  where: string | undefined,
-  { client, metrics, log }: Tools,
-  signal: AbortSignal,
-): Promise<KubernetesClient> {
-  if (where === undefined) return client;
-  const [namespace = "", name = "", ...rest] = where.split("/");
-  if (name === "" || rest.length > 0)
-    throw new InputError("FLAG_INVALID", `--service-kubeconfig: ${where} is not NAMESPACE/NAME of a Secret`);
-  const text = secretText(await client.find(Secret, { namespace, name }, { signal }), "value");
-  if (text === undefined)
-    throw new InputError(
-      "SERVICE_CLUSTER_UNKNOWN",
-      `Secret ${where} with the service cluster's kubeconfig in key value does not exist`,
-      {
-        hint: `Create it: kubectl -n ${namespace} create secret generic ${name} --from-file=value=service.kubeconfig`,
-      },
-    );
-  log.info("control planes run in another cluster", { secret: where });
-  return createClient(loadKubeconfig({ text }), { userAgent: "causeway-hosted-control-plane", clock, metrics });
 }

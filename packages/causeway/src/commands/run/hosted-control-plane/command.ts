@@ -42,6 +42,18 @@ function options() {
     )
     .option("--pool-storage <size>", "size of each member's volume", "8Gi")
     .option("--pool-storage-class <name>", "StorageClass of the volumes (default: the service cluster's default)")
+    .addOption(
+      new Option("--max-size <size>", "largest spec.pods.size that is accepted").choices([
+        "Small",
+        "Medium",
+        "Large",
+      ] as const),
+    )
+    .option("--max-replicas <number>", "API servers that a control plane may have")
+    .option("--max-storage <size>", "size that each volume of an etcd of its own may have")
+    .option("--storage-classes <names>", "StorageClasses that a control plane may name, with commas")
+    .option("--max-control-planes <number>", "control planes that a namespace of the management cluster may have")
+    .option("--max-namespace-storage <size>", "sum of the volumes of a namespace's control planes")
     .option("--node-networks <cidrs>", "networks of nodes that API servers connect to without a tunnel")
     .option("--cloud-networks <cidrs>", "networks of the cloud's APIs, for cloud controller managers (default: any)")
     .option("--tunnel-url <url>", "https URL of causeway run tunnel-server's port for API servers")

@@ -14,6 +14,7 @@ export function settingsOf(flags: HostedControlPlaneFlags, owner: string): PodsS
     clusterDomain,
     operatorNamespace: flags.leaderElectNamespace,
     pool: poolOf(flags),
+    ceilings: ceilingsOf(flags),
     ...(causewayImage === undefined ? {} : { causewayImage }),
     ...(flags.versions === undefined ? {} : { versions: versionsOf(flags.versions) }),
     ...(flags.nodeNetworks === undefined ? {} : { nodeNetworks: networksOf("node-networks", flags.nodeNetworks) }),
@@ -36,9 +37,33 @@ function poolOf({
   poolStorage,
   poolStorageClass,
 }: HostedControlPlaneFlags): NonNullable<PodsSettings["pool"]> {
-  if (!/^[0-9]+[KMGT]i$/.test(poolStorage)) throw invalid("pool-storage", `${poolStorage} is not a size, such as 8Gi`);
   const storageClass = poolStorageClass === undefined ? {} : { storageClassName: poolStorageClass };
-  return { members: Number(poolMembers), storage: poolStorage, ...storageClass };
+  return { members: Number(poolMembers), storage: size("pool-storage", poolStorage), ...storageClass };
+}
+
+function ceilingsOf(flags: HostedControlPlaneFlags): NonNullable<PodsSettings["ceilings"]> {
+  return {
+    ...(flags.maxSize === undefined ? {} : { size: flags.maxSize }),
+    ...(flags.maxReplicas === undefined ? {} : { replicas: count("max-replicas", flags.maxReplicas) }),
+    ...(flags.maxStorage === undefined ? {} : { storage: size("max-storage", flags.maxStorage) }),
+    ...(flags.storageClasses === undefined ? {} : { storageClasses: words(flags.storageClasses) }),
+    ...(flags.maxControlPlanes === undefined
+      ? {}
+      : { controlPlanes: count("max-control-planes", flags.maxControlPlanes) }),
+    ...(flags.maxNamespaceStorage === undefined
+      ? {}
+      : { namespaceStorage: size("max-namespace-storage", flags.maxNamespaceStorage) }),
+  };
+}
+
+function count(flag: string, text: string): number {
+  if (!/^[0-9]{1,6}$/.test(text)) throw invalid(flag, `${text} is not a number`);
+  return Number(text);
+}
+
+function size(flag: string, text: string): string {
+  if (!/^[0-9]{1,9}[KMGT]i$/.test(text)) throw invalid(flag, `${text} is not a size, such as 8Gi`);
+  return text;
 }
 
 function networksOf(flag: string, text: string): string[] {

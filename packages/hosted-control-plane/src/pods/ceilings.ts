@@ -1,0 +1,182 @@
+import type { KubeObject, Namespace, StatefulSet } from "@causeway/kubernetes";
+import type { ControlPlaneProblem } from "../runtime.ts";
+import type { Observed } from "./gather.ts";
+import { isPooled, type SizeClass } from "./options.ts";
+import { etcdMembers } from "./objects/etcd.ts";
+import { grantedAnnotation, idAnnotation } from "./tenant.ts";
+
+/** What the operator allows at most. Undefined: no limit but the schema's. */
+export interface Ceilings {
+  readonly size?: SizeClass;
+  /** API servers of one control plane. */
+  readonly replicas?: number;
+  /** Of each volume of an etcd of its own, such as "20Gi". */
+  readonly storage?: string;
+  /** StorageClasses that may be named. */
+  readonly storageClasses?: readonly string[];
+  /** Control planes of one namespace of the management cluster. */
+  readonly controlPlanes?: number;
+  /** All volumes of the control planes of one namespace of the management cluster. */
+  readonly namespaceStorage?: string;
+}
+
+/** What the other control planes of the same namespace of the management cluster have. */
+export interface Neighbours {
+  readonly controlPlanes: number;
+  /** Bytes of all their volumes. */
+  readonly storage: number;
+}
+
+const ORDER: readonly SizeClass[] = ["Small", "Medium", "Large"];
+const UNITS = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
+const DEFAULT_STORAGE = "8Gi";
+
+/** Bytes of a size as the schema allows it, such as "20Gi". */
+export function bytesOf(size: string): number {
+  const [, amount = "0", unit = ""] = /^(\d+)(Ki|Mi|Gi|Ti)?$/.exec(size) ?? [];
+  return Number(amount) * (unit in UNITS ? UNITS[unit as keyof typeof UNITS] : 1);
+}
+
+/** What was allowed when it was last accepted: it stays allowed when the operator lowers a ceiling. */
+export function grantOf({ spec }: Pick<Observed, "spec">): string {
+  return `${spec.pods?.size ?? "Small"}/${spec.replicas}`;
+}
+
+/** Is more requested than the operator allows? What runs already is not taken away. */
+export function ceilingProblem(observed: Observed): ControlPlaneProblem | undefined {
+  return sizeProblem(observed) ?? replicasProblem(observed) ?? storageProblem(observed) ?? namespaceProblem(observed);
+}
+
+function granted({ namespace }: Observed): { size: number; replicas: number } {
+  const [size = "", replicas = "0"] = (namespace?.metadata.annotations?.[grantedAnnotation] ?? "").split("/");
+  return { size: ORDER.indexOf(size as SizeClass), replicas: Number(replicas) };
+}
+
+function sizeProblem(observed: Observed): ControlPlaneProblem | undefined {
+  const { size: ceiling } = observed.settings.ceilings ?? {};
+  const wanted = observed.spec.pods?.size ?? "Small";
+  if (ceiling === undefined || ORDER.indexOf(wanted) <= Math.max(ORDER.indexOf(ceiling), granted(observed).size))
+    return undefined;
+  return exceeded(`spec.pods.size is ${wanted}, and the operator allows ${ceiling} at most`);
+}
+
+function replicasProblem(observed: Observed): ControlPlaneProblem | undefined {
+  const { replicas: ceiling } = observed.settings.ceilings ?? {};
+  const wanted = observed.spec.replicas;
+  if (ceiling === undefined || wanted <= Math.max(ceiling, granted(observed).replicas)) return undefined;
+  return exceeded(`spec.replicas is ${wanted}, and the operator allows ${ceiling} at most`);
+}
+
+/** Volumes are created once: a ceiling concerns new ones, and a wanted size that differs from theirs is refused. */
+function storageProblem({ spec, settings, live }: Observed): ControlPlaneProblem | undefined {
+  if (isPooled(spec)) return undefined;
+  const { storage: wanted = DEFAULT_STORAGE, storageClassName } = spec.pods?.datastore ?? {};
+  if (spec.limits.bytes > bytesOf(wanted))
+    return {
+      code: "PODS_STORAGE_INVALID",
+      message: `spec.limits.bytes is ${spec.limits.bytes}, and volumes of ${wanted} cannot hold it: set spec.pods.datastore.storage to more, or spec.limits.bytes to less`,
+      actor: "user",
+    };
+  const existing = storageOf(live.get("StatefulSet/etcd"));
+  if (existing !== undefined)
+    return existing.each === bytesOf(wanted)
+      ? undefined
+      : {
+          code: "PODS_STORAGE_INVALID",
+          message: `etcd has volumes of ${existing.text}; spec.pods.datastore.storage cannot change them to ${wanted}`,
+          actor: "user",
+        };
+  const { storage: ceiling, storageClasses } = settings.ceilings ?? {};
+  if (storageClasses !== undefined && storageClassName !== undefined && !storageClasses.includes(storageClassName))
+    return exceeded(
+      `spec.pods.datastore.storageClassName is ${storageClassName}, and the operator allows ${storageClasses.join(", ") || "none"}`,
+    );
+  if (ceiling === undefined || bytesOf(wanted) <= bytesOf(ceiling)) return undefined;
+  return exceeded(`spec.pods.datastore.storage is ${wanted}, and the operator allows ${ceiling} at most`);
+}
+
+/** A control plane whose namespace exists was counted when it was created. */
+function namespaceProblem({ spec, settings, namespace, neighbours }: Observed): ControlPlaneProblem | undefined {
+  const { controlPlanes, namespaceStorage } = settings.ceilings ?? {};
+  if (namespace !== undefined) return undefined;
+  const where = `namespace ${managementNamespace(spec.id)}`;
+  if (controlPlanes !== undefined && neighbours.controlPlanes >= controlPlanes)
+    return exceeded(
+      `${where} has ${neighbours.controlPlanes} control planes, and the operator allows ${controlPlanes}`,
+    );
+  if (namespaceStorage === undefined || isPooled(spec)) return undefined;
+  const { datastore } = spec.pods ?? {};
+  const own = etcdMembers(datastore) * bytesOf(datastore?.storage ?? DEFAULT_STORAGE);
+  if (neighbours.storage + own <= bytesOf(namespaceStorage)) return undefined;
+  const sum = `${gibibytes(neighbours.storage)} and ${gibibytes(own)} more`;
+  return exceeded(`the volumes of ${where} would be ${sum}, and the operator allows ${namespaceStorage}`);
+}
+
+function exceeded(message: string): ControlPlaneProblem {
+  return { code: "PODS_CEILING_EXCEEDED", message, actor: "user" };
+}
+
+function gibibytes(bytes: number): string {
+  return `${Math.ceil(bytes / 2 ** 30)}Gi`;
+}
+
+export function managementNamespace(id: string): string {
+  return id.slice(0, id.indexOf("."));
+}
+
+interface WantedVolumes {
+  readonly id: string;
+  readonly storage: number;
+}
+
+/** Bytes of all volumes that a request has in an etcd of its own. */
+export function volumesOf({ spec }: Pick<Observed, "spec">): WantedVolumes {
+  const { datastore } = spec.pods ?? {};
+  const each = bytesOf(datastore?.storage ?? DEFAULT_STORAGE);
+  return { id: spec.id, storage: isPooled(spec) ? 0 : etcdMembers(datastore) * each };
+}
+
+/**
+ * Those whose namespace exists count with their volumes, or with what they request where volumes were not created yet; of those that have none, the
+ * ones with smaller names come first, so that of two requests at the same moment one is refused.
+ */
+export function neighboursOf(
+  id: string,
+  from: {
+    readonly namespaces: readonly Namespace[];
+    readonly requested: readonly WantedVolumes[];
+    readonly etcdOf: (namespaceName: string) => KubeObject | undefined;
+  },
+): Neighbours {
+  const mine = managementNamespace(id);
+  const idOfNamespace = ({ metadata }: Namespace) => metadata.annotations?.[idAnnotation] ?? "";
+  const existing = from.namespaces.filter((each) => {
+    const other = idOfNamespace(each);
+    return other.includes(".") && other !== id && managementNamespace(other) === mine;
+  });
+  const exists = new Set(existing.map(idOfNamespace));
+  const earlier = from.requested.filter(
+    (each) => managementNamespace(each.id) === mine && each.id < id && !exists.has(each.id),
+  );
+  const wanted = new Map(from.requested.map((each) => [each.id, each.storage]));
+  const bytes = existing.map(
+    (each) => storageOf(from.etcdOf(each.metadata.name))?.all ?? wanted.get(idOfNamespace(each)) ?? 0,
+  );
+  return {
+    controlPlanes: existing.length + earlier.length,
+    storage: [...bytes, ...earlier.map(({ storage }) => storage)].reduce((sum, each) => sum + each, 0),
+  };
+}
+
+/** The volumes of a StatefulSet, whether its pods run or not. */
+function storageOf(object: KubeObject | undefined): { each: number; all: number; text: string } | undefined {
+  const { spec, metadata } = (object ?? {}) as Partial<StatefulSet>;
+  const [claim] = (spec?.["volumeClaimTemplates"] ?? []) as {
+    spec?: { resources?: { requests?: { storage?: string } } };
+  }[];
+  const text = claim?.spec?.resources?.requests?.storage;
+  if (text === undefined) return undefined;
+  const members = Number(metadata?.annotations?.["controlplane.causeway.dev/members"] ?? spec?.replicas ?? 1);
+  const each = bytesOf(text);
+  return { each, all: each * members, text };
+}
