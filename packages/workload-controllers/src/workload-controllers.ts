@@ -1,5 +1,6 @@
 import { runController, type ControllerOptions, type EventRecorder } from "@causeway/kubernetes";
 import { attachDetachController } from "./attachdetach/controller.ts";
+import { attributesClassController } from "./attributesclass/controller.ts";
 import type { Context } from "./context.ts";
 import { cronJobController } from "./cronjob/controller.ts";
 import { daemonSetController } from "./daemonset/controller.ts";
@@ -44,6 +45,7 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
   ["controllermanager", disruptionController],
   ["persistentvolume-controller", volumeClaimController],
   ["persistentvolume-controller", persistentVolumeController],
+  ["volumeattributesclass-protection-controller", attributesClassController],
   ["ephemeral_volume", ephemeralVolumeController],
   ["attachdetach-controller", attachDetachController],
   ["endpoint-slice-controller", endpointSliceController],

@@ -1,5 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
+import { defaultStorageClass } from "../admission/builtin/classes.ts";
 import { admitLimits } from "../admission/builtin/limits.ts";
+import { protectedBy } from "../admission/builtin/protection.ts";
 import { refusal } from "../admission/builtin/refusal.ts";
 import { at, fields, isRecord, record, same, text, type Json } from "../json/json.ts";
 import { forbiddenField, invalidValue } from "../errors/problems.ts";
@@ -25,7 +27,13 @@ const FIXED =
 
 const plain = checked(CLAIM_RULES, ({ spec }) => claimProblems(record(spec)));
 
+const protect = protectedBy("kubernetes.io/pvc-protection");
+
 export const claimStrategy: Strategy = {
+  mutate(claim, context) {
+    void protect(claim, context);
+    return defaultStorageClass(claim, context);
+  },
   validate(object, old, context) {
     const found = plain.validate?.(object, old, context) ?? [];
     if (!old || context.subresource) return found;

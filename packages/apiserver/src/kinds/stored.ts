@@ -1,3 +1,5 @@
+import { defaultIngressClass } from "../admission/builtin/classes.ts";
+import { protectedBy } from "../admission/builtin/protection.ts";
 import { CRON_JOB_COLUMNS } from "../tables/job-columns.ts";
 import {
   CONTROLLER_REVISION_COLUMNS,
@@ -100,7 +102,10 @@ function networkKinds(): Definition[] {
       shortNames: ["ing"],
       subresources: [STATUS],
       columns: INGRESS_COLUMNS,
-      strategy: checked(INGRESS_RULES, ({ spec }) => ingressProblems(record(spec))),
+      strategy: {
+        mutate: defaultIngressClass,
+        ...checked(INGRESS_RULES, ({ spec }) => ingressProblems(record(spec))),
+      },
     },
     {
       ...all,
@@ -153,7 +158,7 @@ function storageKinds(): Definition[] {
       plural: "volumeattributesclasses",
       shortNames: ["vac"],
       columns: VOLUME_ATTRIBUTES_CLASS_COLUMNS,
-      strategy: ruled(ATTRIBUTES_RULES),
+      strategy: { mutate: protectedBy("kubernetes.io/vac-protection"), ...ruled(ATTRIBUTES_RULES) },
     },
   ];
 }

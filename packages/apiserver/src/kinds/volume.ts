@@ -1,9 +1,11 @@
+import { protectedBy } from "../admission/builtin/protection.ts";
 import { fields, record, timestamp } from "../json/json.ts";
 import { volumeProblems, volumeUpdateProblems } from "./volume-rules.ts";
 import type { Strategy } from "../contract/resource.ts";
 
 /** A volume tells since when it is in the phase it is in. */
 export const volumeStrategy: Strategy = {
+  mutate: protectedBy("kubernetes.io/pv-protection"),
   prepareCreate(draft, { cluster }) {
     draft["status"] = { phase: "Pending", lastPhaseTransitionTime: timestamp(cluster.clock.now()) };
   },

@@ -17,6 +17,7 @@ const WORKLOADS: readonly string[] = [
   "batch/cronjobs",
   "batch/jobs",
   "policy/poddisruptionbudgets",
+  "storage.k8s.io/volumeattributesclasses",
 ];
 
 /** Who the controllers are, as admission and managedFields see it. */

@@ -14,6 +14,7 @@ export {
 export const noProvisioner = "kubernetes.io/no-provisioner";
 export const claimFinalizer = "kubernetes.io/pvc-protection";
 export const volumeFinalizer = "kubernetes.io/pv-protection";
+export const attributesClassFinalizer = "kubernetes.io/vac-protection";
 
 export const annotation = {
   bindCompleted: "pv.kubernetes.io/bind-completed",

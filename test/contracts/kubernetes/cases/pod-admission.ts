@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
 import { at, done, eventually, made, refused } from "./say.ts";
 
+const record = (value: unknown): Json => (value ?? {}) as Json;
 const CONTAINERS = [{ name: "c", image: "i" }];
 const SCHEDULING = "/apis/scheduling.k8s.io/v1/priorityclasses";
 
@@ -342,7 +343,51 @@ const limits: ContractCase[] = [
   },
 ];
 
+const storage: ContractCase[] = [
+  {
+    name: "claims, volumes and their classes are protected from the first moment, and the finalizer belongs to nobody",
+    async run(c) {
+      const claimSpec = {
+        accessModes: ["ReadWriteOnce"],
+        storageClassName: "",
+        resources: { requests: { storage: "1Gi" } },
+      };
+      const claim = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "v" }, spec: claimSpec };
+      const volumeSpec = { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, hostPath: { path: "/v" } };
+      const volume = {
+        apiVersion: "v1",
+        kind: "PersistentVolume",
+        metadata: { name: c.unique("v") },
+        spec: volumeSpec,
+      };
+      const attributes = {
+        apiVersion: "storage.k8s.io/v1",
+        kind: "VolumeAttributesClass",
+        metadata: { name: c.unique("v") },
+        driverName: "csi.example.com",
+        parameters: { iops: "1" },
+      };
+      const rows: readonly (readonly [string, Json, string])[] = [
+        [c.core("persistentvolumeclaims"), claim, "kubernetes.io/pvc-protection"],
+        ["/api/v1/persistentvolumes", volume, "kubernetes.io/pv-protection"],
+        ["/apis/storage.k8s.io/v1/volumeattributesclasses", attributes, "kubernetes.io/vac-protection"],
+      ];
+      for (const [path, given, finalizer] of rows) {
+        const { metadata } = await made(c.api.post(`${path}?dryRun=All`, given));
+        expect(at(metadata, "finalizers")).toEqual([finalizer]);
+        expect(Object.keys(record(at(metadata, "managedFields", 0, "fieldsV1", "f:metadata")))).toEqual([]);
+        const named = {
+          ...given,
+          metadata: { ...record(given["metadata"]), finalizers: ["example.com/x", finalizer] },
+        };
+        const kept = await made(c.api.post(`${path}?dryRun=All`, named));
+        expect(at(kept, "metadata", "finalizers")).toEqual(["example.com/x", finalizer]);
+      }
+    },
+  },
+];
+
 export const podAdmission: Chapter = {
-  title: "what admission makes of pods",
-  cases: [...accounts, ...priorities, ...tolerations, ...limits],
+  title: "what admission makes of pods and storage",
+  cases: [...accounts, ...priorities, ...tolerations, ...limits, ...storage],
 };
