@@ -1,6 +1,7 @@
 export type { BootedMachine, MachineAgentOptions, MachineDisks, MachineSource } from "./interface.ts";
 export { runMachineAgent } from "./agent.ts";
 export { runMachine, type MachineUsing } from "./kubelet.ts";
+export { simulateNode, type SimulatedNodeOptions } from "./simulated-node.ts";
 export { runRealMachine, type RealMachineUsing, type RealPrograms } from "./real/real-machine.ts";
 export { removeCgroup } from "./real/host.ts";
 export { cgroupOf } from "./real/settings.ts";

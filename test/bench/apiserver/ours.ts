@@ -18,8 +18,8 @@ export type Said =
       readonly workers: readonly (number | undefined)[];
     };
 
-/** `causeway apiserver`, as who installed it starts it, on a new state folder in `base`. */
-export async function startOurs(base: string): Promise<Subject> {
+/** `causeway apiserver`, as who installed it starts it, on a new state folder in `base`, with these options in addition. */
+export async function startOurs(base: string, options: readonly string[] = []): Promise<Subject> {
   const files = mkdtempSync(join(base, "ours-"));
   const state = join(files, "state");
   const [port = 0] = await freePorts(1);
@@ -43,6 +43,7 @@ export async function startOurs(base: string): Promise<Subject> {
     `--tls-cert-file=${join(files, "serving.pem")}`,
     `--tls-private-key-file=${join(files, "serving-key.pem")}`,
     `--tls-authority-file=${join(files, "ca.pem")}`,
+    ...options,
   ];
   const log = openSync(join(files, "log"), "a", 0o600);
   const launch = () => [spawn(LAUNCH, args, { stdio: ["ignore", log, log], cwd: files })];

@@ -7,17 +7,21 @@ import { kubeconfigFor, startServer, type Server } from "./servers.ts";
 
 const NODES = 2;
 
-/** A server with Kubernetes' own controllers, scheduler and hollow nodes (kubelets whose containers are made up). */
+/** Who runs workloads: kube-controller-manager and kube-scheduler, or the server itself (`causeway apiserver --controllers`). */
+export type Controllers = "kubernetes" | "own";
+
+/** A server with controllers, a scheduler and hollow nodes (kubelets whose containers are made up). */
 export interface ControlPlane {
-  readonly name: ServerName;
   /** A file: of the administrator. */
   readonly kubeconfig: string;
   readonly close: () => Promise<void>;
 }
 
-interface Programs {
-  /** The folder with kube-controller-manager, kube-scheduler and kubemark. */
+export interface Programs {
+  /** The folder with kubemark. */
   readonly programs: string;
+  /** The folder with kube-controller-manager and kube-scheduler. */
+  readonly binaries: string;
   /** For what they write. */
   readonly dir: string;
 }
@@ -45,7 +49,7 @@ function keeper(dir: string): (name: string, text: string) => string {
   };
 }
 
-async function startControllers(server: Server, { programs, dir }: Programs): Promise<() => Promise<void>> {
+async function startControllers(server: Server, { binaries, dir }: Programs): Promise<() => Promise<void>> {
   const keep = keeper(dir);
   const manager = keep("manager.json", await kubeconfigFor(server, { user: "system:kube-controller-manager" }));
   const authority = keep("authority.crt", server.authority.certificate);
@@ -59,13 +63,13 @@ async function startControllers(server: Server, { programs, dir }: Programs): Pr
     `--cluster-signing-cert-file=${authority}`,
     `--cluster-signing-key-file=${keep("authority.key", server.authority.key)}`,
   ];
-  return launch(join(programs, "kube-controller-manager"), args, join(dir, "controllers.log"));
+  return launch(join(binaries, "kube-controller-manager"), args, join(dir, "controllers.log"));
 }
 
-async function startScheduler(server: Server, { programs, dir }: Programs): Promise<() => Promise<void>> {
+async function startScheduler(server: Server, { binaries, dir }: Programs): Promise<() => Promise<void>> {
   const kubeconfig = keeper(dir)("scheduler.json", await kubeconfigFor(server, { user: "system:kube-scheduler" }));
   const args = [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0"];
-  return launch(join(programs, "kube-scheduler"), args, join(dir, "scheduler.log"));
+  return launch(join(binaries, "kube-scheduler"), args, join(dir, "scheduler.log"));
 }
 
 async function startNode(server: Server, { programs, dir }: Programs, name: string): Promise<() => Promise<void>> {
@@ -89,15 +93,21 @@ async function startNode(server: Server, { programs, dir }: Programs, name: stri
   };
 }
 
-export async function startControlPlane(name: ServerName, where: Programs): Promise<ControlPlane> {
-  const server = await startServer(name, where.dir);
+export async function startControlPlane(
+  name: ServerName,
+  where: Programs,
+  controllers: Controllers = "kubernetes",
+): Promise<ControlPlane> {
+  const server = await startServer(name, where.dir, controllers === "own" ? ["--controllers"] : []);
   const running = [server.close];
   try {
-    running.unshift(await startControllers(server, where), await startScheduler(server, where));
+    if (controllers === "kubernetes") {
+      running.unshift(await startControllers(server, where), await startScheduler(server, where));
+    }
     for (let i = 0; i < NODES; i += 1) running.unshift(await startNode(server, where, `hollow-${i}`));
     const administrator = await kubeconfigFor(server, { user: "admin", groups: ["system:masters"] });
     const kubeconfig = keeper(where.dir)("admin.json", administrator);
-    return { name, kubeconfig, close: () => closeAll(running) };
+    return { kubeconfig, close: () => closeAll(running) };
   } catch (error) {
     await closeAll(running);
     throw error;

@@ -28,7 +28,7 @@ async function startTheirs(): Promise<Server> {
 }
 
 /** `causeway apiserver` on a state folder of its own in `dir`. */
-async function startOurs(dir: string): Promise<Server> {
+async function startOurs(dir: string, flags: readonly string[]): Promise<Server> {
   const state = join(dir, "state");
   const authority = await createAuthority({ commonName: "kubernetes", lifetime: DAY });
   mkdirSync(join(state, "management"), { recursive: true, mode: 0o700 });
@@ -37,7 +37,7 @@ async function startOurs(dir: string): Promise<Server> {
   keep("ca.crt", authority.certificate);
   keep("ca.key", authority.key);
   const port = await freePort();
-  const started = causeway(["apiserver", "--state", state, "--port", String(port)]);
+  const started = causeway(["apiserver", "--state", state, "--port", String(port), ...flags]);
   await started.until(/Kubernetes API at/u, STARTUP);
   return {
     name: "causeway",
@@ -48,8 +48,9 @@ async function startOurs(dir: string): Promise<Server> {
   };
 }
 
-export function startServer(name: ServerName, dir: string): Promise<Server> {
-  return name === "causeway" ? startOurs(dir) : startTheirs();
+/** `flags`: more of `causeway apiserver`. */
+export function startServer(name: ServerName, dir: string, flags: readonly string[] = []): Promise<Server> {
+  return name === "causeway" ? startOurs(dir, flags) : startTheirs();
 }
 
 /** A kubeconfig, in JSON, of someone with a certificate for a day. */
