@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { shareOf } from "./scripts/share.ts";
 
 /** What plays a whole flow, or needs processes of its own and real time. `npm test` leaves these files out. */
 export const scenarios = [
@@ -10,7 +11,7 @@ export const scenarios = [
 
 export default defineConfig({
   test: {
-    include: scenarios,
+    include: shareOf(scenarios),
     pool: "threads",
     isolate: false,
     // Node runs the sources as it does in use; nothing here needs them transformed, which took up to a third of the time.
