@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { generatedPages } from "./docs/pages.ts";
 
 const root = resolve(import.meta.dirname, "..");
-for (const { path, text } of generatedPages()) {
+for (const { path, text } of generatedPages(root)) {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), text);
   console.log(path);

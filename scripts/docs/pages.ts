@@ -1,18 +1,28 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { annotationsPage, cloudConfPage } from "./cloud-conf.ts";
 import { commandLinePage } from "./command-line.ts";
 import { customResourcePages } from "./custom-resources.ts";
+import { eventsPage } from "./events.ts";
 import { brokenLinks } from "./links.ts";
+import { metricsPage } from "./metrics.ts";
 import type { Page } from "./page.ts";
 
 /** The pages that are made from the code. */
-export function generatedPages(): Page[] {
-  return [...customResourcePages(), commandLinePage()];
+export function generatedPages(root: string): Page[] {
+  return [
+    ...customResourcePages(),
+    commandLinePage(),
+    metricsPage(root),
+    eventsPage(root),
+    cloudConfPage(),
+    annotationsPage(),
+  ];
 }
 
 /** Pages that are not as the code would write them, and links that lead nowhere. */
 export function checkDocs(root: string): string[] {
-  const stale = generatedPages().filter(({ path, text }) => {
+  const stale = generatedPages(root).filter(({ path, text }) => {
     const file = join(root, path);
     return !existsSync(file) || readFileSync(file, "utf8") !== text;
   });

@@ -14,6 +14,8 @@ export {
   type MetadataConfig,
   type NetworkingConfig,
 } from "./config/config.ts";
+export { annotations, type ServiceAnnotation } from "./config/annotations.ts";
+export { settings, type Setting } from "./config/settings.ts";
 export { parseControllerConfig, type ParsedControllerConfig } from "./config/parse.ts";
 export {
   explainService,

@@ -1,3 +1,5 @@
+import { annotations } from "./annotations.ts";
+
 /** [Networking] of cloud.conf: how the addresses of servers become addresses of nodes. */
 export interface NetworkingConfig {
   readonly ipv6Disabled: boolean;
@@ -75,10 +77,15 @@ export function defaultCloudConfig(): CloudControllerConfig {
     networking: { ipv6Disabled: false, publicNetworks: [], internalNetworks: [], addressSortOrder: [] },
     loadBalancer: {
       enabled: true,
-      createMonitor: false,
-      monitor: { delay: 5, timeout: 3, maxRetries: 1, maxRetriesDown: 3 },
+      createMonitor: annotations.enableHealthMonitor.default,
+      monitor: {
+        delay: annotations.healthMonitorDelay.default,
+        timeout: annotations.healthMonitorTimeout.default,
+        maxRetries: annotations.healthMonitorMaxRetries.default,
+        maxRetriesDown: annotations.healthMonitorMaxRetriesDown.default,
+      },
       manageSecurityGroups: false,
-      internal: false,
+      internal: annotations.internal.default,
       nodeSelector: "",
       cascadeDelete: true,
       enableIngressHostname: false,

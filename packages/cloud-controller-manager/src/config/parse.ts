@@ -8,6 +8,7 @@ import {
   type IniSection,
   InputError,
 } from "@causeway/foundation";
+import { annotations } from "./annotations.ts";
 import {
   defaultCloudConfig,
   type CloudControllerConfig,
@@ -117,7 +118,7 @@ function loadBalancer(sections: readonly IniSection[], reading: Reading): LoadBa
   };
 }
 
-const methods = ["ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"] as const;
+const methods = annotations.method.choices;
 const providers: readonly string[] = ["amphora", "amphorav2", "octavia", "ovn", "f5"];
 
 function chosen(

@@ -8,7 +8,7 @@ import {
   type MemberCreate,
 } from "@causeway/openstack";
 import type { Observed } from "./observed.ts";
-import { annotation } from "./names.ts";
+import { annotation } from "../config/annotations.ts";
 import type { OneStep, Step } from "./steps.ts";
 
 /** The cloud refuses the call for what it is: 400, 403, 409, 501, a quota. */

@@ -1,8 +1,8 @@
 import type { Service } from "@causeway/kubernetes";
 import type { Listener, LoadBalancer } from "@causeway/openstack";
 import type { Observed } from "./observed.ts";
+import { annotation } from "../config/annotations.ts";
 import {
-  annotation,
   isProofTag,
   legacyLoadBalancerName,
   loadBalancerName,

@@ -2,7 +2,8 @@ import { formatCidr, parseCidr } from "@causeway/foundation";
 import type { Service } from "@causeway/kubernetes";
 import type { LbAlgorithm } from "@causeway/openstack";
 import type { LoadBalancerConfig, LoadBalancerPlacement } from "../config/config.ts";
-import { annotation, isProofTag } from "./names.ts";
+import { annotation, annotations, type AnnotationName, type AnnotationOf, wholeNumber } from "../config/annotations.ts";
+import { isProofTag } from "./names.ts";
 
 /** What a Service asks for, after its annotations, its class and cloud.conf have been weighed. */
 export interface Parameters {
@@ -48,6 +49,7 @@ export interface Parameters {
   readonly problems: readonly string[];
 }
 
+/** A Service's annotations, read as the table says; what is malformed is the default, as upstream. */
 class Annotations {
   readonly #values: Readonly<Record<string, string>>;
 
@@ -56,65 +58,61 @@ class Annotations {
   }
 
   /** Present and not empty. */
-  text(key: string): string | undefined {
-    return this.#values[key] === "" ? undefined : this.#values[key];
+  text(name: AnnotationName): string | undefined {
+    return this.raw(name) === "" ? undefined : this.raw(name);
   }
 
   /** Present, even if empty: an empty value wins over the configuration. */
-  raw(key: string): string | undefined {
-    return this.#values[key];
+  raw(name: AnnotationName): string | undefined {
+    return this.#values[annotation[name]];
   }
 
   /** Only "true" and "false" count. */
-  flag(key: string, otherwise: boolean): boolean {
-    const value = this.#values[key];
+  flag(name: AnnotationOf<"flag">, otherwise: boolean = annotations[name].default): boolean {
+    const value = this.raw(name);
     return value === "true" || value === "false" ? value === "true" : otherwise;
   }
 
-  /** What Go's strconv.Atoi does not parse is the default. */
-  number(key: string, otherwise: number): number {
-    const value = this.#values[key];
-    if (value === undefined || !/^[+-]?\d{1,400}$/.test(value)) return otherwise;
-    const whole = BigInt(value.replace("+", ""));
-    return BigInt.asIntN(64, whole) === whole ? Number(whole) : otherwise;
+  number(name: AnnotationOf<"number">, otherwise: number = annotations[name].default): number {
+    return wholeNumber(this.raw(name) ?? "") ?? otherwise;
   }
 }
 
-const methods: readonly string[] = ["ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"];
+const methods: readonly string[] = annotations.method.choices;
 
 /** Weighs annotations against the class and cloud.conf, in cloud-provider-openstack's order of precedence. */
 export function parametersOf(service: Service, config: LoadBalancerConfig): Parameters {
   const from = new Annotations(service);
-  const className = from.text(annotation.class);
+  const className = from.text("class");
   const chosen = className === undefined ? undefined : config.classes.get(className);
-  const proxy = from.text(annotation.proxyProtocol);
+  const proxy = from.text("proxyProtocol");
   const proxyProtocol = proxy === "true" || proxy === "v1" ? "PROXY" : proxy === "v2" ? "PROXYV2" : undefined;
   const insertHeaders = headersOf(from);
-  const method = from.text(annotation.method) ?? config.method;
+  const method = from.text("method") ?? config.method;
   return {
-    internal: config.internal || from.flag(annotation.internal, false),
+    internal: config.internal || from.flag("internal"),
     ...placement(from, chosen, config),
-    portId: from.text(annotation.portId),
-    keepFloatingIp: from.flag(annotation.keepFloatingIp, false),
-    hostname: from.text(annotation.hostname),
+    portId: from.text("portId"),
+    keepFloatingIp: from.flag("keepFloatingIp"),
+    hostname: from.text("hostname"),
     method: isMethod(method) ? method : undefined,
     unknownMethod: method === undefined || isMethod(method) ? undefined : method,
     proxyProtocol,
     insertHeaders,
-    tlsContainerRef: from.raw(annotation.tlsContainerRef) ?? config.defaultTlsContainerRef,
-    connectionLimit: from.number(annotation.connectionLimit, -1),
+    tlsContainerRef: from.raw("tlsContainerRef") ?? config.defaultTlsContainerRef,
+    connectionLimit: from.number("connectionLimit"),
     timeouts: {
-      clientData: from.number(annotation.timeoutClientData, 50_000),
-      memberConnect: from.number(annotation.timeoutMemberConnect, 5_000),
-      memberData: from.number(annotation.timeoutMemberData, 50_000),
-      tcpInspect: from.number(annotation.timeoutTcpInspect, 0),
+      clientData: from.number("timeoutClientData"),
+      memberConnect: from.number("timeoutMemberConnect"),
+      memberData: from.number("timeoutMemberData"),
+      tcpInspect: from.number("timeoutTcpInspect"),
     },
-    flavorId: (from.raw(annotation.flavorId) ?? config.flavorId) || undefined,
-    availabilityZone: (from.raw(annotation.availabilityZone) ?? config.availabilityZone) || undefined,
-    provider: from.text(annotation.provider),
-    tags: [...new Set(listOf(from.text(annotation.tags)))].filter((tag) => !isProofTag(tag)),
+    flavorId: (from.raw("flavorId") ?? config.flavorId) || undefined,
+    availabilityZone: (from.raw("availabilityZone") ?? config.availabilityZone) || undefined,
+    provider: from.text("provider"),
+    tags: [...new Set(listOf(from.text("tags")))].filter((tag) => !isProofTag(tag)),
     monitor: monitorOf(from, config),
-    nodeSelector: from.raw(annotation.nodeSelector) ?? config.nodeSelector,
+    nodeSelector: from.raw("nodeSelector") ?? config.nodeSelector,
     sourceRanges: sourceRangesOf(service, from),
     problems: problemsOf({
       service,
@@ -127,11 +125,11 @@ export function parametersOf(service: Service, config: LoadBalancerConfig): Para
 
 function headersOf(from: Annotations): string[] {
   const headers = [
-    [annotation.xForwardedFor, "X-Forwarded-For"],
-    [annotation.xForwardedPort, "X-Forwarded-Port"],
-    [annotation.xForwardedProto, "X-Forwarded-Proto"],
+    ["xForwardedFor", "X-Forwarded-For"],
+    ["xForwardedPort", "X-Forwarded-Port"],
+    ["xForwardedProto", "X-Forwarded-Proto"],
   ] as const;
-  return headers.filter(([key]) => from.flag(key, false)).map(([, header]) => header);
+  return headers.filter(([name]) => from.flag(name)).map(([, header]) => header);
 }
 
 /** Of a comma list. */
@@ -152,7 +150,7 @@ type Placed = Pick<Parameters, "networkId" | "subnetId" | "memberSubnetId"> &
 function placement(from: Annotations, chosen: LoadBalancerPlacement | undefined, config: LoadBalancerConfig): Placed {
   return {
     ...vipPlace(from, chosen, config),
-    memberSubnetId: from.text(annotation.memberSubnetId) ?? chosen?.memberSubnetId ?? config.memberSubnetId,
+    memberSubnetId: from.text("memberSubnetId") ?? chosen?.memberSubnetId ?? config.memberSubnetId,
     ...floatingPlace(from, chosen, config),
   };
 }
@@ -163,7 +161,7 @@ function vipPlace(
   chosen: LoadBalancerPlacement | undefined,
   config: LoadBalancerConfig,
 ): Pick<Placed, "networkId" | "subnetId"> {
-  const own = { subnetId: from.text(annotation.subnetId), networkId: from.text(annotation.networkId) };
+  const own = { subnetId: from.text("subnetId"), networkId: from.text("networkId") };
   const places = [own, chosen ?? {}, config];
   const place = places.find((p) => p.subnetId !== undefined || p.networkId !== undefined);
   return { networkId: place?.networkId, subnetId: place?.subnetId };
@@ -176,16 +174,16 @@ function floatingPlace(
   config: LoadBalancerConfig,
 ): Omit<Placed, "networkId" | "subnetId" | "memberSubnetId"> {
   const annotated: FloatingSubnets = {
-    floatingSubnetId: from.text(annotation.floatingSubnetId),
-    floatingSubnet: from.text(annotation.floatingSubnet),
-    floatingSubnetTags: from.text(annotation.floatingSubnetTags),
+    floatingSubnetId: from.text("floatingSubnetId"),
+    floatingSubnet: from.text("floatingSubnet"),
+    floatingSubnetTags: from.text("floatingSubnetTags"),
   };
   // What one of them says is taken as a whole: a name that the Service wants is not overruled by an id of cloud.conf's.
   const said = [chosen ?? {}, annotated, config].find(saysSubnet) ?? {};
   const byId = said.floatingSubnetId !== undefined;
   return {
     floatingNetworkId:
-      (chosen?.floatingNetworkId ?? from.raw(annotation.floatingNetworkId) ?? config.floatingNetworkId) || undefined,
+      (chosen?.floatingNetworkId ?? from.raw("floatingNetworkId") ?? config.floatingNetworkId) || undefined,
     floatingSubnetId: said.floatingSubnetId,
     floatingSubnet: byId ? undefined : said.floatingSubnet,
     floatingSubnetTags: byId ? undefined : said.floatingSubnetTags,
@@ -201,19 +199,19 @@ function saysSubnet({ floatingSubnetId, floatingSubnet, floatingSubnetTags }: Fl
 }
 
 function monitorOf(from: Annotations, config: LoadBalancerConfig): Parameters["monitor"] {
-  if (!from.flag(annotation.enableHealthMonitor, config.createMonitor)) return undefined;
+  if (!from.flag("enableHealthMonitor", config.createMonitor)) return undefined;
   return {
-    delay: from.number(annotation.healthMonitorDelay, config.monitor.delay),
-    timeout: from.number(annotation.healthMonitorTimeout, config.monitor.timeout),
-    maxRetries: from.number(annotation.healthMonitorMaxRetries, config.monitor.maxRetries),
-    maxRetriesDown: from.number(annotation.healthMonitorMaxRetriesDown, config.monitor.maxRetriesDown),
+    delay: from.number("healthMonitorDelay", config.monitor.delay),
+    timeout: from.number("healthMonitorTimeout", config.monitor.timeout),
+    maxRetries: from.number("healthMonitorMaxRetries", config.monitor.maxRetries),
+    maxRetriesDown: from.number("healthMonitorMaxRetriesDown", config.monitor.maxRetriesDown),
   };
 }
 
 /** As the cloud will show them, each once; what is no CIDR stays as it is, to be told. */
 function sourceRangesOf(service: Service, from: Annotations): readonly string[] {
   const own = service.spec.loadBalancerSourceRanges ?? [];
-  const asked = listOf(own.length > 0 ? own.join(",") : from.text(annotation.sourceRanges));
+  const asked = listOf(own.length > 0 ? own.join(",") : from.text("sourceRanges"));
   const networks = asked.map((range) => {
     const cidr = parseCidr(range);
     return cidr ? formatCidr(cidr) : range;

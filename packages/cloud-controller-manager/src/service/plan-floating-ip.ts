@@ -1,7 +1,8 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
 import type { Observed } from "./observed.ts";
-import { annotation, floatingIpDescription, isOurFloatingIp } from "./names.ts";
+import { annotation } from "../config/annotations.ts";
+import { floatingIpDescription, isOurFloatingIp } from "./names.ts";
 import { isOwner } from "./ownership.ts";
 import type { AddressStep } from "./steps.ts";
 

@@ -5,7 +5,7 @@ import { createBody, lbTags } from "./create-body.ts";
 import { desiredPorts, invalidRanges, type DesiredPort } from "./desired.ts";
 import { serviceFinalizer, wantsLoadBalancer } from "./concern.ts";
 import type { Observed } from "./observed.ts";
-import { annotation } from "./names.ts";
+import { annotation } from "../config/annotations.ts";
 import { isOwner, othersTags, ownListeners, sharerTag } from "./ownership.ts";
 import { planAdoption } from "./plan-adoption.ts";
 import { planBroken, stuckEvents } from "./plan-broken.ts";

@@ -1,5 +1,5 @@
 import type { LoadBalancerIngress, Service } from "@causeway/kubernetes";
-import { annotation } from "./names.ts";
+import { annotation } from "../config/annotations.ts";
 import type { Parameters } from "./parameters.ts";
 
 /** Octavia's limit of names and tags. */

@@ -1,9 +1,17 @@
-import type { PlannedEvent } from "@causeway/kubernetes";
+import type { PlannedEvent, Service } from "@causeway/kubernetes";
 import { restriction, type ProviderLimits } from "@causeway/octavia-tree";
 import { ownRanges } from "./desired.ts";
 import type { Observed } from "./observed.ts";
 import { isHostname } from "./hostname.ts";
-import { annotation, prefix } from "./names.ts";
+import {
+  annotation,
+  annotationKeys,
+  isMalformed,
+  knownAnnotation,
+  prefix,
+  type ServiceAnnotation,
+} from "../config/annotations.ts";
+import { suggestion } from "../config/suggestion.ts";
 
 /** What the Service asks for and will not get: never in silence. */
 export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedEvent[] {
@@ -63,9 +71,34 @@ export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedE
       "the load balancer provider has no session persistence",
     ],
   ];
-  return warnings
+  return [...warnings, ...misspelled(service)]
     .filter(([, holds]) => holds)
     .map(([reason, , message]): PlannedEvent => ({ type: "Warning", reason, message }));
+}
+
+/** Of so many wrong annotations at most an event speaks: who writes Services pays for few. */
+const mostNamed = 5;
+
+/** Annotations that are not known, and values that cannot be read: upstream takes the default in silence. */
+function misspelled(service: Service): [string, boolean, string][] {
+  const given = Object.entries(service.metadata.annotations ?? {});
+  const unknown = given.filter(([key]) => key.startsWith(prefix) && !knownAnnotation(key)).slice(0, mostNamed);
+  const malformed = given.flatMap(([key, value]) => {
+    const known = knownAnnotation(key);
+    // An unknown method has a warning of its own.
+    if (!known || key === annotation.method || !isMalformed(known, value)) return [];
+    return [`${key} is "${value.slice(0, 64)}", and not ${wantedOf(known)}; its default is used`];
+  });
+  const nameless = unknown.map(([key]) => `${key} is not known${suggestion(key.slice(0, 100), annotationKeys)}`);
+  return [
+    ["LoadBalancerAnnotationUnknown", unknown.length > 0, nameless.join("; ")],
+    ["LoadBalancerAnnotationInvalid", malformed.length > 0, malformed.slice(0, mostNamed).join("; ")],
+  ];
+}
+
+function wantedOf({ form, choices = [] }: ServiceAnnotation): string {
+  if (form === "flag") return "true or false";
+  return form === "number" ? "a whole number" : `one of ${choices.join(", ")}`;
 }
 
 /** Does the Service itself have an annotation that begins so? */

@@ -1,7 +1,7 @@
 import type { Service } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer, SecurityGroup } from "@causeway/openstack";
+import { annotation } from "../config/annotations.ts";
 import {
-  annotation,
   floatingIpDescription,
   loadBalancerDescription,
   loadBalancerName,

@@ -17,7 +17,8 @@ import { defaultCloudConfig, type LoadBalancerConfig } from "../config/config.ts
 import { eligibleNodes } from "../service/desired.ts";
 import type { Observed } from "../service/observed.ts";
 import { matchingSubnets } from "../service/floating-subnets.ts";
-import { annotation, floatingIpDescription, loadBalancerName } from "../service/names.ts";
+import { annotation } from "../config/annotations.ts";
+import { floatingIpDescription, loadBalancerName } from "../service/names.ts";
 import { formerName } from "../service/ownership.ts";
 import { parametersOf } from "../service/parameters.ts";
 import { plan } from "../service/plan.ts";

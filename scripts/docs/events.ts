@@ -1,0 +1,91 @@
+import type { Page } from "./page.ts";
+import { places, property, sourceFiles, texts, type Place, type SyntaxNode } from "./source/syntax.ts";
+import { table } from "./table.ts";
+
+interface EventRow {
+  readonly package: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+interface Maker {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly types: readonly string[];
+  readonly reason: string;
+  readonly message: string | undefined;
+}
+
+const isType = (text: string): boolean => text === "Normal" || text === "Warning";
+const functions = ["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"];
+
+/** Every event that the sources write, by package. */
+function eventsOf(root: string): EventRow[] {
+  return sourceFiles(root, /"(Normal|Warning)"/).flatMap((file) => {
+    const all = [...places(file.program)];
+    const makers: Maker[] = [];
+    const rows = all.flatMap(({ node, within }): EventRow[] => {
+      if (node.type !== "ObjectExpression") return [];
+      const types = texts(property(node, "type"), within).filter(isType);
+      const reason = property(node, "reason");
+      if (types.length === 0 || reason === undefined) return [];
+      const reasons = texts(reason, within);
+      const maker = reasons.length === 0 ? makerOf(node, types, within) : undefined;
+      if (maker) makers.push(maker);
+      const messages = texts(property(node, "message"), within);
+      return crossed(file.package, types, reasons, messages);
+    });
+    const made = all.flatMap((place) => makers.flatMap((maker) => callOf(file.package, maker, place)));
+    return [...rows, ...made];
+  });
+}
+
+function crossed(
+  name: string,
+  types: readonly string[],
+  reasons: readonly string[],
+  messages: readonly string[],
+): EventRow[] {
+  const message = messages.length > 2 ? "" : messages.join(" / ");
+  return reasons.map((reason, index) => ({ package: name, type: types[index] ?? types[0] ?? "", reason, message }));
+}
+
+/** The function around an event whose reason is its parameter. */
+function makerOf(node: SyntaxNode, types: readonly string[], within: readonly SyntaxNode[]): Maker | undefined {
+  const at = within.findIndex(({ type }) => functions.includes(type));
+  const made = within[at];
+  const outer = within[at + 1];
+  const name = ((made?.["id"] ?? outer?.["id"]) as SyntaxNode | null | undefined)?.["name"] as string | undefined;
+  const reason = property(node, "reason")?.["name"] as string | undefined;
+  if (made === undefined || name === undefined || reason === undefined) return undefined;
+  const parameters = (made["params"] as SyntaxNode[]).map((each) => (each["name"] as string | undefined) ?? "");
+  return { name, parameters, types, reason, message: property(node, "message")?.["name"] as string | undefined };
+}
+
+function callOf(name: string, maker: Maker, { node, within }: Place): EventRow[] {
+  if (node.type !== "CallExpression" || (node["callee"] as SyntaxNode)["name"] !== maker.name) return [];
+  const given = node["arguments"] as SyntaxNode[];
+  const argument = (parameter: string | undefined) => texts(given[maker.parameters.indexOf(parameter ?? "")], within);
+  return crossed(name, maker.types, argument(maker.reason), argument(maker.message));
+}
+
+/** One page with the events of all controllers. */
+export function eventsPage(root: string): Page {
+  const events = eventsOf(root);
+  const sections = [...new Set(events.map((each) => each.package))].map((name) => {
+    const own = events.filter((each) => each.package === name);
+    const reasons = [...new Set(own.map(({ reason }) => reason))].sort();
+    const rows = reasons.map((reason) => {
+      const same = own.filter((each) => each.reason === reason);
+      const unique = (texts: readonly string[]) => [...new Set(texts.filter((text) => text !== ""))].sort().join(" / ");
+      return [`\`${reason}\``, unique(same.map(({ type }) => type)), unique(same.map(({ message }) => message))];
+    });
+    return `## ${name}\n\n${table(["reason", "type", "message"], rows)}`;
+  });
+  const intro =
+    "Generated from the sources: every event by the package that writes it (`kubectl get events`). `…` stands for what is known when it is\n" +
+    "written; a message that is computed as a whole is empty here. Warnings say what to do in their text or by an error's code, which\n" +
+    "[errors](errors/) lists.";
+  return { path: "docs/reference/events.md", text: `${["# Events", intro, ...sections].join("\n\n")}\n` };
+}
