@@ -1,13 +1,17 @@
 /**
- * `npm run test:charts`: our Helm charts, linted and rendered by helm. With their own values those of deploy/NAME are exactly the objects of the plain manifests;
- * with all options on each document is valid, too. Builds helm with Go at first, from tools/helm, into the user's cache directory.
+ * `npm run test:charts`: our Helm charts, linted and rendered by helm. With their own values those of deploy/NAME are exactly the objects
+ * of the plain manifests; with all options on each document is valid, too. Each is then installed, upgraded, rolled back and removed on a
+ * real kube-apiserver and on ours, which also take all plain manifests of deploy/. Builds helm, kubectl and kube-apiserver with Go at first, into the user's cache directory.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parseAllDocuments } from "yaml";
-import { buildMissing, cached, pinnedVersion, root } from "./kubernetes-programs.ts";
+import { installProblems, manifestProblems, type Rights } from "../test/charts/install.ts";
+import type { ServerName } from "../test/contracts/kubernetes/interface.ts";
+import { startServer } from "../test/programs/servers.ts";
+import { buildMissing, cached, kubernetesBinaries, pinnedVersion, root } from "./kubernetes-programs.ts";
 
 const MODULE = "helm.sh/helm/v3";
 /** A helm that is built without its release script takes an old one for the cluster. */
@@ -23,6 +27,9 @@ interface Chart {
   /** Values that turn every option on, and kinds that they add. */
   readonly options: readonly string[];
   readonly kinds: readonly string[];
+  /** Options for which a cluster needs no CRD of others. */
+  readonly upgrade: readonly string[];
+  readonly rights: readonly Rights[];
 }
 
 const charts: readonly Chart[] = [
@@ -31,6 +38,19 @@ const charts: readonly Chart[] = [
     needed: ["cloudConfig=[Global]"],
     options: ["serviceMonitor.enabled=true", "clusterCIDR=10.244.0.0/16"],
     kinds: ["ServiceMonitor"],
+    upgrade: ["clusterCIDR=10.244.0.0/16", "replicas=3"],
+    rights: [
+      {
+        account: "release",
+        granted: [
+          "patch nodes --subresource=status",
+          "patch services --subresource=status",
+          "create events",
+          "create tokenreviews.authentication.k8s.io",
+        ],
+        refused: ["list secrets", "get pods", "create services", "patch clusterroles.rbac.authorization.k8s.io"],
+      },
+    ],
   },
   {
     name: "cinder-csi",
@@ -48,6 +68,15 @@ const charts: readonly Chart[] = [
       "volumeGroupSnapshotClasses[0].parameters.group-type=consistent",
     ],
     kinds: ["Secret", "VolumeSnapshotClass", "VolumeGroupSnapshotClass"],
+    upgrade: ["storageClass.delete.isDefault=true", "pvcAnnotations=true"],
+    rights: [
+      {
+        account: "csi-cinder-controller-sa",
+        granted: ["create persistentvolumes", "patch volumeattachments.storage.k8s.io --subresource=status"],
+        refused: ["list secrets", "create pods", "delete nodes"],
+      },
+      { account: "csi-cinder-node-sa", granted: [], refused: ["get nodes", "list secrets", "list persistentvolumes"] },
+    ],
   },
   {
     name: "manila-csi",
@@ -59,6 +88,15 @@ const charts: readonly Chart[] = [
       "volumeSnapshotClasses[0].name=snap",
     ],
     kinds: ["ConfigMap", "VolumeSnapshotClass"],
+    upgrade: ["topologyAwarenessEnabled=true", "runtimeConfig=text"],
+    rights: [
+      {
+        account: "openstack-manila-csi-controllerplugin",
+        granted: ["create persistentvolumes"],
+        refused: ["create pods", "delete nodes", "create secrets"],
+      },
+      { account: "openstack-manila-csi-nodeplugin", granted: [], refused: ["list secrets", "list nodes"] },
+    ],
   },
 ];
 
@@ -83,6 +121,14 @@ function helm(program: string, args: readonly string[]): string {
   return stdout;
 }
 
+/** The texts of the plain manifests in a folder below deploy. */
+function manifestsOf(folder: string): readonly string[] {
+  const files = readdirSync(join(root, "deploy", folder)).filter((file) => file.endsWith(".yaml"));
+  return files.map((file) => readFileSync(join(root, "deploy", folder, file), "utf8"));
+}
+
+const plainFolders = readdirSync(join(root, "deploy")).filter((folder) => manifestsOf(folder).length > 0);
+
 /** What is wrong with the chart. */
 function problemsOf(program: string, { name, plain, needed = [], options, kinds }: Chart): readonly string[] {
   const folder = join(root, "deploy/charts", name);
@@ -95,31 +141,64 @@ function problemsOf(program: string, { name, plain, needed = [], options, kinds 
   const missing = kinds.filter((kind) => ![...all.values()].some((each) => each.kind === kind));
   const problems = missing.map((kind) => `no ${kind} with every option on`);
   if (plain === undefined) return problems;
-  const files = readdirSync(join(root, "deploy", plain)).filter((file) => file.endsWith(".yaml"));
-  const expected = objectsOf(
-    files.map((file) => readFileSync(join(root, "deploy", plain, file), "utf8")).join("\n---\n"),
-  );
+  const expected = objectsOf(manifestsOf(plain).join("\n---\n"));
   const names = [...new Set([...own.keys(), ...expected.keys()])];
   const different = names.filter((key) => !isDeepStrictEqual(own.get(key), expected.get(key)));
   return [...problems, ...different.map((key) => `${key} is not as in deploy/${plain}`)];
 }
 
+const servers: readonly ServerName[] = ["kube-apiserver", "causeway"];
+
+/** Every chart on the server: its name there, and what is wrong. */
+async function installAll(
+  server: ServerName,
+  helm: string,
+  kubernetes: string,
+): Promise<[string, readonly string[]][]> {
+  const { name, kubeconfig, dir, close } = await startServer(server);
+  const stage = { helm, kubectl: join(kubernetes, "kubectl"), kubeconfig, dir };
+  try {
+    const results: [string, readonly string[]][] = [];
+    for (const chart of charts) {
+      const installed = { ...chart, needed: chart.needed ?? [], folder: join(root, "deploy/charts", chart.name) };
+      results.push([`${chart.name} on ${name}`, await installProblems(stage, installed)]);
+    }
+    for (const folder of plainFolders) {
+      results.push([`deploy/${folder} on ${name}`, await manifestProblems(stage, manifestsOf(folder))]);
+    }
+    return results;
+  } finally {
+    await close();
+  }
+}
+
+function report(what: string, problems: readonly string[]): boolean {
+  console.log([`${what}: ${problems.length === 0 ? "passed" : "failed"}`, ...problems].join("\n  "));
+  return problems.length === 0;
+}
+
 async function main(): Promise<number> {
   const folder = join(root, "tools/helm");
+  const all = charts.length * (1 + servers.length) + plainFolders.length * servers.length;
   const program = { name: "helm", source: `${MODULE}/cmd/helm`, flags: "-s -w" };
   const built = await buildMissing([program], folder, cached(`helm-${pinnedVersion(folder, MODULE)}`));
   if ("reason" in built) {
-    console.log(`skipped: no helm here: ${built.reason}\n0 passed, 0 failed, ${charts.length} skipped`);
+    console.log(`skipped: no helm here: ${built.reason}\n0 passed, 0 failed, ${all} skipped`);
     return 0;
   }
-  let failed = 0;
-  for (const chart of charts) {
-    const problems = problemsOf(join(built.dir, "helm"), chart);
-    failed += problems.length > 0 ? 1 : 0;
-    console.log([`${chart.name}: ${problems.length === 0 ? "passed" : "failed"}`, ...problems].join("\n  "));
+  const helm = join(built.dir, "helm");
+  const results = charts.map((chart) => report(chart.name, problemsOf(helm, chart)));
+  const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver", "kubectl"]);
+  if ("reason" in kubernetes) console.log(`skipped: nothing to install on here: ${kubernetes.reason}`);
+  else {
+    process.env["CAUSEWAY_KUBERNETES_BINARIES"] = kubernetes.dir;
+    for (const server of servers)
+      for (const [what, problems] of await installAll(server, helm, kubernetes.dir))
+        results.push(report(what, problems));
   }
-  console.log(`${charts.length - failed} passed, ${failed} failed, 0 skipped`);
-  return failed > 0 ? 1 : 0;
+  const passed = results.filter(Boolean).length;
+  console.log(`${passed} passed, ${results.length - passed} failed, ${all - results.length} skipped`);
+  return passed < results.length ? 1 : 0;
 }
 
 process.exitCode = await main();
