@@ -127,7 +127,11 @@ function manifestsOf(folder: string): readonly string[] {
   return files.map((file) => readFileSync(join(root, "deploy", folder, file), "utf8"));
 }
 
-const plainFolders = readdirSync(join(root, "deploy")).filter((folder) => manifestsOf(folder).length > 0);
+/** A static pod and a file of kube-apiserver's: put on a host, not into a cluster. */
+const ofHosts = "barbican-kms";
+const plainFolders = readdirSync(join(root, "deploy")).filter(
+  (folder) => folder !== ofHosts && manifestsOf(folder).length > 0,
+);
 
 /** What is wrong with the chart. */
 function problemsOf(program: string, { name, plain, needed = [], options, kinds }: Chart): readonly string[] {
