@@ -33,7 +33,9 @@ function labelsOf(node: SyntaxNode | undefined, within: readonly SyntaxNode[]): 
   if (node?.type === "Identifier") return labelsOf(declared(node["name"] as string, within), within);
   if (node?.type === "TSAsExpression") return labelsOf(node["expression"] as SyntaxNode, within);
   const elements = (node?.["elements"] ?? []) as SyntaxNode[];
-  return elements.flatMap((each) => texts(each, within)).join(", ");
+  const inner = (each: SyntaxNode) =>
+    each.type === "SpreadElement" ? [labelsOf(each["argument"] as SyntaxNode, within)] : texts(each, within);
+  return elements.flatMap(inner).join(", ");
 }
 
 /** One page with the metrics of all programs. */

@@ -8,10 +8,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parseAllDocuments } from "yaml";
-import { installProblems, manifestProblems, type Rights } from "../test/charts/install.ts";
-import type { ServerName } from "../test/contracts/kubernetes/interface.ts";
-import { startServer } from "../test/programs/servers.ts";
-import { buildMissing, cached, kubernetesBinaries, pinnedVersion, root } from "./kubernetes-programs.ts";
+import { installProblems, manifestProblems, type Rights } from "./install.ts";
+import type { ServerName } from "../contracts/kubernetes/interface.ts";
+import { startServer } from "../programs/servers.ts";
+import { buildMissing, cached, kubernetesBinaries, pinnedVersion, root } from "../../scripts/kubernetes-programs.ts";
 
 const MODULE = "helm.sh/helm/v3";
 /** A helm that is built without its release script takes an old one for the cluster. */
