@@ -104,6 +104,13 @@ export interface Simulator {
   content(id: string): string | undefined;
   /** As a server writes to its disk, or a client to a share. False: the server does not have the volume, or the share is gone. */
   write(id: string, write: { readonly content: string; readonly serverId?: string }): boolean;
+  /**
+   * Remembers what is in the cloud under a name (in memory, 32 at most), and gives how to put that back: for a suite whose tests each begin
+   * with the same cloud. Tokens stay valid while their user and project are there. What was under way goes on from there.
+   */
+  snapshot(name: string): () => void;
+  /** Puts the cloud's clock forward: tokens expire, what was under way ends. */
+  advance(milliseconds: number): void;
   /** The servers that have booted, as their hypervisor sees them; it is no request of anybody's. */
   machines(): readonly RunningMachine[];
   /** Undefined without the option. */

@@ -8,6 +8,7 @@ import { Faults } from "./cloud/faults.ts";
 import { listen, requireLoopback } from "./cloud/listen.ts";
 import { answerError, mountServices, type CloudApp, type Mounted } from "./cloud/mount.ts";
 import { neighbours } from "./cloud/neighbours.ts";
+import { Snapshots } from "./cloud/snapshots.ts";
 import { runningMachines } from "./compute/machines.ts";
 import { createMetadataService } from "./compute/metadata-service.ts";
 import { createComputeService } from "./compute/service.ts";
@@ -54,7 +55,8 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
   const network = createNetworkService(kernel, options.extensions);
   const dataPath = options.dataPath === true ? startDataPath(kernel, network) : undefined;
   const heatMagnum = options.heatMagnum === true;
-  const app = assemble(kernel, network, { calls, faults, projectId, dataPath, heatMagnum });
+  const snapshots = new Snapshots(kernel);
+  const app = assemble(kernel, network, { calls, faults, snapshots, projectId, dataPath, heatMagnum });
   kernel.flush();
   const kept = Number(kernel.store.setting("port") ?? 0);
   const server = await listen(app.fetch, { host, port: options.port ?? kept });
@@ -80,6 +82,11 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
     inventory: (project) => kernel.inventory(project === undefined ? undefined : projectId(project)),
     content: (id) => readContent(kernel, id),
     write: (id, write) => writeContent(kernel, id, write),
+    snapshot(name) {
+      snapshots.take(name);
+      return () => void snapshots.restore(name);
+    },
+    advance: (milliseconds) => kernel.advance(milliseconds),
     machines: () => runningMachines(kernel, network),
     dataPath: dataPath && {
       listeners: () => dataPath.listeners(),
@@ -99,6 +106,7 @@ type NetworkService = ReturnType<typeof createNetworkService>;
 interface Handles {
   readonly calls: CallLog;
   readonly faults: Faults;
+  readonly snapshots: Snapshots;
   readonly projectId: (idOrName: string) => string;
   readonly dataPath: DataPath | undefined;
   readonly heatMagnum: boolean;
@@ -106,7 +114,7 @@ interface Handles {
 
 /** All services and the control API in one app. */
 function assemble(kernel: OwnedKernel, network: NetworkService, handles: Handles): CloudApp {
-  const { calls, faults, projectId, dataPath } = handles;
+  const { calls, faults, snapshots, projectId, dataPath } = handles;
   const mounted: Mounted[] = [];
   const identity = createIdentityService(kernel, { region, services: () => mounted });
   seedNetwork(kernel);
@@ -129,7 +137,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, handles: Handles
   const app: CloudApp = new Hono({ getPath: (request) => withoutRootSlash(getPath(request)) });
   app.onError((error, c) => answerError(error, c));
   app.route("/metadata", createMetadataService(kernel, network));
-  const control = controlApp({ kernel, calls, faults, projectId, routes: () => routesOf(mounted) });
+  const control = controlApp({ kernel, calls, faults, snapshots, projectId, routes: () => routesOf(mounted) });
   if (handles.heatMagnum) control.route("/magnum", magnumControl(kernel));
   if (dataPath) control.route("/data-path", dataPathApp(dataPath));
   app.route("/_control", control);

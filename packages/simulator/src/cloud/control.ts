@@ -7,6 +7,7 @@ import type { OutcomeRule } from "../kernel/settings.ts";
 import type { CallLog } from "./calls.ts";
 import { faultRulesOf } from "./fault-rules.ts";
 import type { Faults } from "./faults.ts";
+import { addStateRoutes, type Snapshots } from "./snapshots.ts";
 
 export interface Controlled {
   readonly kernel: OwnedKernel;
@@ -14,6 +15,7 @@ export interface Controlled {
   readonly faults: Faults;
   /** A project's id, from its id or name. */
   readonly projectId: (idOrName: string) => string;
+  readonly snapshots: Snapshots;
   /** What the services serve. */
   readonly routes: () => readonly Route[];
 }
@@ -63,6 +65,7 @@ export function controlApp(controlled: Controlled): Hono {
     return c.json({ faults: faults.rules });
   });
   addSettingRoutes(app, controlled);
+  addStateRoutes(app, kernel, controlled.snapshots);
   return app;
 }
 

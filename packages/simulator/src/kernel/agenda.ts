@@ -53,6 +53,14 @@ export class StoredAgenda implements Agenda {
     this.#next();
   }
 
+  /** To be called when entries or the clock were changed by other hands. */
+  wake(): void {
+    this.#sequence = Math.max(this.#sequence, ...this.#options.table.all().map((entry) => entry.sequence));
+    this.#sleep?.abort.abort();
+    this.#sleep = undefined;
+    this.#next();
+  }
+
   stop(): void {
     this.#running = false;
     this.#sleep?.abort.abort();

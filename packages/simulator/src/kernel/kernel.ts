@@ -3,7 +3,9 @@ import { systemClock, type Clock } from "@causeway/foundation";
 import { StoredAgenda, type AgendaEntry } from "./agenda.ts";
 import type { Identified, Kernel, Table } from "./interface.ts";
 import { delaysOf } from "./delays.ts";
+import { MovableClock } from "./movable-clock.ts";
 import { Settings } from "./settings.ts";
+import { restoreSnapshot, takeSnapshot, type Snapshot } from "./snapshot.ts";
 import { memoryStore, openStore, type Store } from "./store.ts";
 import { StoredTable, type UndoLog } from "./table.ts";
 
@@ -29,12 +31,18 @@ export interface OwnedKernel extends Kernel {
   flush(): void;
   /** Calls `changed` after each flush, whether anything has changed or not. */
   onFlush(changed: () => void): void;
+  /** What is in every table now. */
+  snapshot(): Snapshot;
+  /** Puts back what was there; tables in `kept` only gain what they have lost. */
+  restore(snapshot: Snapshot, kept?: readonly string[]): void;
+  /** Puts the cloud's clock forward, and what is due by then happens. */
+  advance(milliseconds: number): void;
   close(): void;
 }
 
 /** The base of all simulated services. Errors: STATE_TOO_NEW, STATE_IN_USE, STATE_UNREADABLE. */
 export function createKernel(options: KernelOptions = {}): OwnedKernel {
-  const clock = options.clock ?? systemClock;
+  const clock = new MovableClock(options.clock ?? systemClock);
   const store = options.dir === undefined ? memoryStore() : openStore(options.dir);
   const undo: UndoLog = { current: undefined };
   const tables = new Map<string, StoredTable<Identified>>();
@@ -77,6 +85,15 @@ export function createKernel(options: KernelOptions = {}): OwnedKernel {
     start: () => agenda.start(),
     flush,
     onFlush: (changed) => void watchers.push(changed),
+    snapshot: () => takeSnapshot(tables, clock.now()),
+    restore(snapshot, kept = []) {
+      restoreSnapshot(tables, snapshot, { now: clock.now(), kept });
+      agenda.wake();
+    },
+    advance(milliseconds) {
+      clock.advance(milliseconds);
+      agenda.wake();
+    },
     close() {
       agenda.stop();
       store.close();
