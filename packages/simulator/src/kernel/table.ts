@@ -72,7 +72,7 @@ export class StoredTable<T extends Identified> implements Table<T> {
   /** Makes these all there is, in this order. A row that is the same object stays untouched. */
   replace(rows: readonly T[]): void {
     const wanted = new Map(rows.map((row) => [row.id, row]));
-    for (const id of [...this.#objects.keys()]) if (!wanted.has(id)) this.#set(id, undefined);
+    for (const id of this.#objects.keys()) if (!wanted.has(id)) this.#set(id, undefined);
     for (const row of rows) if (this.#objects.get(row.id) !== row) this.#set(row.id, row);
     // The order in which lists come is the map's.
     for (const row of rows) {
