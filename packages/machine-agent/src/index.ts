@@ -8,3 +8,6 @@ export { cgroupOf } from "./real/settings.ts";
 export { fileIdentity, folderDisks, memoryIdentity, type Identity, type IdentityStore } from "./identity.ts";
 export { readCloudConfig, type BootPlan, type InstanceData } from "./cloud-init.ts";
 export { joinConfiguration, type JoinConfiguration } from "./join-configuration.ts";
+export { command, furnish, makeCgroup, writeOwn } from "./real/host.ts";
+export { keepRunning } from "./real/program.ts";
+export { containerdConfiguration, networkTemplate, paths } from "./real/settings.ts";

@@ -1,6 +1,8 @@
 #!/bin/sh
 # One member of a Galera cluster. After a loss of all members each reports how far its data goes, and the one that goes furthest starts the cluster.
 set -eu
+# A shell that is process 1 ignores signals that it has no trap for: the pod would last its whole grace.
+trap 'exit 143' TERM INT
 data=/var/lib/mysql
 set_name=${POD_NAME%-*}
 number=${POD_NAME##*-}
@@ -10,6 +12,11 @@ peers() { i=0; while [ "$i" -lt "$MEMBERS" ]; do echo "$set_name-$i.$members"; i
 client() { mysql --protocol=socket --socket=/run/mysqld/mysqld.sock --user=root --password="$(cat /run/credentials/database.admin)" "$@"; }
 if [ "${1:-}" = ready ]; then
   [ "$(client --batch --skip-column-names --execute "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME='wsrep_local_state'")" = 4 ]
+  exit
+fi
+if [ "${1:-}" = alive ]; then
+  # A server without quorum says so, and refuses other questions.
+  client --execute "SHOW STATUS LIKE 'wsrep_ready'" >/dev/null
   exit
 fi
 if [ ! -d "$data/mysql" ]; then
@@ -48,7 +55,7 @@ if [ "$bootstrap" = yes ]; then
   address=gcomm://
   [ ! -e "$data/grastate.dat" ] || sed -i 's/^safe_to_bootstrap:.*/safe_to_bootstrap: 1/' "$data/grastate.dat"
 else address=gcomm://$(peers | paste -sd, -); fi
-exec mysqld --datadir="$data" --socket=/run/mysqld/mysqld.sock --pid-file=/run/mysqld/mysqld.pid --bind-address=0.0.0.0 \
+exec mysqld --datadir="$data" --socket=/run/mysqld/mysqld.sock --pid-file=/run/mysqld/mysqld.pid --bind-address=0.0.0.0 --skip-name-resolve \
   --binlog-format=ROW --default-storage-engine=InnoDB --innodb-autoinc-lock-mode=2 --innodb-flush-log-at-trx-commit=1 \
   --max-connections=4096 --wsrep-on=ON --wsrep-provider=/usr/lib/galera/libgalera_smm.so --wsrep-cluster-name="$set_name" \
   --wsrep-cluster-address="$address" --wsrep-node-address="$POD_IP" --wsrep-node-name="$POD_NAME" --wsrep-sst-method=rsync \

@@ -20,7 +20,12 @@ export function databaseCluster(owner?: OpenStackService): Component {
     ],
     secrets: ["database.admin"],
     programs: ["galera.sh"],
-    probe: { ask: "command", command: ["/bin/sh", "/programs/galera.sh", "ready"] },
+    probe: {
+      ask: "command",
+      command: ["/bin/sh", "/programs/galera.sh", "ready"],
+      // A member that sends its data to another one, or waits for the others, is not ready, and alive.
+      alive: ["/bin/sh", "/programs/galera.sh", "alive"],
+    },
     grace: { seconds: 120 },
     quorum: "Majority",
     volume: { mountPath: "/var/lib/mysql", size: "database" },
@@ -49,7 +54,8 @@ export function brokerCluster(owner?: OpenStackService): Component {
     ],
     secrets: ["broker.admin", "broker.cookie"],
     programs: ["rabbitmq.sh", "rabbitmq.conf"],
-    probe: { ask: "command", command: ["rabbitmq-diagnostics", "-q", "check_running"] },
+    // It listens once it has started. Its own diagnostics start an Erlang machine for each question.
+    probe: { ask: "tcp", port: "amqp" },
     grace: { seconds: 120 },
     quorum: "Majority",
     volume: { mountPath: "/var/lib/rabbitmq", size: "broker" },

@@ -75,6 +75,7 @@ export const nova: readonly Component[] = [
     name: "nova-api",
     does: "Nova: servers, flavors, key pairs.",
     module: "nova.wsgi.osapi_compute:application",
+    factory: "nova.api.openstack.compute.wsgi:init_application",
     port: 8774,
     publicName: "compute",
     connections: [
@@ -94,6 +95,7 @@ export const nova: readonly Component[] = [
     name: "nova-metadata",
     does: "Metadata of servers.",
     module: "nova.wsgi.metadata:application",
+    factory: "nova.api.metadata.wsgi:init_application",
     port: 8775,
     publicName: "metadata",
     connections: [...backends("nova"), broker("nova"), identity, uses("neutron-server", "api")],

@@ -119,6 +119,7 @@ export const neutron: readonly Component[] = [
     name: "neutron-server",
     does: "Neutron: networks, ports, routers, security groups.",
     module: "neutron.wsgi.api:application",
+    factory: "neutron.cmd.eventlet.server:main_api_eventlet",
     port: 9696,
     publicName: "network",
     connections: [

@@ -34,14 +34,30 @@ const api = (port: number, publicName: string): Port[] => [{ name: "api", port, 
 export function wsgi(
   service: OpenStackService,
   facts: Pick<Component, "name" | "does"> &
-    Partial<Component> & { readonly module: string; readonly port: number; readonly publicName: string },
+    Partial<Component> & {
+      readonly module: string;
+      /** Before 2025.1, where it is another one: `module:factory()` makes the application. */
+      readonly factory?: string;
+      readonly port: number;
+      readonly publicName: string;
+    },
 ): Component {
-  const { module, port, publicName, ...rest } = facts;
+  const { module, factory, port, publicName, ...rest } = facts;
+  const serving = (application: string) => [
+    "uwsgi",
+    "--ini",
+    "/programs/uwsgi.ini",
+    "--http-socket",
+    `:${port}`,
+    "--module",
+    application,
+  ];
   return {
     service,
     kind: "Deployment",
     image: service,
-    command: ["uwsgi", "--ini", "/programs/uwsgi.ini", "--http-socket", `:${port}`, "--module", module],
+    command: serving(module),
+    ...(factory === undefined ? {} : { earlier: { before: "2025.1" as const, command: serving(`${factory}()`) } }),
     placement: "Control",
     scale: "Api",
     ports: api(port, publicName),

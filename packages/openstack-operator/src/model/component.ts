@@ -1,4 +1,4 @@
-import type { OpenStackService } from "@causeway/api";
+import type { OpenStackRelease, OpenStackService } from "@causeway/api";
 
 /** What each process of a cloud is and needs. Everything else (pods, Jobs, Services, policies, budgets, order, docs) derives from it. */
 
@@ -30,7 +30,12 @@ export type Probe =
   | { readonly ask: "http"; readonly path: string; readonly port: string }
   | { readonly ask: "rpc"; readonly topic: string }
   | { readonly ask: "unixctl"; readonly socket: string; readonly command: string; readonly expect?: string }
-  | { readonly ask: "command"; readonly command: readonly string[] }
+  | {
+      readonly ask: "command";
+      readonly command: readonly string[];
+      /** What liveness asks instead. */
+      readonly alive?: readonly string[];
+    }
   | { readonly ask: "tcp"; readonly port: string };
 
 /** How long the process takes to stop: an option of its own, or a number of seconds. */
@@ -74,6 +79,8 @@ export interface Component {
   /** Name of the image below the registry. */
   readonly image: string;
   readonly command: readonly string[];
+  /** Its command in releases before that one. */
+  readonly earlier?: { readonly before: OpenStackRelease; readonly command: readonly string[] };
   readonly placement: Placement;
   readonly scale: "Api" | "Worker" | "Quorum" | "One" | "Node";
   readonly ports?: readonly Port[];

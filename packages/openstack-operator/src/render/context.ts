@@ -88,6 +88,11 @@ export function imageOf({ registry, release, services }: OpenStackDeploymentSpec
   return own ?? `${registry ?? "registry.example.org/openstack"}/${component.image}:${release}`;
 }
 
+/** What a component runs in the deployment's release. */
+export function commandOf({ release }: OpenStackDeploymentSpec, { command, earlier }: Component): readonly string[] {
+  return earlier && release < earlier.before ? earlier.command : command;
+}
+
 /** The configuration that a component reads on the nodes of a group. */
 export function configurationOf(
   { configuration }: Context,

@@ -2,7 +2,7 @@ import type { Container, PodTemplateSpec } from "@causeway/kubernetes";
 import { fileNames } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
 import { labels } from "../model/names.ts";
-import { configurationOf, groupsOf, imageOf, selectorOf, type Context, type NodeGroup } from "./context.ts";
+import { commandOf, configurationOf, groupsOf, imageOf, selectorOf, type Context, type NodeGroup } from "./context.ts";
 import { environmentOf } from "./environment.ts";
 import { drains, DRAIN_SECONDS, graceSeconds, overridesOf } from "./grace.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
@@ -64,7 +64,7 @@ function mainContainer(
   return {
     name: component.name,
     image,
-    command: [...component.command],
+    command: [...commandOf(deployment.spec, component)],
     ...(component.ports
       ? {
           ports: component.ports.map(({ name, port, protocol = "TCP" }) => ({ name, containerPort: port, protocol })),

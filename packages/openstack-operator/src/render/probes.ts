@@ -50,6 +50,6 @@ function handler(component: Component, probe: Probe, question: Question): Record
       };
     }
     case "command":
-      return { exec: { command: [...probe.command] } };
+      return { exec: { command: [...(question === "live" ? (probe.alive ?? probe.command) : probe.command)] } };
   }
 }

@@ -2,6 +2,7 @@ import type { DaemonSet, Deployment, Job, StatefulSet } from "@causeway/kubernet
 import type { Component } from "../model/component.ts";
 import { annotations } from "../model/names.ts";
 import {
+  commandOf,
   configurationOf,
   digestOf,
   groupsOf,
@@ -145,7 +146,7 @@ function jobPod(context: Context, component: Component): unknown {
   const services = component.configuration ?? [];
   return [
     imageOf(deployment.spec, component),
-    component.command,
+    commandOf(deployment.spec, component),
     keys.get(component.name),
     services.map((service) => configurationOf(context, service)?.secret),
     component.programs?.map((name) => programTexts[name]),

@@ -1,0 +1,79 @@
+/** The images of packages/openstack-operator's components: one root file system of Debian 12's packages under many names. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { cached, root } from "../kubernetes-programs.ts";
+import { writeArchive } from "./archive.ts";
+import { fetchPackages, readLock } from "./packages.ts";
+import { makeRootfs } from "./rootfs.ts";
+
+/** The registry that the images are named after. Nothing is fetched from it. */
+export const REGISTRY = "registry.causeway.invalid/openstack";
+/** The release of Debian 12. */
+export const RELEASE = "2022.2";
+const EPOCH = 1_700_000_000;
+const sources = join(root, "tools/openstack-images");
+
+export interface OpenStackImages {
+  /** A folder with the archive alone. */
+  readonly folder: string;
+}
+
+/** Builds the archive, unless it is there for the same packages, files and programs. */
+export async function openStackImages(): Promise<OpenStackImages> {
+  const folder = cached("openstack-images");
+  const file = join(folder, `openstack-${RELEASE}-${revision()}.tar`);
+  if (!existsSync(file)) {
+    console.log(`building images of OpenStack ${RELEASE}, once, into ${file}`);
+    const digest = await buildArchive(file);
+    console.log(`image ${digest}`);
+  }
+  for (const other of readdirSync(folder))
+    if (join(folder, other) !== file && other.endsWith(".tar")) rmSync(join(folder, other));
+  return { folder };
+}
+
+/** Writes the archive; the digest of the image. */
+export async function buildArchive(file: string): Promise<string> {
+  const lock = readLock(readFileSync(join(sources, "packages.lock"), "utf8"));
+  const debs = fetchPackages(lock, cached("openstack-debs"));
+  const work = mkdtempSync(join(cached("openstack-images"), "build-"));
+  try {
+    const rootfs = join(work, "rootfs");
+    mkdirSync(rootfs);
+    makeRootfs(debs, join(sources, "files"), rootfs);
+    const env = ["PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "PYTHONUNBUFFERED=1"];
+    return await writeArchive(rootfs, join(work, "oci"), file, { names: imageNames(), env, epoch: EPOCH });
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** The images of components (packages/openstack-operator/src/catalogue) whose programs are among the packages. */
+const IMAGES = [
+  "glance",
+  "keystone",
+  "mariadb",
+  "memcached",
+  "neutron",
+  "nova",
+  "nova-compute",
+  "openvswitch",
+  "ovn",
+  "placement",
+  "rabbitmq",
+];
+
+const imageNames = (): string[] => IMAGES.map((image) => `${REGISTRY}/${image}:${RELEASE}`);
+
+/** Of all that the archive depends on. */
+function revision(): string {
+  const hash = createHash("sha256").update(JSON.stringify(imageNames()));
+  for (const folder of [sources, join(root, "scripts/openstack-images")])
+    for (const path of readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((each) => each.isFile())
+      .map((each) => join(each.parentPath, each.name))
+      .toSorted())
+      if (!path.endsWith(".md")) hash.update(path.slice(root.length)).update(readFileSync(path));
+  return hash.digest("hex").slice(0, 12);
+}

@@ -1,0 +1,107 @@
+/** The root file system of the images: Debian's packages, what their scripts would do at an installation, and compiled Python. */
+import { execFileSync } from "node:child_process";
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+/** What no process reads, or only one of a kind that is not run: clients of Amazon and of VMware, firmware, static libraries, tests. */
+const UNUSED = [
+  "./usr/share/doc/*",
+  "./usr/share/man/*",
+  "./usr/share/locale/*",
+  "./usr/share/lintian/*",
+  "./usr/share/bash-completion/*",
+  "./usr/share/OVMF/*",
+  "./usr/share/ovmf/*",
+  "./usr/share/ieee-data/*",
+  "./usr/lib/*/*.a",
+  "./usr/lib/python3/dist-packages/botocore/*",
+  "./usr/lib/python3/dist-packages/mypy/*",
+  "./usr/lib/python3/dist-packages/mypyc/*",
+  "./usr/lib/python3/dist-packages/numpy/*",
+  "./usr/lib/python3/dist-packages/networkx/tests",
+  "./usr/lib/python3/dist-packages/*/tests/unit",
+  "./usr/lib/python3/dist-packages/*/tests/functional",
+];
+/** Folders that Debian has one level below /usr, with links to them. */
+const MERGED = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
+const PYTHON = "/usr/lib/python3/dist-packages";
+
+/** Fills an empty folder. `files` is laid over what the packages have. */
+export function makeRootfs(debs: readonly string[], files: string, dir: string): void {
+  for (const name of MERGED) {
+    mkdirSync(join(dir, "usr", name), { recursive: true });
+    symlinkSync(`usr/${name}`, join(dir, name));
+  }
+  const excluded = UNUSED.map((path) => `--exclude=${path}`);
+  const unpack = `while read -r deb; do dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink --no-same-owner "$@" || exit; done`;
+  execFileSync("sh", ["-c", unpack, "sh", "-C", dir, ...excluded], { input: debs.map((deb) => `${deb}\n`).join("") });
+  authorities(dir);
+  cpSync(files, dir, { recursive: true, verbatimSymlinks: true });
+  for (const [path, target] of LINKS) {
+    rmSync(join(dir, path), { force: true });
+    symlinkSync(target, join(dir, path));
+  }
+  for (const [from, to] of COPIES) copyFileSync(join(dir, from), join(dir, to));
+  for (const path of FOLDERS) mkdirSync(join(dir, path), { recursive: true });
+  execFileSync("/usr/sbin/ldconfig", ["-r", dir]);
+  rmSync(join(dir, "var/cache/ldconfig"), { recursive: true, force: true });
+  compilePython(dir);
+}
+
+/** What Debian's scripts would link. */
+const LINKS: readonly (readonly [string, string])[] = [
+  ["usr/bin/awk", "mawk"],
+  ["usr/bin/uwsgi_python3", "uwsgi-core"],
+  ["usr/lib/uwsgi/plugins/python3_plugin.so", "python311_plugin.so"],
+];
+/** Files that Debian's scripts copy from /usr/share. */
+const COPIES: readonly (readonly [string, string])[] = [
+  ["usr/share/glance-common/glance-api-paste.ini", "etc/glance/glance-api-paste.ini"],
+  ["usr/share/neutron-common/api-paste.ini", "etc/neutron/api-paste.ini"],
+  ["usr/share/nova-common/api-paste.ini", "etc/nova/api-paste.ini"],
+];
+/** What pods mount or write, so that a container with a read-only root has it. */
+const FOLDERS = [
+  "programs",
+  "run/credentials",
+  "run/openvswitch",
+  "run/ovn",
+  "var/lock",
+  "etc/openvswitch",
+  "var/lib/ovn",
+];
+
+function authorities(dir: string): void {
+  const folder = join(dir, "usr/share/ca-certificates/mozilla");
+  const all = readdirSync(folder)
+    .sort()
+    .map((file) => readFileSync(join(folder, file), "utf8"));
+  mkdirSync(join(dir, "etc/ssl/certs"), { recursive: true });
+  writeFileSync(join(dir, "etc/ssl/certs/ca-certificates.crt"), all.join(""));
+}
+
+/** A root that cannot be written keeps no byte code: without it each start would compile all that it imports. The files do not depend on times. */
+function compilePython(dir: string): void {
+  const compile = ["-m", "compileall", "-q", "-j", "1", "--invalidation-mode", "unchecked-hash"];
+  const env = { PYTHONHASHSEED: "0", PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8" };
+  const skip = String.raw`/(tests|tests_.*|test)/|lib2to3|idlelib`;
+  for (const folder of [PYTHON, "/usr/lib/python3.11"])
+    // Packages have files for other versions of Python, which cannot be compiled: the status says nothing.
+    try {
+      execFileSync("/usr/sbin/chroot", [dir, "/usr/bin/python3", ...compile, "-x", skip, folder], {
+        env,
+        stdio: ["ignore", "ignore", "ignore"],
+      });
+    } catch (error) {
+      if ((error as { status?: number }).status !== 1) throw error;
+    }
+}

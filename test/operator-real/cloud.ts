@@ -1,0 +1,125 @@
+/** The OpenStackDeployment of the rig, and questions to its APIs. */
+import { RELEASE, REGISTRY } from "../../scripts/openstack-images/build.ts";
+import type { Rig } from "./rig.ts";
+
+export const NAME = "cloud";
+const ALL = [
+  "glance",
+  "placement",
+  "barbican",
+  "ovn",
+  "neutron",
+  "libvirt",
+  "nova",
+  "cinder",
+  "heat",
+  "octavia",
+  "horizon",
+] as const;
+type Service = (typeof ALL)[number];
+/** The machine has two processors, which pods share: what they ask for would not fit. */
+const SMALL = { cpu: "10m" };
+
+/** A deployment with databases, broker, cache, Keystone, and these services. */
+export function deployment(services: readonly Service[], more: Record<string, unknown> = {}): object {
+  const small = ["mariadb", "rabbitmq", "memcached", "keystone", ...services].map((name) => ({
+    name,
+    resources: SMALL,
+  }));
+  const off = ALL.filter((name) => !services.includes(name)).map((name) => ({ name, enabled: false }));
+  return {
+    apiVersion: "openstack.causeway.dev/v1alpha1",
+    kind: "OpenStackDeployment",
+    metadata: { name: NAME, namespace: "default" },
+    spec: {
+      release: RELEASE,
+      region: "RegionOne",
+      domain: "cloud.example.org",
+      size: "Tiny",
+      registry: REGISTRY,
+      nodeGroups: [{ name: "all", nodeSelector: { role: "all" }, roles: ["Control", "Compute", "Network"] }],
+      storage: { className: "local" },
+      services: [...small, ...off],
+      ...more,
+    },
+  };
+}
+
+interface Status {
+  readonly phase?: string;
+  readonly ready?: string;
+  readonly components?: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly step?: string;
+    readonly rootCause?: string;
+  }[];
+}
+
+export const statusOf = (rig: Rig): Status => rig.get<{ status?: Status }>("openstackdeployment", NAME).status ?? {};
+
+/** The address of a component's Service. */
+export const serviceAddress = (rig: Rig, component: string): string =>
+  rig.get<{ spec: { clusterIP: string } }>("service", `${NAME}-${component}`).spec.clusterIP;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: string;
+  readonly body: string;
+}
+
+/** A request from inside the machine's network. */
+export async function request(
+  rig: Rig,
+  method: string,
+  url: string,
+  { token, body }: { token?: string; body?: unknown } = {},
+): Promise<Answer> {
+  const args = ["-s", "-i", "-m", "60", "-X", method, "-H", "Content-Type: application/json", "-H", "Expect:"];
+  if (token !== undefined) args.push("-H", `X-Auth-Token: ${token}`);
+  if (body !== undefined) args.push("-d", JSON.stringify(body));
+  const text = await rig.inNetwork("curl", ...args, url);
+  const [head = "", ...rest] = text.split("\r\n\r\n");
+  return { status: Number(head.split(" ")[1]), headers: head, body: rest.join("\r\n\r\n") };
+}
+
+/** A token of the administrator, with the password that the operator made. */
+export async function adminToken(rig: Rig): Promise<string> {
+  const { data } = rig.get<{ data: Record<string, string> }>("secret", `${NAME}-credentials`);
+  const password = Buffer.from(data["keystone.admin"] ?? "", "base64").toString();
+  const domain = { id: "default" };
+  const auth = {
+    identity: { methods: ["password"], password: { user: { name: "admin", domain, password } } },
+    scope: { project: { name: "admin", domain } },
+  };
+  const answer = await request(rig, "POST", `http://${serviceAddress(rig, "keystone-api")}:5000/v3/auth/tokens`, {
+    body: { auth },
+  });
+  const [, token] = /^x-subject-token: (\S+)/im.exec(answer.headers) ?? [];
+  if (answer.status !== 201 || token === undefined)
+    throw new Error(`Keystone: ${answer.status} ${answer.body.slice(0, 500)}`);
+  return token;
+}
+
+/** Restarts of every container of the deployment, by pod. */
+export function restarts(rig: Rig): Record<string, number> {
+  interface Pods {
+    readonly items: readonly {
+      readonly metadata: { readonly name: string };
+      readonly status: {
+        readonly containerStatuses?: readonly { readonly restartCount: number }[];
+        readonly initContainerStatuses?: readonly { readonly restartCount: number }[];
+      };
+    }[];
+  }
+  const { items } = rig.get<Pods>("pods", "-l", `openstack.causeway.dev/deployment=${NAME}`);
+  return Object.fromEntries(
+    items.map(({ metadata, status }) => [
+      metadata.name,
+      [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].reduce(
+        (sum, { restartCount }) => sum + restartCount,
+        0,
+      ),
+    ]),
+  );
+}

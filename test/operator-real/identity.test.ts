@@ -1,0 +1,132 @@
+/** Database, broker, cache and Keystone as real processes, started by the operator in its own order. */
+import { createInterface } from "node:readline";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/processes.ts";
+import { adminToken, deployment, request, restarts, serviceAddress, statusOf } from "./cloud.ts";
+import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
+
+describe("a cloud of real processes with Keystone", () => {
+  let rig: Rig;
+  let token = "";
+  const ready = () => eventually(PATIENCE, () => statusOf(rig).phase === "Ready");
+  const accepted = async (subject: string) => {
+    const url = `http://${serviceAddress(rig, "keystone-api")}:5000/v3/auth/tokens`;
+    const answer = await rig.inNetwork(
+      "curl",
+      "-s",
+      "-o",
+      "/dev/null",
+      "-w",
+      "%{http_code}",
+      "-m",
+      "60",
+      "-H",
+      `X-Auth-Token: ${subject}`,
+      "-H",
+      `X-Subject-Token: ${subject}`,
+      url,
+    );
+    return answer === "200";
+  };
+
+  beforeAll(async () => {
+    rig = await startRig();
+  });
+
+  afterAll(async () => {
+    await rig?.close();
+  });
+
+  test("starts from nothing in the operator's order, with no restart of any container, and Keystone gives a token", async () => {
+    const began = Date.now();
+    rig.apply(volumes(10));
+    rig.apply(deployment([]));
+    await ready();
+    token = await adminToken(rig);
+    console.log(`Keystone gave a token ${Math.round((Date.now() - began) / 1000)} s after the deployment was created`);
+    expect(await accepted(token)).toBe(true);
+    expect(
+      Object.values(restarts(rig)).every((count) => count === 0),
+      JSON.stringify(restarts(rig)),
+    ).toBe(true);
+    const services = await request(rig, "GET", `http://${serviceAddress(rig, "keystone-api")}:5000/v3/services`, {
+      token,
+    });
+    expect(JSON.parse(services.body)).toMatchObject({ services: [{ type: "identity", name: "keystone" }] });
+  });
+
+  test("tokens stay valid through a rotation of the Fernet keys, and new ones are signed with another key", async () => {
+    const keysOf = () => rig.get<{ data: Record<string, string> }>("secret", "cloud-token-keys").data;
+    const before = keysOf();
+    // The keys are as old as the Secret says: they are due.
+    rig.kubectl(
+      "annotate",
+      "secret",
+      "cloud-token-keys",
+      "--overwrite",
+      "openstack.causeway.dev/rotated-at=2020-01-01T00:00:00Z",
+    );
+    await eventually(PATIENCE, () => Object.keys(keysOf()).length > Object.keys(before).length);
+    const staged = before["0"] ?? "";
+    const highest = String(Math.max(...Object.keys(keysOf()).map(Number)));
+    expect(keysOf()[highest]).toBe(staged);
+    const [pod = ""] = Object.keys(restarts(rig)).filter((name) => name.startsWith("cloud-keystone-api"));
+    // The kubelet refreshes the files within about a minute.
+    await eventually(PATIENCE, async () =>
+      (await rig.inContainer(pod, "keystone-api", "ls", "/etc/keystone/fernet-keys")).includes(highest),
+    );
+    expect(await accepted(token)).toBe(true);
+    expect(await accepted(await adminToken(rig))).toBe(true);
+  });
+
+  test("rolling Keystone's API under 50 requests a second fails none of them", async () => {
+    const url = `http://${serviceAddress(rig, "keystone-api")}:5000/v3`;
+    const load = rig.startInNetwork(process.execPath, [join(import.meta.dirname, "load.ts"), url, "50"]);
+    const result = new Promise<string>((resolve) => createInterface({ input: load.stdout! }).once("line", resolve));
+    const podsBefore = Object.keys(restarts(rig)).filter((name) => name.startsWith("cloud-keystone-api"));
+    const configuration = [{ section: "token", option: "allow_expired_window", value: "100000" }];
+    rig.apply(deployment([], { services: changed(configuration) }));
+    await eventually(PATIENCE, () => {
+      const now = Object.keys(restarts(rig)).filter((name) => name.startsWith("cloud-keystone-api"));
+      return now.length > 0 && now.every((name) => !podsBefore.includes(name)) && statusOf(rig).phase === "Ready";
+    });
+    load.stdin!.end();
+    const { sent, seconds, failures, slowest, examples } = JSON.parse(await result) as LoadResult;
+    console.log(
+      `${sent} requests in ${Math.round(seconds)} s while Keystone's API was rolled, ${failures} failed; the slowest took ${Math.round(slowest)} ms`,
+    );
+    expect(examples).toEqual([]);
+    expect(sent).toBeGreaterThan(500);
+  });
+
+  test("a total loss of power costs no committed row: the same token is accepted, and a project is still there", async () => {
+    const keystone = `http://${serviceAddress(rig, "keystone-api")}:5000/v3`;
+    const made = await request(rig, "POST", `${keystone}/projects`, {
+      token,
+      body: { project: { name: "before-the-loss" } },
+    });
+    expect(made.status).toBe(201);
+    const began = Date.now();
+    await rig.powerOff();
+    await rig.powerOn();
+    await eventually(PATIENCE, () => accepted(token));
+    console.log(`Keystone accepted tokens again ${Math.round((Date.now() - began) / 1000)} s after the power was lost`);
+    const { body } = await request(rig, "GET", `${keystone}/projects?name=before-the-loss`, { token });
+    expect(JSON.parse(body)).toMatchObject({ projects: [{ name: "before-the-loss" }] });
+    await ready();
+  });
+});
+
+function changed(configuration: readonly object[]): object[] {
+  const { spec } = deployment([]) as { spec: { services: { name: string }[] } };
+  return spec.services.map((each) => (each.name === "keystone" ? { ...each, configuration } : each));
+}
+
+interface LoadResult {
+  readonly sent: number;
+  readonly seconds: number;
+  readonly failures: number;
+  readonly slowest: number;
+  readonly examples: readonly string[];
+}

@@ -1,0 +1,46 @@
+/** Requests at an even rate, each with a connection of its own; what failed. Runs inside the machine's network: `node load.ts URL PER_SECOND`. Ends with its input. */
+import { request } from "node:http";
+
+const [url = "", rate = "50"] = process.argv.slice(2);
+const pending = new Set<Promise<void>>();
+const failures: string[] = [];
+let [sent, slowest] = [0, 0];
+
+function ask(): Promise<void> {
+  const began = performance.now();
+  return new Promise((resolve) => {
+    const done = (problem?: string) => {
+      slowest = Math.max(slowest, performance.now() - began);
+      if (problem !== undefined) failures.push(problem);
+      resolve();
+    };
+    const outgoing = request(url, { agent: false, timeout: 60_000 }, (incoming) => {
+      incoming.resume();
+      incoming.once("error", (error) => done(error.message));
+      incoming.once("end", () => done(incoming.statusCode === 200 ? undefined : `status ${incoming.statusCode}`));
+    });
+    outgoing.once("timeout", () => outgoing.destroy(new Error("no answer within 60 s")));
+    outgoing.once("error", (error) => done(error.message));
+    outgoing.end();
+  });
+}
+
+// A late timer sends what is due by then, so that the rate holds on a busy machine.
+const start = performance.now();
+const timer = setInterval(() => {
+  const due = Math.floor(((performance.now() - start) / 1000) * Number(rate));
+  for (; sent < due; sent++) {
+    const asked = ask().finally(() => pending.delete(asked));
+    pending.add(asked);
+  }
+}, 10);
+process.stdin.resume();
+process.stdin.once("end", () => {
+  clearInterval(timer);
+  const seconds = (performance.now() - start) / 1000;
+  void Promise.all(pending).then(() => {
+    process.stdout.write(
+      `${JSON.stringify({ sent, seconds, failures: failures.length, slowest, examples: failures.slice(0, 5) })}\n`,
+    );
+  });
+});
