@@ -21,7 +21,7 @@ export { poolChanges, poolOf, removal, transport } from "./plan-pool.ts";
 export { nextTreeChange, treeChanges, type AnyTreeStep, type ObservedTree, type Ownership } from "./plan-tree.ts";
 export { PolicyDetails } from "./policy-details.ts";
 export { policyName, rulesNamed, type ObservedPolicy } from "./policy-key.ts";
-export { asWritten, PoolDetails, type ObservedPool } from "./pool-details.ts";
+export { asWritten, PoolDetails, type ObservedPool, type PoolRecord } from "./pool-details.ts";
 export { defaultProvider, isSameProvider, limitsOf, type MemberCosts, type ProviderLimits } from "./provider.ts";
 export { sameSet } from "./same-set.ts";
 export {

@@ -59,3 +59,28 @@ test("rejects each of its callers when the list fails, and lists again for the n
   fails = false;
   expect(await details.of(listener("a"), signal)).toHaveLength(1);
 });
+
+test("a list of the project serves every listener that was known when it began and has not changed since", async () => {
+  const queries: object[] = [];
+  const ids = ["a", "b", "c", "d", "e"];
+  const details = new PolicyDetails(cloudOf(ids, queries), () => ids.map(listener));
+  await Promise.all(["a", "b", "c"].map((id) => details.of(listener(id), signal)));
+  expect((await details.of(listener("d"), signal)).map((each) => each.policy.id)).toEqual(["p-d"]);
+  expect(queries).toEqual([{ project_id: "project" }]);
+  details.forget("d");
+  await details.of(listener("d"), signal);
+  await details.of({ ...listener("e"), updated_at: "2026-01-01T00:00:00" }, signal);
+  expect(queries).toEqual([{ project_id: "project" }, { listener_id: "d" }, { listener_id: "e" }]);
+});
+
+test("a list of the project says nothing of a listener whose policies are changed while it is under way", async () => {
+  const queries: object[] = [];
+  const ids = ["a", "b", "c", "d"];
+  const details = new PolicyDetails(cloudOf(ids, queries), () => ids.map(listener));
+  const many = Promise.all(["a", "b", "c"].map((id) => details.of(listener(id), signal)));
+  await new Promise((done) => setImmediate(done));
+  const late = details.of(listener("d"), signal);
+  details.forget("d");
+  await Promise.all([many, late]);
+  expect(queries).toContainEqual({ listener_id: "d" });
+});

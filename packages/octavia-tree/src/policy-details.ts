@@ -12,18 +12,29 @@ interface Kept {
 /** So many listeners at once cost less by one list of the project's policies. */
 const MANY = 3;
 
+/** A list of the project's policies, and what it shows of listeners that were known before it began: their entries of that time. */
+interface Wide {
+  readonly entries: Map<string, string>;
+  readonly list: Promise<ReadonlyMap<string, readonly L7Policy[]>>;
+}
+
 /**
  * L7 policies and their rules, which no list of listeners contains. They are read once for each listener, and again when the listener's own
  * entry (its policies' ids, its time of change) differs. What we wrote is not read. The rules of a policy are read unless its name proves them.
+ * A list of the project serves all listeners that were known when it began, as long as they have the same entries.
  */
 export class PolicyDetails {
   readonly #cloud: Cloud;
   readonly #kept = new Map<string, Kept>();
   /** Listeners whose policies the next list is to contain. */
   #batch: { readonly ids: Set<string>; readonly list: Promise<readonly L7Policy[]> } | undefined;
+  readonly #listeners: () => readonly Listener[];
+  #wide: Wide | undefined;
 
-  constructor(cloud: Cloud) {
+  /** `listeners` are all that are known at a moment. */
+  constructor(cloud: Cloud, listeners: () => readonly Listener[] = () => []) {
     this.#cloud = cloud;
+    this.#listeners = listeners;
   }
 
   async of(listener: Listener, signal: AbortSignal): Promise<readonly ObservedPolicy[]> {
@@ -42,7 +53,7 @@ export class PolicyDetails {
   async #read(listener: Listener, signal: AbortSignal): Promise<ObservedPolicy[]> {
     if ((listener.l7policies ?? []).length === 0) return [];
     const { loadBalancing } = this.#cloud;
-    const policies = await unlessAborted(this.#list(listener.id), signal);
+    const policies = await unlessAborted(this.#found(listener), signal);
     const read: ObservedPolicy[] = [];
     for (const policy of policies)
       read.push({
@@ -50,6 +61,16 @@ export class PolicyDetails {
         rules: isProved(policy) ? undefined : await loadBalancing.l7Rules(policy.id).all({}, { signal }),
       });
     return read;
+  }
+
+  /** From the list of the project, if that was begun with this entry; else by a list. */
+  async #found(listener: Listener): Promise<readonly L7Policy[]> {
+    const wide = this.#wide;
+    if (wide?.entries.get(listener.id) !== entryOf(listener)) return this.#list(listener.id);
+    const found = (await wide.list).get(listener.id) ?? [];
+    // Once for each listener: what is read again is read because it is old.
+    const current = wide.entries.delete(listener.id);
+    return current ? found : this.#list(listener.id);
   }
 
   /** Callers of one moment share a list: of one listener, or of the project where they are many. It begins after the last of them called. */
@@ -67,20 +88,34 @@ export class PolicyDetails {
     await new Promise((done) => setImmediate(done));
     this.#batch = undefined;
     const { l7Policies } = this.#cloud.loadBalancing;
-    if (ids.size >= MANY) return l7Policies.all({ project_id: await this.#cloud.projectId() });
+    if (ids.size >= MANY) return this.#listWide(ids);
     const lists = [...ids].map((id) => l7Policies.all({ listener_id: id }));
     return (await Promise.all(lists)).flat();
+  }
+
+  async #listWide(ids: ReadonlySet<string>): Promise<readonly L7Policy[]> {
+    const { l7Policies } = this.#cloud.loadBalancing;
+    const project_id = await this.#cloud.projectId();
+    const others = this.#listeners().filter(({ id }) => !ids.has(id) && !this.#kept.has(id));
+    const all = l7Policies.all({ project_id });
+    const list = all.then((found) => Map.groupBy(found, (policy) => policy.listener_id));
+    const wide = { entries: new Map(others.map((each) => [each.id, entryOf(each)])), list };
+    this.#wide = wide;
+    list.catch(() => this.#wide === wide && (this.#wide = undefined));
+    return all;
   }
 
   /** The cloud accepted a change of ours: what is kept becomes what `change` makes of it. */
   wrote(listenerId: string, change: (before: readonly ObservedPolicy[]) => readonly ObservedPolicy[]): void {
     const before = this.#kept.get(listenerId);
     if (before) this.#kept.set(listenerId, { ...before, policies: change(before.policies), written: true });
+    this.#wide?.entries.delete(listenerId);
   }
 
   /** What was read before is old, whatever the entry says. */
   forget(listenerId: string): void {
     this.#kept.delete(listenerId);
+    this.#wide?.entries.delete(listenerId);
   }
 }
 

@@ -1,22 +1,24 @@
 import { expect, test } from "vitest";
 import type { Cloud, LoadBalancer, Member, Pool } from "@causeway/openstack";
-import { asWritten, PoolDetails } from "./pool-details.ts";
+import { asWritten, PoolDetails, type PoolRecord } from "./pool-details.ts";
 
 /** The load balancer, whose time of change is none here. */
 const settled = { updated_at: null };
 const signal = new AbortController().signal;
 const aPool = (ids: readonly string[]): Pool => ({ id: "p", members: ids.map((id) => ({ id })) }) as unknown as Pool;
-const aMember = (id: string): Member => ({ id, address: `10.0.0.${id}`, protocol_port: 30_000, weight: 1 }) as Member;
+const aMember = (id: string): Member =>
+  ({ id, address: `10.0.0.${id}`, protocol_port: 30_000, weight: 1, provisioning_status: "ACTIVE" }) as Member;
 
 /** A cloud that has these members, and counts how often it is asked for them. */
-function setUp(ids: readonly string[]) {
+function setUp(ids: readonly string[], record?: PoolRecord) {
   const world = { members: ids.map(aMember), reads: 0 };
   const all = async (): Promise<Member[]> => {
     world.reads += 1;
     return world.members;
   };
-  const cloud = { loadBalancing: { members: () => ({ all }) } } as unknown as Cloud;
-  return { world, details: new PoolDetails(cloud) };
+  const healthMonitors = { find: async () => undefined };
+  const cloud = { loadBalancing: { members: () => ({ all }), healthMonitors } } as unknown as Cloud;
+  return { world, details: new PoolDetails(cloud, record) };
 }
 
 test("a pool's members are read once, and again when its entry is another", async () => {
@@ -119,4 +121,55 @@ test("a list from while our write was under way is not taken for what became of 
   expect(world.reads).toBe(1);
   await details.of(aPool(["2", "4"]), settled, signal);
   expect(world.reads).toBe(2);
+});
+
+/** A record that remembers what it is given. */
+function aRecord() {
+  const kept = new Map<string, { entry: string; members: readonly Member[] }>();
+  const record: PoolRecord = {
+    recall: (id, entry) => (kept.get(id)?.entry === entry ? kept.get(id)?.members : undefined),
+    keep: (id, entry, members) => void kept.set(id, { entry, members }),
+    drop: (id) => void kept.delete(id),
+  };
+  return { kept, record };
+}
+
+const active = (pool: Pool): Pool => ({ ...pool, provisioning_status: "ACTIVE" });
+
+test("a process reads no members of a pool that is as the process before it left it", async () => {
+  const { kept, record } = aRecord();
+  const first = setUp(["1", "2"], record);
+  await first.details.of(active(aPool(["1", "2"])), settled, signal);
+  expect(kept.size).toBe(1);
+  const second = setUp(["1", "2"], record);
+  const found = await second.details.of(active(aPool(["1", "2"])), settled, signal);
+  expect(found.members.map((m) => m.address)).toEqual(["10.0.0.1", "10.0.0.2"]);
+  expect(second.world.reads).toBe(0);
+});
+
+test.each([
+  ["has other members", active(aPool(["1", "3"]))],
+  ["was changed at another time", { ...active(aPool(["1", "2"])), updated_at: "2026-01-01T00:00:09" }],
+  ["is being changed", { ...aPool(["1", "2"]), provisioning_status: "PENDING_UPDATE" as const }],
+  ["got a monitor", { ...active(aPool(["1", "2"])), healthmonitor_id: "m" }],
+])("a process reads the members of a recorded pool that %s", async (_, pool) => {
+  const { record } = aRecord();
+  await setUp(["1", "2"], record).details.of(active(aPool(["1", "2"])), settled, signal);
+  const { world, details } = setUp(["1", "2"], record);
+  await details.of(pool, settled, signal);
+  expect(world.reads).toBe(1);
+});
+
+test("a write of ours ends what is recorded of the pool, until a list shows what became of it", async () => {
+  const { kept, record } = aRecord();
+  const { world, details } = setUp(["1", "2"], record);
+  const before = await details.of(active(aPool(["1", "2"])), settled, signal);
+  details.forget("p");
+  expect(kept.size).toBe(0);
+  details.wrote(before, asWritten(before.members, [{ address: "10.0.0.7", protocol_port: 30_000 }]));
+  await details.of(before.pool, settled, signal);
+  expect(kept.size).toBe(0);
+  await details.of(active(aPool(["x"])), settled, signal);
+  expect([...kept.values()].map(({ members }) => members.map((m) => m.address))).toEqual([["10.0.0.7"]]);
+  expect(world.reads).toBe(1);
 });

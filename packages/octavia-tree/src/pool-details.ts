@@ -7,6 +7,14 @@ export interface ObservedPool {
   readonly monitor: HealthMonitor | undefined;
 }
 
+/** What an earlier process knew of pools without a monitor; entries are texts that differ whenever the pool or one of its members was changed. */
+export interface PoolRecord {
+  /** The members that the pool had when its entry was this one; undefined: not known. */
+  recall(poolId: string, entry: string): readonly Member[] | undefined;
+  keep(poolId: string, entry: string, members: readonly Member[]): void;
+  drop(poolId: string): void;
+}
+
 interface Kept {
   readonly entry: string | undefined;
   readonly members: readonly Member[];
@@ -22,14 +30,16 @@ interface Kept {
 
 /**
  * Members and monitors of pools, which no list of all pools tells. Each is read once, and anew when the pool's own entry
- * (its member ids, its monitor, its time of change) is another than then. What we wrote is not read.
+ * (its member ids, its monitor, its time of change) is another than then. What we wrote is not read, nor what a record has of that entry.
  */
 export class PoolDetails {
   readonly #cloud: Cloud;
+  readonly #record: PoolRecord | undefined;
   readonly #kept = new Map<string, Kept>();
 
-  constructor(cloud: Cloud) {
+  constructor(cloud: Cloud, record?: PoolRecord) {
     this.#cloud = cloud;
+    this.#record = record;
   }
 
   /** The load balancer is ACTIVE; undefined: it is expected to be, and no list has shown it yet. */
@@ -38,17 +48,37 @@ export class PoolDetails {
     const before = lb ? this.#settled(pool, lb) : this.#kept.get(pool.id);
     if (before && isKnown(before, pool, entry)) {
       const { members, monitor, written } = before;
-      if (lb && written !== pool && !isUnsettled(pool)) this.#kept.set(pool.id, { entry, members, monitor });
+      if (lb && written !== pool && !isUnsettled(pool)) this.#keep(pool, { entry, members, monitor });
       return { pool, members, monitor };
     }
-    const { loadBalancing } = this.#cloud;
     const monitorId = monitorOf(pool);
+    const recalled = before || monitorId !== undefined ? undefined : this.#recall(pool, entry);
+    if (recalled) return { pool, members: recalled, monitor: undefined };
+    const { loadBalancing } = this.#cloud;
     const [members, monitor] = await Promise.all([
       pool.members.length === 0 ? [] : loadBalancing.members(pool.id).all({}, { signal }),
       monitorId === undefined ? undefined : loadBalancing.healthMonitors.find(monitorId, { signal }),
     ]);
-    this.#kept.set(pool.id, { entry, members, monitor });
+    this.#keep(pool, { entry, members, monitor });
     return { pool, members, monitor };
+  }
+
+  /** What an earlier process knew, if the pool is as it was then. */
+  #recall(pool: Pool, entry: string): readonly Member[] | undefined {
+    const members = isActive(pool) ? this.#record?.recall(pool.id, entry) : undefined;
+    if (members?.length !== pool.members.length) return undefined;
+    this.#kept.set(pool.id, { entry, members, monitor: undefined });
+    return members;
+  }
+
+  #keep(pool: Pool, kept: Kept & { readonly entry: string }): void {
+    const before = this.#kept.get(pool.id);
+    this.#kept.set(pool.id, kept);
+    // At each look of a pool that rests, the record has it.
+    if (before?.entry === kept.entry && before.written === undefined) return;
+    if (isActive(pool) && kept.monitor === undefined && kept.members.every(isActive))
+      this.#record?.keep(pool.id, kept.entry, kept.members);
+    else this.#record?.drop(pool.id);
   }
 
   /** What is kept of the pool; of a write of ours, with when it was done. */
@@ -80,6 +110,7 @@ export class PoolDetails {
   /** After a write of ours: what was read before is old, whatever the entry says. */
   forget(poolId: string): void {
     this.#kept.delete(poolId);
+    this.#record?.drop(poolId);
   }
 }
 
@@ -98,6 +129,10 @@ interface MadePool {
   readonly id: string;
   readonly members: readonly Member[];
   readonly healthmonitor: object | null;
+}
+
+function isActive({ provisioning_status: status }: Partial<Pool | Member>): boolean {
+  return status === "ACTIVE";
 }
 
 function isUnsettled({ provisioning_status: status }: Partial<Pool>): boolean {

@@ -234,7 +234,8 @@ class Run {
   async #untilRight(look: () => Promise<string | undefined>): Promise<string | undefined> {
     const end = this.#world.clock.now() + PATIENCE;
     let helped = false;
-    for (let pause = 500; ; pause = Math.min(MINUTE, pause * 1.5)) {
+    // A look costs about as much as the controllers' work between two of them.
+    for (let pause = 2_000; ; pause = Math.min(MINUTE, pause * 2)) {
       await this.#world.pass(pause);
       const wrong = await look();
       if (wrong === undefined || this.#world.clock.now() > end) return wrong;

@@ -219,7 +219,9 @@ function controller({ clock, clusterConfig, cloudConfig, subnetId, externalId }:
     watched,
     run: ({ client, informers, cloud, watch }, signal) => {
       const events = createEventRecorder(client, { component: "openstack-ingress-controller", signal });
-      return createOctaviaIngress({ config, informers, cloud, watch, events, clock, log: silentLog }).run(signal);
+      const poolRecord = { namespace: NAMESPACE, name: "pools" };
+      const using = { config, informers, cloud, watch, events, poolRecord, clock, log: silentLog };
+      return createOctaviaIngress(using).run(signal);
     },
   });
 }

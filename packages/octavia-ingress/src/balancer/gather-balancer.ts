@@ -13,6 +13,7 @@ import {
 import type { Cloud, CloudWatch, LoadBalancer } from "@causeway/openstack";
 import { CertificateStore } from "../certificates/store.ts";
 import type { IngressConfig } from "../config/config.ts";
+import type { StoredPoolRecord } from "../pool-record/pool-record.ts";
 import { certificatePrefixes, type Owner } from "../names.ts";
 import type { ObservedBalancer } from "./balancer.ts";
 import { GroupReader } from "./security-group/gather-group.ts";
@@ -25,6 +26,8 @@ export interface BalancerMemory {
   readonly cloud: Cloud;
   readonly watch: CloudWatch;
   readonly details: PoolDetails;
+  /** What an earlier process knew of pools. */
+  readonly record: StoredPoolRecord | undefined;
   readonly policies: PolicyDetails;
   readonly freshness: TreeFreshness;
   readonly holds: Holds;
@@ -40,13 +43,15 @@ export function balancerMemory(
   cloud: Cloud,
   watch: CloudWatch,
   clock: Clock,
-  { clusterName, manageSecurityGroups }: IngressConfig,
+  config: IngressConfig & { readonly record?: StoredPoolRecord | undefined },
 ): BalancerMemory {
+  const { clusterName, manageSecurityGroups, record } = config;
   return {
     cloud,
     watch,
-    details: new PoolDetails(cloud),
-    policies: new PolicyDetails(cloud),
+    details: new PoolDetails(cloud, record),
+    record,
+    policies: new PolicyDetails(cloud, () => watch.listeners.list()),
     freshness: new TreeFreshness(watch),
     holds: new Holds(clock),
     certificates: new CertificateStore(cloud, clock, certificatePrefixes(clusterName)),
@@ -83,7 +88,7 @@ export async function gatherBalancer(
   const { owner, brake, key } = from;
   const { loadBalancers, listeners, pools, floatingIps } = watch;
   const needed = [loadBalancers, listeners, pools, ...(from.floating ? [floatingIps] : [])];
-  await Promise.all(needed.map((informer) => informer.start(signal)));
+  await Promise.all([...needed.map((informer) => informer.start(signal)), memory.record?.ready(signal)]);
   const stored = from.tls ? await certificates.all(signal) : await certificates.left(signal);
   const all = [...new Set([...loadBalancers.byIndex("name", owner.name), ...loadBalancers.byIndex("tag", owner.tag)])];
   const found = all.filter((lb) => !isLeaving(lb)).sort(byAge(owner));
@@ -107,6 +112,19 @@ export async function gatherBalancer(
       braked: (step) => brake.holdOf(key, step)?.until,
     },
   };
+}
+
+/**
+ * Begins to read all that the first looks at load balancers need, so that none waits for another. What fails is read again by the look that
+ * needs it.
+ */
+export function readAhead(memory: BalancerMemory, floating: boolean, signal: AbortSignal): void {
+  const { watch, certificates, groups, record } = memory;
+  const { loadBalancers, listeners, pools, floatingIps } = watch;
+  const lists = [loadBalancers, listeners, pools, ...(floating ? [floatingIps] : [])];
+  const begun: (Promise<unknown> | undefined)[] = lists.map((informer) => informer.start(signal));
+  begun.push(certificates.left(signal), groups.readAhead(signal), record?.ready(signal));
+  for (const each of begun) each?.catch(() => {});
 }
 
 export function isLeaving({ provisioning_status: status }: LoadBalancer): boolean {

@@ -13,7 +13,7 @@ import {
   type Road,
   type Source,
 } from "@causeway/kubernetes";
-import type { BalancerMemory } from "../balancer/gather-balancer.ts";
+import { readAhead, type BalancerMemory } from "../balancer/gather-balancer.ts";
 import { groupSources } from "../balancer/security-group/sources.ts";
 import { failureOf, isRefusal } from "../balancer/refusal.ts";
 import type { IngressConfig } from "../config/config.ts";
@@ -91,7 +91,11 @@ export function createIngressController(options: IngressControllerOptions): {
           reconcile: followRoad(road, { clock, log, brake }),
           sources,
           ready: async (stop) => {
-            await whenRead(from, stop);
+            const begun = from.ingresses.whenSynced(stop).then(() => {
+              const floating = options.config.balancer.floatingNetworkId !== undefined;
+              if (from.ingresses.list().some(isHeld)) readAhead(memory, floating, stop);
+            });
+            await Promise.all([begun, whenRead(from, stop)]);
           },
           ...(metrics ? { measured: { metrics, name } } : {}),
           clock,

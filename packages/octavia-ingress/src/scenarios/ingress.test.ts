@@ -20,6 +20,8 @@ afterEach(async () => {
 });
 afterAll(() => w.close());
 
+/** As Octavia writes the time. */
+const now = (): string => new Date().toISOString().slice(0, 19);
 const both = (port: number): string => `10.88.0.10:${port},10.88.0.11:${port}`;
 const paths = (...list: ReturnType<typeof to>[]) => ({ rules: [{ host: "a.example", http: { paths: list } }] });
 
@@ -81,6 +83,45 @@ describe("an Ingress on a load balancer of its own", () => {
     w.calls();
     await new Promise((done) => setTimeout(done, 1_500));
     expect(w.calls()).toEqual([]);
+  });
+
+  test("costs a restarted process one list of each kind, however many Ingresses there are", async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `many-${i}`);
+    const stop = w.run();
+    for (const name of names) await w.ingress(name, paths(to("one"), to("two", "/foo")));
+    for (const name of names) await w.address(name);
+    await w.until("the record of their pools", async () => (await w.recordedPools()) === 2 * names.length);
+    await stop();
+    w.allCalls();
+    w.run();
+    await w.ingress("web", paths(to("one")));
+    await w.address("web");
+    const first = w.allCalls().filter((call) => !call.startsWith("POST /loadbalancers"));
+    const count = (call: string): number => first.filter((each) => each === call).length;
+    expect(count("GET /pools/ID/members")).toBe(0);
+    expect(count("GET /l7policies")).toBeLessThanOrEqual(2);
+    for (const kind of ["/secrets", "/security-groups"]) expect(count(`GET ${kind}`)).toBe(1);
+  });
+
+  test("is repaired after a restart, whatever changed while no process ran", async () => {
+    const stop = w.run();
+    await w.ingress("web", paths(to("one"), to("two", "/foo")));
+    await w.address("web");
+    await w.until("the record of its pools", async () => (await w.recordedPools()) === 2);
+    await stop();
+    const wanted = await w.routes(NAME);
+    const { loadBalancing } = w.cloud;
+    const [first, second] = await loadBalancing.pools.all();
+    const [gone] = await loadBalancing.members(first?.id ?? "").all();
+    await loadBalancing.members(first?.id ?? "").delete(gone?.id ?? "");
+    const [moved] = await loadBalancing.members(second?.id ?? "").all();
+    await w.until("the next second", async () => (await loadBalancing.pools.all())[1]?.updated_at !== now());
+    await loadBalancing.members(second?.id ?? "").update(moved?.id ?? "", { weight: 0 });
+    w.run();
+    await w.until("the members", async () => JSON.stringify(await w.routes(NAME)) === JSON.stringify(wanted));
+    await w.until("the weight", async () =>
+      (await loadBalancing.members(second?.id ?? "").all()).every(({ weight }) => weight === 1),
+    );
   });
 
   test("has a floating IP where it is not internal, and keeps a user's", async () => {

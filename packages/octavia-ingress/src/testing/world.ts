@@ -21,8 +21,10 @@ import { Ingress, type IngressPath, type IngressSpec } from "../objects/ingress.
 import type { Explanation } from "../balancer/explain-rounds.ts";
 import { explainIngress } from "../ingress/explain.ts";
 import { createOctaviaIngress } from "../octavia-ingress.ts";
+import { decodePools } from "../pool-record/format.ts";
 
 export const NODES = ["node-0", "node-1"] as const;
+const POOL_RECORD = { namespace: "kube-system", name: "octavia-ingress-controller-pools" };
 const id = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
 
 /** An API server, a simulated cloud with a subnet and an external network, nodes and Services with node ports. */
@@ -110,6 +112,7 @@ export class IngressWorld {
       cloud,
       watch,
       events: createEventRecorder(this.client, { component: "openstack-ingress-controller", signal }),
+      poolRecord: POOL_RECORD,
       clock,
       log,
       ...measured,
@@ -236,19 +239,29 @@ export class IngressWorld {
 
   /** Calls of the controller since the last time, lists of whole types and tokens aside. */
   calls(): string[] {
+    return this.allCalls().filter(
+      (route) =>
+        !/^GET \/(loadbalancers|listeners|pools|floatingips)$/.test(route) && !/^GET \/?(v[\d.]+)?\/?$/.test(route),
+    );
+  }
+
+  /** Calls of the controller since the last time, tokens aside. */
+  allCalls(): string[] {
     const { calls } = this.simulator;
     const fresh = calls
       .slice(this.#seen)
       .filter(({ userAgent, path }) => !userAgent.startsWith("bystander") && !path.includes("/auth/tokens"));
     this.#seen = calls.length;
-    const routes = fresh.map(({ method, path }) => {
+    return fresh.map(({ method, path }) => {
       const route = (path.split("?")[0] ?? "").replace(/^.*\/(?:v2\.0|v2\.1|lbaas|v1)(?=\/)/, "");
       return `${method} ${route.replaceAll(id, "ID")}`;
     });
-    return routes.filter(
-      (route) =>
-        !/^GET \/(loadbalancers|listeners|pools|floatingips)$/.test(route) && !/^GET \/?(v[\d.]+)?\/?$/.test(route),
-    );
+  }
+
+  /** How many pools the controller's record has. */
+  async recordedPools(): Promise<number> {
+    const map = await this.client.find(ConfigMap, POOL_RECORD);
+    return decodePools("c", map?.data?.["pools"] ?? "").size;
   }
 
   async events(object: Pick<KubeObject["metadata"], "name">, reason: string): Promise<string[]> {

@@ -79,6 +79,13 @@ export class GroupReader {
     return unlessAborted(read, signal);
   }
 
+  /** Begins to read what the first look needs. */
+  async readAhead(signal: AbortSignal): Promise<void> {
+    const { securityGroups, ports } = this.#watch;
+    if (this.#managed) await Promise.all([securityGroups.start(signal), ports.start(signal)]);
+    else await this.#anyLeft(signal);
+  }
+
   async #anyLeft(signal: AbortSignal): Promise<boolean> {
     this.#left ??= this.#cloud.network.securityGroups.all({ tags: GROUP_TAG }).then((found) => found.length > 0);
     this.#left.catch(() => (this.#left = undefined));

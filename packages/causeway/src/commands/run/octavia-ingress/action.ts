@@ -35,7 +35,12 @@ export async function octaviaIngress(flags: OctaviaIngressFlags, signal: AbortSi
     const watch = watchCloud(cloud, { clock, log, ...watched });
     const events = createEventRecorder(client, { component: "openstack-ingress-controller", clock, signal: term });
     const { config } = file;
-    const ingress = createOctaviaIngress({ config, informers, cloud, watch, events, metrics, clock, log });
+    const poolRecord = {
+      namespace: flags.leaderElectResourceNamespace,
+      name: `${flags.leaderElectResourceName}-pools`,
+    };
+    const using = { config, informers, cloud, watch, events, metrics, poolRecord, clock, log };
+    const ingress = createOctaviaIngress(using);
     try {
       await Promise.all([informers.run(term), ingress.run(term)]);
     } finally {

@@ -1,0 +1,116 @@
+import { messageOf, unlessAborted, type Clock, type Log } from "@causeway/foundation";
+import { ConfigMap, isNotFound, type KubernetesClient, type ObjectKey } from "@causeway/kubernetes";
+import { asWritten, type PoolRecord } from "@causeway/octavia-tree";
+import type { Member } from "@causeway/openstack";
+import { decodePools, digestOf, encodePools, membersOf, recordOf, type RecordedPool } from "./format.ts";
+
+/** The key of the ConfigMap's text. */
+const KEY = "pools";
+/** A change is written after this long (ms), with what else changes meanwhile. */
+const SOON = 5_000;
+/** Two writes are at least this far apart (ms). */
+const APART = 30_000;
+
+export interface PoolRecordOptions {
+  readonly client: KubernetesClient;
+  /** The ConfigMap. */
+  readonly key: ObjectKey;
+  readonly cluster: string;
+  /** Is the pool in the cloud? Others are not written. */
+  readonly exists: (poolId: string) => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Members of pools in a ConfigMap, so that a process that starts needs not list the members of each pool. What is recorded is a fact of the past
+ * ("with this entry the pool had these members"), so a late write of an earlier process does no harm. Where the ConfigMap cannot be read or
+ * written, members are read from the cloud.
+ */
+export class StoredPoolRecord implements PoolRecord {
+  readonly #options: PoolRecordOptions;
+  readonly #pools = new Map<string, RecordedPool>();
+  #read: Promise<void> | undefined;
+  #changed = false;
+  #wake: (() => void) | undefined;
+  #warned = false;
+
+  constructor(options: PoolRecordOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when what an earlier process left was read, or cannot be. */
+  ready(signal: AbortSignal): Promise<void> {
+    this.#read ??= this.#load();
+    return unlessAborted(this.#read, signal);
+  }
+
+  async #load(): Promise<void> {
+    const { client, key, cluster } = this.#options;
+    try {
+      const map = await client.find(ConfigMap, key);
+      const found = decodePools(cluster, map?.data?.[KEY] ?? "");
+      for (const [id, pool] of found) if (!this.#pools.has(id)) this.#pools.set(id, pool);
+    } catch (error) {
+      this.#warn("read", error);
+    }
+  }
+
+  recall(poolId: string, entry: string): readonly Member[] | undefined {
+    const pool = this.#pools.get(poolId);
+    if (pool?.digest !== digestOf(entry)) return undefined;
+    const members = membersOf(pool);
+    return members && asWritten([], members);
+  }
+
+  keep(poolId: string, entry: string, members: readonly Member[]): void {
+    const record = recordOf(entry, members);
+    if (!record) return this.drop(poolId);
+    const before = this.#pools.get(poolId);
+    if (before?.digest === record.digest && before.set === record.set && before.port === record.port) return;
+    this.#pools.set(poolId, record);
+    this.#change();
+  }
+
+  drop(poolId: string): void {
+    if (this.#pools.delete(poolId)) this.#change();
+  }
+
+  #change(): void {
+    this.#changed = true;
+    this.#wake?.();
+  }
+
+  /** Writes what changes, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      if (!this.#changed) await unlessAborted(new Promise<void>((wake) => (this.#wake = wake)), signal);
+      await clock.sleep(SOON, signal);
+      this.#changed = false;
+      await this.#write(signal);
+      await clock.sleep(APART - SOON, signal);
+    }
+  }
+
+  async #write(signal: AbortSignal): Promise<void> {
+    const { client, key, cluster, exists } = this.#options;
+    for (const id of this.#pools.keys()) if (!exists(id)) this.#pools.delete(id);
+    const data = { [KEY]: encodePools(cluster, this.#pools) };
+    try {
+      await client.patch(ConfigMap, key, { type: "merge", body: { data } }, { signal });
+    } catch (error) {
+      if (!isNotFound(error)) return this.#warn("written", error);
+      const map: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { ...key }, data };
+      await client.create(ConfigMap, map, { signal }).catch((refused: unknown) => this.#warn("written", refused));
+    }
+  }
+
+  #warn(done: "read" | "written", error: unknown): void {
+    const { log, key } = this.#options;
+    if (this.#warned) return;
+    this.#warned = true;
+    const what = `ConfigMap ${key.namespace}/${key.name} cannot be ${done}: after a restart the members of each pool are read from the cloud`;
+    log.warn(what, { error: messageOf(error) });
+  }
+}
