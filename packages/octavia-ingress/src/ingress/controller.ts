@@ -17,7 +17,7 @@ import { readAhead, type BalancerMemory } from "../balancer/gather-balancer.ts";
 import { groupSources } from "../balancer/security-group/sources.ts";
 import { failureOf, isRefusal } from "../balancer/refusal.ts";
 import type { IngressConfig } from "../config/config.ts";
-import { classOwner, describedOwner, ingressOwner } from "../names.ts";
+import { annotation, classOwner, describedOwner, ingressOwner } from "../names.ts";
 import { Ingress, type IngressClass } from "../objects/ingress.ts";
 import { memberFacts } from "../objects/nodes.ts";
 import { Reported } from "../reported.ts";
@@ -184,6 +184,10 @@ function cloudSources(
         // One whose load balancer is gone has no port to find its owner by.
         const owner = describedOwner(clusterName, object.description);
         if (owner) enqueue(owner);
+        // An Ingress may name one that did not exist, or that another port had.
+        const names = ({ metadata }: Ingress): boolean =>
+          metadata.annotations?.[annotation.floatingIp] === object.floating_ip_address;
+        ingresses.list().filter(names).flatMap(keysOf).forEach(enqueue);
         for (const port of new Set([object.port_id, previous?.port_id ?? null]))
           for (const lb of port === null ? [] : watch.loadBalancers.byIndex("port", port))
             named(lb.name).forEach(enqueue);

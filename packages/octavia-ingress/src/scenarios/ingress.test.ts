@@ -130,8 +130,13 @@ describe("an Ingress on a load balancer of its own", () => {
     const first = await w.address("web");
     const [ip] = await w.cloud.network.floatingIps.all({ floating_ip_address: first });
     expect(ip?.description).toBe("Floating IP for Kubernetes ingress web in namespace default from cluster c");
-    const mine = await w.cloud.network.floatingIps.create({ floating_network_id: w.externalId, description: "mine" });
-    await w.change("web", { metadata: { annotations: { [annotation.floatingIp]: mine.floating_ip_address } } });
+    const { floatingIps } = w.cloud.network;
+    const description = "Floating IP for Kubernetes ingress web in namespace other from cluster c";
+    const mine = await floatingIps.create({ floating_network_id: w.externalId, description });
+    const { id, floating_ip_address: later } = mine;
+    await w.change("web", { metadata: { annotations: { [annotation.floatingIp]: later } } });
+    await w.until("the event", async () => (await w.events({ name: "web" }, "Failed")).some((m) => m.includes(later)));
+    await floatingIps.update(id, { description: "mine" });
     await w.until("my address", async () => (await w.address("web")) === mine.floating_ip_address);
     expect(await w.cloud.network.floatingIps.find(ip?.id ?? "")).toBeUndefined();
     await w.clear();
