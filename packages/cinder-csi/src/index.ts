@@ -7,4 +7,4 @@ export { parseDriverConfig, parseNamedCloud, type DriverConfig } from "./config.
 export { startDriver, type DriverOptions, type RunningDriver } from "./driver.ts";
 export { IN_TREE_PROVISIONER, translateStorageClass, translateVolume } from "./in-tree.ts";
 export { DRIVER_NAME } from "./names.ts";
-export { onlyOwn, type Ownership } from "./controller/ownership.ts";
+export { onlyOwn, onlyOwnGroups, type Ownership } from "./controller/ownership.ts";

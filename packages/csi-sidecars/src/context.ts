@@ -6,6 +6,8 @@ import type { EventRecorder, Informers, PersistentVolume, StorageClass } from "@
 export interface SidecarDriver {
   readonly name: string;
   readonly controller: CsiClient["controller"];
+  /** It has group snapshots, and the cluster the CRDs for them. */
+  readonly groupController?: CsiClient["groupController"];
   /** Of every call. Secrets that a StorageClass names are never read: credentials are not in the cluster. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** Zones of nodes are given to CreateVolume (VOLUME_ACCESSIBILITY_CONSTRAINTS). */

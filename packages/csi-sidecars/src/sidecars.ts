@@ -1,6 +1,9 @@
 import { runController, type ControllerOptions } from "@causeway/kubernetes";
 import { attachController } from "./attach/controller.ts";
+import { capacityController } from "./capacity/controller.ts";
 import type { Context } from "./context.ts";
+import { groupSnapshotController } from "./group-snapshot/controller.ts";
+import { groupSnapshotContentController } from "./group-snapshot-content/controller.ts";
 import { provisionController } from "./provision/controller.ts";
 import { reclaimController } from "./reclaim/controller.ts";
 import { modifyController } from "./modify/controller.ts";
@@ -19,9 +22,12 @@ const controllers: readonly ((context: Context) => ControllerOptions)[] = [
   attachController,
   resizeController,
   modifyController,
+  capacityController,
 ];
 /** They need the CRDs of snapshot.storage.k8s.io. */
 const ofSnapshots = [snapshotController, snapshotContentController];
+/** They need those of groupsnapshot.storage.k8s.io, too. */
+const ofGroups = [groupSnapshotController, groupSnapshotContentController];
 
 /**
  * The controllers of one cluster for one driver. The owner of the context runs its informers, and lets one process at a time work for the cluster.
@@ -31,7 +37,9 @@ const ofSnapshots = [snapshotController, snapshotContentController];
  * await Promise.all([informers.run(signal), sidecars.run(signal)]);
  */
 export function createSidecars(context: Context): Sidecars {
-  const all = context.driver.withSnapshots === true ? [...controllers, ...ofSnapshots] : controllers;
+  const { withSnapshots = false, groupController } = context.driver;
+  const more = withSnapshots ? [...ofSnapshots, ...(groupController ? ofGroups : [])] : [];
+  const all = [...controllers, ...more];
   const made = all.map((create) => create(context));
   return {
     async run(signal) {

@@ -1,53 +1,24 @@
 import type { CustomResourceDefinition } from "@causeway/kubernetes";
+import {
+  definitionOf,
+  deletionPolicy,
+  error,
+  flag,
+  instant,
+  integer,
+  onlyOne,
+  quantity,
+  record,
+  text,
+  texts,
+  type Definition,
+} from "./definition.ts";
 import { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from "./snapshot-objects.ts";
 
-type Schema = Readonly<Record<string, unknown>>;
-
-const text = (description: string): Schema => ({ type: "string", description });
-const texts = (description: string): Schema => ({
-  type: "object",
-  description,
-  additionalProperties: { type: "string" },
-});
-const flag = (description: string): Schema => ({ type: "boolean", description });
-const integer = (description: string): Schema => ({ type: "integer", format: "int64", minimum: 0, description });
-const instant = (description: string): Schema => ({ type: "string", format: "date-time", description });
-const quantity = (description: string): Schema => ({
-  "x-kubernetes-int-or-string": true,
-  anyOf: [{ type: "integer" }, { type: "string" }],
-  description,
-});
-const record = (description: string, properties: Schema, required: readonly string[] = []): Schema => ({
-  type: "object",
-  description,
-  properties,
-  ...(required.length > 0 && { required: [...required] }),
-});
-
-const error = record("Why the last attempt failed.", {
-  message: text("What failed."),
-  time: instant("When it failed."),
-});
-const deletionPolicy: Schema = {
-  type: "string",
-  enum: ["Delete", "Retain"],
-  description: "Whether the snapshot in the storage system is deleted with its object.",
-};
-const onlyOne = (fields: readonly string[]): Schema => ({
-  oneOf: fields.map((field) => ({ required: [field] })),
-});
-
-interface Definition {
-  readonly type: { readonly group: string; readonly version: string; readonly kind: string; readonly plural: string };
-  readonly scope: "Namespaced" | "Cluster";
-  readonly shortNames: readonly string[];
-  readonly schema: Schema;
-  readonly required: readonly string[];
-  readonly hasStatus: boolean;
-  readonly columns: readonly (readonly [name: string, type: string, jsonPath: string])[];
-}
+const approved = "https://github.com/kubernetes-csi/external-snapshotter/pull/814";
 
 const snapshot: Definition = {
+  approved,
   type: VolumeSnapshot,
   scope: "Namespaced",
   shortNames: ["vs"],
@@ -88,6 +59,7 @@ const snapshot: Definition = {
 };
 
 const content: Definition = {
+  approved,
   type: VolumeSnapshotContent,
   scope: "Cluster",
   shortNames: ["vsc", "vscs"],
@@ -140,6 +112,7 @@ const content: Definition = {
 };
 
 const snapshotClass: Definition = {
+  approved,
   type: VolumeSnapshotClass,
   scope: "Cluster",
   shortNames: ["vsclass", "vsclasses"],
@@ -151,50 +124,6 @@ const snapshotClass: Definition = {
   ],
   schema: { deletionPolicy, driver: text("The CSI driver."), parameters: texts("What the driver is given.") },
 };
-
-function definitionOf({
-  type,
-  scope,
-  shortNames,
-  schema,
-  required,
-  hasStatus,
-  columns,
-}: Definition): CustomResourceDefinition {
-  const { group, version, kind, plural } = type;
-  const own = columns.map(([name, format, jsonPath]) => ({ name, type: format, jsonPath }));
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: {
-      name: `${plural}.${group}`,
-      // Kubernetes accepts CRDs of its own group only with the proof that they were approved; upstream's have this one.
-      annotations: { "api-approved.kubernetes.io": "https://github.com/kubernetes-csi/external-snapshotter/pull/814" },
-    },
-    spec: {
-      group,
-      scope,
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames: [...shortNames] },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          ...(hasStatus && { subresources: { status: {} } }),
-          schema: { openAPIV3Schema: { type: "object", required: [...required], properties: metaOf(schema) } },
-          additionalPrinterColumns: [...own, { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }],
-        },
-      ],
-    },
-  };
-}
-
-const metaOf = (schema: Schema): Schema => ({
-  apiVersion: { type: "string" },
-  kind: { type: "string" },
-  metadata: { type: "object" },
-  ...schema,
-});
 
 /** The CRDs of snapshot.storage.k8s.io/v1, for clusters that do not have them. */
 export const snapshotDefinitions: readonly CustomResourceDefinition[] = [snapshot, content, snapshotClass].map(

@@ -72,4 +72,8 @@ export const snapshotNames = {
   sourceFinalizer: `${PREFIX}volumesnapshot-as-source-protection`,
   boundFinalizer: `${PREFIX}volumesnapshot-bound-protection`,
   contentFinalizer: `${PREFIX}volumesnapshotcontent-bound-protection`,
+  /** Of a snapshot that a group snapshot made. */
+  groupFinalizer: `${PREFIX}volumesnapshot-in-group-protection`,
+  /** Of its content: the ID of the group snapshot, by which alone it is made and deleted. */
+  groupHandle: "groupsnapshot.storage.k8s.io/volumeGroupSnapshotHandle",
 };

@@ -2,7 +2,7 @@ export { Code, ConnectError } from "@connectrpc/connect";
 export { csiClient, type CsiClient } from "./client.ts";
 export { parseEndpoint, type Endpoint } from "./endpoint.ts";
 export { required, statusOf } from "./errors.ts";
-export { localController } from "./local.ts";
+export { localController, localGroupController } from "./local.ts";
 export { Operations, type OperationCall } from "./operations.ts";
 export * from "./protocol.generated.ts";
 export { serveRegistration, type RegistrationOptions, type RegistrationServer } from "./registration.ts";

@@ -1,7 +1,7 @@
 import { createClient, createRouterTransport, type Client } from "@connectrpc/connect";
-import { Controller } from "./protocol.generated.ts";
+import { Controller, GroupController } from "./protocol.generated.ts";
 import { observing, type ObservingOptions } from "./server.ts";
-import type { ControllerImpl } from "./services.ts";
+import type { ControllerImpl, GroupControllerImpl } from "./services.ts";
 
 /**
  * A client of a controller service in this process: no socket, and the same errors, log and metrics as through one.
@@ -18,4 +18,15 @@ export function localController({
     router: { interceptors: [observing(options)] },
   });
   return createClient(Controller, transport);
+}
+
+/** The same of a group controller service. */
+export function localGroupController({
+  groupController,
+  ...options
+}: ObservingOptions & { readonly groupController: GroupControllerImpl }): Client<typeof GroupController> {
+  const transport = createRouterTransport((router) => void router.service(GroupController, groupController), {
+    router: { interceptors: [observing(options)] },
+  });
+  return createClient(GroupController, transport);
 }

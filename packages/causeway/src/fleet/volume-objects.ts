@@ -1,4 +1,4 @@
-import { VolumeSnapshotClass, snapshotDefinitions } from "@causeway/csi-sidecars";
+import { VolumeSnapshotClass, groupSnapshotDefinitions, snapshotDefinitions } from "@causeway/csi-sidecars";
 import { messageOf, type Clock, type Log } from "@causeway/foundation";
 import {
   CSIDriver,
@@ -52,7 +52,7 @@ const storageClasses: Install = async (client, signal) => {
 
 /** What a workload cluster needs for the driver: nothing in it has a credential. The snapshot class follows its CRD. */
 const objects: readonly Install[] = [
-  ...snapshotDefinitions.map((each) => missing(CustomResourceDefinition, each)),
+  ...[...snapshotDefinitions, ...groupSnapshotDefinitions].map((each) => missing(CustomResourceDefinition, each)),
   missing<CSIDriver>(CSIDriver, {
     apiVersion: "storage.k8s.io/v1",
     kind: "CSIDriver",

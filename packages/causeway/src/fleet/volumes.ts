@@ -1,12 +1,14 @@
 import {
   Clouds,
   createController,
+  createGroupController,
   IN_TREE_PROVISIONER,
   onlyOwn,
+  onlyOwnGroups,
   translateStorageClass,
   translateVolume,
 } from "@causeway/cinder-csi";
-import { localController } from "@causeway/csi";
+import { localController, localGroupController } from "@causeway/csi";
 import { translate } from "@causeway/csi-openstack";
 import { createSidecars, type Context, type Sidecars } from "@causeway/csi-sidecars";
 import type { Clock, Log } from "@causeway/foundation";
@@ -31,12 +33,11 @@ export interface VolumesOptions extends CloudClient {
  */
 export function memberVolumes({ cloud, watch, remote, clusterName, hasServer, clock, log }: VolumesOptions): Sidecars {
   const clouds = new Clouds([{ name: "", cloud, volumes: watch.volumes, options: {} }]);
-  const controller = localController({
-    controller: onlyOwn(createController({ clouds, clusterId: clusterName, clock, log }), {
-      clouds,
-      cluster: clusterName,
-      hasServer,
-    }),
+  const owner = { clouds, cluster: clusterName, hasServer };
+  const parts = { clouds, clusterId: clusterName, clock, log };
+  const controller = localController({ controller: onlyOwn(createController(parts), owner), translate, clock, log });
+  const groupController = localGroupController({
+    groupController: onlyOwnGroups(createGroupController(parts), owner),
     translate,
     clock,
     log,
@@ -49,6 +50,7 @@ export function memberVolumes({ cloud, watch, remote, clusterName, hasServer, cl
       withTopology: true,
       singleNodeMultiWriter: true,
       withSnapshots: true,
+      groupController,
       migration: { provisioner: IN_TREE_PROVISIONER, storageClass: translateStorageClass, volume: translateVolume },
     },
     clock,

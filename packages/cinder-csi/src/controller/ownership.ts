@@ -1,5 +1,5 @@
-import { CausewayError } from "@causeway/foundation";
-import type { ControllerImpl, CreateVolumeRequest } from "@causeway/csi";
+import { CausewayError, hasCode } from "@causeway/foundation";
+import type { ControllerImpl, CreateVolumeRequest, GroupControllerImpl } from "@causeway/csi";
 import type { Clouds, StorageCloud } from "../clouds.ts";
 import { METADATA_CLUSTER } from "../names.ts";
 
@@ -23,7 +23,10 @@ export function onlyOwn(controller: ControllerImpl, owner: Ownership): Controlle
   const checks = new Checks(owner);
   const { createVolume, deleteVolume, controllerPublishVolume, controllerUnpublishVolume } = controller;
   const { controllerExpandVolume, controllerModifyVolume, createSnapshot, deleteSnapshot, listSnapshots } = controller;
+  const { getCapacity } = controller;
   return {
+    // What the project has left is no object of a cluster.
+    ...(getCapacity && { getCapacity }),
     ...(createVolume && {
       async createVolume(request, context) {
         await checks.source(request, context.signal);
@@ -84,6 +87,40 @@ export function onlyOwn(controller: ControllerImpl, owner: Ownership): Controlle
         return listSnapshots(request, context);
       },
     }),
+  };
+}
+
+/** The same for snapshots of several volumes: a group snapshot is the cluster's if each of its members is. */
+export function onlyOwnGroups(controller: GroupControllerImpl, owner: Ownership): GroupControllerImpl {
+  const checks = new Checks(owner);
+  const { createVolumeGroupSnapshot, deleteVolumeGroupSnapshot, getVolumeGroupSnapshot } = controller;
+  const read: NonNullable<typeof getVolumeGroupSnapshot> = async (request, context) => {
+    if (!getVolumeGroupSnapshot) throw new CausewayError("CSI_UNIMPLEMENTED", "There are no group snapshots.");
+    const result = await getVolumeGroupSnapshot(request, context);
+    for (const { snapshotId = "" } of result.groupSnapshot?.snapshots ?? [])
+      await checks.snapshot({ id: snapshotId, ...request }, context.signal);
+    return result;
+  };
+  return {
+    ...(createVolumeGroupSnapshot && {
+      async createVolumeGroupSnapshot(request, context) {
+        for (const id of request.sourceVolumeIds) await checks.volume({ id, ...request }, context.signal);
+        return createVolumeGroupSnapshot(request, context);
+      },
+    }),
+    ...(deleteVolumeGroupSnapshot && {
+      async deleteVolumeGroupSnapshot(request, context) {
+        const { groupSnapshotId, secrets } = request;
+        const members = { $typeName: "csi.v1.GetVolumeGroupSnapshotRequest", snapshotIds: [] } as const;
+        try {
+          await read({ ...members, snapshotIds: [], groupSnapshotId, secrets }, context);
+        } catch (error) {
+          if (!hasCode(error, "CSI_NOT_FOUND")) throw error;
+        }
+        return deleteVolumeGroupSnapshot(request, context);
+      },
+    }),
+    getVolumeGroupSnapshot: read,
   };
 }
 

@@ -54,6 +54,17 @@ export function topologyOf(caches: TopologyCaches, query: TopologyQuery): Topolo
   return { type: "known", topologies: { requisite: all, preferred: [...all.slice(begin), ...all.slice(0, begin)] } };
 }
 
+/** Each different segment of the nodes that have the driver. */
+export function segmentsOfDriver(caches: TopologyCaches, driver: string): readonly Record<string, string>[] {
+  const known = new Map<string, Record<string, string>>();
+  for (const csiNode of caches.csiNodes.list()) {
+    const keys = driverOf(csiNode, driver)?.topologyKeys;
+    const segments = keys ? segmentsOf(caches, csiNode.metadata.name, keys) : undefined;
+    if (segments) known.set(canonicalJson(segments), { ...segments });
+  }
+  return [...known.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, segments]) => segments);
+}
+
 const driverOf = (csiNode: CSINode | undefined, driver: string) =>
   csiNode?.spec.drivers?.find(({ name }) => name === driver);
 const hasDriver = (csiNode: CSINode, driver: string): boolean => driverOf(csiNode, driver) !== undefined;

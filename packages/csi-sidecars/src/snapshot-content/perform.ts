@@ -24,6 +24,9 @@ export async function perform(
   const { content } = observed;
   const finalizer = snapshotNames.contentFinalizer;
   switch (step.type) {
+    case "protect":
+      await addFinalizer(client, VolumeSnapshotContent, content, { finalizer, signal });
+      return;
     case "begin": {
       await addFinalizer(client, VolumeSnapshotContent, content, { finalizer, signal });
       if (content.spec.source.volumeHandle !== undefined) await mark(context, content, "yes", signal);

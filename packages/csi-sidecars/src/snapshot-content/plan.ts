@@ -14,6 +14,7 @@ const none: Plan<Step, Status> = { steps: [], status: undefined };
 /** Makes one snapshot in the cloud of each content, and deletes it with the content if its policy says so. */
 export function plan(observed: Observed, now: number): Plan<Step, Status> {
   const { content, readAt } = observed;
+  if (isMember(observed)) return planMember(observed);
   if (content.metadata.deletionTimestamp !== undefined) return planDeletion(observed);
   const isBegun = hasFinalizer(observed) && !(content.spec.source.volumeHandle !== undefined && !mayExist(observed));
   if (content.status?.readyToUse === true && hasFinalizer(observed) && !mayExist(observed)) return none;
@@ -22,6 +23,22 @@ export function plan(observed: Observed, now: number): Plan<Step, Status> {
   return { ...none, steps: [...(isBegun ? [] : [{ type: "begin" as const }]), ...stepsOf(observed)] };
 }
 
+/** A member of a group snapshot is made and deleted with it. */
+function planMember(observed: Observed): Plan<Step, Status> {
+  const { metadata } = observed.content;
+  if (metadata.deletionTimestamp === undefined)
+    return hasFinalizer(observed) ? none : { ...none, steps: [{ type: "protect" }] };
+  if (!hasFinalizer(observed)) return none;
+  if (isFree(observed)) return { ...none, steps: [{ type: "release" }] };
+  return { ...none, wait: { for: "its VolumeSnapshot, which must be deleted first" } };
+}
+
+const isMember = ({ content }: Observed): boolean =>
+  content.metadata.annotations?.[snapshotNames.groupHandle] !== undefined;
+
+const isFree = ({ content, isBound }: Observed): boolean =>
+  content.metadata.annotations?.[snapshotNames.beingDeleted] === "yes" || !isBound;
+
 function stepsOf({ content }: Observed): readonly Step[] {
   const { volumeHandle, snapshotHandle } = content.spec.source;
   if (volumeHandle !== undefined) return [{ type: "create" }];
@@ -29,11 +46,9 @@ function stepsOf({ content }: Observed): readonly Step[] {
 }
 
 function planDeletion(observed: Observed): Plan<Step, Status> {
-  const { content, isBound } = observed;
-  const { metadata, spec, status } = content;
+  const { spec, status } = observed.content;
   if (!hasFinalizer(observed)) return none;
-  const isFree = metadata.annotations?.[snapshotNames.beingDeleted] === "yes" || !isBound;
-  if (!isFree) return { ...none, wait: { for: "its VolumeSnapshot, which must be deleted first" } };
+  if (!isFree(observed)) return { ...none, wait: { for: "its VolumeSnapshot, which must be deleted first" } };
   const handle = spec.source.snapshotHandle ?? status?.snapshotHandle;
   const isTaken = handle !== undefined || mayExist(observed);
   const remove: Step[] = spec.deletionPolicy === "Delete" && isTaken ? [{ type: "delete", handle }] : [];

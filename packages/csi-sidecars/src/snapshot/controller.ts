@@ -11,6 +11,8 @@ import {
 import { CONCURRENCY, fieldManager, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
 import { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
+import { VolumeGroupSnapshot } from "../group-snapshot-objects.ts";
+import { ownerOf } from "../group-snapshot/gather.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan, type Status } from "./plan.ts";
@@ -23,7 +25,8 @@ export function snapshotController(context: Context): ControllerOptions {
   const contents = informers.for(VolumeSnapshotContent);
   const claims = informers.for(PersistentVolumeClaim);
   const volumes = informers.for(PersistentVolume);
-  const caches = { driver, client: informers.client, snapshots, contents, claims, volumes };
+  const groups = driver.groupController && informers.for(VolumeGroupSnapshot);
+  const caches = { driver, client: informers.client, snapshots, contents, claims, volumes, groups };
   const road: Road<Observed, Step, Status> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
@@ -47,6 +50,17 @@ export function snapshotController(context: Context): ControllerOptions {
         const { namespace = "", name } = spec.volumeSnapshotRef;
         return name === undefined ? [] : [{ namespace, name }];
       }),
+      // Its members are deleted with a group snapshot.
+      ...(groups
+        ? [
+            watchInformer(groups, ({ object }) =>
+              snapshots
+                .list(object.metadata.namespace)
+                .filter((each) => ownerOf(each)?.uid === object.metadata.uid)
+                .map(keyOf),
+            ),
+          ]
+        : []),
       // A snapshot waits for its claim, and is kept while a claim is made of it.
       watchInformer(claims, ({ object }) =>
         snapshots

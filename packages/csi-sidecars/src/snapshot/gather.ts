@@ -12,6 +12,7 @@ import {
   type VolumeSnapshot,
   type VolumeSnapshotContent,
 } from "../snapshot-objects.ts";
+import type { VolumeGroupSnapshot } from "../group-snapshot-objects.ts";
 import { volumeOf, type DriverVolume } from "../volume.ts";
 
 export interface Observed {
@@ -24,6 +25,8 @@ export interface Observed {
   readonly claim: PersistentVolumeClaim | undefined;
   readonly found: DriverVolume | undefined;
   readonly snapshotClass: VolumeSnapshotClass | undefined;
+  /** The group snapshot that made it, while that exists and is not being deleted. */
+  readonly group: string | undefined;
   /** A claim whose volume is being made of the snapshot. */
   readonly user: string | undefined;
 }
@@ -35,6 +38,8 @@ export interface Caches {
   readonly contents: Informer<VolumeSnapshotContent>;
   readonly claims: Informer<PersistentVolumeClaim>;
   readonly volumes: Informer<PersistentVolume>;
+  /** Undefined: group snapshots are not served. */
+  readonly groups: Informer<VolumeGroupSnapshot> | undefined;
 }
 
 export const contentNameOf = ({ metadata, spec, status }: VolumeSnapshot): string =>
@@ -55,9 +60,17 @@ export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal
     contentName,
     claim,
     found: volumeOf(driver, volumes.get({ namespace: "", name: claim?.spec.volumeName ?? "" })),
+    group: groupOf(caches, snapshot),
     snapshotClass: content ? undefined : await classOf(caches, snapshot, signal),
     user: claims.list(key.namespace).find((each) => isMadeOf(each, snapshot))?.metadata.name,
   };
+}
+
+function groupOf({ groups }: Caches, { metadata }: VolumeSnapshot): string | undefined {
+  const owner = metadata.ownerReferences?.find(({ kind }) => kind === "VolumeGroupSnapshot");
+  const found = owner && groups?.get({ namespace: metadata.namespace ?? "", name: owner.name });
+  const isKept = found?.metadata.uid === owner?.uid && found?.metadata.deletionTimestamp === undefined;
+  return isKept ? found?.metadata.name : undefined;
 }
 
 /** The class that it names, else the driver's default one. */
@@ -75,7 +88,7 @@ async function classOf(
   return second ? undefined : only;
 }
 
-function isMadeOf({ spec, status }: PersistentVolumeClaim, { metadata }: VolumeSnapshot): boolean {
+export function isMadeOf({ spec, status }: PersistentVolumeClaim, { metadata }: VolumeSnapshot): boolean {
   const source = spec.dataSourceRef ?? spec.dataSource;
   return source?.kind === "VolumeSnapshot" && source.name === metadata.name && status?.phase === "Pending";
 }

@@ -5,6 +5,7 @@ import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
 const FINALIZERS = [snapshotNames.boundFinalizer, snapshotNames.sourceFinalizer];
+const EVERY_FINALIZER = [...FINALIZERS, snapshotNames.groupFinalizer];
 
 export async function perform(context: Context, observed: Observed, step: Step, signal: AbortSignal): Promise<void> {
   const { client } = context.informers;
@@ -47,7 +48,7 @@ export async function perform(context: Context, observed: Observed, step: Step, 
       return;
     }
     case "release":
-      for (const finalizer of FINALIZERS)
+      for (const finalizer of EVERY_FINALIZER)
         await removeFinalizer(client, VolumeSnapshot, snapshot, { finalizer, signal });
       return;
   }

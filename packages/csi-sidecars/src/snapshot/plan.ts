@@ -17,6 +17,8 @@ export function plan(observed: Observed, now: number): Plan<Step, Status> {
   if (snapshot.metadata.deletionTimestamp !== undefined) return planDeletion(observed);
   if (content) return isBindable(observed, content) ? planBound(observed, content) : bindProblem(observed, now);
   if (snapshot.spec.source.volumeSnapshotContentName !== undefined) return none;
+  // Its group snapshot makes the content.
+  if (isMember(snapshot)) return none;
   // Snapshots of a class or volume of another driver are that driver's.
   if (snapshotClass ? snapshotClass.driver !== driver.name : !found) return none;
   return planContent(observed, now);
@@ -83,8 +85,9 @@ function planBound(observed: Observed, content: VolumeSnapshotContent): Plan<Ste
 }
 
 /** The snapshot is kept until its content is deleted, or retained. */
-function planDeletion({ snapshot, content, user }: Observed): Plan<Step, Status> {
-  if (!isProtected(snapshot)) return none;
+function planDeletion({ snapshot, content, user, group }: Observed): Plan<Step, Status> {
+  if (!isProtected(snapshot) && !isMember(snapshot)) return none;
+  if (group !== undefined) return { ...none, wait: { for: `VolumeGroupSnapshot ${group}, with which it is deleted` } };
   if (user !== undefined) {
     return { ...none, wait: { for: `PersistentVolumeClaim ${user}, which is being made of the snapshot` } };
   }
@@ -99,6 +102,9 @@ function planDeletion({ snapshot, content, user }: Observed): Plan<Step, Status>
 
 const isProtected = ({ metadata }: VolumeSnapshot): boolean =>
   [snapshotNames.boundFinalizer, snapshotNames.sourceFinalizer].every((each) => metadata.finalizers?.includes(each));
+
+const isMember = ({ metadata }: VolumeSnapshot): boolean =>
+  metadata.finalizers?.includes(snapshotNames.groupFinalizer) === true;
 
 /** A content names its one snapshot; one without a uid was made by hand for a snapshot to come. */
 function isBindable({ snapshot }: Observed, { spec }: VolumeSnapshotContent): boolean {

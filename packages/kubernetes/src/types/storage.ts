@@ -144,6 +144,8 @@ export type CSIDriver = Resource<
     readonly attachRequired?: boolean;
     readonly podInfoOnMount?: boolean;
     readonly volumeLifecycleModes?: readonly string[];
+    /** The scheduler reads CSIStorageCapacities before it chooses a node. */
+    readonly storageCapacity?: boolean;
   },
   never
 >;
