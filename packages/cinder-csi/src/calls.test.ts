@@ -54,6 +54,32 @@ test("an attachment and a detachment cost one call each, and share the lists", a
   expect(GET).toBeLessThan(20);
 });
 
+test("an idle driver lists once a minute while a volume is attached, and sees a detachment by hand", async () => {
+  const [volumeId = ""] = await createAll();
+  const { listVolumes, controllerPublishVolume } = driver.client.controller;
+  const minutes = async (count: number) => {
+    for (let at = 0; at < count; at += 1) {
+      await world.clock.sleep(60_000);
+      await listVolumes({});
+    }
+  };
+  await minutes(2);
+  const unattached = counted();
+  await minutes(10);
+  expect(unattached()).toEqual({});
+  const nodeId = await world.server("node");
+  await controllerPublishVolume({ volumeId, nodeId, volumeCapability: fileSystem });
+  await minutes(2);
+  const attached = counted();
+  await minutes(10);
+  expect(attached()).toEqual({ GET: 10 });
+  await world.cloud.compute.volumeAttachments(nodeId).detach(volumeId);
+  await minutes(1);
+  const { entries } = await listVolumes({});
+  const found = entries.find(({ volume }) => volume?.volumeId === volumeId);
+  expect(found?.status?.publishedNodeIds).toEqual([]);
+});
+
 test("a snapshot costs one call, and snapshots that are created at once share the lists", async () => {
   const ids = await createAll();
   const calls = counted();

@@ -133,7 +133,8 @@ function volumeCalls(options: ControllerOptions): ControllerImpl {
     },
     async listVolumes(request, { signal }) {
       if (request.maxEntries < 0) throw new CausewayError("CSI_INVALID_ARGUMENT", "max_entries is negative.");
-      const page = await listVolumes(clouds, { token: request.startingToken, most: request.maxEntries, signal });
+      const { startingToken: token, maxEntries: most } = request;
+      const page = await listVolumes(clouds, { token, most, signal, clock: parts.clock });
       return {
         entries: page.volumes.map((each) => ({ volume: volumeMessage(each), status: conditionOf(each) })),
         nextToken: page.next,

@@ -1,6 +1,6 @@
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, type Clock } from "@causeway/foundation";
 import type { Volume } from "@causeway/openstack";
-import type { Clouds } from "../clouds.ts";
+import type { Clouds, StorageCloud } from "../clouds.ts";
 import { pageOf } from "./snapshots.ts";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -13,10 +13,23 @@ export function parseToken(text: string): { readonly after: string; readonly clo
   return { after, cloud: at < 0 ? "" : text.slice(at + 1) };
 }
 
-/** One page of the volumes of all clouds, from the informers: a list costs the clouds no call while they are synced. */
+/** Milliseconds: csi-attacher requests all volumes once a minute, and compares where they are attached. */
+const FRESH = 50_000;
+
+/**
+ * The volumes of a cloud, as they were a minute ago at most where one of them is attached: a detachment by hand is to be seen.
+ */
+async function current({ volumes }: StorageCloud, clock: Clock, signal: AbortSignal): Promise<readonly Volume[]> {
+  await volumes.start(signal);
+  const isAttached = volumes.list().some(({ attachments }) => attachments.length > 0);
+  if (isAttached && clock.now() - volumes.listedAt >= FRESH) await volumes.refresh(signal, "changes");
+  return volumes.list();
+}
+
+/** One page of the volumes of all clouds, from the informers: one list a minute at most, and none while no volume is attached. */
 export async function listVolumes(
   clouds: Clouds,
-  query: { readonly token: string; readonly most: number; readonly signal: AbortSignal },
+  query: { readonly token: string; readonly most: number; readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<{ readonly volumes: readonly Volume[]; readonly next: string }> {
   const begun = query.token === "" ? { after: "", cloud: clouds.all[0]?.name ?? "" } : parseToken(query.token);
   const index = begun === undefined ? -1 : clouds.all.findIndex(({ name }) => name === begun.cloud);
@@ -27,9 +40,9 @@ export async function listVolumes(
   let { after } = begun;
   for (const [at, storage] of clouds.all.entries()) {
     if (at < index) continue;
-    await storage.volumes.start(query.signal);
+    const known = await current(storage, query.clock, query.signal);
     const most = query.most === 0 ? 0 : query.most - volumes.length;
-    const page = pageOf(storage.volumes.list(), { after, most });
+    const page = pageOf(known, { after, most });
     volumes.push(...page.entries);
     if (page.next !== "") return { volumes, next: `${page.next}:${storage.name}` };
     after = "";

@@ -86,7 +86,7 @@ export async function openWorld({ delay = 500, newId }: WorldOptions = {}): Prom
     server: (name) => bootServer({ cloud, eventually }, name),
     async driver({ storage = {}, owner, ...options } = {}) {
       const own = connect("simulator", DRIVER_AGENT);
-      const watch = watchCloud(own, { clock, intervals: { fast: 1_000, fastest: 1_000 } });
+      const watch = watchCloud(own, { clock, intervals: { fast: 1_000, fastest: 1_000, slow: 30 * 60_000 } });
       const endpoint = `unix://${join(dir, `${(sockets += 1)}.sock`)}`;
       const clouds = new Clouds([{ name: "", cloud: own, volumes: watch.volumes, options: storage }]);
       const controller = createController({ clouds, clusterId: "test", clock, ...options });

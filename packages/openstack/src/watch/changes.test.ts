@@ -106,6 +106,20 @@ test("a deletion is seen by lists of all", async () => {
   await informer.close();
 });
 
+test("while nothing changes, refreshes for changes list all twice an hour", async () => {
+  const { informer, things, seen, clock, refreshed } = await begun();
+  const before = { ...seen };
+  things.delete("6");
+  for (let minute = 0; minute < 60; minute += 1) {
+    await clock.advance(60_000);
+    await refreshed("changes");
+  }
+  expect(informer.get("6")).toBeUndefined();
+  expect(seen.whole - before.whole).toBeLessThanOrEqual(3);
+  expect(seen.partial - before.partial).toBeGreaterThan(50);
+  await informer.close();
+});
+
 test("while something changes, all are listed once a minute", async () => {
   const { informer, things, set, seen, pass } = await begun();
   const { whole } = seen;

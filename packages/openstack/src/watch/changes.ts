@@ -8,8 +8,8 @@ export interface ChangeMarks<T> {
 
 /** Fewer objects than this are as cheap to list whole. */
 const FEW = 50;
-/** Milliseconds: a whole list after so long at the latest, whatever the marks show. */
-const WHOLE_AGAIN = 60_000;
+/** Milliseconds: a whole list after so long at the latest while something changes, and while nothing does, whatever the marks show. */
+const WHOLE_AGAIN = { changing: 60_000, still: 30 * 60_000 };
 /** Milliseconds: the clocks of a service's processes, and transactions that are committed later than they are stamped. */
 const MARGIN = 60_000;
 
@@ -26,9 +26,13 @@ export class ChangeWindow<T> {
 
   /** The time for the next list; undefined: all have to be listed. `changing` are the objects in transition. */
   since(now: number, count: number, changing: Iterable<T>): string | undefined {
-    if (this.#isRefused || count < FEW || now - this.#wholeAt >= WHOLE_AGAIN) return undefined;
-    if (!Number.isFinite(this.#newest)) return undefined;
-    for (const object of changing) if (this.#marks.needsAll(object)) return undefined;
+    if (this.#isRefused || count < FEW || !Number.isFinite(this.#newest)) return undefined;
+    let again = WHOLE_AGAIN.still;
+    for (const object of changing) {
+      if (this.#marks.needsAll(object)) return undefined;
+      again = WHOLE_AGAIN.changing;
+    }
+    if (now - this.#wholeAt >= again) return undefined;
     return new Date(this.#newest - MARGIN).toISOString().slice(0, 19);
   }
 

@@ -80,6 +80,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   #refreshing: Waiter[] = [];
   #hurriedUntil = 0;
   #begunAt = 0;
+  #listedAt = 0;
   #took = Number.POSITIVE_INFINITY;
   #failures = 0;
 
@@ -92,6 +93,9 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
 
   get synced(): boolean {
     return this.#synced;
+  }
+  get listedAt(): number {
+    return this.#listedAt;
   }
   get(id: string): T | undefined {
     return this.#store.get(id);
@@ -202,6 +206,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       if (this.#failures > 0) log.info("watch goes on", { resource: type.name, failures: this.#failures });
       this.#failures = 0;
       this.#synced = true;
+      this.#listedAt = this.#begunAt;
       this.#window?.listed(objects, this.#begunAt, changed === undefined);
       this.#take(objects, sequence);
       if (changed) this.#unchanged(changed);

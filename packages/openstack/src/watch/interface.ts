@@ -35,11 +35,13 @@ export interface CloudInformer<T extends { id: string }> {
   lookAgain(id: string): void;
   /** Polls soon and fast until `until` (ms since epoch) or, without it, for 30 s. */
   hurry(until?: number): void;
-  /** One poll that begins after this call. Concurrent callers share it. "changes": what is gone may remain in the copy for a minute. */
+  /** One poll that begins after this call. Concurrent callers share it. "changes": what is gone may remain in the copy, for half an hour at most. */
   refresh(signal?: AbortSignal, scope?: "all" | "changes"): Promise<void>;
   /** Starts polling if it was not started; resolves when the first list is in. */
   start(signal?: AbortSignal): Promise<void>;
   readonly synced: boolean;
+  /** When (ms since epoch) the last list began that came; 0: none has. */
+  readonly listedAt: number;
 }
 
 /** The informers of one project; each type is polled by one poller, from its first `start` until `close`. */
