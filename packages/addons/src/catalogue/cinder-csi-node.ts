@@ -1,11 +1,17 @@
 import { CausewayError } from "@causeway/foundation";
+import type { ManifestObject } from "../manifests/parse.ts";
 import type { BuiltIn, CatalogueChoice, ClusterFacts } from "./facts.ts";
 
 const driver = "cinder.csi.openstack.org";
 const selected = { app: "csi-cinder-nodeplugin" };
 
+/** The DaemonSet and its ServiceAccount: it needs no rights in the cluster. */
+export function cinderCsiNodeObjects(image: string): readonly ManifestObject[] {
+  return cinderCsiNode(undefined, { name: "CinderCSINode", image }).objects.filter(({ kind }) => kind !== "CSIDriver");
+}
+
 /** The node part of the Cinder CSI driver. Its controller runs outside the cluster, with the credentials. */
-export function cinderCsiNode(_facts: ClusterFacts, { image }: CatalogueChoice): BuiltIn {
+export function cinderCsiNode(_facts: ClusterFacts | undefined, { image }: CatalogueChoice): BuiltIn {
   if (image === undefined)
     throw new CausewayError("ADDON_CATALOGUE_INCOMPLETE", "catalogue CinderCSINode needs image", {
       hint: "Name an image of Causeway that the nodes can pull.",

@@ -24,6 +24,8 @@ export interface ControllersOptions {
   readonly advertise: string | undefined;
   /** The load balancer provider of workload clusters' Services; undefined: the cloud's default. */
   readonly provider: string | undefined;
+  /** The image of the Cinder CSI node plugin of workload clusters; undefined: it is not installed. */
+  readonly csiImage?: string | undefined;
   /** Connects to addresses inside workload clusters; undefined: no tunnel leads there. */
   readonly dial: Dial | undefined;
   /** Where reconciles that do not converge are counted. */
@@ -87,6 +89,7 @@ export function createControllers(options: ControllersOptions): Controllers {
       remoteClusters,
       clouds,
       provider: options.provider,
+      csiImage: options.csiImage,
       clock,
       log: log.with({ component: "fleet" }),
       events: recorder("fleet"),

@@ -24,6 +24,8 @@ export interface SystemOptions {
   readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };
   /** What runs hosted control planes. Default: the embedded API server. */
   readonly runtime?: RuntimeChoice;
+  /** The image of the Cinder CSI node plugin of workload clusters; undefined: it is not installed. */
+  readonly csiImage?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -74,6 +76,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     runtime: controlPlanes.runtime,
     advertise: cloud.advertise,
     provider: cloud.provider,
+    csiImage: options.csiImage,
     dial: options.nodes?.tunnels === undefined ? undefined : dialThrough(options.nodes.tunnels),
     metrics: apiServer.metrics,
     clock,

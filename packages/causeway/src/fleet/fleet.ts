@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly remoteClusters: RemoteClusters;
   readonly clouds: CloudPool;
   readonly provider: string | undefined;
+  /** Installs the Cinder CSI node plugin in each cluster. */
+  readonly csiImage?: string | undefined;
   /** Where reconciles that do not converge are counted, of all clusters together. */
   readonly metrics: Metrics;
   readonly clock: Clock;

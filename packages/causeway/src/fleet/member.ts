@@ -15,6 +15,8 @@ export interface MemberOptions {
   readonly informers: Informers;
   readonly clouds: CloudPool;
   readonly provider: string | undefined;
+  /** Installs the Cinder CSI node plugin in the cluster. */
+  readonly csiImage?: string | undefined;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -59,7 +61,16 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
     events: createEventRecorder(remote.client, { component: "cloud-controller-manager", clock }),
   });
   const hasServer = serversOf(options.informers, cluster);
-  const volumes = memberVolumes({ cloud, watch, remote, clusterName, hasServer, clock, log });
+  const volumes = memberVolumes({
+    cloud,
+    watch,
+    remote,
+    clusterName,
+    hasServer,
+    csiImage: options.csiImage,
+    clock,
+    log,
+  });
   const ended = (what: string) => (error: unknown) => log.error(`${what} ended`, { error: messageOf(error) });
   const running = Promise.all([
     manager.run(life).catch(ended("the cloud controller manager")),

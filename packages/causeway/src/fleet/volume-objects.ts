@@ -10,6 +10,8 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 
+import { installNodePlugin } from "./node-plugin.ts";
+
 const DRIVER = "cinder.csi.openstack.org";
 const DEFAULT = { "storageclass.kubernetes.io/is-default-class": "true" };
 
@@ -77,16 +79,22 @@ const AGAIN = 5_000;
 const LONGEST_PAUSE = 60_000;
 
 export interface InstallOptions {
+  /** An image of Causeway: the node plugin is installed with it. */
+  readonly csiImage?: string | undefined;
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Until all are there: a CRD is served a moment after it is created, and the cluster may be unreachable for a while. */
-export async function installVolumeObjects({ client, clock, log }: InstallOptions, signal: AbortSignal): Promise<void> {
+export async function installVolumeObjects(
+  { client, csiImage, clock, log }: InstallOptions,
+  signal: AbortSignal,
+): Promise<void> {
   for (let failures = 0; ; failures += 1) {
     try {
       for (const install of objects) await install(client, signal);
+      if (csiImage !== undefined) await installNodePlugin(client, csiImage, signal);
       return;
     } catch (error) {
       signal.throwIfAborted();

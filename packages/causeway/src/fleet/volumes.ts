@@ -22,6 +22,8 @@ export interface VolumesOptions extends CloudClient {
   readonly clusterName: string;
   /** Whether the server is a machine of the cluster. */
   readonly hasServer: (id: string) => boolean;
+  /** Of the driver's node plugin; undefined: the cluster's users install it, and simulated nodes play it. */
+  readonly csiImage?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -31,7 +33,8 @@ export interface VolumesOptions extends CloudClient {
  * runs there, without credentials. The cloud is not called before the cluster has a claim for the driver. Clusters may
  * share a project: each one's users reach its own volumes, snapshots and servers only.
  */
-export function memberVolumes({ cloud, watch, remote, clusterName, hasServer, clock, log }: VolumesOptions): Sidecars {
+export function memberVolumes(options: VolumesOptions): Sidecars {
+  const { cloud, watch, remote, clusterName, hasServer, csiImage, clock, log } = options;
   const clouds = new Clouds([{ name: "", cloud, volumes: watch.volumes, options: {} }]);
   const owner = { clouds, cluster: clusterName, hasServer };
   const parts = { clouds, clusterId: clusterName, clock, log };
@@ -60,7 +63,7 @@ export function memberVolumes({ cloud, watch, remote, clusterName, hasServer, cl
   return {
     async run(signal) {
       try {
-        await installVolumeObjects({ client: remote.client, clock, log }, signal);
+        await installVolumeObjects({ client: remote.client, csiImage, clock, log }, signal);
       } catch (error) {
         if (signal.aborted) return;
         throw error;

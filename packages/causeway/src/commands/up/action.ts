@@ -30,6 +30,7 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
       clock: systemClock,
       log,
       runtime,
+      csiImage: options.csiImage,
       ...(options.port === undefined ? {} : { port: options.port }),
       nodes: {
         networks: options.nodeNetworks ?? [],
