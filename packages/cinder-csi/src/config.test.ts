@@ -29,6 +29,7 @@ test("reads [BlockStorage] and [Metadata], and ignores keys that it does not kno
     attachLimit: 300,
     rescanOnResize: false,
     metadataOrder: ["metadataService"],
+    warnings: [],
   });
 });
 
@@ -43,6 +44,14 @@ test("reads the cloud of each [Global] section", () => {
   expect(parseNamedCloud(conf, "").authUrl).toContain("one.example.com");
   expect(parseNamedCloud(conf, "second").authUrl).toContain("two.example.com");
   expect(() => parseNamedCloud(conf, "third")).toThrow(/no section \[Global "third"\]/);
+});
+
+test("ignores unknown keys with a warning, and those of earlier programs without one", () => {
+  const text =
+    "[Global]\nquux = 1\n[BlockStorage]\nbs-version = v2\nnode-volume-atach-limit = 5\n[Networking]\nother = 1\n";
+  const { warnings, attachLimit } = parseDriverConfig(text);
+  expect(warnings).toEqual(["key node-volume-atach-limit of [blockstorage] is not known"]);
+  expect(attachLimit).toBeUndefined();
 });
 
 test("later files have priority over earlier ones", () => {

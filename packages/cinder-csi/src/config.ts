@@ -9,11 +9,26 @@ export interface DriverConfig {
   readonly attachLimit: number | undefined;
   readonly rescanOnResize: boolean;
   readonly metadataOrder: readonly MetadataSource[];
+  /** Keys of [BlockStorage] and [Metadata] that neither this program nor upstream reads. */
+  readonly warnings: readonly string[];
 }
+
+/** Keys that programs before this one read, and that have no effect today, are known, too. */
+const KNOWN: Readonly<Record<string, readonly string[]>> = {
+  blockstorage: [
+    "node-volume-attach-limit",
+    "rescan-on-resize",
+    "ignore-volume-az",
+    "ignore-volume-microversion",
+    "bs-version",
+    "trust-device-path",
+  ],
+  metadata: ["search-order", "request-timeout"],
+};
 
 const SOURCES: readonly MetadataSource[] = ["configDrive", "metadataService"];
 
-/** [BlockStorage] and [Metadata]; unknown keys and sections are ignored, as upstream does. Throws INI_INVALID, CINDER_CSI_CONFIG_INVALID. */
+/** [BlockStorage] and [Metadata]; unknown keys and sections are ignored, as upstream does, with a warning for keys. Throws INI_INVALID, CINDER_CSI_CONFIG_INVALID. */
 export function parseDriverConfig(text: string): DriverConfig {
   const sections = parseIni(text, "cloud.conf");
   const storage = iniSection(sections, "blockstorage");
@@ -25,7 +40,14 @@ export function parseDriverConfig(text: string): DriverConfig {
     attachLimit: wholeNumber(storage, "node-volume-attach-limit"),
     rescanOnResize: iniBoolean(storage, "rescan-on-resize") ?? false,
     metadataOrder: metadataOrder(iniText(iniSection(sections, "metadata"), "search-order")),
+    warnings: sections.flatMap(unknownKeys),
   };
+}
+
+function unknownKeys({ name, values }: IniSection): readonly string[] {
+  const known = KNOWN[name];
+  if (!known) return [];
+  return [...values.keys()].filter((key) => !known.includes(key)).map((key) => `key ${key} of [${name}] is not known`);
 }
 
 /** The cloud of [Global] ("") or [Global "name"]. */

@@ -36,6 +36,7 @@ export interface RunningDriver {
 export async function startDriver(options: DriverOptions): Promise<RunningDriver> {
   const { clock = systemClock, log = silentLog, withTopology = true, cloudConf = () => "" } = options;
   const config = parseDriverConfig(cloudConf());
+  for (const warning of config.warnings) log.warn(`cloud.conf: ${warning}`);
   const blockStorage = liveOptions(cloudConf, config.blockStorage, { clock, log });
   const isController = options.services.includes("controller");
   const connected = isController ? connect(options, cloudConf) : [];
