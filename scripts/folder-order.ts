@@ -23,6 +23,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "admission",
     "kinds",
     "encryption controllers discovery backup usage",
+    "aggregation",
     "server",
     "audit",
     "interface.ts",

@@ -109,6 +109,7 @@ export function kubernetesBinaries(names: readonly string[]): Promise<Built> {
     { name: "etcd", source: "go.etcd.io/etcd/server/v3", flags: "-s -w" },
     { name: "kube-apiserver", source: "k8s.io/kubernetes/cmd/kube-apiserver", flags: stamped },
     { name: "kubectl", source: "k8s.io/kubernetes/cmd/kubectl", flags: stamped },
+    { name: "sample-apiserver", source: "k8s.io/sample-apiserver", flags: "-s -w" },
   ];
   return buildMissing(
     programs.filter((p) => names.includes(p.name)),

@@ -112,7 +112,7 @@ function otherKubectls(): string[] {
 }
 
 async function main(): Promise<number> {
-  const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver", "kubectl"]);
+  const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver", "kubectl", "sample-apiserver"]);
   const built = "dir" in kubernetes ? join(kubernetes.dir, "kubectl") : undefined;
   const programs = {
     kubernetes,

@@ -103,6 +103,8 @@ export interface LogicalClusterOptions extends GuardOptions {
   /** The cluster's own roots; made (and kept) by the server when absent. */
   readonly authority?: KeyPair;
   readonly serviceAccountKey?: string;
+  /** The authority of the certificate with which requests are passed on to extension servers; made (and kept) when absent. */
+  readonly frontProxy?: KeyPair;
   /** PEM public keys whose service-account tokens are believed too: those of keys that signed before `serviceAccountKey`. */
   readonly serviceAccountVerificationKeys?: readonly string[];
   /** CIDRs; default 10.96.0.0/12 and none. Services may have one of each family: "10.96.0.0/12,fd00:10:96::/112", the default first. */

@@ -30,6 +30,10 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
       const cluster = await options.apiServer.ensureCluster(spec.id, {
         authority: spec.authority,
         serviceAccountKey: spec.serviceAccountKey,
+        // Without networks of nodes no extension server can be reached.
+        ...(spec.frontProxy === undefined || (options.nodes?.networks ?? []).length === 0
+          ? {}
+          : { frontProxy: spec.frontProxy }),
         serviceCidr: spec.serviceCidr,
         ...(spec.podCidr === undefined ? {} : { podCidr: spec.podCidr }),
         dnsDomain: spec.dnsDomain,

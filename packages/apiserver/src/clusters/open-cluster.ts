@@ -1,5 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { CausewayError, silentLog, systemClock, type Clock, type KeyPair, type Log } from "@causeway/foundation";
+import { openAggregation } from "../aggregation/open.ts";
+import { keptFrontProxy, openFrontProxy } from "../aggregation/front-proxy.ts";
 import { openAdmission } from "../admission/open.ts";
 import { openAudit } from "../audit/audit.ts";
 import { AccountEnds } from "../auth/account-ends.ts";
@@ -29,6 +31,7 @@ import type { ConnectionPool } from "../server/connection-pool.ts";
 import { Lines } from "../contract/watch-lines.ts";
 import type { Cluster } from "../contract/cluster.ts";
 import type { ExternalAuthenticators } from "../contract/authentication.ts";
+import type { Aggregation } from "../contract/aggregation.ts";
 import { Changes } from "../contract/changes.ts";
 import { createWebhookClient } from "../webhooks/client.ts";
 import type { WebhookClient } from "../contract/webhooks.ts";
@@ -81,10 +84,12 @@ const DEFAULT_VERSION = "v1.34.0";
 export async function openCluster(
   shared: Shared,
   place: { name: string; folder: string; url: () => string; servingAuthority: () => string },
-  options: LogicalClusterOptions,
+  asked: LogicalClusterOptions,
 ): Promise<OpenCluster> {
-  checkOptions(options);
+  checkOptions(asked);
   const { store, files, clock, log } = shared;
+  const kept = asked.frontProxy ?? keptFrontProxy(files, place.folder);
+  const options: LogicalClusterOptions = kept ? { ...asked, frontProxy: kept } : asked;
   const identity = await clusterIdentity(files, place.folder, { options, clock });
   checkAuthority(identity.authority);
   const keys = lazily(() => accountKeys(identity.serviceAccountKey, options.serviceAccountVerificationKeys ?? []));
@@ -97,8 +102,13 @@ export async function openCluster(
     (await import("../kubelets/kubelets.ts")).openKubelets(options.kubelets, { authority: identity.authority, clock });
   const reach = options.webhooks ?? (kubelets ? kubelets.dial : place.name === "");
   const webhooks = createWebhookClient({ name: place.name, store }, reach);
+  let aggregation: Aggregation | undefined;
   const cluster: Cluster = {
     name: place.name,
+    get aggregation() {
+      if (aggregation === undefined) throw new Error("the cluster is not open yet");
+      return aggregation;
+    },
     store,
     clock,
     log: log.with({ cluster: place.name || "management" }),
@@ -140,6 +150,8 @@ export async function openCluster(
   const { turns, bytes } = shared;
   const fairness = { flow: new FlowControl(cluster), counts: new ObjectCounts(cluster), turns, bytes };
   serveDefinitions(cluster);
+  const frontProxy = openFrontProxy(files, place.folder, { given: options.frontProxy, clock });
+  aggregation = openAggregation(cluster, { reach, frontProxy });
   // Where the cluster runs what is deployed to it, it says what that uses.
   if (options.controllers) serveUsage(cluster.catalog);
   const closing = new AbortController();
@@ -157,6 +169,7 @@ export async function openCluster(
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     resume: () => {
       controllers.resume();
+      cluster.aggregation.resume();
       if (options.controllers) owners ??= shared.owners?.(cluster);
     },
     closing: closing.signal,
@@ -170,6 +183,7 @@ export async function openCluster(
       cluster.webhooks.close();
       if (kubelets) kubelets.close();
       if (options.authentication) tokens().close();
+      await cluster.aggregation.stop();
       await controllers.stop();
       await audit?.close();
     },

@@ -238,7 +238,7 @@ export class ServerState {
       const route = (path: string) => ({ served: open, path });
       const { listen } = options;
       if (listen) listener = await openEndpoint(open.cluster, { folder, listen, route }, shared);
-      const { authority: _authority, serviceAccountKey: _key, ...kept } = options;
+      const { authority: _authority, serviceAccountKey: _key, frontProxy: _proxy, ...kept } = options;
       this.#files.write(`${folder}/cluster.json`, JSON.stringify(kept));
     } catch (error) {
       await listener?.close();

@@ -1,5 +1,6 @@
 import type { KeyPair, Log } from "@causeway/foundation";
 
+import type { Aggregation } from "./aggregation.ts";
 import type { Admission } from "./admission.ts";
 import type { WebhookClient } from "./webhooks.ts";
 import type { Conversions } from "./converter.ts";
@@ -24,6 +25,8 @@ export interface Cluster extends ClusterView {
   readonly admission: Admission;
   /** Calls its admission and conversion webhooks. */
   readonly webhooks: WebhookClient;
+  /** Groups that other API servers serve. */
+  readonly aggregation: Aggregation;
   readonly metrics: ClusterMetrics;
   /** Absent when no network of nodes may be dialled. */
   readonly kubelets?: Kubelets;

@@ -1,5 +1,6 @@
 import { admissionKinds } from "../admission/kinds.ts";
 import { builtIns, type BuiltIns } from "../contract/catalog.ts";
+import { apiServiceKinds } from "./api-service.ts";
 import { coreKinds } from "./core.ts";
 import { flowControlKinds } from "./flow-control.ts";
 import { otherKinds } from "./groups.ts";
@@ -15,5 +16,6 @@ export function builtInKinds(): BuiltIns {
     ...admissionKinds(),
     ...flowControlKinds(),
     ...serviceRangeKinds(),
+    ...apiServiceKinds(),
   ]);
 }

@@ -9,6 +9,7 @@ import type { AccountEnds } from "../auth/account-ends.ts";
 import type { CertificateUsers } from "../auth/client-certificates.ts";
 import { refusal } from "../auth/authorize.ts";
 import { selectorsOf } from "../contract/attribute-selectors.ts";
+import type { Extension } from "../contract/aggregation.ts";
 import type { Attributes, Authorize } from "../contract/attributes.ts";
 import { impersonated } from "../auth/impersonate.ts";
 import type { User } from "../contract/user.ts";
@@ -34,7 +35,14 @@ import { inRequest } from "./request-scope.ts";
 import { send, wantedForm, type Wanted } from "./respond.ts";
 import type { Response } from "../contract/exchange.ts";
 import { servePath } from "./paths.ts";
-import { methodNotAllowed, noSuchPath, noSuchResource, tooManyRequests, unauthorized } from "../errors/status.ts";
+import {
+  badRequest,
+  methodNotAllowed,
+  noSuchPath,
+  noSuchResource,
+  tooManyRequests,
+  unauthorized,
+} from "../errors/status.ts";
 import { checkName, readTarget } from "./target.ts";
 import { typedBody } from "./typed-body.ts";
 import { asksForWebSocket } from "./websocket.ts";
@@ -126,6 +134,8 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const charge = charged(served, holder, { method, response });
   const user = await charge(() => admitted(served, { exchange, certificates, info, query, isBelow }));
   holder.user = user.name;
+  const passed = passedOn(served, { exchange, info, path, isBelow, user });
+  if (passed) return passed;
   const { audit } = exchange;
   const read = NO_BODY.has(method)
     ? undefined
@@ -168,6 +178,44 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
     annotate: audit?.annotate ?? silent,
   };
   return charge(() => serveResource(resourceRequest, response));
+}
+
+interface Passing {
+  readonly exchange: Exchange;
+  readonly info: RequestInfo;
+  readonly path: string;
+  readonly isBelow: boolean;
+  readonly user: User;
+}
+
+/** The response of the extension server that the path is of, if there is one. Throws 400. */
+function passedOn(
+  served: ServedCluster,
+  { exchange: { request, response }, info, path, isBelow, user }: Passing,
+): Promise<void> | undefined {
+  const extension = extensionOf(served.cluster, path);
+  if (!extension) return undefined;
+  const url = passedOnUrl(request.url ?? "", { isBelow, path });
+  const closing = closingOf(served, info, user);
+  return served.cluster.aggregation.forward(
+    extension,
+    { request, user, url, isWatch: info.verb === "watch", closing },
+    response,
+  );
+}
+
+/** The target as the client wrote it, below the cluster. Throws 400 where it could be read as another path than the one that was authorized. */
+function passedOnUrl(target: string, { isBelow, path }: { isBelow: boolean; path: string }): string {
+  const url = isBelow ? target.replace(/^\/clusters\/[^/?]+/, "") : target;
+  if (readTarget(url).path !== path || !url.startsWith("/")) throw badRequest("the path is written in an unusual way");
+  return url;
+}
+
+/** The extension that a path is of: a resource of its group and version, their list, or their OpenAPI document. */
+function extensionOf({ aggregation }: Cluster, path: string): Extension | undefined {
+  const parts = path.split("/").filter(Boolean);
+  const [root, group = "", version = ""] = parts[0] === "openapi" && parts[1] === "v3" ? parts.slice(2) : parts;
+  return root === "apis" && version !== "" ? aggregation.find(group, version) : undefined;
 }
 
 /** Has the work of a request, and what its answer takes, charged to its cluster. */

@@ -2,11 +2,12 @@ import { accountDiscovery } from "../auth/account-discovery.ts";
 import type { User } from "../contract/user.ts";
 import type { Cluster } from "../contract/cluster.ts";
 import { aggregated, coreVersions, group, groupList, resourceList } from "../discovery/discovery.ts";
+import { mergedDiscovery, mergedGroup, mergedGroups, mergedSwagger } from "../discovery/merge.ts";
 import { openApiV2, openApiV3, openApiV3Index } from "../discovery/open-api.ts";
 import { OPENAPI_PROTOBUF, writeOpenApiV2 } from "../discovery/open-api-protobuf.ts";
 import { flowDump } from "../flow/debug.ts";
 import type { FlowControl } from "../flow/flow-control.ts";
-import type { Json } from "../json/json.ts";
+import { record, type Json } from "../json/json.ts";
 import { renderMetrics } from "../metrics/render.ts";
 import { send, sendText, type Wanted } from "./respond.ts";
 import type { Response } from "../contract/exchange.ts";
@@ -35,9 +36,16 @@ export function servePath(request: PathRequest, response: Response): void | Prom
   const discovery = accountDiscovery(request.cluster, path);
   if (discovery) return sendText(response, 200, { ...discovery, cache: "public, max-age=3600" });
   if (path === "/openapi/v2" && request.wanted.accept.includes(OPENAPI_PROTOBUF.asked)) {
-    const { catalog, version } = request.cluster;
-    const body = writeOpenApiV2(openApiV2(catalog, version));
-    return sendText(response, 200, { type: OPENAPI_PROTOBUF.answered, body, gzip: request.wanted.gzip });
+    const answer = (document: Json): void => {
+      const body = writeOpenApiV2(document);
+      sendText(response, 200, { type: OPENAPI_PROTOBUF.answered, body, gzip: request.wanted.gzip });
+    };
+    const document = swagger(request.cluster);
+    return document instanceof Promise ? document.then(answer) : answer(document);
+  }
+  if (path === "/openapi/v2") {
+    const document = swagger(request.cluster);
+    if (document instanceof Promise) return document.then((all) => send(response, 200, all, request.wanted));
   }
   const document = documentAt(path, request);
   if (!document) throw isKnownGroup(path, request) ? noSuchResource() : noSuchPath();
@@ -54,11 +62,17 @@ function serveRoot(root: "api" | "apis", { cluster, wanted }: PathRequest, respo
   const version = /g=apidiscovery\.k8s\.io/.test(wanted.accept) ? /v=(v2beta1|v2)/.exec(wanted.accept)?.[1] : undefined;
   if (version) {
     const type = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
-    const body = JSON.stringify(aggregated(cluster.catalog, root, version));
+    const local = aggregated(cluster.catalog, root, version);
+    const body = JSON.stringify(root === "api" ? local : mergedDiscovery(local, cluster.aggregation.discovered()));
     return sendText(response, 200, { type, body, gzip: wanted.gzip });
   }
   const host = cluster.url().replace(/^https:\/\//, "");
-  send(response, 200, root === "api" ? coreVersions(host) : groupList(cluster.catalog), wanted);
+  send(
+    response,
+    200,
+    root === "api" ? coreVersions(host) : mergedGroups(groupList(cluster.catalog), cluster.aggregation.discovered()),
+    wanted,
+  );
 }
 
 /** Versions that nobody serves of groups that are there are resources that nobody serves. */
@@ -70,13 +84,37 @@ function isKnownGroup(path: string, { cluster }: PathRequest): boolean {
 function documentAt(path: string, { cluster }: PathRequest): Json | undefined {
   if (path === "/version") return versionOf(cluster);
   if (path === "/openapi/v2") return openApiV2(cluster.catalog, cluster.version);
-  if (path === "/openapi/v3") return openApiV3Index(cluster.catalog);
+  if (path === "/openapi/v3") return openApiIndex(cluster);
   const [root, a = "", b = "", ...more] = path.split("/").slice(1);
   if (root === "openapi") return openApiV3(cluster.catalog, path.replace("/openapi/v3/", ""));
   if (path === "/") return { paths: rootPaths(cluster) };
   if (root === "api") return b === "" ? resourceList(cluster.catalog, "", a) : undefined;
   if (root !== "apis" || more.length > 0) return undefined;
-  return b === "" ? group(cluster.catalog, a) : resourceList(cluster.catalog, a, b);
+  return b === ""
+    ? mergedGroup(group(cluster.catalog, a), a, cluster.aggregation.discovered())
+    : resourceList(cluster.catalog, a, b);
+}
+
+/** With the documents of extensions, which may have to be read first. */
+function swagger({ catalog, version, aggregation }: Cluster): Json | Promise<Json> {
+  const local = openApiV2(catalog, version);
+  const extensions = aggregation.discovered().map(({ extension }) => extension);
+  if (extensions.length === 0) return local;
+  const read = extensions.map(async (extension) => {
+    const document = await aggregation.document(extension, "/openapi/v2");
+    return document ? [{ prefix: `/apis/${extension.group}/${extension.version}`, document }] : [];
+  });
+  return Promise.all(read).then((found) => mergedSwagger(local, found.flat()));
+}
+
+/** Requests for the documents of extensions are passed on. */
+function openApiIndex({ catalog, aggregation }: Cluster): Json {
+  const local = openApiV3Index(catalog);
+  const more = aggregation.discovered().map(({ extension: { group: name, version } }) => {
+    const at = `apis/${name}/${version}`;
+    return [at, { serverRelativeURL: `/openapi/v3/${at}` }] as const;
+  });
+  return more.length === 0 ? local : { ...local, paths: { ...record(local["paths"]), ...Object.fromEntries(more) } };
 }
 
 function versionOf({ version }: Cluster): Json {

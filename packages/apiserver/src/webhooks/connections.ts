@@ -90,7 +90,7 @@ export class Connections {
 /** Makes a TCP connection, or throws. */
 export type Dial = (target: { readonly host: string; readonly port: number }, signal: AbortSignal) => Promise<Socket>;
 
-function dialBy(agent: Agent, dial: Dial): void {
+export function dialBy(agent: Agent, dial: Dial): void {
   const connected = callbackify(async (options: ConnectionOptions) => {
     const { host, port } = options;
     const socket = await dial({ host: host ?? "", port: Number(port) }, AbortSignal.timeout(DIALLED));

@@ -1,9 +1,11 @@
 import { CORE_TABLES } from "./core-tables.generated.ts";
 import { DEFINITION_TABLES } from "./definition-tables.generated.ts";
 import { GROUP_TABLES } from "./group-tables.generated.ts";
+import { REGISTRATION_TABLES } from "./registration-tables.ts";
 
 function linesOf(struct: string): Readonly<Record<string, string>> {
   if (struct.startsWith("core.") || struct.startsWith("meta.")) return CORE_TABLES;
+  if (struct.startsWith("apiregistration.")) return REGISTRATION_TABLES;
   return struct.startsWith("definition.") ? DEFINITION_TABLES : GROUP_TABLES;
 }
 
