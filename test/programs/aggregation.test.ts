@@ -103,7 +103,7 @@ for (const name of ["causeway", "kube-apiserver"])
           "--log-level=error",
         ]),
       );
-      const authority = await createAuthority({ commonName: "wardle", lifetime: DAY });
+      const authority = await createAuthority({ commonName: "wardle-ca", lifetime: DAY });
       const served = { commonName: "wardle", dnsNames: ["api.wardle.svc"], usages: ["server"] as const, lifetime: DAY };
       const { certificate, key } = await issueCertificate(authority, served);
       writeFileSync(join(dir, "tls.crt"), certificate);

@@ -120,11 +120,7 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
   const began = performance.now();
   const { request, response } = exchange;
   const { path: asked, query } = readTarget(request.url ?? "/");
-  const routed = handling.route(asked);
-  const isBelow = BELOW.test(asked) && routed?.path !== asked;
-  // Who has no identity in a cluster is not told whether there is one.
-  if (!routed) throw isBelow ? unauthorized() : noSuchPath();
-  const { served, path } = routed;
+  const { served, path, isBelow } = routedTo(handling, asked);
   const { cluster } = served;
   const { method = "GET", headers } = request as IncomingMessage;
   const info = requestInfo(method, path, query);
@@ -178,6 +174,18 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
     annotate: audit?.annotate ?? silent,
   };
   return charge(() => serveResource(resourceRequest, response));
+}
+
+/** The cluster that a path is of. Throws 401 and 404. */
+function routedTo(
+  handling: Handling,
+  asked: string,
+): { readonly served: ServedCluster; readonly path: string; readonly isBelow: boolean } {
+  const routed = handling.route(asked);
+  const isBelow = BELOW.test(asked) && routed?.path !== asked;
+  // A client without an identity in a cluster does not learn whether the cluster exists.
+  if (!routed) throw isBelow ? unauthorized() : noSuchPath();
+  return { ...routed, isBelow };
 }
 
 interface Passing {
