@@ -47,7 +47,7 @@ export function makeRootfs(debs: readonly string[], files: string, dir: string):
   authorities(dir);
   cpSync(files, dir, { recursive: true, verbatimSymlinks: true });
   for (const [path, target] of LINKS) {
-    rmSync(join(dir, path), { force: true });
+    rmSync(join(dir, path), { recursive: true, force: true });
     symlinkSync(target, join(dir, path));
   }
   for (const [from, to] of COPIES) copyFileSync(join(dir, from), join(dir, to));
@@ -60,6 +60,7 @@ export function makeRootfs(debs: readonly string[], files: string, dir: string):
 /** What Debian's scripts would link. */
 const LINKS: readonly (readonly [string, string])[] = [
   ["usr/bin/awk", "mawk"],
+  ["var/run", "/run"],
   ["usr/bin/uwsgi_python3", "uwsgi-core"],
   ["usr/lib/uwsgi/plugins/python3_plugin.so", "python311_plugin.so"],
 ];

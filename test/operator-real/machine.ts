@@ -23,12 +23,12 @@ import { DNS_ADDRESS, POD_NETWORK, type MachineFacts } from "./facts.ts";
 /** Folders of the host that pods of the operator mount: those of this machine are on its disk. */
 const OWN_FOLDERS = [
   "/etc/openvswitch",
+  "/lib/modules",
   "/etc/libvirt",
   "/var/lib/libvirt",
   "/var/lib/neutron",
   "/var/lib/nova",
   "/var/lib/claims",
-  "/opt/programs",
 ];
 const KUBECONFIG = "/etc/kubernetes/kubelet.conf";
 const PROCESSOR_SHARES = "8192";

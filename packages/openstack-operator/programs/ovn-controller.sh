@@ -1,19 +1,28 @@
 #!/bin/sh
 # The controller of a node, with the node's own facts in the local database. Flows stay until the new ones are complete.
 set -eu
+# Open vSwitch looks up whole names only: it knows no search domains.
+domain=$(sed -n 's/^search .*svc\.\([^ ]*\).*/\1/p' /etc/resolv.conf)
+whole() { echo "$1" | sed "s/\.svc:/.svc.$domain:/g"; }
 socket=unix:/run/openvswitch/db.sock
+# Without the kernel's module packets are switched in the process itself.
+datapath=system
+if [ ! -e /sys/module/openvswitch ]; then
+  datapath=netdev
+  echo '{"level":"WARNING","service":"ovn-controller","message":"the host has no module openvswitch: packets are switched in user space"}'
+fi
 id=$(ovs-vsctl --db=$socket --if-exists get Open_vSwitch . external_ids:system-id | tr -d '"')
 ovs-vsctl --db=$socket set Open_vSwitch . \
   external_ids:system-id="${id:-$NODE_NAME}" external_ids:hostname="$NODE_NAME" \
-  external_ids:ovn-remote="$OVN_SB" external_ids:ovn-encap-type=geneve external_ids:ovn-encap-ip="$POD_IP" \
-  external_ids:ovn-bridge=br-int external_ids:ovn-ofctrl-wait-before-clear=30000 \
+  external_ids:ovn-remote="$(whole "$OVN_SB")" external_ids:ovn-encap-type=geneve external_ids:ovn-encap-ip="$POD_IP" \
+  external_ids:ovn-bridge=br-int external_ids:ovn-bridge-datapath-type="$datapath" external_ids:ovn-ofctrl-wait-before-clear=30000 \
   external_ids:ovn-bridge-mappings="${BRIDGE_MAPPINGS:-}" external_ids:ovn-cms-options="${CMS_OPTIONS:-}"
 for pair in ${BRIDGE_PORTS:-}; do
   ovs-vsctl --db=$socket --may-exist add-br "${pair%%:*}"
   [ -z "${pair#*:}" ] || ovs-vsctl --db=$socket --may-exist add-port "${pair%%:*}" "${pair#*:}"
 done
 mkdir -p /run/ovn
-rm -f /run/ovn/ovn-controller.ready
+rm -f /run/ovn/ovn-controller.ready /run/ovn/ovn-controller.ctl
 {
   until ovs-appctl -t /run/ovn/ovn-controller.ctl connection-status 2>/dev/null | grep -qx connected; do sleep 1; done
   touch /run/ovn/ovn-controller.ready

@@ -2,11 +2,13 @@
 # One member of OVN's northbound (nb) or southbound (sb) database. The first member makes the cluster, the others join it; a member that has
 # data starts with it, so that a loss of all of them needs no hand.
 set -eu
+trap 'exit 143' TERM INT
 side=$1
 case $side in nb) port=6641 raft=6643 ;; sb) port=6642 raft=6644 ;; esac
 set_name=${POD_NAME%-*}
 number=${POD_NAME##*-}
-members=$set_name-members
+# Open vSwitch looks up whole names only: it knows no search domains.
+members=$set_name-members.$(sed -n 's/^search \([^ ]*\).*/\1/p' /etc/resolv.conf)
 local=tcp:$POD_NAME.$members:$raft
 file=/var/lib/ovn/ovn${side}_db.db
 schema=/usr/share/ovn/ovn-$side.ovsschema

@@ -122,6 +122,8 @@ export const neutron: readonly Component[] = [
     factory: "neutron.cmd.eventlet.server:main_api_eventlet",
     port: 9696,
     publicName: "network",
+    // Options of ML2 are in the same file.
+    environment: { OS_NEUTRON_CONFIG_FILES: "neutron.conf" },
     connections: [
       ...backends("neutron"),
       broker("neutron"),

@@ -105,7 +105,9 @@ function resolved(component: Component, { names, databases, brokers, startAfter 
   });
   const isDone = component.kind === "Job" && component.name.endsWith("-init");
   const more = isDone ? [] : (startAfter.get(component.service) ?? []).filter((name) => name !== component.name);
-  return { ...component, connections, after: [...(component.after ?? []), ...more] };
+  // Other drivers than libvirt's need no libvirt: without it nothing waits for its socket.
+  const sameNode = component.sameNode?.filter(({ component: name }) => name !== "libvirt" || names.has(name));
+  return { ...component, connections, ...(sameNode ? { sameNode } : {}), after: [...(component.after ?? []), ...more] };
 }
 
 function refuseMissing(component: Component, names: ReadonlySet<string>): void {

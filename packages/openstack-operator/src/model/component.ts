@@ -81,6 +81,8 @@ export interface Component {
   readonly command: readonly string[];
   /** Its command in releases before that one. */
   readonly earlier?: { readonly before: OpenStackRelease; readonly command: readonly string[] };
+  /** Variables of its environment, besides those that all have. */
+  readonly environment?: Readonly<Record<string, string>>;
   readonly placement: Placement;
   readonly scale: "Api" | "Worker" | "Quorum" | "One" | "Node";
   readonly ports?: readonly Port[];

@@ -16,8 +16,8 @@ export interface Context {
   readonly configuration: ReadonlyMap<string, ConfigurationNames>;
   /** The Secret with the keys that a component mounts. */
   readonly keys: ReadonlyMap<string, string>;
-  /** The ConfigMap of programs. */
-  readonly programs: string;
+  /** The ConfigMap with the programs that a component mounts. */
+  readonly programs: ReadonlyMap<string, string>;
   readonly programTexts: Readonly<Record<string, string>>;
   /** The Secrets that are not ours, or that change in place. */
   readonly mutable: { readonly tokenKeys: string; readonly credentialKeys: string };

@@ -20,6 +20,7 @@ export function environmentOf(context: Context, component: Component, group?: No
     field("POD_IP", "status.podIP"),
     field("NODE_NAME", "spec.nodeName"),
     ...value({ REGION: deployment.spec.region }),
+    ...value(component.environment ?? {}),
     ...value(component.scale === "Quorum" ? { MEMBERS: String(replicasOf(deployment.spec, component)) } : {}),
     ...value(backends(context, component)),
     ...value(component.service === "ovn" ? ovn(context, group) : {}),

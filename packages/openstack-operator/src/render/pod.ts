@@ -126,8 +126,9 @@ function prober(component: Component, image: string): Container[] {
   ];
 }
 
-const etcPath = (service: string): string =>
-  `/etc/${service}/${(fileNames as Record<string, string>)[service] ?? service}.conf.d`;
+const mainFile = (service: string): string =>
+  `/etc/${service}/${(fileNames as Record<string, string>)[service] ?? service}.conf`;
+const etcPath = (service: string): string => `${mainFile(service)}.d`;
 
 function partsOf(context: Context, component: Component, group: NodeGroup | undefined): Parts {
   const all = [
@@ -163,6 +164,14 @@ function configurationParts(context: Context, component: Component, group: NodeG
     ];
     parts.volumes.push({ name: `etc-${service}`, projected: { sources, defaultMode: 0o440 } });
     parts.mounts.push({ name: `etc-${service}`, mountPath: etcPath(service), readOnly: true });
+    // Under uWSGI a service demands its main file, whatever folder it reads besides.
+    if (component.command[0] === "uwsgi")
+      parts.mounts.push({
+        name: `etc-${service}`,
+        mountPath: mainFile(service),
+        subPath: "10-service.conf",
+        readOnly: true,
+      });
   }
   return parts;
 }
@@ -197,8 +206,8 @@ function keyParts(context: Context, component: Component): Parts {
         certificatePath(component),
       );
   }
-  const needsPrograms = component.programs || component.sameNode || hasProber(component);
-  if (needsPrograms) mount("programs", { configMap: { name: context.programs, defaultMode: 0o444 } }, "/programs");
+  const programs = context.programs.get(component.name);
+  if (programs !== undefined) mount("programs", { configMap: { name: programs, defaultMode: 0o444 } }, "/programs");
   return parts;
 }
 

@@ -15,6 +15,7 @@ import { labels } from "../model/names.ts";
 import { programsOf } from "../programs/programs.ts";
 import { digestOf, metadataOf, type ConfigurationNames, type Context, type Rendered } from "./context.ts";
 import { overridesOf } from "./grace.ts";
+import { hasProber } from "./probes.ts";
 
 /**
  * Configuration and credentials never change in place: each content has its own name, and a pod that starts again starts with what it had. What no
@@ -24,7 +25,7 @@ export interface Revisions {
   readonly objects: readonly Rendered<ConfigMap | Secret>[];
   readonly configuration: ReadonlyMap<string, ConfigurationNames>;
   readonly keys: ReadonlyMap<string, string>;
-  readonly programs: string;
+  readonly programs: ReadonlyMap<string, string>;
   readonly programTexts: Readonly<Record<string, string>>;
   readonly problems: readonly OptionProblem[];
 }
@@ -54,8 +55,20 @@ export function revisionsOf(owner: Owner, facts: Facts): Revisions {
       keys.set(component.name, add(secretRevision(owner, `${component.name}-keys`, values)));
   }
   const programTexts = programsOf(facts);
-  const programs = add(configMapRevision(owner, "programs", programTexts));
+  const programs = new Map<string, string>();
+  for (const component of facts.catalogue.components) {
+    const texts = Object.fromEntries(programNames(component).map((name) => [name, programTexts[name] ?? ""]));
+    if (Object.keys(texts).length > 0)
+      programs.set(component.name, add(configMapRevision(owner, `${component.name}-programs`, texts)));
+  }
   return { objects, configuration, keys, programs, programTexts, problems: distinct(problems) };
+}
+
+/** Each component has a ConfigMap of its own: a program that changes replaces no pod that does not run it. */
+function programNames(component: Component): string[] {
+  const gate = (component.sameNode ?? []).length > 0 ? ["wait-for.sh"] : [];
+  const prober = hasProber(component) ? ["prober.py"] : [];
+  return [...(component.programs ?? []), ...gate, ...prober];
 }
 
 function distinct(problems: readonly OptionProblem[]): OptionProblem[] {

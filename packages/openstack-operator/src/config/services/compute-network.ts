@@ -28,7 +28,7 @@ export const nova: Configure = (facts) => {
     Object.fromEntries(names.map((name) => [name, { ...options }]));
   const clients = merged(each(WITH_REGION, auth), each(WITHOUT_REGION, withoutRegion));
   const passwords = each([...WITH_REGION, ...WITHOUT_REGION], authSecret(facts, "nova"));
-  const cinder = { os_region_name: facts.spec.region, catalog_info: "block-storage::internalURL" };
+  const cinder = { os_region_name: facts.spec.region, catalog_info: "volumev3::internalURL" };
   return {
     open: merged(commonOpen(), databaseOpen(), databaseOpen("api_database"), check.open, broker.open, clients, {
       DEFAULT: { state_path: "/var/lib/nova", graceful_shutdown_timeout: "180" },
