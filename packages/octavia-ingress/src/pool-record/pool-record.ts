@@ -9,7 +9,9 @@ const KEY = "pools";
 /** A change is written after this long (ms), with what else changes meanwhile. */
 const SOON = 5_000;
 /** Two writes are at least this far apart (ms). */
-const APART = 30_000;
+const APART = 10_000;
+/** What is not written when the process ends is written within this long (ms). */
+const LAST = 2_000;
 
 export interface PoolRecordOptions {
   readonly client: KubernetesClient;
@@ -81,25 +83,31 @@ export class StoredPoolRecord implements PoolRecord {
     this.#wake?.();
   }
 
-  /** Writes what changes, until the signal aborts. */
+  /** Writes what changes, until the signal aborts; then what is not written yet. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    while (!signal.aborted) {
-      if (!this.#changed) await unlessAborted(new Promise<void>((wake) => (this.#wake = wake)), signal);
-      await clock.sleep(SOON, signal);
-      this.#changed = false;
-      await this.#write(signal);
-      await clock.sleep(APART - SOON, signal);
+    try {
+      for (;;) {
+        if (!this.#changed) await unlessAborted(new Promise<void>((wake) => (this.#wake = wake)), signal);
+        await clock.sleep(SOON, signal);
+        await this.#write(signal);
+        await clock.sleep(APART - SOON, signal);
+      }
+    } finally {
+      if (this.#changed) await this.#write(AbortSignal.timeout(LAST));
     }
   }
 
   async #write(signal: AbortSignal): Promise<void> {
     const { client, key, cluster, exists } = this.#options;
+    this.#changed = false;
     for (const id of this.#pools.keys()) if (!exists(id)) this.#pools.delete(id);
     const data = { [KEY]: encodePools(cluster, this.#pools) };
     try {
       await client.patch(ConfigMap, key, { type: "merge", body: { data } }, { signal });
     } catch (error) {
+      this.#changed ||= signal.aborted;
+      if (signal.aborted) return;
       if (!isNotFound(error)) return this.#warn("written", error);
       const map: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { ...key }, data };
       await client.create(ConfigMap, map, { signal }).catch((refused: unknown) => this.#warn("written", refused));
