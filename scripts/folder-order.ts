@@ -39,7 +39,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "reactions",
     "openstackcluster",
     "openstackmachine",
-    "openstackserver",
+    "openstackserver floatingippool",
     "foresee",
     "explain sweep",
     "sources.ts",

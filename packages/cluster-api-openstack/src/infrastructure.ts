@@ -1,6 +1,7 @@
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import type { EventRecorder, Informers } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
+import { runPoolController } from "./floatingippool/controller.ts";
 import { runIdentityHolder } from "./identity/holder.ts";
 import { runClusterController } from "./openstackcluster/controller.ts";
 import { runMachineController } from "./openstackmachine/controller.ts";
@@ -42,6 +43,7 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
         runIdentityHolder({ ...base, secrets, openStackClusters, openStackMachines }, signal),
         runClusterController({ ...base, sources: sources.cluster }, signal),
         runServerController({ ...base, sources: sources.server }, signal),
+        runPoolController({ ...base, sources: sources.pool }, signal),
         runMachineController({ ...base, sources: sources.machine }, signal),
       ]);
     },

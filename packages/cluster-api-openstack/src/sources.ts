@@ -1,9 +1,12 @@
 import {
   Cluster,
+  IPAddress,
+  IPAddressClaim,
   labels,
   Machine,
   OpenStackCluster,
   OpenStackClusterIdentity,
+  OpenStackFloatingIPPool,
   OpenStackMachine,
   OpenStackServer,
 } from "@causeway/api";
@@ -11,6 +14,7 @@ import type { Clock } from "@causeway/foundation";
 import { Namespace, Secret, type Informers, type KubeObject, type ObjectKey } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
 import { clusterIdentityOf, identityOf } from "./identity/holder.ts";
+import { poolOf, type PoolSources } from "./floatingippool/gather.ts";
 import { ImageReferences } from "./identity/images.ts";
 import { Sessions } from "./identity/sessions.ts";
 import type { ClusterSources } from "./openstackcluster/gather.ts";
@@ -39,6 +43,7 @@ export interface Sources {
   readonly cluster: ClusterSources;
   readonly machine: MachineSources;
   readonly server: ServerSources;
+  readonly pool: PoolSources;
   /** Resolves once every list of the management cluster has been read. */
   whenSynced(signal: AbortSignal): Promise<void>;
 }
@@ -54,6 +59,11 @@ export function openSources(options: SourcesOptions): Sources {
   const openStackClusters = informers.for(OpenStackCluster, own);
   const openStackMachines = informers.for(OpenStackMachine, own);
   const openStackServers = informers.for(OpenStackServer, own);
+  const pools = informers.for(OpenStackFloatingIPPool, own);
+  const claims = informers.for(IPAddressClaim, scope);
+  const addresses = informers.for(IPAddress, scope);
+  informers.index(claims, { pool: poolOf });
+  informers.index(addresses, { pool: poolOf });
   // An OpenStackClusterIdentity may lead to a Secret of any namespace.
   const secrets = informers.for(Secret);
   const clusterIdentities = informers.for(OpenStackClusterIdentity);
@@ -74,6 +84,7 @@ export function openSources(options: SourcesOptions): Sources {
   const clusterInterests = new Interests();
   const machineInterests = new Interests();
   const serverInterests = new Interests();
+  const poolInterests = new Interests();
   const images = new ImageReferences(informers, (interest) => {
     machineInterests.notify([interest]);
     serverInterests.notify([interest]);
@@ -101,6 +112,7 @@ export function openSources(options: SourcesOptions): Sources {
       ] as const;
       clusterInterests.listen(watch, ofClusters);
       machineInterests.listen(watch, ["servers", "ports", "volumes"]);
+      poolInterests.listen(watch, ["floatingIps"]);
       serverInterests.listen(watch, ["servers", "ports", "volumes"]);
     },
   });
@@ -114,11 +126,16 @@ export function openSources(options: SourcesOptions): Sources {
     openStackMachines,
     openStackServers,
     secrets,
+    claims,
+    addresses,
     sessions,
     holds,
     clock,
   };
   const caches = [
+    pools,
+    claims,
+    addresses,
     openStackServers,
     clusters,
     machines,
@@ -132,6 +149,7 @@ export function openSources(options: SourcesOptions): Sources {
     cluster: { ...shared, machines: openStackMachines, interests: clusterInterests },
     server: { ...shared, interests: serverInterests, images, looks: new WeakMap() },
     machine: { ...shared, interests: machineInterests, images, looks: new WeakMap() },
+    pool: { ...shared, pools, interests: poolInterests },
     async whenSynced(signal) {
       await Promise.all(caches.map((cache) => cache.whenSynced(signal)));
     },

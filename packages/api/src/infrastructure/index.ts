@@ -4,6 +4,7 @@ import type { Kind, PrinterColumn } from "../kind.ts";
 import { defineKind } from "../schema/define.ts";
 import { anyText, conditions, intOrString, mapOf, object, optional, templateMetadata } from "../schema/fields.ts";
 import { clusterSpec, type OpenStackClusterSpec } from "./cluster-spec.ts";
+import { OpenStackFloatingIPPool } from "./floating-ip-pool.ts";
 import { group, providerLabels as labels, version } from "./group.ts";
 import { OpenStackClusterIdentity } from "./identity.ts";
 import { machineSpec, type OpenStackMachineSpec } from "./parameters.ts";
@@ -12,6 +13,11 @@ import { clusterTemplateV1Beta1, clusterV1Beta1 } from "./v1beta1/cluster.ts";
 import { machineTemplateV1Beta1, machineV1Beta1 } from "./v1beta1/machine.ts";
 import { clusterStatus, machineStatus, type OpenStackClusterStatus, type OpenStackMachineStatus } from "./status.ts";
 
+export {
+  OpenStackFloatingIPPool,
+  type OpenStackFloatingIPPoolSpec,
+  type OpenStackFloatingIPPoolStatus,
+} from "./floating-ip-pool.ts";
 export { OpenStackClusterIdentity } from "./identity.ts";
 export { OpenStackServer, type OpenStackServerSpec, type OpenStackServerStatus } from "./server.ts";
 export type { OpenStackClusterSpec, SecurityGroupRuleSpec } from "./cluster-spec.ts";
@@ -138,5 +144,6 @@ export const infrastructureKinds: readonly Kind<KubeObject>[] = [
   OpenStackMachineTemplate,
   OpenStackClusterTemplate,
   OpenStackServer,
+  OpenStackFloatingIPPool,
   OpenStackClusterIdentity,
 ];

@@ -59,8 +59,7 @@ export function foreseeMachine(
   continued?: ForeseenCloud,
 ): Foreseen<MachineObserved> {
   const { identity } = before;
-  const cloud =
-    continued ?? (identity.ok ? new ForeseenCloud({ ...nothing(identity.cloud), ...identity.cloud }) : undefined);
+  const cloud = continued ?? (identity.ok ? new ForeseenCloud(withNothing(identity.cloud)) : undefined);
   let observed: MachineObserved =
     cloud && identity.ok
       ? { ...before, identity: { ok: true, cloud: { ...identity.cloud, ...sharedOf(cloud) } } }
@@ -88,8 +87,13 @@ export function foreseeMachine(
 
 /** What steps of clusters and machines change; flavors, images and extensions remain as the machine's gather read them. */
 function sharedOf(cloud: ForeseenCloud) {
-  const { networks, subnets, securityGroups, ports, servers, volumes } = cloud.forMachine();
-  return { networks, subnets, securityGroups, ports, servers, volumes };
+  const { networks, subnets, securityGroups, ports, servers, volumes, floatingIps } = cloud.forMachine();
+  return { networks, subnets, securityGroups, ports, servers, volumes, floatingIps };
+}
+
+/** Only a machine with a pool reads floating IPs. */
+function withNothing(cloud: MachineCloud): ProjectState {
+  return { ...nothing(cloud), ...cloud, floatingIps: cloud.floatingIps ?? [] };
 }
 
 /** The lists that the other planner reads, empty. */

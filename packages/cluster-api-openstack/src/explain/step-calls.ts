@@ -63,6 +63,12 @@ export function machineStepCalls(step: MachineStep): PlannedCall[] {
     case "remove-finalizer":
     case "record-provider-id":
       return object("PATCH", "openstackmachines");
+    case "create-claim":
+      return object("POST", "ipaddressclaims");
+    case "delete-claim":
+      return [...object("PATCH", "ipaddressclaims"), ...object("DELETE", "ipaddressclaims")];
+    case "associate-floating-ip":
+      return [neutron("PUT", "/floatingips/{id}")];
     case "set-port-tags":
       return [neutron("PUT", "/ports/{id}/tags")];
     case "create-trunk":

@@ -6,7 +6,7 @@ import type { MachineStep } from "../openstackmachine/steps.ts";
 import { clusterEffects, machineEffects } from "./effects.ts";
 
 /** What planners read of a project, before any step. */
-export type ProjectState = ClusterCloud & MachineCloud;
+export type ProjectState = Omit<MachineCloud, "floatingIps"> & ClusterCloud;
 
 /**
  * What steps do to a cloud, as values: enough to plan the steps that follow. It is no OpenStack: nothing takes time here, nothing is
@@ -70,7 +70,7 @@ export class ForeseenCloud {
   }
 
   forMachine(): MachineCloud {
-    const { servers, ports, networks, subnets, securityGroups, volumes } = this;
+    const { servers, ports, networks, subnets, securityGroups, volumes, floatingIps } = this;
     const { projectId, identity, region, images, flavors, serverGroups, extensions } = this.#before;
     return {
       projectId,
@@ -86,6 +86,7 @@ export class ForeseenCloud {
       servers: [...servers],
       ports: [...ports],
       volumes: [...volumes],
+      floatingIps: [...floatingIps],
     };
   }
 

@@ -185,6 +185,9 @@ export const machineEffects: Effects<MachineStep> = {
       p.id === portId || !trunk_details ? p : { ...p, trunk_details },
     );
   },
+  "associate-floating-ip": (cloud, { id, portId }) => {
+    cloud.floatingIps = cloud.floatingIps.map((ip) => (ip.id === id ? { ...ip, port_id: portId } : ip));
+  },
   "create-volume": (cloud, { body }) => {
     cloud.volumes.push({
       id: cloud.id("vol"),

@@ -8,6 +8,7 @@ import type { MachineStep } from "./steps.ts";
 import { markOf, portBody, portMarks } from "./ports.ts";
 import { resolveSpec } from "./resolve.ts";
 import { isGone, ownVolumes, serverBody, volumeBodies } from "./server.ts";
+import { planClaim } from "./floating-ip.ts";
 import { trunkSteps } from "./trunks.ts";
 import { waiting, type Outcome } from "./outcome.ts";
 
@@ -23,6 +24,8 @@ export function planBuild(context: MachineContext, now: number): Outcome {
   const spec = resolveSpec(context);
   if (!spec.ok) return refused("InvalidMachineSpec", spec.problems.join(". "), now);
   const { resolved } = spec;
+  const claim = planClaim(context);
+  if (claim) return { ...claim, status: { resolved } };
   const ports = planPorts(context, resolved.ports ?? []);
   if (typeof ports === "string") return failed("DuplicatePort", ports, now + recheck);
   if (ports.wait !== undefined)

@@ -89,6 +89,11 @@ export function runMachineController(options: MachineControllerOptions, signal: 
         ? []
         : ofCluster(sources, object.metadata.namespace, object.metadata.name),
     ),
+    watchInformer(sources.claims, ({ object: { metadata } }) =>
+      (metadata.ownerReferences ?? [])
+        .filter(({ kind }) => kind === "OpenStackMachine")
+        .map(({ name }) => ({ namespace: metadata.namespace ?? "", name })),
+    ),
     sources.interests.source,
   ];
   return runController(
@@ -98,9 +103,23 @@ export function runMachineController(options: MachineControllerOptions, signal: 
 }
 
 /** Changes that follow from our own, in types whose informers cannot tell that they are due. */
-function hurryFor({ object, session }: MachineGathered, waits: boolean, now: number): void {
+function hurryFor(observed: MachineGathered, waits: boolean, now: number): void {
+  const { object, session } = observed;
+  // Nova lists an attached floating IP a moment later, and its servers are read seldom while nothing changes.
+  if (session && lacksAddress(observed)) session.watch.servers.hurry(now + 6_000);
   if (!session || !waits || !isDeleting(object)) return;
   if (usesVolumes(object)) session.watch.volumes.hurry(now + 6_000);
+}
+
+/** The claimed floating IP is attached, and the server's addresses do not have it yet. */
+function lacksAddress({ object, claim, identity }: MachineGathered): boolean {
+  const { address } = claim ?? {};
+  if (address === undefined || !identity.ok || isDeleting(object)) return false;
+  const { floatingIps = [], servers } = identity.cloud;
+  const attached = floatingIps.some((ip) => ip.floating_ip_address === address && ip.port_id !== null);
+  const own = servers.find(({ id }) => id === object.status?.instanceID);
+  const listed = Object.values(own?.addresses ?? {}).flat();
+  return attached && own !== undefined && !listed.some(({ addr }) => addr === address);
 }
 
 function ofCluster({ openStackMachines }: MachineSources, namespace = "", name: string): ObjectKey[] {

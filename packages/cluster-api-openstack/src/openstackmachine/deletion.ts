@@ -5,6 +5,7 @@ import type { MachineContext } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
 import { markOf, portMarks } from "./ports.ts";
 import { isGone, ownVolumes, recordedServerId } from "./server.ts";
+import { claimName } from "./floating-ip.ts";
 import { trunkDeletions } from "./trunks.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -31,7 +32,8 @@ export function planMachineDeletion(context: MachineContext, now: number): Outco
     .map((v): MachineStep => ({ do: "delete-volume", reason, id: v.id, name: v.name }));
   if (left.length > 0) return outcome(left, "Deleting the volumes");
   if (volumes.length > 0) return waitFor(`volume ${volumes[0]?.name} to go; it is ${volumes[0]?.status}`, now + 5_000);
-  return outcome([{ do: "remove-finalizer", reason }], "Deleted");
+  const claim: MachineStep[] = context.claim ? [{ do: "delete-claim", reason, name: claimName(context.object) }] : [];
+  return outcome([...claim, { do: "remove-finalizer", reason }], "Deleted");
 }
 
 function ownServers(context: MachineContext) {

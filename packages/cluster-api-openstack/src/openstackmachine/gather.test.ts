@@ -40,6 +40,8 @@ function sourcesOf({ object, provisioned, bootstrap }: World): { sources: Machin
     holds: { get: () => undefined },
     clock: { now: () => now },
     looks: new WeakMap(),
+    claims: { get: () => undefined },
+    addresses: { get: () => undefined },
   };
   return { sources: sources as unknown as MachineSources, opened: () => opened };
 }

@@ -1,4 +1,12 @@
-import { labels, type Cluster, type Machine, type OpenStackCluster, type OpenStackMachine } from "@causeway/api";
+import {
+  labels,
+  type Cluster,
+  type IPAddress,
+  type IPAddressClaim,
+  type Machine,
+  type OpenStackCluster,
+  type OpenStackMachine,
+} from "@causeway/api";
 import type { Informer, ObjectKey, Secret } from "@causeway/kubernetes";
 import type { CloudInformer, CloudWatch } from "@causeway/openstack";
 import type { Clock } from "@causeway/foundation";
@@ -9,7 +17,8 @@ import { imageInterest, type ImageReferences } from "../identity/images.ts";
 import type { Holds } from "../reactions/holds.ts";
 import type { Interests } from "../reactions/interests.ts";
 import { portName, volumeName } from "../resources/naming.ts";
-import type { MachineCloud, MachineObserved, MachineOwner } from "./model.ts";
+import { claimName } from "./floating-ip.ts";
+import type { AddressClaim, MachineCloud, MachineObserved, MachineOwner } from "./model.ts";
 import { needsExtensions } from "./resolve.ts";
 import { serverIdOf } from "./server.ts";
 
@@ -19,6 +28,8 @@ export interface MachineSources {
   readonly openStackClusters: Informer<OpenStackCluster>;
   readonly openStackMachines: Informer<OpenStackMachine>;
   readonly secrets: Informer<Secret>;
+  readonly claims: Informer<IPAddressClaim>;
+  readonly addresses: Informer<IPAddress>;
   readonly sessions: Sessions;
   readonly interests: Interests;
   readonly images: ImageReferences;
@@ -79,6 +90,7 @@ export async function observeMachine(
     paused: isPaused(object, cluster),
     hold: sources.holds.get(object),
     image: imageOf(sources, object),
+    claim: claimOf(sources, object),
   };
   const reference = object.spec.identityRef ?? infrastructure?.spec.identityRef;
   if (!reference) {
@@ -102,6 +114,21 @@ export function imageOf({ images }: Pick<MachineSources, "images">, { metadata, 
   if (name === undefined || status?.resolved !== undefined || metadata.deletionTimestamp !== undefined)
     return undefined;
   return images.get({ namespace: metadata.namespace ?? "", name });
+}
+
+/** The claim of the machine's floating IP; its address once an IPAddress has it. */
+export function claimOf(
+  { claims, addresses }: Pick<MachineSources, "claims" | "addresses">,
+  object: OpenStackMachine,
+): AddressClaim | undefined {
+  const { namespace = "" } = object.metadata;
+  const claim = claims.get({ namespace, name: claimName(object) });
+  if (!claim) return undefined;
+  // One that is being deleted is an earlier machine's of that name; or this one's, whose deletion ended in between.
+  if (claim.metadata.deletionTimestamp !== undefined && !isDeleting(object)) return undefined;
+  const name = claim.status?.addressRef?.name;
+  const address = name === undefined ? undefined : addresses.get({ namespace, name })?.spec.address;
+  return { address };
 }
 
 function mayStart(base: Pick<MachineObserved, "object" | "owner" | "infrastructure">): boolean {
@@ -143,6 +170,7 @@ export function neededOf(object: OpenStackMachine, watch: CloudWatch): Pick<Clou
     ...(groups ? [watch.securityGroups] : []),
     ...(spec.serverGroup ? [watch.serverGroups] : []),
     ...(usesVolumes(object) ? [watch.volumes] : []),
+    ...(spec.floatingIPPoolRef ? [watch.floatingIps] : []),
   ];
 }
 
@@ -181,6 +209,7 @@ export async function readCloud(
     flavors: watch.flavors.list(),
     serverGroups: watch.serverGroups.list(),
     volumes: watch.volumes.list(),
+    ...(object.spec.floatingIPPoolRef ? { floatingIps: watch.floatingIps.list() } : {}),
     extensions: needsExtensions(object.spec) ? await session.extensions(signal) : undefined,
   };
 }

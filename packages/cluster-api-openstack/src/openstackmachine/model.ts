@@ -16,6 +16,8 @@ export interface MachineCloud {
   readonly flavors: readonly OpenStack.Flavor[];
   readonly serverGroups: readonly OpenStack.ServerGroup[];
   readonly volumes: readonly OpenStack.Volume[];
+  /** Read only for a spec with a pool of floating IPs. */
+  readonly floatingIps?: readonly OpenStack.FloatingIp[] | undefined;
   /** Aliases of Neutron's extensions; read only for a spec that needs one. */
   readonly extensions?: ReadonlySet<string> | undefined;
 }
@@ -26,6 +28,11 @@ export interface ImageReference {
   readonly id?: string | undefined;
   /** Why it has no id yet. */
   readonly message?: string | undefined;
+}
+
+/** The machine's IPAddressClaim, and the address that it was given. */
+export interface AddressClaim {
+  readonly address?: string | undefined;
 }
 
 /** Everything that the planner reads. The bootstrap data itself remains in its Secret. */
@@ -40,6 +47,7 @@ export interface MachineObserved {
   readonly hold?: Hold | undefined;
   /** What spec.image.imageRef leads to. */
   readonly image?: ImageReference | undefined;
+  readonly claim?: AddressClaim | undefined;
 }
 
 export interface MachineOwner {
@@ -59,6 +67,7 @@ export interface MachineContext {
   readonly infrastructure: OpenStackCluster | undefined;
   readonly owner: MachineOwner | undefined;
   readonly image?: ImageReference | undefined;
+  readonly claim?: AddressClaim | undefined;
   /** The finalizer of the object's kind. */
   readonly finalizer: string;
   /** False for a kind without spec.providerID. */

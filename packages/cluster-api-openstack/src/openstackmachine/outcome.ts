@@ -6,6 +6,8 @@ import type { MachineStep } from "./steps.ts";
 export interface Outcome {
   readonly steps: readonly MachineStep[];
   readonly finding: WantedCondition;
+  /** Conditions in addition to InstanceReady and Ready. */
+  readonly more?: readonly WantedCondition[] | undefined;
   readonly status?: Partial<OpenStackMachineStatus>;
   readonly wait?: { readonly for: string; readonly until?: number };
   readonly events?: readonly PlannedEvent[];

@@ -13,6 +13,7 @@ import {
 import type { Port, ServerCreate } from "@causeway/openstack";
 import type { Session } from "../identity/sessions.ts";
 import { machineFinalizer, serverOwnerKey } from "../resources/naming.ts";
+import { createClaim, deleteClaim } from "./perform-claim.ts";
 import type { MachineStep } from "./steps.ts";
 import { isGone } from "./server.ts";
 
@@ -23,11 +24,11 @@ export interface ServerActor {
   readonly session: Session | undefined;
   readonly secrets: Informer<Secret>;
   readonly events: EventRecorder;
+  readonly client: KubernetesClient;
 }
 
 export interface MachineActor extends ServerActor {
   readonly object: OpenStackMachine;
-  readonly client: KubernetesClient;
 }
 
 export const fieldManager = "causeway-openstackmachine";
@@ -43,14 +44,27 @@ export async function performMachineStep(step: MachineStep, actor: MachineActor,
     const body = { spec: { providerID: step.providerId } };
     await client.patch(OpenStackMachine, keyOf(object), { type: "merge", body }, { signal, fieldManager });
   } else {
-    await performInCloud(step, actor, signal);
+    await performShared(step, actor, signal);
   }
 }
 
-/** A step that is a call to OpenStack. */
-export type CloudStep = Exclude<MachineStep, { do: "add-finalizer" | "remove-finalizer" | "record-provider-id" }>;
+type OwnStep = Extract<MachineStep, { do: "add-finalizer" | "remove-finalizer" | "record-provider-id" }>;
 
-export async function performInCloud(step: CloudStep, actor: ServerActor, signal: AbortSignal): Promise<void> {
+/** A step that machines and stand-alone servers share. */
+export async function performShared(
+  step: Exclude<MachineStep, OwnStep>,
+  actor: ServerActor,
+  signal: AbortSignal,
+): Promise<void> {
+  if (step.do === "create-claim") return createClaim(step, actor, signal);
+  if (step.do === "delete-claim") return deleteClaim(step, actor, signal);
+  return performInCloud(step, actor, signal);
+}
+
+/** A step that is a call to OpenStack. */
+type CloudStep = Exclude<MachineStep, OwnStep | { do: "create-claim" | "delete-claim" }>;
+
+async function performInCloud(step: CloudStep, actor: ServerActor, signal: AbortSignal): Promise<void> {
   const { session } = actor;
   if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
   const { cloud, watch } = session;
@@ -93,6 +107,15 @@ export async function performInCloud(step: CloudStep, actor: ServerActor, signal
       // It goes in its own time, and holds its ports until then.
       if (known) watch.servers.observe({ ...known, "OS-EXT-STS:task_state": "deleting" });
       return tell(actor, "SuccessfulDeleteServer", `Deleting server ${step.id}`);
+    }
+    case "associate-floating-ip": {
+      const ip = await cloud.network.floatingIps.update(step.id, { port_id: step.portId }, { signal });
+      watch.floatingIps.observe(ip);
+      return tell(
+        actor,
+        "SuccessfulAssociateFloatingIP",
+        `Attached floating IP ${step.address} to port ${step.portId}`,
+      );
     }
     case "delete-port":
       await cloud.network.ports.delete(step.id, { signal });

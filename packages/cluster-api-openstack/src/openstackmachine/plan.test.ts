@@ -239,7 +239,6 @@ describe("planMachine", () => {
       { additionalBlockDevices: [{ name: "root", sizeGiB: 1, storage: { type: "Local" } }] },
       /root volume/,
     ],
-    ["a pool of floating IPs", { floatingIPPoolRef: { kind: "Pool", name: "x" } }, /not supported/],
   ];
   it.each(problems)("reports %s and creates nothing", (_name, spec, words) => {
     const result = plan(world(spec));

@@ -12,6 +12,7 @@ import { ignoredChanges } from "./immutable.ts";
 import type { MachineCloud, MachineContext, MachineObserved } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
 import { waiting, type Outcome } from "./outcome.ts";
+import { planAddress } from "./floating-ip.ts";
 import { planPortUpdates } from "./port-updates.ts";
 import { resolveSpec } from "./resolve.ts";
 import { findServer, machineAddresses, providerId, recordedServerId } from "./server.ts";
@@ -59,6 +60,7 @@ function contextOf(observed: MachineObserved, cloud: MachineCloud): MachineConte
     infrastructure,
     owner,
     image: observed.image,
+    claim: observed.claim,
     finalizer: machineFinalizer,
     recordsProviderId: true,
   };
@@ -121,7 +123,13 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
     ...(ports.length > 0 ? { resources: { ports: portIds(ports) } } : {}),
     ...(before ? {} : resolvedOf(context)),
   };
-  const base = { status, events: ignoredChanges(context, server), steps: planPortUpdates(context, ports) };
+  const address = planAddress(context, server, ports);
+  const base = {
+    status,
+    events: ignoredChanges(context, server),
+    steps: [...planPortUpdates(context, ports), ...address.steps],
+    more: address.more,
+  };
   const state = stateOf(server, now);
   if (server.status !== "ACTIVE") return { ...base, ...state };
   const id = providerId(context, server);
@@ -188,7 +196,8 @@ function stateOf(server: Server, now: number): Pick<Outcome, "finding" | "wait" 
 
 export function finish({ object }: Pick<MachineObserved, "object">, outcome: Outcome, now: number): MachinePlan {
   const before = object.status ?? {};
-  const findings = [outcome.finding, summarise([outcome.finding], "Ready")];
+  const { finding, more = [] } = outcome;
+  const findings = [finding, ...more, summarise([finding], "Ready")];
   const moment = { generation: object.metadata.generation, now };
   return {
     steps: outcome.steps,

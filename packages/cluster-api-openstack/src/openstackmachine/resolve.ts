@@ -35,7 +35,6 @@ interface Outcome {
 
 function unserved(spec: OpenStackMachineSpec): string[] {
   const problems: string[] = [];
-  if (spec.floatingIPPoolRef) problems.push("spec.floatingIPPoolRef is not supported");
   if (spec.additionalBlockDevices?.some((d) => d.name === "root")) {
     problems.push('spec.additionalBlockDevices: the name "root" is the root volume\'s');
   }

@@ -1,5 +1,12 @@
 import type * as OpenStack from "@causeway/openstack";
 
+/** The pool that a floating IP is claimed from. */
+export interface PoolReference {
+  readonly apiGroup: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
 /** One call to OpenStack or Kubernetes. `reason` is what InstanceReady says when it fails. */
 export type MachineStep = { readonly reason: string } & (
   | { readonly do: "add-finalizer" }
@@ -15,5 +22,13 @@ export type MachineStep = { readonly reason: string } & (
   | { readonly do: "create-server"; readonly body: OpenStack.ServerCreate; readonly secret: string }
   | { readonly do: "delete-server"; readonly id: string }
   | { readonly do: "delete-port"; readonly id: string; readonly name: string }
+  | { readonly do: "create-claim"; readonly name: string; readonly pool: PoolReference }
+  | { readonly do: "delete-claim"; readonly name: string }
+  | {
+      readonly do: "associate-floating-ip";
+      readonly id: string;
+      readonly portId: string;
+      readonly address: string;
+    }
   | { readonly do: "delete-volume"; readonly id: string; readonly name: string }
 );

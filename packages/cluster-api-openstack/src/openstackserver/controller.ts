@@ -73,6 +73,11 @@ export function runServerController(options: ServerControllerOptions, signal: Ab
         ({ spec }) => spec.userDataRef?.name === metadata.name || spec.identityRef.name === metadata.name,
       ),
     ),
+    watchInformer(sources.claims, ({ object: { metadata } }) =>
+      (metadata.ownerReferences ?? [])
+        .filter(({ kind }) => kind === "OpenStackServer")
+        .map(({ name }) => ({ namespace: metadata.namespace ?? "", name })),
+    ),
     sources.interests.source,
   ];
   return runController(

@@ -2,11 +2,14 @@ import { labels, type Cluster, type OpenStackServer } from "@causeway/api";
 import type { Informer, ObjectKey, Secret } from "@causeway/kubernetes";
 import type { Session } from "../identity/sessions.ts";
 import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
-import { imageOf, interestsOf, neededOf, readCloud, type MachineSources } from "../openstackmachine/gather.ts";
+import { claimOf, imageOf, interestsOf, neededOf, readCloud, type MachineSources } from "../openstackmachine/gather.ts";
 import type { ServerObserved } from "./plan.ts";
 import { asMachine, isOfMachine } from "./view.ts";
 
-export type ServerSources = Pick<MachineSources, "sessions" | "interests" | "images" | "holds" | "clock" | "looks"> & {
+export type ServerSources = Pick<
+  MachineSources,
+  "sessions" | "interests" | "images" | "holds" | "clock" | "looks" | "claims" | "addresses"
+> & {
   readonly clusters: Informer<Cluster>;
   readonly openStackServers: Informer<OpenStackServer>;
   readonly secrets: Informer<Secret>;
@@ -38,6 +41,7 @@ export async function gatherServer(
     paused: isPaused(object, cluster),
     hold: sources.holds.get(object),
     image: imageOf(sources, view),
+    claim: claimOf(sources, view),
     ...(data === undefined || !secret ? {} : { userData: secret }),
   };
   if (isOfMachine(object) && !isDeleting(object)) {

@@ -1,12 +1,11 @@
 import { OpenStackServer } from "@causeway/api";
-import { addFinalizer, removeFinalizer, type KubernetesClient } from "@causeway/kubernetes";
-import { performInCloud, type ServerActor as CloudActor } from "../openstackmachine/perform.ts";
+import { addFinalizer, removeFinalizer } from "@causeway/kubernetes";
+import { performShared, type ServerActor as CloudActor } from "../openstackmachine/perform.ts";
 import { serverFinalizer } from "../resources/naming.ts";
 import type { ServerStep } from "./steps.ts";
 
 export interface ServerActor extends CloudActor {
   readonly object: OpenStackServer;
-  readonly client: KubernetesClient;
 }
 
 export const fieldManager = "causeway-openstackserver";
@@ -17,5 +16,5 @@ export async function performServerStep(step: ServerStep, actor: ServerActor, si
   const change = { finalizer: serverFinalizer, signal };
   if (step.do === "add-finalizer") await addFinalizer(client, OpenStackServer, object, change);
   else if (step.do === "remove-finalizer") await removeFinalizer(client, OpenStackServer, object, change);
-  else await performInCloud(step, actor, signal);
+  else await performShared(step, actor, signal);
 }

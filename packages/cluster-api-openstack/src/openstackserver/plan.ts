@@ -2,7 +2,7 @@ import type { OpenStackServer, OpenStackServerStatus } from "@causeway/api";
 import type { Plan } from "@causeway/kubernetes";
 import type { Hold, IdentityState } from "../identity/state.ts";
 import { planMachineDeletion } from "../openstackmachine/deletion.ts";
-import type { ImageReference, MachineCloud, MachineContext } from "../openstackmachine/model.ts";
+import type { AddressClaim, ImageReference, MachineCloud, MachineContext } from "../openstackmachine/model.ts";
 import { waiting, type Outcome } from "../openstackmachine/outcome.ts";
 import { finish, heldBack, planPresent, unauthenticated } from "../openstackmachine/plan.ts";
 import { clusterResourceName, serverFinalizer, serverOwner } from "../resources/naming.ts";
@@ -17,6 +17,7 @@ export interface ServerObserved {
   readonly identity: IdentityState<MachineCloud>;
   readonly hold?: Hold | undefined;
   readonly image?: ImageReference | undefined;
+  readonly claim?: AddressClaim | undefined;
   /** Name of the Secret with the user data, once it exists and holds data. */
   readonly userData?: string;
 }
@@ -41,7 +42,10 @@ export function planServerObject(observed: ServerObserved, now: number): ServerP
   return finished(observed, planPresent(context, now), now);
 }
 
-function contextOf({ object, clusterName, image, userData }: ServerObserved, cloud: MachineCloud): MachineContext {
+function contextOf(
+  { object, clusterName, image, claim, userData }: ServerObserved,
+  cloud: MachineCloud,
+): MachineContext {
   const { name, namespace = "" } = object.metadata;
   const zone = object.spec.availabilityZone;
   return {
@@ -53,6 +57,7 @@ function contextOf({ object, clusterName, image, userData }: ServerObserved, clo
     infrastructure: undefined,
     owner: { name, ...(zone ? { zone } : {}), ...(userData === undefined ? {} : { bootstrapSecret: userData }) },
     image,
+    claim,
     finalizer: serverFinalizer,
     recordsProviderId: false,
   };

@@ -177,6 +177,11 @@ export function openInfrastructure() {
     });
   }
 
+  async function removeMachine(name: string): Promise<void> {
+    await client.delete(OpenStackMachine, { namespace, name });
+    await until(`${name} to go`, async () => (await client.find(OpenStackMachine, { namespace, name })) === undefined);
+  }
+
   /** What the project has, without the ids. */
   const inventory = () =>
     simulator
@@ -231,6 +236,7 @@ export function openInfrastructure() {
     clusterReady,
     machineReady,
     remove,
+    removeMachine,
     inventory,
     writes,
     rested,

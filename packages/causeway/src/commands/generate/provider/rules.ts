@@ -58,5 +58,6 @@ export const infrastructureRules: readonly Rule[] = [
   { apiGroups: [""], resources: ["secrets"], verbs: [...read, "patch", "update"] },
   { apiGroups: ["cluster.x-k8s.io"], resources: ["*"], verbs: read },
   { apiGroups: ["infrastructure.cluster.x-k8s.io"], resources: ["*"], verbs: all },
+  { apiGroups: ["ipam.cluster.x-k8s.io"], resources: ["*"], verbs: all },
   { apiGroups: ["openstack.k-orc.cloud"], resources: ["images"], verbs: read },
 ];

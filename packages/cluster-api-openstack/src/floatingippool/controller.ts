@@ -1,0 +1,79 @@
+import { OpenStackFloatingIPPool, type OpenStackFloatingIPPoolStatus } from "@causeway/api";
+import type { Clock, Log, Metrics } from "@causeway/foundation";
+import {
+  followRoad,
+  publishStatus,
+  runController,
+  watchInformer,
+  type EventRecorder,
+  type Informers,
+  type ObjectKey,
+  type Road,
+  type Source,
+} from "@causeway/kubernetes";
+import { failureOf } from "../reactions/failure.ts";
+import { refusalOf } from "../reactions/holds.ts";
+import { gatherPool, poolOf, type PoolGathered, type PoolSources } from "./gather.ts";
+import { fieldManager, performPoolStep } from "./perform.ts";
+import { planPool } from "./plan.ts";
+import type { PoolStep } from "./steps.ts";
+
+export interface PoolControllerOptions {
+  readonly informers: Informers;
+  readonly sources: PoolSources;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly metrics?: Metrics | undefined;
+}
+
+/** Runs the controller of OpenStackFloatingIPPools until the signal aborts. */
+export function runPoolController(options: PoolControllerOptions, signal: AbortSignal): Promise<void> {
+  const { informers, sources, clock, log, events, metrics } = options;
+  const { client } = informers;
+  const type = "OpenstackFloatingIPPoolReadyCondition";
+  const road: Road<PoolGathered, PoolStep, OpenStackFloatingIPPoolStatus> = {
+    gather: (key, term) => gatherPool(sources, key, term),
+    plan: planPool,
+    perform: (step, observed, term) =>
+      performPoolStep(
+        step,
+        { object: latest(sources, observed), session: observed.session, client, events, sources },
+        term,
+      ),
+    async publish(observed, status, planned, term) {
+      const object = sources.pools.get(keyOf(observed));
+      if (!object || object.metadata.uid !== observed.object.metadata.uid) return;
+      await publishStatus(client, OpenStackFloatingIPPool, object, { status, fieldManager, signal: term });
+      for (const event of planned) events.event(object, event);
+    },
+    failed(observed, plan, step, error) {
+      const refusal = refusalOf(error, step.reason);
+      sources.holds.note(observed.object, type, refusal);
+      const moment = { generation: observed.object.metadata.generation, now: clock.now() };
+      return failureOf(plan.status, { type, refusal }, moment);
+    },
+  };
+  const toPool = (at: string): ObjectKey => {
+    const [namespace = "", name = ""] = at.split("/");
+    return { namespace, name };
+  };
+  const all: Source[] = [
+    watchInformer(sources.pools),
+    watchInformer(sources.claims, ({ object }) => poolOf(object).map(toPool)),
+    watchInformer(sources.addresses, ({ object }) => poolOf(object).map(toPool)),
+    sources.interests.source,
+  ];
+  const reconcile = followRoad(road, { clock, log, name: "openstackfloatingippool", metrics });
+  return runController({ name: "openstackfloatingippool", reconcile, sources: all, clock, log }, signal);
+}
+
+function keyOf({ object }: PoolGathered): ObjectKey {
+  return { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
+}
+
+/** An earlier step of the same plan may have changed the object. */
+function latest(sources: PoolSources, observed: PoolGathered): OpenStackFloatingIPPool {
+  const object = sources.pools.get(keyOf(observed));
+  return object?.metadata.uid === observed.object.metadata.uid && object ? object : observed.object;
+}
