@@ -1,0 +1,193 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
+import { planMachineSet } from "../machineset/plan.ts";
+import type { MachineSetFacts } from "../machineset/facts.ts";
+import type { MachineSetStep } from "../machineset/steps.ts";
+import { cluster, deployment, machineSet, now, referred, servingMachine } from "../testing/objects.ts";
+
+/** What goes wrong, or just takes its time, between two reconciles. */
+const fault = fc.oneof(
+  { weight: 6, arbitrary: fc.constant({ do: "reconcile" } as const) },
+  // The process ends in the middle of a step that makes several objects, or after so many steps.
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("crash" as const), after: fc.nat(2), of: fc.nat(3) }) },
+  // The cache does not show yet what was written last: lost responses, and a leader that does not know yet that it is none.
+  { weight: 3, arbitrary: fc.constant({ do: "stale" } as const) },
+  { weight: 5, arbitrary: fc.constant({ do: "progress" } as const) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("fail" as const), which: fc.nat(5) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("delete" as const), which: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("edit" as const), replicas: fc.nat(5) }) },
+);
+type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
+
+const template = { spec: { template: { spec: { flavor: "small" } } } };
+
+interface State {
+  readonly machines: readonly Machine[];
+  readonly hosts: ReadonlySet<string>;
+  readonly configs: ReadonlySet<string>;
+}
+
+/** A MachineSet, its Machines, and the provider objects by the Machine's name. */
+class Model {
+  state: State = { machines: [], hosts: new Set(), configs: new Set() };
+  seen: State = this.state;
+  replicas = 3;
+  /** The most living Machines beyond what was wanted at any time. */
+  most = 0;
+  #highest = 3;
+  #time = now;
+  #uids = 0;
+
+  play(event: Fault): void {
+    switch (event.do) {
+      case "progress":
+        return this.progress();
+      case "edit":
+        this.replicas = event.replicas;
+        this.#highest = Math.max(this.#highest, event.replicas);
+        return;
+      case "delete":
+        return this.#change(event.which, (machine) => leaving(machine));
+      case "fail":
+        return this.#change(event.which, (machine) => (machine.status?.nodeRef ? failed(machine) : machine));
+      case "crash":
+        return void this.reconcile({ limit: event.after, part: event.of });
+      case "stale":
+        return void this.reconcile({ stale: true });
+      case "reconcile":
+        return void this.reconcile();
+    }
+  }
+
+  /** Plans on what is seen, and performs the steps up to a crash. Returns how many changing steps there were. */
+  reconcile({ limit = Infinity, part = Infinity, stale = false } = {}): number {
+    if (!stale) this.seen = this.state;
+    this.#time += 15_000;
+    const { steps } = planMachineSet(this.#facts(), this.#time);
+    const changes = steps.filter(({ do: type }) => type !== "patch");
+    for (const step of changes.slice(0, limit)) this.#perform(step);
+    const next = changes[limit];
+    if (next) this.#perform(cut(next, part));
+    const living = this.state.machines.filter(({ metadata }) => !metadata.deletionTimestamp).length;
+    this.most = Math.max(this.most, living - this.#highest);
+    return changes.length;
+  }
+
+  /** Machines come up, and those that are deleted go with their provider objects. */
+  progress(): void {
+    const { machines, hosts, configs } = this.state;
+    const left = machines.filter(({ metadata }) => !metadata.deletionTimestamp);
+    const names = new Set(left.map(({ metadata }) => metadata.name));
+    const kept = (all: ReadonlySet<string>) => new Set([...all].filter((name) => names.has(name)));
+    const up = left.map((machine) =>
+      machine.status?.nodeRef || !hosts.has(machine.metadata.name)
+        ? machine
+        : { ...machine, status: servingMachine(machine.metadata.name).status ?? {} },
+    );
+    this.state = { machines: up, hosts: kept(hosts), configs: kept(configs) };
+  }
+
+  #facts(): MachineSetFacts {
+    const { machines, hosts, configs } = this.seen;
+    const base = { object: template };
+    return {
+      set: machineSet("set", this.replicas),
+      cluster: cluster(),
+      deployment: deployment(this.replicas),
+      machines,
+      orphans: [],
+      taken: new Set(machines.map(({ metadata }) => metadata.name)),
+      infrastructure: {
+        ...referred("OpenStackMachineTemplate", "workers", base.object),
+        cloneKind: OpenStackMachine,
+        clones: hosts,
+      },
+      bootstrap: {
+        ...referred("KubeadmConfigTemplate", "workers", base.object),
+        cloneKind: KubeadmConfig,
+        clones: configs,
+      },
+      controlPlaneVersion: "v1.34.0",
+    };
+  }
+
+  #change(which: number, change: (machine: Machine) => Machine): void {
+    const machines = this.state.machines.map((machine, n) => (n === which ? change(machine) : machine));
+    this.state = { ...this.state, machines };
+  }
+
+  /** As the API server does it: a name that exists is left as it is, and what is gone cannot be deleted again. */
+  #perform(step: MachineSetStep): void {
+    const { machines, hosts, configs } = this.state;
+    if (step.do === "createMachines") {
+      const taken = new Set(machines.map(({ metadata }) => metadata.name));
+      const made = step.machines
+        .filter(({ metadata }) => !taken.has(metadata.name))
+        .map((machine) => ({ ...machine, metadata: { ...machine.metadata, uid: `uid-${(this.#uids += 1)}` } }));
+      this.state = { ...this.state, machines: [...machines, ...made] };
+    } else if (step.do === "createClones") {
+      const names = step.objects.map(({ metadata }) => metadata.name);
+      // A clone is owned by its Machine: of one that is gone it is collected at once.
+      const owned = names.filter((name) => machines.some(({ metadata }) => metadata.name === name));
+      if (step.kind === OpenStackMachine) this.state = { ...this.state, hosts: new Set([...hosts, ...owned]) };
+      else this.state = { ...this.state, configs: new Set([...configs, ...owned]) };
+    } else if (step.do === "delete") {
+      const gone = (machine: Machine) => (machine.metadata.name === step.key.name ? leaving(machine) : machine);
+      this.state = { ...this.state, machines: machines.map(gone) };
+    } else if (step.do === "setConditions") {
+      const { name } = step.machine.metadata;
+      const conditions = [...step.conditions];
+      const set = (machine: Machine): Machine =>
+        machine.metadata.name === name ? { ...machine, status: { ...machine.status, conditions } } : machine;
+      this.state = { ...this.state, machines: machines.map(set) };
+    }
+  }
+}
+
+/** The part of a step that was performed before the process ended. */
+function cut(step: MachineSetStep, part: number): MachineSetStep {
+  if (step.do === "createMachines") return { ...step, machines: step.machines.slice(0, part) };
+  return step.do === "createClones" ? { ...step, objects: step.objects.slice(0, part) } : step;
+}
+
+function leaving(machine: Machine): Machine {
+  const deletionTimestamp = machine.metadata.deletionTimestamp ?? "2026-11-21T00:00:00Z";
+  return { ...machine, metadata: { ...machine.metadata, deletionTimestamp } };
+}
+
+/** As a MachineHealthCheck marks it. */
+function failed(machine: Machine): Machine {
+  const conditions = ["HealthCheckSucceeded", "OwnerRemediated"].map((type) => ({
+    type,
+    status: "False" as const,
+    reason: "Test",
+    lastTransitionTime: "2026-11-21T00:00:00Z",
+  }));
+  return { ...machine, status: { ...machine.status, conditions } };
+}
+
+const RUNS = Number(process.env["CAUSEWAY_MACHINESET_SCHEDULES"] ?? 2000);
+
+test(`${RUNS} schedules of faults leave a MachineSet exactly its machines, each with one host and one bootstrap object`, () => {
+  fc.assert(
+    fc.property(fc.array(fault, { maxLength: 40 }), (events) => {
+      const model = new Model();
+      for (const event of events) model.play(event);
+      let rounds = 0;
+      for (let still = 0; still < 2; rounds++) {
+        if (rounds > 60) throw new Error("the MachineSet does not come to rest");
+        const before = model.state.machines.length;
+        still = model.reconcile() === 0 && before === model.state.machines.length ? still + 1 : 0;
+        model.progress();
+      }
+      const names = model.state.machines.map(({ metadata }) => metadata.name).sort();
+      expect(names).toHaveLength(model.replicas);
+      expect(new Set(names).size).toBe(names.length);
+      expect([...model.state.hosts].sort()).toEqual(names);
+      expect([...model.state.configs].sort()).toEqual(names);
+      expect(model.most).toBeLessThanOrEqual(0);
+    }),
+    { numRuns: RUNS, seed: 7 },
+  );
+});
