@@ -66,11 +66,11 @@ export class Stage {
     return stage;
   }
 
-  /** Polls; throws after ten minutes. */
+  /** Polls; throws after half an hour. */
   async until(test: () => Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + 600_000; !(await test());) {
+    for (const end = Date.now() + 1_800_000; !(await test());) {
       this.#controllers?.check();
-      if (Date.now() > end) throw new Error(`${this.side}: what was waited for did not come in ten minutes`);
+      if (Date.now() > end) throw new Error(`${this.side}: what was waited for did not come in half an hour`);
       await new Promise((done) => setTimeout(done, LOOK));
     }
   }

@@ -22,9 +22,15 @@ export function cronJobController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const cronJobs = informers.for(CronJob);
   const jobs = indexed(context, informers.for(Job));
-  const caches: Caches & { context: Context } = { context, cronJobs, jobs, deletions: new Deletions(context) };
+  const caches: Caches & { context: Context } = {
+    context,
+    cronJobs,
+    jobs,
+    deletions: new Deletions(context),
+    client: informers.client,
+  };
   const road: Road<Observed, Step, CronJobStatus> = {
-    gather: (key) => Promise.resolve(gather(caches, key)),
+    gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, { cronJob }, signal) => perform(caches, cronJob, step, signal),
     publish: ({ cronJob }, status, events, signal) =>

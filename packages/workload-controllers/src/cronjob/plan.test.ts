@@ -64,7 +64,8 @@ const job = (name: string, end?: "Complete" | "Failed", age = 100): Job => ({
   spec: { template: { spec: { containers: [] } } },
   status: end ? { conditions: [{ type: end, status: "True" }], completionTime: at(age - 10) } : {},
 });
-const planned = (object: CronJob, jobs: readonly Job[] = []) => plan({ cronJob: object, jobs }, now + 1_000);
+const planned = (object: CronJob, jobs: readonly Job[] = [], leaving: readonly Job[] = []) =>
+  plan({ cronJob: object, jobs, leaving }, now + 1_000);
 const latest = now / 60_000;
 
 describe("a CronJob", () => {
@@ -94,6 +95,60 @@ describe("a CronJob", () => {
     expect(found.status).toMatchObject({ lastScheduleTime: "2026-01-01T12:00:00Z", active: [{ kind: "Job" }] });
   });
 
+  const listing = (...names: string[]): CronJobStatus => ({
+    lastScheduleTime: at(0),
+    active: names.map((name) => ({ apiVersion: "batch/v1", kind: "Job", namespace: "default", name, uid: name })),
+  });
+  const own = (name: string): Job => {
+    const { metadata, ...rest } = job(name);
+    const annotations = { "batch.kubernetes.io/cronjob-scheduled-timestamp": "2026-01-01T12:00:00Z" };
+    return { ...rest, metadata: { ...metadata, annotations } };
+  };
+  const changes: [string, CronJobStatus, Job[], Job[], string[], string[]][] = [
+    ["runs as listed", listing("a"), [own("a")], [], [], ["a"]],
+    ["was started and is not listed yet", listing(), [own("a")], [], [], ["a"]],
+    [
+      "was made by a user",
+      listing(),
+      [job("a")],
+      [],
+      ["UnexpectedJob Saw a job that the controller did not create or forgot: a"],
+      ["a"],
+    ],
+    ["was made by a user and is listed", listing("a"), [job("a")], [], [], ["a"]],
+    [
+      "is complete",
+      listing("a"),
+      [job("a", "Complete")],
+      [],
+      ["SawCompletedJob Saw completed job: a, condition: Complete"],
+      [],
+    ],
+    ["failed", listing("a"), [job("a", "Failed")], [], ["SawCompletedJob Saw completed job: a, condition: Failed"], []],
+    ["was complete before", listing(), [job("a", "Complete")], [], [], []],
+    ["is being deleted by a user", listing("a"), [], [own("a")], [], ["a"]],
+    ["is gone", listing("a"), [], [], ["MissingJob Active job went missing: a"], []],
+    ["is gone and another runs", listing("a", "b"), [own("b")], [], ["MissingJob Active job went missing: a"], ["b"]],
+  ];
+  test.each(changes)("with a Job that %s reports it", (_title, status, jobs, leaving, events, active) => {
+    const result = planned(cronJob({}, status), jobs, leaving);
+    expect((result.events ?? []).map(({ reason, message }) => `${reason} ${message}`)).toEqual(events);
+    expect((result.status.active ?? []).map(({ name }) => name)).toEqual(active);
+  });
+
+  test("does not list Jobs as active that it replaces, and starts none next to one that is being deleted", () => {
+    const before = listing("a");
+    const due = { ...before, lastScheduleTime: at(600) };
+    const replaced = planned(
+      cronJob({ concurrencyPolicy: "Replace" }, due),
+      [own("a")].map((one) => ({ ...one, metadata: { ...one.metadata, annotations: {} } })),
+    );
+    expect(replaced.steps.map(({ type }) => type)).toEqual(["delete-job", "create-job"]);
+    expect(replaced.status.active).toBeUndefined();
+    const forbid = planned(cronJob({ concurrencyPolicy: "Forbid" }, due), [], [job("a")]);
+    expect(forbid.steps).toEqual([]);
+  });
+
   const forbidden = { reason: "JobAlreadyActive" };
   const rows: [string, Partial<CronJob["spec"]>, string[], object[]][] = [
     ["Allow", { concurrencyPolicy: "Allow" }, ["create-job"], []],
@@ -103,7 +158,7 @@ describe("a CronJob", () => {
     ["an unknown schedule", { schedule: "never" }, [], [{ reason: "UnparseableSchedule" }]],
   ];
   test.each(rows)("with a running Job follows %s", (_title, spec, steps, events) => {
-    const result = planned(cronJob(spec), [job("before")]);
+    const result = planned(cronJob(spec, { active: listing("before").active ?? [] }), [job("before")]);
     expect(result.steps.map(({ type }) => type)).toEqual(steps);
     expect(result.events ?? []).toMatchObject(events);
   });

@@ -22,9 +22,16 @@ const LIMIT = 1_000;
 type Planned = Plan<Step, CronJobStatus>;
 
 /** Starts the Job of the latest moment of the schedule, and deletes Jobs beyond the history limits. */
-export function plan({ cronJob, jobs }: Observed, now: number): Planned {
+export function plan(observed: Observed, now: number): Planned {
+  const planned = jobsOf(observed, now);
+  const seen = changesOf(observed);
+  return seen.length === 0 ? planned : { ...planned, events: [...seen, ...(planned.events ?? [])] };
+}
+
+function jobsOf(observed: Observed, now: number): Planned {
+  const { cronJob, jobs } = observed;
   const { spec, metadata } = cronJob;
-  const status = statusOf(cronJob, jobs);
+  const status = statusOf(observed);
   const old = outdated(cronJob, jobs);
   if (metadata.deletionTimestamp !== undefined) return { steps: [], status };
   if (old.length > 0) return { steps: old, status };
@@ -34,7 +41,35 @@ export function plan({ cronJob, jobs }: Observed, now: number): Planned {
     const message = `unparseable schedule: "${spec.schedule}"${spec.timeZone === undefined ? "" : ` in time zone "${spec.timeZone}"`}`;
     return { steps: [], status, events: [{ type: "Warning", reason: "UnparseableSchedule", message }] };
   }
-  return start({ cronJob, jobs }, { schedule, status, now });
+  return start(observed, { schedule, status, now });
+}
+
+/** What became of the Jobs that the status lists as active, and Jobs that the controller did not start. */
+function changesOf({ cronJob, jobs, leaving }: Observed): PlannedEvent[] {
+  const listed = cronJob.status?.active ?? [];
+  const isListed = ({ metadata }: Job): boolean => listed.some(({ uid }) => uid === metadata.uid);
+  const isThere = (uid: string | undefined): boolean =>
+    [...jobs, ...leaving].some(({ metadata }) => metadata.uid === uid);
+  const unexpected = jobs.filter((job) => !isFinished(job) && !isListed(job) && !isStartedHere(job));
+  const completed = jobs.filter((job) => isFinished(job) && isListed(job));
+  const missing = listed.filter(({ uid }) => !isThere(uid));
+  return [
+    ...unexpected.map(({ metadata: { name } }): PlannedEvent => {
+      const message = `Saw a job that the controller did not create or forgot: ${name}`;
+      return { type: "Warning", reason: "UnexpectedJob", message };
+    }),
+    ...completed.map((job): PlannedEvent => {
+      const message = `Saw completed job: ${job.metadata.name}, condition: ${endOf(job)}`;
+      return { type: "Normal", reason: "SawCompletedJob", message };
+    }),
+    ...missing.map(({ name }): PlannedEvent => {
+      return { type: "Normal", reason: "MissingJob", message: `Active job went missing: ${name}` };
+    }),
+  ];
+}
+
+function isStartedHere({ metadata }: Job): boolean {
+  return metadata.annotations?.[SCHEDULED] !== undefined;
 }
 
 interface Turn {
@@ -43,7 +78,7 @@ interface Turn {
   readonly now: number;
 }
 
-function start({ cronJob, jobs }: Observed, { schedule, status, now }: Turn): Planned {
+function start({ cronJob, jobs, leaving }: Observed, { schedule, status, now }: Turn): Planned {
   const { spec } = cronJob;
   const next = schedule.next(now);
   const wait = next === undefined ? {} : { wait: { for: "the schedule", until: next + 100 } };
@@ -56,12 +91,20 @@ function start({ cronJob, jobs }: Observed, { schedule, status, now }: Turn): Pl
     return { steps: [], status, events: [...events, { type: "Warning", reason: "MissSchedule", message }], ...wait };
   }
   const active = jobs.filter((job) => !isFinished(job));
-  if (spec.concurrencyPolicy === "Forbid" && active.length > 0) {
+  if (spec.concurrencyPolicy === "Forbid" && [...active, ...leaving].some((job) => !isFinished(job))) {
     const message = "Not starting job because prior execution is running and concurrency policy is Forbid";
     return { steps: [], status, events: [...events, { type: "Normal", reason: "JobAlreadyActive", message }], ...wait };
   }
-  const replaced = spec.concurrencyPolicy === "Replace" ? active.map(deletion) : [];
-  return { steps: [...replaced, { type: "create-job", job: newJob(cronJob, latest) }], status, events };
+  const create: Step = { type: "create-job", job: newJob(cronJob, latest) };
+  if (spec.concurrencyPolicy !== "Replace") return { steps: [create], status, events };
+  // What is deleted here is not active any more, and not missing.
+  const { active: _, ...rest } = status;
+  const kept = leaving.filter((job) => !isFinished(job)).map(referenceTo);
+  return {
+    steps: [...active.map(deletion), create],
+    status: { ...rest, ...(kept.length > 0 ? { active: kept } : {}) },
+    events,
+  };
 }
 
 function tooMany(missed: number): PlannedEvent {
@@ -94,8 +137,8 @@ function latestMoment(after: number, schedule: Schedule, now: number): { latest:
   return { latest, missed };
 }
 
-function statusOf({ spec, status }: CronJob, jobs: readonly Job[]): CronJobStatus {
-  const active = jobs.filter((job) => !isFinished(job)).toSorted(byCreation);
+function statusOf({ cronJob: { spec, status }, jobs, leaving }: Observed): CronJobStatus {
+  const active = [...jobs, ...leaving].filter((job) => !isFinished(job)).toSorted(byCreation);
   const started = Math.max(
     Date.parse(status?.lastScheduleTime ?? "") || 0,
     ...jobs.map(({ metadata }) => Date.parse(metadata.annotations?.[SCHEDULED] ?? "") || 0),
