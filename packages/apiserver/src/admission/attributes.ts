@@ -44,11 +44,11 @@ function namespaceLabels(attempt: Attempt, isNamespace: boolean): unknown {
   return (call.subresource === "" && object ? object : (old ?? object))?.metadata.labels;
 }
 
-/** Whether an objectSelector chooses the new or the old state. */
+/** Whether an objectSelector chooses the new or the old state. The options of a connection have no labels, and are not chosen. */
 export function isSelectedObject(selector: unknown, { object, old }: Attempt): boolean {
   if (isEmpty(selector)) return true;
   const chosen = (o: KubeObject | undefined): boolean =>
-    o !== undefined && matchesLabels(selector, record(o.metadata?.labels));
+    o?.metadata !== undefined && matchesLabels(selector, record(o.metadata.labels));
   return chosen(object) || chosen(old);
 }
 

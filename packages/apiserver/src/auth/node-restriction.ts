@@ -27,8 +27,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
  * itself no labels that would draw others' workloads to it. Source: kubernetes.io, "Admission Controllers", NodeRestriction.
  */
 export const nodeRestriction: AdmissionPlugin = {
-  concerns: ({ user, resource }, _operation, phase) =>
-    phase === "mutate" && isRestricted(nodeNameOf(user), `${resource.group}/${resource.plural}`),
+  concerns: ({ user, resource }, operation, phase) =>
+    phase === "mutate" &&
+    operation !== "CONNECT" &&
+    isRestricted(nodeNameOf(user), `${resource.group}/${resource.plural}`),
   async mutate(attempt) {
     const { call, object } = attempt;
     const node = nodeNameOf(call.user);

@@ -2,7 +2,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { Json } from "../json/json.ts";
 import type { Call } from "./call.ts";
 
-export type Operation = "CREATE" | "UPDATE" | "DELETE";
+export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
 /** Mutating admission may change the object; validating admission sees it as it will be stored. */
 export type Phase = "mutate" | "validate";
@@ -19,12 +19,12 @@ export interface Attempt {
   readonly operation: Operation;
   /** What `object` and `old` are: the kind of the resource, or of the body of its subresource. */
   readonly kind: GroupVersionKind;
-  /** As the called version shows it; undefined on DELETE. */
+  /** As the called version shows it; undefined on DELETE, the options of the connection on CONNECT. */
   readonly object: KubeObject | undefined;
   /** What it replaces or deletes; undefined on CREATE. */
   readonly old: KubeObject | undefined;
-  /** CreateOptions, UpdateOptions or DeleteOptions. */
-  readonly options: Json;
+  /** CreateOptions, UpdateOptions or DeleteOptions; null on CONNECT. */
+  readonly options: Json | null;
 }
 
 /** Asks those who may change or refuse writes of one logical cluster: webhooks and policies. */

@@ -39,8 +39,7 @@ export function gateOf(call: Call, operation: Operation): Gate {
 export function wireGateOf(call: Call, operation: Operation, kind: GroupVersionKind = kindOf(call)): WireGate {
   const { admission } = call.cluster;
   const about = (object: KubeObject | undefined, old: KubeObject | undefined): Attempt => {
-    const options = { ...(call.options?.() ?? dryRunOf(call)), kind: OPTIONS[operation], apiVersion: "meta.k8s.io/v1" };
-    return { call, operation, kind, object, old, options };
+    return { call, operation, kind, object, old, options: optionsOf(call, operation) };
   };
   const mutates = admission.concerns(call, operation, "mutate");
   const validates = admission.concerns(call, operation, "validate");
@@ -70,12 +69,18 @@ function kindOf({ resource, version, subresource }: Call): GroupVersionKind {
   return type ?? { group: resource.group, version: version.name, kind: resource.kind };
 }
 
-/** The options of every operation are of a kind of their own, whichever verb asked for it: an apply may create. */
-const OPTIONS: Readonly<Record<Operation, string>> = {
+/** The options of every operation are of a kind of their own, whichever verb asked for it: an apply may create. A connection has none. */
+const OPTIONS: Readonly<Partial<Record<Operation, string>>> = {
   CREATE: "CreateOptions",
   UPDATE: "UpdateOptions",
   DELETE: "DeleteOptions",
 };
+
+function optionsOf(call: Call, operation: Operation): Json | null {
+  const kind = OPTIONS[operation];
+  if (kind === undefined) return null;
+  return { ...(call.options?.() ?? dryRunOf(call)), kind, apiVersion: "meta.k8s.io/v1" };
+}
 
 function dryRunOf({ dryRun }: Call): Json {
   return dryRun ? { dryRun: ["All"] } : {};

@@ -11,6 +11,7 @@ import type { Call } from "../contract/call.ts";
 import type { Response } from "../contract/exchange.ts";
 import { apiError, badRequest } from "../errors/status.ts";
 import { hostHeader, kubeletAddress } from "../kubelets/address.ts";
+import { isSet } from "./connect-admission.ts";
 import { isOver, whenOver } from "./pace.ts";
 import { canTakeOver } from "./pod-upgrade.ts";
 import type { UpgradeResponse } from "./upgrade.ts";
@@ -203,11 +204,6 @@ function pathOf(
 function withQuery(path: string, query: URLSearchParams): string {
   const asText = query.toString();
   return asText === "" ? path : `${path}?${asText}`;
-}
-
-function isSet(query: URLSearchParams, name: string): boolean {
-  const value = query.get(name);
-  return value !== null && !/^(0|f|false)$/i.test(value) && value !== "";
 }
 
 function unavailable(error: Error): Error {

@@ -1,6 +1,9 @@
-import { createClient, loadKubeconfig, Node, Pod, type KubernetesClient } from "@causeway/kubernetes";
+import { createClient, loadKubeconfig, Node, Pod, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Admission, Attempt } from "../contract/admission.ts";
+import type { Call } from "../contract/call.ts";
 import { startApiServer } from "../start.ts";
+import { admitConnect } from "./connect-admission.ts";
 
 const logs = "simulated.causeway.dev/logs";
 let server: Awaited<ReturnType<typeof startApiServer>>;
@@ -96,6 +99,59 @@ describe("pods on simulated nodes", () => {
   test.each(rows)("%s", async (_title, method, path, expected) => {
     expect(await refusal(method, path)).toMatch(expected);
   });
+});
+
+test("connections pass admission with their options, and logs do not", async () => {
+  const group = "admissionregistration.k8s.io";
+  const path = `/apis/${group}/v1/validatingadmissionpolicies`;
+  const shell =
+    "request.operation == 'CONNECT' && object.kind == 'PodExecOptions' && object.command == ['sh', '-c'] && object.tty && !has(object.stdin) && oldObject == null";
+  const rule = { apiGroups: [""], apiVersions: ["v1"], resources: ["pods/*"], operations: ["CONNECT"] };
+  const spec = {
+    matchConstraints: { resourceRules: [rule] },
+    validations: [{ expression: `!(${shell})`, message: "no shells" }],
+  };
+  const policy = { apiVersion: `${group}/v1`, kind: "ValidatingAdmissionPolicy", metadata: { name: "shells" }, spec };
+  await client.request("POST", path, { body: policy });
+  const binding = {
+    apiVersion: `${group}/v1`,
+    kind: "ValidatingAdmissionPolicyBinding",
+    metadata: { name: "shells" },
+    spec: { policyName: "shells", validationActions: ["Deny"] },
+  };
+  await client.request("POST", `/apis/${group}/v1/validatingadmissionpolicybindings`, { body: binding });
+  expect(await refusal("POST", "silent/exec?command=sh&command=-c&tty=true&stdin=false")).toMatch(/no shells/);
+  expect(await refusal("POST", "silent/exec?command=ls&tty=true")).toMatch(/so exec is not possible/);
+  expect(await refusal("GET", "silent/attach?tty=true")).toMatch(/so attach is not possible/);
+  expect(await log("speaking/log?tailLines=1")).toBe("three\n");
+  await client.request("DELETE", `${path}/shells`);
+});
+
+test("admission may change what a connection asks for", async () => {
+  const asked = new URLSearchParams("command=sh&stdin=1&container=web&ports=80,443");
+  const seen: Attempt[] = [];
+  const admission: Admission = {
+    concerns: (_call, operation, phase) => operation === "CONNECT" && phase === "mutate",
+    mutate(attempt) {
+      seen.push(attempt);
+      return Promise.resolve({ ...attempt.object, command: ["ls", "-l"], tty: true } as unknown as KubeObject);
+    },
+    validate: () => Promise.resolve(),
+  };
+  const connection = (subresource: string) =>
+    ({
+      subresource,
+      dryRun: false,
+      cluster: { admission, thread: { run: <T>(_holder: object, work: () => T) => work() } },
+    }) as unknown as Call;
+  const changed = await admitConnect(connection("exec"), asked);
+  expect(changed.toString()).toBe("stdin=true&tty=true&container=web&command=ls&command=-l");
+  await admitConnect(connection("portforward"), asked);
+  expect(seen.map(({ object, options }) => [object, options])).toEqual([
+    [{ kind: "PodExecOptions", apiVersion: "v1", stdin: true, container: "web", command: ["sh"] }, null],
+    [{ kind: "PodPortForwardOptions", apiVersion: "v1", ports: [80, 443] }, null],
+  ]);
+  expect(await admitConnect(connection("log"), asked)).toBe(asked);
 });
 
 test("pods on other nodes cannot be reached", async () => {

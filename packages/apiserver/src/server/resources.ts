@@ -19,6 +19,7 @@ import { componentStatuses, isComponentStatus, unwatchable } from "./component-s
 import { answerList } from "./list-answer.ts";
 import { refuseWrongNumber } from "./negotiate.ts";
 import { isTrue, type RequestInfo } from "../contract/request-info.ts";
+import { admitConnect } from "./connect-admission.ts";
 import { connectPod, isPodConnect } from "./pod-connect.ts";
 import { send } from "./respond.ts";
 import type { Response } from "../contract/exchange.ts";
@@ -44,7 +45,7 @@ export async function serveResource(request: ResourceRequest, response: Response
   if (isUsage(call)) return answerUsage(request, response, call);
   if (info.subresource === "scale")
     return answer(request, response, { code: 200, body: await scaleRequest(call, request) });
-  if (isPodConnect(call)) return connectPod(call, request.query, response);
+  if (isPodConnect(call)) return connectPod(call, await admitConnect(call, request.query), response);
   const special = await subresourceRequest(call, request);
   if (special) return send(response, special.code, special.body, request.wanted);
   switch (verb) {

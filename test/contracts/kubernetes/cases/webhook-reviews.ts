@@ -210,5 +210,47 @@ export function reviews(side: Side): ContractCase[] {
           },
         ),
     },
+    {
+      name: `a ${side} webhook is asked about connections to pods, with the options of the request`,
+      run: (context) =>
+        withWebhooks(
+          context,
+          {
+            side,
+            answer: () => denying({ message: "no shells", code: 403 }),
+            hooks: [
+              {
+                // Options have no labels, so a selector of objects would never choose them.
+                objectSelector: {},
+                rules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["pods/exec"], operations: ["CONNECT"] }],
+              },
+            ],
+          },
+          async ({ asked }) => {
+            const { api, core, namespace } = context;
+            const metadata = { name: "default" };
+            await api.post(core("serviceaccounts"), { apiVersion: "v1", kind: "ServiceAccount", metadata });
+            const spec = { containers: [{ name: "c", image: "i" }], automountServiceAccountToken: false };
+            await made(api.post(core("pods"), { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec }));
+            const path = `${core("pods", "p")}/exec?command=sh&command=-c&tty=true&stdin=false&container=c`;
+            const answer = await api.post(path, {});
+            expect(answer.code).toBe(403);
+            expect(asked()).toMatchObject([
+              {
+                operation: "CONNECT",
+                name: "p",
+                namespace,
+                kind: { group: "", version: "v1", kind: "PodExecOptions" },
+                resource: { group: "", version: "v1", resource: "pods" },
+                subResource: "exec",
+                object: { kind: "PodExecOptions", apiVersion: "v1", tty: true, container: "c", command: ["sh", "-c"] },
+                oldObject: null,
+                dryRun: false,
+                options: null,
+              },
+            ]);
+          },
+        ),
+    },
   ];
 }
