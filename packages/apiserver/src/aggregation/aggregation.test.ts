@@ -10,8 +10,7 @@ import {
   type KubernetesClient,
   type ResourceType,
 } from "@causeway/kubernetes";
-import { request } from "undici";
-import { Agent } from "undici";
+import { Agent, request } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApiServer } from "../start.ts";
 import type { ApiServer } from "../interface.ts";
