@@ -25,12 +25,13 @@ function isFree(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean
   return status?.phase === undefined || status.phase === "Available";
 }
 
-/** Why a volume does not do for a claim; undefined: it does. */
+/** Why a volume does not do for a claim; undefined: it does. One that was set aside for a claim may be of another class. */
 export function whyUnfit({ spec }: PersistentVolume, { spec: wanted }: PersistentVolumeClaim): string | undefined {
   if (quantity(spec.capacity?.["storage"]) < quantity(wanted.resources?.requests?.["storage"])) {
     return "requested PV is too small";
   }
-  if ((spec.storageClassName ?? "") !== (wanted.storageClassName ?? "")) return "storageClassName does not match";
+  const isOtherClass = (spec.storageClassName ?? "") !== (wanted.storageClassName ?? "");
+  if (isOtherClass && !spec.claimRef) return "storageClassName does not match";
   if ((spec.volumeMode ?? "Filesystem") !== (wanted.volumeMode ?? "Filesystem")) return "incompatible volumeMode";
   const modes = new Set(spec.accessModes);
   return (wanted.accessModes ?? []).every((mode) => modes.has(mode)) ? undefined : "incompatible accessMode";

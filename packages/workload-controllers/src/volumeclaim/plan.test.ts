@@ -95,6 +95,21 @@ describe("a PersistentVolumeClaim without a volume", () => {
       ["reserve mine, chosen by the user"],
     ],
     [
+      "gets the one that names it, though it is of another class and its own class is missing",
+      observed(claim({ storageClassName: "gone" }), {
+        volumes: [volume("mine", { claimRef: { ...own, uid: "" } })],
+        storageClass: undefined,
+      }),
+      ["reserve mine, chosen by the user"],
+    ],
+    [
+      "does not get one that names it and is too small",
+      observed(claim(), {
+        volumes: [volume("mine", { claimRef: { ...own, uid: "" }, capacity: { storage: "1Mi" } })],
+      }),
+      ["set-provisioner"],
+    ],
+    [
       "does not get one that names another",
       observed(claim(), { volumes: [volume("v", { claimRef: { ...own, uid: "x" } })] }),
       ["set-provisioner"],
