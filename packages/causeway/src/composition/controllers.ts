@@ -26,6 +26,8 @@ export interface ControllersOptions {
   readonly provider: string | undefined;
   /** The image of the Cinder CSI node plugin of workload clusters; undefined: it is not installed. */
   readonly csiImage?: string | undefined;
+  /** Whether the controllers of workload clusters' volumes run here; false: the clusters run drivers of their own. */
+  readonly withVolumes: boolean;
   /** Connects to addresses inside workload clusters; undefined: no tunnel leads there. */
   readonly dial: Dial | undefined;
   /** Where reconciles that do not converge are counted. */
@@ -90,6 +92,7 @@ export function createControllers(options: ControllersOptions): Controllers {
       clouds,
       provider: options.provider,
       csiImage: options.csiImage,
+      withVolumes: options.withVolumes,
       clock,
       log: log.with({ component: "fleet" }),
       events: recorder("fleet"),

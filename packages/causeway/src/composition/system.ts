@@ -26,6 +26,8 @@ export interface SystemOptions {
   readonly runtime?: RuntimeChoice;
   /** The image of the Cinder CSI node plugin of workload clusters; undefined: it is not installed. */
   readonly csiImage?: string | undefined;
+  /** Whether the controllers of volumes of each cluster run here. Default true. */
+  readonly withVolumes?: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -77,6 +79,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     advertise: cloud.advertise,
     provider: cloud.provider,
     csiImage: options.csiImage,
+    withVolumes: options.withVolumes ?? true,
     dial: options.nodes?.tunnels === undefined ? undefined : dialThrough(options.nodes.tunnels),
     metrics: apiServer.metrics,
     clock,

@@ -25,6 +25,8 @@ export interface FleetOptions {
   readonly provider: string | undefined;
   /** Installs the Cinder CSI node plugin in each cluster. */
   readonly csiImage?: string | undefined;
+  /** False: the clusters run drivers of their own for Cinder volumes. */
+  readonly withVolumes: boolean;
   /** Where reconciles that do not converge are counted, of all clusters together. */
   readonly metrics: Metrics;
   readonly clock: Clock;

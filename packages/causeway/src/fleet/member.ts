@@ -17,6 +17,7 @@ export interface MemberOptions {
   readonly provider: string | undefined;
   /** Installs the Cinder CSI node plugin in the cluster. */
   readonly csiImage?: string | undefined;
+  readonly withVolumes: boolean;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -61,20 +62,13 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
     events: createEventRecorder(remote.client, { component: "cloud-controller-manager", clock }),
   });
   const hasServer = serversOf(options.informers, cluster);
-  const volumes = memberVolumes({
-    cloud,
-    watch,
-    remote,
-    clusterName,
-    hasServer,
-    csiImage: options.csiImage,
-    clock,
-    log,
-  });
+  const volumes = options.withVolumes
+    ? memberVolumes({ cloud, watch, remote, clusterName, hasServer, csiImage: options.csiImage, clock, log })
+    : undefined;
   const ended = (what: string) => (error: unknown) => log.error(`${what} ended`, { error: messageOf(error) });
   const running = Promise.all([
     manager.run(life).catch(ended("the cloud controller manager")),
-    volumes.run(life).catch(ended("the controllers of volumes")),
+    volumes?.run(life).catch(ended("the controllers of volumes")),
   ]);
   let releasing: Promise<void> | undefined;
   let released = false;

@@ -31,6 +31,7 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<void>
       log,
       runtime,
       csiImage: options.csiImage,
+      withVolumes: options.volumes,
       ...(options.port === undefined ? {} : { port: options.port }),
       nodes: {
         networks: options.nodeNetworks ?? [],

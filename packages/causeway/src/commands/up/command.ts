@@ -79,6 +79,7 @@ function options() {
         .choices(["instant", "real"] as const)
         .default("instant" as const),
     )
+    .option("--no-volumes", "leave the Cinder volumes of all clusters to drivers that run in them")
     .option("--data-path", "serve the listeners of the simulated cloud's load balancers on loopback", false)
     .addOption(outputOption("with --demo: how the result is written on standard output"))
     .addOption(logLevelOption());
