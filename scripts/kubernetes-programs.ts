@@ -142,7 +142,10 @@ export async function nodePrograms(): Promise<Built & { readonly version: string
   const built = await buildMissing(kubernetes, folder, dir);
   if ("reason" in built) return { ...built, version };
   const coredns = { name: "coredns", source: ".", flags: "-s -w" };
-  return { ...(await buildMissing([coredns], join(folder, "coredns"), dir)), version };
+  const dns = await buildMissing([coredns], join(folder, "coredns"), dir);
+  if ("reason" in dns) return { ...dns, version };
+  const flanneld = { name: "flanneld", source: ".", flags: "-s -w" };
+  return { ...(await buildMissing([flanneld], join(folder, "flannel"), dir)), version };
 }
 
 const CLOUD_PROVIDER = "k8s.io/cloud-provider-openstack";

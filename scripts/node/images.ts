@@ -91,7 +91,7 @@ function linkApplets(rootfs: string): void {
 }
 
 /** The programs built here that images are made of, in one folder. */
-export const PROGRAMS = ["kube-proxy", "agnhost", "coredns"] as const;
+export const PROGRAMS = ["kube-proxy", "agnhost", "coredns", "flanneld"] as const;
 
 const NFT = ["nftables", "libnftables1", "libedit2", "libc6", "libgmp10", "libjansson4", "libmnl0", "libnftnl11"];
 const NFT_TOO = ["libxtables12", "libtinfo6", "libbsd0", "libmd0"];
@@ -115,6 +115,13 @@ export function recipes(programs: string, kubernetes: string, tunnel: string): r
       packages: [],
       files: { coredns: of("coredns") },
       entrypoint: ["/coredns"],
+    },
+    {
+      name: "ghcr.io/flannel-io/flannel:v0.28.4",
+      packages: [...NFT, ...NFT_TOO, "busybox"],
+      busybox: true,
+      files: { "opt/bin/flanneld": of("flanneld") },
+      entrypoint: ["/opt/bin/flanneld"],
     },
     {
       name: "registry.k8s.io/kas-network-proxy/proxy-agent:v0.34.0",

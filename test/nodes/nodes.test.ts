@@ -10,6 +10,7 @@ import { eventually } from "../support/processes.ts";
 import { IMAGE, startRig, type Rig } from "./rig.ts";
 
 const PATIENCE = 10 * 60_000;
+const isOverlay = process.env["CAUSEWAY_NODES_OVERLAY"] !== undefined;
 
 describe("a cluster whose nodes run real containers", () => {
   let rig: Rig;
@@ -19,7 +20,7 @@ describe("a cluster whose nodes run real containers", () => {
     (JSON.parse(rig.workload("get", "pods", "-l", selector, "-o", "json")) as { items: PodView[] }).items;
 
   beforeAll(async () => {
-    rig = await startRig();
+    rig = await startRig({ overlay: isOverlay });
     machines = (await rig.cloud.compute.servers.all()).map(({ id }) => id);
   });
 
@@ -64,6 +65,34 @@ describe("a cluster whose nodes run real containers", () => {
       expect(answer.split(" ")[0]).toBe(sum(sent));
     }
   });
+
+  test("the cloud routes pods' addresses and admits them at the nodes' ports, and with an overlay knows nothing of them", async () => {
+    const { network } = rig.cloud;
+    const ports = (await network.ports.all({})).filter(({ device_id }) => machines.includes(device_id));
+    expect(ports.map((port) => port.port_security_enabled)).toEqual([true, true]);
+    const routed = (await network.routers.all({})).flatMap(({ routes }) =>
+      routes.map(({ destination }) => destination),
+    );
+    const admitted = ports.flatMap((port) => port.allowed_address_pairs.map((pair) => pair.ip_address));
+    const podNetworks = isOverlay
+      ? []
+      : rig.workload("get", "nodes", "-o", "jsonpath={.items[*].spec.podCIDR}").split(" ");
+    expect({ routed: routed.sort(), admitted: admitted.sort() }).toEqual({
+      routed: podNetworks.toSorted(),
+      admitted: podNetworks.toSorted(),
+    });
+  });
+
+  test.runIf(isOverlay)(
+    "a pod that is called sees the address of the pod that calls it, also on the other node",
+    async () => {
+      const pods = podsOf("app=web").map(({ status }) => status.podIP);
+      const each = `for ip in ${pods.join(" ")}; do timeout 20 wget -q -O - http://$ip:8080/clientip; echo; done`;
+      const written = await rig.run(`{ hostname -i; ${each}; } > /dev/termination-log`);
+      const [own, ...seen] = written.trim().split("\n");
+      expect(seen.map((address) => address.split(":")[0])).toEqual(pods.map(() => own));
+    },
+  );
 
   test("a DaemonSet runs one pod on each node, and a Job its completions", () => {
     const container = { name: "main", image: IMAGE, args: ["pause"] };

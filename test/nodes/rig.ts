@@ -45,8 +45,16 @@ export interface Rig {
   close(): Promise<void>;
 }
 
+export interface RigOptions {
+  readonly flavor?: string;
+  /** Pods reach pods of the other node by flannel's VXLAN, in place of routes on the cluster's router. */
+  readonly overlay?: boolean;
+  /** False: the cluster's volumes are served by a driver that the test starts. Default true. */
+  readonly withVolumes?: boolean;
+}
+
 /** Brings up the management system, machines with real kubelets and a cluster of two workers with kube-proxy, DNS, routes to pods and a tunnel to kubelets. */
-export async function startRig(options: { readonly flavor?: string } = {}): Promise<Rig> {
+export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const dir = mkdtempSync(join(tmpdir(), "causeway-nodes-"));
   const project = await openProject(process.env["OS_CLOUD"] ?? "devcloud", join(dir, "clouds.yaml"));
   const { cloud, entry } = project;
@@ -80,18 +88,22 @@ export async function startRig(options: { readonly flavor?: string } = {}): Prom
     const real = ["--kubelet", "real", "--kubelet-path", needed("CAUSEWAY_NODE_KUBELET")];
     const images = ["--images", needed("CAUSEWAY_NODE_IMAGES")];
     const volumes = ["--volumes", DISKS];
-    start("machine-agent", "--cloud", entry, "--state", join(dir, "machines"), ...real, ...images, ...volumes);
+    const network = options.overlay ? ["--pod-network", "addon"] : [];
+    const folders = [...images, ...volumes];
+    start("machine-agent", "--cloud", entry, "--state", join(dir, "machines"), ...real, ...network, ...folders);
     const sockets = join(dir, "tunnel");
     mkdirSync(sockets);
     const reach = ["--node-networks", TUNNEL_NETWORKS.join(","), "--tunnel-sockets", sockets];
     const programs = process.env["CAUSEWAY_NODES_PROGRAMS"];
     const runtime = programs === undefined ? [] : ["--runtime", "process", "--programs", programs];
-    const up = start("up", "--cloud", entry, "--state", join(dir, "state"), ...reach, ...runtime);
+    const own = options.withVolumes === false ? ["--no-volumes"] : [];
+    const up = start("up", "--cloud", entry, "--state", join(dir, "state"), ...reach, ...runtime, ...own);
     await up.until(/management API/i);
     const at = ["--kubeconfig", management, "--namespace", "default"];
     const version = ["--kubernetes-version", needed("CAUSEWAY_NODE_VERSION")];
+    const addons = `kube-proxy,coredns${options.overlay ? ",flannel" : ""}`;
     const flavor = options.flavor === undefined ? [] : ["--flavor", options.flavor];
-    const size = ["--replicas", `${REPLICAS}`, ...flavor, ...version, "--addons", "kube-proxy,coredns"];
+    const size = ["--replicas", `${REPLICAS}`, ...flavor, ...version, "--addons", addons];
     const create = start("create", "cluster", NAME, ...at, "--cloud", entry, ...size);
     if ((await create.ended) !== 0) throw new Error(`create cluster: ${create.output()}`);
     const printed = start("kubeconfig", "cluster", NAME, ...at);
@@ -99,11 +111,13 @@ export async function startRig(options: { readonly flavor?: string } = {}): Prom
     writeFileSync(kubeconfig, printed.output(), { mode: 0o600 });
     applyTo(management, await startTunnel({ dir, sockets, kubeconfig, cluster: NAME, start }));
     await openNodePorts(cloud);
-    const conf = await cloudConf(project, dir);
-    const manager = ["run", "cloud-controller-manager", "--cloud-config", conf, "--kubeconfig", kubeconfig];
-    const only = ["--controllers", "node-route-controller", "--leader-elect=false", "--secure-port", "0"];
-    start(...manager, ...only, "--cluster-cidr", POD_CIDR);
-    // Until a node's route is there its pods reach no pod of another node, not even DNS.
+    if (!options.overlay) {
+      const conf = await cloudConf(project, dir);
+      const manager = ["run", "cloud-controller-manager", "--cloud-config", conf, "--kubeconfig", kubeconfig];
+      const only = ["--controllers", "node-route-controller", "--leader-elect=false", "--secure-port", "0"];
+      start(...manager, ...only, "--cluster-cidr", POD_CIDR);
+    }
+    // Until a node's route or tunnel is there its pods reach no pod of another node, not even DNS.
     workload("wait", "nodes", "--all", "--for=condition=NetworkUnavailable=false", "--timeout=600s");
     let jobs = 0;
     return {

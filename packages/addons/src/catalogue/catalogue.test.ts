@@ -30,6 +30,14 @@ test("built-in add-ons follow the endpoint, the version and the networks of thei
   ]);
 });
 
+test("flannel has the cluster's network of pods, and reaches the API without kube-proxy", () => {
+  const { objects } = builtIn({ name: "Flannel" }, facts);
+  const made = JSON.stringify(objects);
+  expect(made).toContain(String.raw`\"Network\": \"10.9.0.0/16\"`);
+  expect(made).toContain('{"name":"KUBERNETES_SERVICE_HOST","value":"2001:db8::1"}');
+  expect(made).toContain('{"name":"KUBERNETES_SERVICE_PORT","value":"6443"}');
+});
+
 test.for(CATALOGUE_ADDONS)("the manifests of %s are accepted as any others are", (name) => {
   const { objects } = builtIn({ name, ...given }, facts);
   expect(parseManifests([JSON.stringify({ apiVersion: "v1", kind: "List", items: objects })])).toEqual(objects);
@@ -37,6 +45,11 @@ test.for(CATALOGUE_ADDONS)("the manifests of %s are accepted as any others are",
 
 test.for<[string, () => unknown, string]>([
   ["a tunnel agent without a server", () => builtIn({ name: "TunnelAgent" }, facts), "needs tunnelServer"],
+  [
+    "flannel in a cluster whose pods have IPv6 addresses",
+    () => builtIn({ name: "Flannel" }, { ...facts, podCidr: "fd00::/48" }),
+    "needs an IPv4 network of pods",
+  ],
   ["a CSI node plugin without an image", () => builtIn({ name: "CinderCSINode" }, facts), "needs image"],
   ["a cluster without an endpoint", () => factsOf(cluster({}), "v1.34.4"), "no control plane endpoint"],
   ["a cluster without a version", () => factsOf(cluster(endpoint), undefined), "version of the control plane"],

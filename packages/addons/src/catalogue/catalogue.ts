@@ -3,6 +3,7 @@ import { CausewayError, formatIp, nthAddress, parseCidr } from "@causeway/founda
 import { cinderCsiNode } from "./cinder-csi-node.ts";
 import { coreDns } from "./coredns.ts";
 import type { BuiltIn, CatalogueChoice, ClusterFacts } from "./facts.ts";
+import { flannel } from "./flannel.ts";
 import { kubeProxy } from "./kube-proxy.ts";
 import { tunnelAgent } from "./tunnel-agent.ts";
 
@@ -11,6 +12,7 @@ const addons: Readonly<Record<CatalogueChoice["name"], (facts: ClusterFacts, cho
   CoreDNS: coreDns,
   TunnelAgent: tunnelAgent,
   CinderCSINode: cinderCsiNode,
+  Flannel: flannel,
 };
 
 /**

@@ -20,7 +20,7 @@ import {
 } from "../schema/fields.ts";
 
 /** Add-ons whose manifests Causeway has. */
-export const CATALOGUE_ADDONS = ["KubeProxy", "CoreDNS", "TunnelAgent", "CinderCSINode"] as const;
+export const CATALOGUE_ADDONS = ["KubeProxy", "CoreDNS", "TunnelAgent", "CinderCSINode", "Flannel"] as const;
 
 const name = (description: string) =>
   text(1, 63, { pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", description: `${description} A DNS label.` });

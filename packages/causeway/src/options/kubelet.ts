@@ -9,3 +9,13 @@ export function kubeletOption() {
     .choices(["simulated", "real"])
     .default("simulated" as const);
 }
+
+/** `--pod-network`: who makes the network of a real machine's pods. */
+export function podNetworkOption() {
+  return new Option(
+    "--pod-network <kind>",
+    "with --kubelet real: routes makes a bridge with the Node's podCIDR, reached by the cloud's routes; addon leaves it to an add-on of the cluster, such as flannel",
+  )
+    .choices(["routes", "addon"])
+    .default("routes" as const);
+}

@@ -17,6 +17,7 @@ import {
   kubeletKubeconfig,
   networkTemplate,
   paths,
+  type PodNetwork,
 } from "./settings.ts";
 
 /** The programs and images that a machine with a real kubelet runs. */
@@ -34,6 +35,8 @@ export interface RealMachineUsing {
   /** The folder that is the machine's disk. */
   readonly disk: string;
   readonly programs: RealPrograms;
+  /** Default: routes. */
+  readonly podNetwork?: PodNetwork;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -61,7 +64,7 @@ export async function runRealMachine(
   await writeIdentity(identity, using.clock.now());
   const host = { cpu: cpus().length, memoryMiB: Math.floor(totalmem() / 1024 / 1024) };
   await writeOwn(paths.kubeletConfiguration, kubeletConfiguration(machine, configuration, host));
-  await writeOwn(paths.containerdConfiguration, containerdConfiguration());
+  await writeOwn(paths.containerdConfiguration, containerdConfiguration(using.podNetwork ?? "routes"));
   await writeOwn(paths.networkTemplate, networkTemplate());
   const programs = { clock: using.clock, log };
   const containerd = { name: "containerd", file: "containerd", args: ["--config", paths.containerdConfiguration] };

@@ -56,8 +56,13 @@ test("flags of the join configuration are passed on, except those that the machi
   ]);
 });
 
+test("containerd has no pod network where an add-on makes it", () => {
+  expect(containerdConfiguration("addon")).not.toContain("conf_template");
+  expect(containerdConfiguration("addon")).toContain('conf_dir = "/etc/cni/net.d"\n  [plugins');
+});
+
 test("containerd makes the pod network from the Node's podCIDR", () => {
-  expect(containerdConfiguration()).toContain(`conf_template = "${paths.networkTemplate}"`);
+  expect(containerdConfiguration("routes")).toContain(`conf_template = "${paths.networkTemplate}"`);
   expect(networkTemplate()).toContain('"subnet": "{{.PodCIDR}}"');
   expect(JSON.parse(networkTemplate())).toHaveProperty("plugins");
 });

@@ -27,7 +27,7 @@ export const DISK_FOLDERS = [
 ] as const;
 
 /** Folders that are empty at each boot. */
-export const BOOT_FOLDERS = ["/run/containerd", "/run/netns"] as const;
+export const BOOT_FOLDERS = ["/run/containerd", "/run/flannel", "/run/netns"] as const;
 
 /** What the host has, beyond what the machine's flavor may use of it. */
 export interface HostResources {
@@ -126,8 +126,14 @@ export function kubeletKubeconfig(server: string, authority: string): string {
 /** The image of the container that holds a pod's namespaces. */
 export const PAUSE_IMAGE = "registry.k8s.io/pause:3.10";
 
-/** containerd's configuration (version 2, containerd 1.6): its own folders, Debian's CNI plugins, a pod network made from the Node's podCIDR. */
-export function containerdConfiguration(): string {
+/** Who makes the network of a machine's pods: the machine, with the Node's podCIDR and routes of the cloud, or an add-on of its cluster. */
+export type PodNetwork = "routes" | "addon";
+
+/**
+ * containerd's configuration (version 2, containerd 1.6): its own folders, Debian's CNI plugins, a pod network made from the Node's podCIDR. With an
+ * add-on the Node is not ready until that has written a network into /etc/cni/net.d.
+ */
+export function containerdConfiguration(podNetwork: PodNetwork): string {
   return `version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd/state"
@@ -146,8 +152,7 @@ oom_score = 0
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "/etc/cni/net.d"
-    conf_template = "${paths.networkTemplate}"
-  [plugins."io.containerd.grpc.v1.cri".containerd]
+${podNetwork === "routes" ? `    conf_template = "${paths.networkTemplate}"\n` : ""}  [plugins."io.containerd.grpc.v1.cri".containerd]
     snapshotter = "overlayfs"
     default_runtime_name = "runc"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]

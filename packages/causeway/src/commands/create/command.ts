@@ -34,12 +34,12 @@ Examples:
 }
 
 /** Built-in add-ons by the names of the option. */
-const builtIns = { "kube-proxy": "KubeProxy", coredns: "CoreDNS" } as const;
+const builtIns = { "kube-proxy": "KubeProxy", coredns: "CoreDNS", flannel: "Flannel" } as const;
 export type BuiltInAddon = (typeof builtIns)[keyof typeof builtIns];
 
 function addonNames(text: string): readonly BuiltInAddon[] {
   return [...new Set(text.split(","))].map((name) => {
-    if (name === "kube-proxy" || name === "coredns") return builtIns[name];
+    if (name === "kube-proxy" || name === "coredns" || name === "flannel") return builtIns[name];
     throw new InvalidArgumentError(
       `there is no built-in add-on "${name}"; there are ${Object.keys(builtIns).join(", ")}.`,
     );
@@ -57,9 +57,10 @@ function clusterOptions() {
     .addOption(newClusterOptions.replicas())
     .addOption(newClusterOptions.kubernetesVersion())
     .addOption(
-      new Option("--addons <names>", "built-in add-ons that are kept in the cluster: kube-proxy, coredns").argParser(
-        addonNames,
-      ),
+      new Option(
+        "--addons <names>",
+        "built-in add-ons that are kept in the cluster: kube-proxy, coredns, flannel",
+      ).argParser(addonNames),
     )
     .option("--no-wait", "return as soon as the objects are created")
     .option("--timeout <seconds>", "longest time to wait", whole(1, 86_400), 900)

@@ -34,13 +34,14 @@ export async function machineAgent(options: MachineAgentOptions, signal: AbortSi
 }
 
 /** How this program is started again for one machine. */
-function programFor({ logLevel, kubelet, kubeletPath, images, volumes }: MachineAgentOptions): string[] {
+function programFor({ logLevel, kubelet, kubeletPath, podNetwork, images, volumes }: MachineAgentOptions): string[] {
   const self = [process.execPath, ...process.execArgv, "--max-semi-space-size=1", process.argv[1] ?? ""];
   const machine = [...self, "machine", "--log-level", logLevel];
   if (kubelet === "simulated") return machine;
   const from = images === undefined ? [] : ["--images", resolve(images)];
   const attached = volumes === undefined ? [] : ["--volumes", resolve(volumes)];
-  return [...machine, "--kubelet", "real", "--kubelet-path", kubeletPath, ...from, ...attached];
+  const network = ["--pod-network", podNetwork];
+  return [...machine, "--kubelet", "real", "--kubelet-path", kubeletPath, ...network, ...from, ...attached];
 }
 
 /** User data is shown to administrators only: --admin-cloud, or the entry named like the cloud with "-admin" behind it. */

@@ -1,5 +1,5 @@
 import { Command } from "@commander-js/extra-typings";
-import { kubeletOption } from "../../options/kubelet.ts";
+import { kubeletOption, podNetworkOption } from "../../options/kubelet.ts";
 import { logLevelOption } from "../../options/logging.ts";
 
 /** What `causeway machine-agent` is given. */
@@ -24,6 +24,7 @@ function options() {
     .requiredOption("--cloud <name>", "entry of clouds.yaml whose project's servers to play")
     .option("--admin-cloud <name>", "entry with an administrator's account (default: NAME-admin)")
     .addOption(kubeletOption())
+    .addOption(podNetworkOption())
     .option("--kubelet-path <file>", "program of --kubelet real", "kubelet")
     .option("--images <dir>", "folder of archives of images (*.tar) that each machine of --kubelet real imports")
     .option("--state <dir>", "folder that holds the machines' disks", ".causeway/machine-agent")

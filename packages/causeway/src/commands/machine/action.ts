@@ -24,7 +24,8 @@ export async function oneMachine(options: MachineOptions, signal: AbortSignal): 
     const machine = JSON.parse(line) as BootedMachine;
     if (options.kubelet === "simulated") return await runMachine(machine, using, ending);
     const programs = { kubelet: options.kubeletPath, images: options.images, volumes: options.volumes };
-    await runRealMachine(machine, { ...using, disk: options.disk, programs }, ending);
+    const podNetwork = options.podNetwork;
+    await runRealMachine(machine, { ...using, disk: options.disk, programs, podNetwork }, ending);
   } finally {
     lines.close();
     process.stdin.destroy();

@@ -1,5 +1,5 @@
 import { Command } from "@commander-js/extra-typings";
-import { kubeletOption } from "../../options/kubelet.ts";
+import { kubeletOption, podNetworkOption } from "../../options/kubelet.ts";
 import { logLevelOption } from "../../options/logging.ts";
 
 /** What `causeway machine` is given. */
@@ -16,6 +16,7 @@ function options() {
     .description("Play one machine, described on standard input as JSON.")
     .requiredOption("--disk <dir>", "folder that is the machine's disk")
     .addOption(kubeletOption())
+    .addOption(podNetworkOption())
     .option("--kubelet-path <file>", "program of --kubelet real", "kubelet")
     .option("--images <dir>", "folder of archives of images (*.tar) to import, with --kubelet real")
     .option("--volumes <dir>", "folder with links to each server's volumes as SERVER/by-id, with --kubelet real")
