@@ -23,15 +23,18 @@ const PACKAGES = [
   ["util-linux", "unshare"],
 ] as const;
 
-/** What the host needs for machines that run Kubernetes' e2e tests of storage: more images. */
-export async function storageEnvironment(): Promise<NodeEnvironment | { readonly reason: string }> {
+/** What the host needs for machines that run Kubernetes' e2e tests of storage: more images. `upstream` is the program cinder-csi-plugin, if it is to run. */
+export async function storageEnvironment(upstream?: string): Promise<NodeEnvironment | { readonly reason: string }> {
   const made = await nodeEnvironment();
   if ("reason" in made) return made;
   const programs = dirname(made.kubelet);
   const tunnel = await konnectivityBinaries();
   if ("reason" in tunnel) return tunnel;
   const images = join(programs, "storage-images");
-  const all = [...recipes(programs, made.version, tunnel.dir), ...storageRecipes(root, join(programs, "agnhost"))];
+  const all = [
+    ...recipes(programs, made.version, tunnel.dir),
+    ...storageRecipes(root, join(programs, "agnhost"), upstream),
+  ];
   makeImages(all, images);
   return { ...made, images };
 }

@@ -7,6 +7,9 @@ import type { ImageRecipe } from "./images.ts";
 /** Causeway with the programs that make, check and mount file systems. */
 export const DRIVER_IMAGE = "registry.causeway.invalid/causeway-node:test";
 
+/** Upstream's driver, with the same programs. */
+export const UPSTREAM_IMAGE = "registry.causeway.invalid/cinder-csi-plugin:test";
+
 /** Programs of the node part, and the libraries that they are linked with. */
 const PROGRAMS = ["mount", "util-linux", "util-linux-extra", "e2fsprogs", "xfsprogs"];
 const LIBRARIES = [
@@ -21,9 +24,10 @@ const COREUTILS = ["libc6", "libacl1", "libattr1", "libgmp10", "libselinux1", "l
 /** Images of which the tests use the shell only: those that check whether a file on a volume can be executed use nginx's. */
 const SHELLS = ["registry.k8s.io/e2e-test-images/busybox:1.37.0-1", "registry.k8s.io/e2e-test-images/nginx:1.14-4"];
 
-/** `root` is this checkout, `agnhost` the program of that name. */
-export function storageRecipes(root: string, agnhost: string): readonly ImageRecipe[] {
+/** `root` is this checkout, `agnhost` the program of that name, `upstream` cinder-csi-plugin where its image is wanted. */
+export function storageRecipes(root: string, agnhost: string, upstream?: string): readonly ImageRecipe[] {
   return [
+    ...(upstream === undefined ? [] : [upstreamRecipe(upstream)]),
     {
       name: DRIVER_IMAGE,
       packages: [...PROGRAMS, ...LIBRARIES],
@@ -51,6 +55,16 @@ export function storageRecipes(root: string, agnhost: string): readonly ImageRec
       entrypoint: ["/agnhost"],
     },
   ];
+}
+
+function upstreamRecipe(program: string): ImageRecipe {
+  return {
+    name: UPSTREAM_IMAGE,
+    packages: [...PROGRAMS, ...LIBRARIES, "libc6", "libgcc-s1", "libstdc++6", "busybox"],
+    busybox: true,
+    files: { "bin/cinder-csi-plugin": program },
+    entrypoint: ["/bin/cinder-csi-plugin"],
+  };
 }
 
 /** What the driver's node part consists of. */

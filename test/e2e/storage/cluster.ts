@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { eventually } from "../../support/processes.ts";
 import { startRig, type Rig } from "../../nodes/rig.ts";
+import { startUpstream, type UpstreamPrograms } from "./upstream.ts";
 
 const PATIENCE = 10 * 60_000;
 const DRIVER = "cinder.csi.openstack.org";
@@ -27,23 +28,37 @@ function storageClass(): object {
   };
 }
 
-/** A cluster with two real nodes, whose volumes are Cinder's: its controllers are outside of it, and the driver's node part is a DaemonSet. */
-export async function startStorageCluster(image: string): Promise<Rig> {
-  const rig = await startRig();
+/**
+ * A cluster with two real nodes, whose volumes are Cinder's: the controllers are outside of it, and the driver's node part is a DaemonSet. With programs of
+ * upstream that driver and the stock sidecars serve it.
+ */
+export async function startStorageCluster(image: string, upstream?: UpstreamPrograms): Promise<Rig> {
+  const rig = await startRig({ withVolumes: upstream === undefined });
+  let end = async (): Promise<void> => {};
+  const close = async (): Promise<void> => {
+    await rig.close();
+    // A deleted cluster's volumes are given back by the driver.
+    await end();
+  };
   try {
-    rig.manage({
-      apiVersion: "addons.causeway.dev/v1alpha1",
-      kind: "AddonSet",
-      metadata: { namespace: "default", name: "real-nodes-volumes" },
-      spec: { clusterName: "real-nodes", addons: [{ name: "cinder", catalogue: { name: "CinderCSINode", image } }] },
-    });
+    if (upstream) end = await startUpstream(rig, upstream);
+    else installOurs(rig, image);
     await eventually(PATIENCE, () => registered(rig) === 2);
     rig.apply(storageClass());
-    return rig;
+    return { ...rig, close };
   } catch (error) {
-    await rig.close();
+    await close();
     throw error;
   }
+}
+
+function installOurs(rig: Rig, image: string): void {
+  rig.manage({
+    apiVersion: "addons.causeway.dev/v1alpha1",
+    kind: "AddonSet",
+    metadata: { namespace: "default", name: "real-nodes-volumes" },
+    spec: { clusterName: "real-nodes", addons: [{ name: "cinder", catalogue: { name: "CinderCSINode", image } }] },
+  });
 }
 
 /** Nodes whose kubelet has the driver. */

@@ -9,6 +9,7 @@ import { outcomesOf, type Outcome } from "../report.ts";
 import { startStorageCluster, STORAGE_CLASS } from "./cluster.ts";
 import { testDriver } from "./driver.ts";
 import { GROUPS, SKIPPED, WHOLE } from "./groups.ts";
+import type { UpstreamPrograms } from "./upstream.ts";
 
 const programs = process.env["CAUSEWAY_E2E_PROGRAMS"] ?? "";
 const binaries = process.env["CAUSEWAY_KUBERNETES_BINARIES"] ?? "";
@@ -53,7 +54,7 @@ async function play(
 }
 
 async function playAll(chosen: Readonly<Record<string, readonly string[]>>): Promise<Played[]> {
-  const rig = await startStorageCluster(image);
+  const rig = await startStorageCluster(image, upstreamPrograms());
   try {
     const logs = process.env["CAUSEWAY_E2E_LOGS"] ?? join(rig.dir, "e2e");
     mkdirSync(logs, { recursive: true });
@@ -70,6 +71,13 @@ async function playAll(chosen: Readonly<Record<string, readonly string[]>>): Pro
   } finally {
     await rig.close();
   }
+}
+
+/** With --upstream: scripts/test-e2e-storage.ts has built them. */
+function upstreamPrograms(): UpstreamPrograms | undefined {
+  const [driver, sidecars] = [process.env["CAUSEWAY_UPSTREAM_CSI"], process.env["CAUSEWAY_SIDECARS"]];
+  if (driver === undefined || sidecars === undefined) return undefined;
+  return { driver, sidecars, image: process.env["CAUSEWAY_UPSTREAM_CSI_IMAGE"] ?? "", registrar: image };
 }
 
 function chosenGroups(names: readonly string[]): Readonly<Record<string, readonly string[]>> {
