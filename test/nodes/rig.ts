@@ -103,7 +103,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     const version = ["--kubernetes-version", needed("CAUSEWAY_NODE_VERSION")];
     const addons = `kube-proxy,coredns${options.overlay ? ",flannel" : ""}`;
     const flavor = options.flavor === undefined ? [] : ["--flavor", options.flavor];
-    const size = ["--replicas", `${REPLICAS}`, ...flavor, ...version, "--addons", addons];
+    const size = ["--replicas", `${REPLICAS}`, ...flavor, ...version, "--addons", addons, "--timeout", "3600"];
     const create = start("create", "cluster", NAME, ...at, "--cloud", entry, ...size);
     if ((await create.ended) !== 0) throw new Error(`create cluster: ${create.output()}`);
     const printed = start("kubeconfig", "cluster", NAME, ...at);
@@ -118,7 +118,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       start(...manager, ...only, "--cluster-cidr", POD_CIDR);
     }
     // Until a node's route or tunnel is there its pods reach no pod of another node, not even DNS.
-    workload("wait", "nodes", "--all", "--for=condition=NetworkUnavailable=false", "--timeout=600s");
+    workload("wait", "nodes", "--all", "--for=condition=NetworkUnavailable=false", "--timeout=3600s");
     let jobs = 0;
     return {
       cloud,
