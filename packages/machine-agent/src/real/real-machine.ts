@@ -64,7 +64,7 @@ export async function runRealMachine(
   await writeIdentity(identity, using.clock.now());
   const host = { cpu: cpus().length, memoryMiB: Math.floor(totalmem() / 1024 / 1024) };
   await writeOwn(paths.kubeletConfiguration, kubeletConfiguration(machine, configuration, host));
-  await writeOwn(paths.containerdConfiguration, containerdConfiguration(using.podNetwork ?? "routes"));
+  await writeOwn(paths.containerdConfiguration, containerdConfiguration(using.podNetwork));
   await writeOwn(paths.networkTemplate, networkTemplate());
   const programs = { clock: using.clock, log };
   const containerd = { name: "containerd", file: "containerd", args: ["--config", paths.containerdConfiguration] };

@@ -133,7 +133,7 @@ export type PodNetwork = "routes" | "addon";
  * containerd's configuration (version 2, containerd 1.6): its own folders, Debian's CNI plugins, a pod network made from the Node's podCIDR. With an
  * add-on the Node is not ready until that has written a network into /etc/cni/net.d.
  */
-export function containerdConfiguration(podNetwork: PodNetwork): string {
+export function containerdConfiguration(podNetwork: PodNetwork = "routes"): string {
   return `version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd/state"
