@@ -321,8 +321,11 @@ describe("Ingresses of a class", () => {
     await w.ingress("web", of("a.example", to("one", "/foo")));
     await w.address("web");
     await w.ingress("younger", of("a.example", to("two", "/foo/"), to("two", "/bar")));
-    await w.until("the younger one's own path", async () => (await w.routes(name)).length === 2);
-    expect((await w.routes(name)).filter((route) => route.includes("/foo"))).toEqual([
+    const routes = await w.until("the younger one's own path", async () => {
+      const served = await w.routes(name);
+      return served.length === 2 && served;
+    });
+    expect(routes.filter((route) => route.includes("/foo"))).toEqual([
       String.raw`^/foo(/.*)?$ ^a\.example(:80)?$ -> ${both(30_001)}`,
     ]);
     const warned = await w.until("a warning", async () => (await w.events({ name: "younger" }, "Failed"))[0]);
