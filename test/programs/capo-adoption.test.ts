@@ -51,8 +51,9 @@ function scenario(core: string, provider: string): void {
   const changes = (from: number) =>
     simulator.calls.slice(from).filter((call) => call.method !== "GET" && call.service !== "identity");
 
-  test("is taken over without a changing call to the cloud, and given one more machine", async () => {
+  test("is taken over without a changing call to the cloud, given one more machine, and deleted without a trace", async () => {
     const name = "taken";
+    const before = simulator.inventory("demo");
     const asked = { name, clouds: simulator.cloudsYaml, cloud: "simulator" };
     for (const one of openStackCluster(asked)) await k.feed(one, "create", "-f", "-");
     await until(
@@ -100,6 +101,11 @@ function scenario(core: string, provider: string): void {
       () => Promise.resolve(simulator.inventory("demo").some(isExtra)),
       2 * minutes,
     );
+    const { status } = (await get(k, `openstackclusters.${v1beta2}`, name)) as { status?: { conditions?: Json[] } };
+    expect(status?.conditions).toContainEqual(expect.objectContaining({ type: "NetworkReady", status: "True" }));
+
+    await k.run("delete", "cluster", name, "--timeout=180s");
+    expect(simulator.inventory("demo")).toEqual(before);
   });
 }
 

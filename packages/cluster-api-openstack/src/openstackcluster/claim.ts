@@ -1,4 +1,5 @@
 import { adoptAnnotation, clusterFinalizer, description, loadBalancerName, networkName } from "../resources/naming.ts";
+import { ownNetworks } from "../resources/own-networks.ts";
 import { isOwned } from "../resources/ownership.ts";
 import type { ClusterContext } from "./model.ts";
 import { findGroup, nodeRoles } from "./security-groups.ts";
@@ -31,7 +32,7 @@ function resourcesOfTheName(context: ClusterContext): string[] {
     return found.kind === "one" ? [found.resource.id] : found.kind === "several" ? found.ids : [];
   });
   return [
-    ...named("network", cloud.networks, networkName(crn)),
+    ...ownNetworks(cloud, { ...mark, name: networkName(crn) }).map(({ id }) => `network ${id}`),
     ...named("router", cloud.routers, networkName(crn)),
     ...named("load balancer", cloud.loadBalancing.loadBalancers, loadBalancerName(crn)),
     ...named(

@@ -2,6 +2,7 @@ import { cidrContains, parseCidr, parseIp } from "@causeway/foundation";
 import { setConditions } from "@causeway/kubernetes";
 import type { Network, Port, Router } from "@causeway/openstack";
 import { description, loadBalancerName, networkName } from "../resources/naming.ts";
+import { ownNetworks } from "../resources/own-networks.ts";
 import { isOwned } from "../resources/ownership.ts";
 import { resolveParameter } from "../resources/parameters.ts";
 import { deletionAccount } from "./account.ts";
@@ -174,7 +175,7 @@ function ownRouters(context: ClusterContext): readonly Router[] {
 
 /** Ports that a machine left behind are ours to delete; those of others are named, and waited for. */
 function takePorts(context: ClusterContext): Stage {
-  const networks = new Set(ownNetworks(context).map((n) => n.id));
+  const networks = new Set(networksOf(context).map((n) => n.id));
   const ports = context.cloud.ports.filter((p) => networks.has(p.network_id) && !goesWithNetwork(p));
   const left = ports.filter((p) => p.description === description(context.crn) && p.device_id === "");
   if (left.length > 0) {
@@ -218,7 +219,7 @@ function goesWithNetwork(port: Port): boolean {
 
 function takeNetworks(context: ClusterContext): Stage {
   return {
-    steps: ownNetworks(context).map((n) => ({ for: "NetworkReady", do: "delete-network", id: n.id, name: n.name })),
+    steps: networksOf(context).map((n) => ({ for: "NetworkReady", do: "delete-network", id: n.id, name: n.name })),
   };
 }
 
@@ -244,13 +245,13 @@ function takeGroups(context: ClusterContext): Stage {
   };
 }
 
-function ownNetworks(context: ClusterContext): readonly Network[] {
-  const mark = { ...ownMark(context), name: networkName(context.crn) };
-  return context.cloud.networks.filter((n) => isOwned(n, mark));
+function networksOf(context: ClusterContext): readonly Network[] {
+  const recordedId = context.object.status?.network?.id;
+  return ownNetworks(context.cloud, { ...ownMark(context), name: networkName(context.crn), recordedId });
 }
 
 function ownSubnets(context: ClusterContext): ReadonlySet<string> {
-  const networks = new Set(ownNetworks(context).map((n) => n.id));
+  const networks = new Set(networksOf(context).map((n) => n.id));
   return new Set(context.cloud.subnets.filter((s) => networks.has(s.network_id)).map((s) => s.id));
 }
 

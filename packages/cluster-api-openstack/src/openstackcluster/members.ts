@@ -15,9 +15,7 @@ export function desiredMembers(
   subnets: readonly Subnet[],
 ): MemberCreate[] {
   return context.machines
-    .filter(
-      (m) => isControlPlane(m) && m.metadata.deletionTimestamp === undefined && m.status?.instanceState === "ACTIVE",
-    )
+    .filter((m) => isControlPlane(m) && m.metadata.deletionTimestamp === undefined && isRunning(m))
     .flatMap((machine) => {
       const internal = (machine.status?.addresses ?? []).filter((a) => a.type === "InternalIP").map((a) => a.address);
       const address = internal.find((a) => subnets.some((s) => parseCidr(s.cidr)?.contains(a)));
@@ -26,6 +24,13 @@ export function desiredMembers(
         : [{ address, protocol_port: port, name: `${poolName}-${machine.metadata.name}`, tags: [...context.tags] }];
     })
     .sort((a, b) => a.address.localeCompare(b.address));
+}
+
+/** Upstream's provider (v0.14) records no state of the server: a machine that it provisioned serves until ours has looked at it. */
+function isRunning({ status }: OpenStackMachine): boolean {
+  return status?.instanceState === undefined
+    ? status?.initialization?.provisioned === true
+    : status.instanceState === "ACTIVE";
 }
 
 /** True if the members are the wanted ones, whatever their order. */

@@ -2,7 +2,8 @@ import type { OpenStackClusterSpec } from "@causeway/api";
 import type { Network, Router, Subnet, SubnetCreate } from "@causeway/openstack";
 import { parseCidr, type Cidr } from "../resources/cidr.ts";
 import { description, networkName } from "../resources/naming.ts";
-import { findOwned, tagsToSet } from "../resources/ownership.ts";
+import { ownNetworks } from "../resources/own-networks.ts";
+import { chosen, findOwned, tagsToSet } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
@@ -29,7 +30,9 @@ function planManaged(context: ClusterContext, wanted: ManagedSubnet): NetworkPar
   const { cloud, crn, tags, object } = context;
   const mark = { name: networkName(crn), description: description(crn), projectId: cloud.projectId };
   const recordedId = object.status?.network?.id;
-  const networks = findOwned(cloud.networks, { ...mark, recordedId });
+  const own = ownNetworks(cloud, { ...mark, recordedId });
+  const recorded = own.find((network) => network.id === recordedId);
+  const networks = chosen(recorded ? [recorded] : own);
   if (networks.kind === "several") return broken("DuplicateNetwork", duplicates("networks", mark.name, networks.ids));
   if (networks.kind === "none") return missingNetwork(context, recordedId);
   const network = networks.resource;
@@ -115,11 +118,11 @@ function planGiven(context: ClusterContext): NetworkPart {
     if (!subnet.ok) return broken("SubnetNotFound", subnet.problem);
     subnets.push(subnet.resource);
   }
-  const chosen = given.length > 0 ? subnets : candidates;
-  const network = resolved?.resource ?? cloud.networks.find((n) => n.id === chosen[0]?.network_id);
-  const problem = network ? familyProblem(chosen, network) : `The network of spec.subnets[0] is not visible`;
+  const taken = given.length > 0 ? subnets : candidates;
+  const network = resolved?.resource ?? cloud.networks.find((n) => n.id === taken[0]?.network_id);
+  const problem = network ? familyProblem(taken, network) : `The network of spec.subnets[0] is not visible`;
   if (!network || problem !== undefined) return broken("SubnetsAmbiguous", problem ?? "");
-  return { finding: found("NetworkReady", "NetworkReady"), steps: [], network, subnets: chosen };
+  return { finding: found("NetworkReady", "NetworkReady"), steps: [], network, subnets: taken };
 }
 
 function familyProblem(subnets: readonly Subnet[], network: Network): string | undefined {

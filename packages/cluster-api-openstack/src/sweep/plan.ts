@@ -10,6 +10,7 @@ import {
   securityGroupName,
   serverOwnerKey,
 } from "../resources/naming.ts";
+import { ownNetworks } from "../resources/own-networks.ts";
 import type { ClusterOrphan, OrphanKind, SweepObserved } from "./model.ts";
 
 const described = /^Created by cluster-api-provider-openstack cluster (\S{1,512})$/;
@@ -31,8 +32,9 @@ export function planClusterSweep(observed: SweepObserved, choice: SweepChoice): 
 
 /** "namespace-name" of clusters that marks name, and the management cluster does not have. */
 function orphanedClusters({ living, ...cloud }: SweepObserved): string[] {
-  const { networks, routers, floatingIps, loadBalancers, ports, servers, volumes, securityGroups } = cloud;
-  const texts = [...networks, ...routers, ...floatingIps, ...loadBalancers, ...ports].map((r) => r.description ?? "");
+  const { networks, subnets, routers, floatingIps, loadBalancers, ports, servers, volumes, securityGroups } = cloud;
+  const marked = [...networks, ...subnets, ...routers, ...floatingIps, ...loadBalancers, ...ports];
+  const texts = marked.map((r) => r.description ?? "");
   const named = [
     ...texts.flatMap((text) => described.exec(text)?.[1] ?? []),
     ...securityGroups
@@ -47,8 +49,8 @@ function orphanedClusters({ living, ...cloud }: SweepObserved): string[] {
 }
 
 function onlyPorts(cloud: Omit<SweepObserved, "living">, cluster: string): boolean {
-  const { networks, routers, floatingIps, loadBalancers, servers, volumes, securityGroups } = cloud;
-  const others = [...networks, ...routers, ...floatingIps, ...loadBalancers];
+  const { networks, subnets, routers, floatingIps, loadBalancers, servers, volumes, securityGroups } = cloud;
+  const others = [...networks, ...subnets, ...routers, ...floatingIps, ...loadBalancers];
   return !(
     others.some((r) => r.description === description(cluster)) ||
     securityGroups.some(({ name }) => grouped.exec(name)?.[1] === cluster) ||
@@ -61,7 +63,7 @@ function orphansOf(observed: SweepObserved, cluster: string, { running }: SweepC
   const { projectId } = observed;
   const isMarked = (r: { readonly description: string | null; readonly project_id?: string }) =>
     r.description === mark && (r.project_id === undefined || r.project_id === projectId);
-  const networks = observed.networks.filter((n) => isMarked(n) && n.name === networkName(cluster));
+  const networks = ownNetworks(observed, { name: networkName(cluster), description: mark, projectId });
   const on = new Set(networks.map(({ id }) => id));
   const ports = observed.ports.filter((p) => isMarked(p) || (on.has(p.network_id) && isBare(p, cluster)));
   const servers = observed.servers.filter((s) => !isGone(s) && isServerOf(s, cluster, { ports, networks: on }));
