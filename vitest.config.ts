@@ -12,6 +12,7 @@ export default defineConfig({
       "test/programs/**",
       "test/hostile/**",
       "test/operator/**",
+      "test/operator-real/**",
       "test/nodes/**",
       "**/node_modules/**",
       ...scenarios,

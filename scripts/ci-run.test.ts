@@ -28,7 +28,7 @@ const finding = (state: string, file: string) => `printf '${state}\\t${file}\\ta
 
 test("what passes is summed up: tests where a suite counts them, a step as one elsewhere", () => {
   const { code, lines } = ci({ test: closing("10 passed, 0 failed, 2 skipped") });
-  expect(lines.at(-1)).toBe("23 passed, 0 failed, 2 skipped");
+  expect(lines.at(-1)).toBe("24 passed, 0 failed, 2 skipped");
   expect(code).toBe(0);
 });
 
@@ -41,7 +41,7 @@ test("files that fail run once more; what then passes is told as what failed at 
   expect(lines.slice(-3)).toEqual([
     "test: failed at first\ta.test.ts\ta test\tboom",
     "test: failed at first\ta.test.ts\ta test\tboom",
-    "25 passed, 0 failed, 2 skipped",
+    "26 passed, 0 failed, 2 skipped",
   ]);
   expect(code).toBe(0);
 });
@@ -49,7 +49,7 @@ test("files that fail run once more; what then passes is told as what failed at 
 test("what fails again fails", () => {
   const failing = `${finding("failed", "a.test.ts")}; ${closing("10 passed, 1 failed, 0 skipped", 1)}`;
   const { code, lines } = ci({ test: failing, "test -- a.test.ts": failing });
-  expect(lines.slice(-2)).toEqual(["test: FAILED AGAIN\ta.test.ts\ta test\tboom", "23 passed, 1 failed, 0 skipped"]);
+  expect(lines.slice(-2)).toEqual(["test: FAILED AGAIN\ta.test.ts\ta test\tboom", "24 passed, 1 failed, 0 skipped"]);
   expect(code).toBe(1);
 });
 
@@ -60,7 +60,7 @@ test("a step that ends without a word of tests runs whole once more, and its las
     "test faults: failed at first, without a word of tests. Its last lines:",
     "npm run test:faults",
     "out of memory",
-    "13 passed, 1 failed, 0 skipped",
+    "14 passed, 1 failed, 0 skipped",
   ]);
   expect(code).toBe(1);
 });
@@ -71,7 +71,7 @@ test("a test that passed only when its suite tried it again is told, and passes"
   });
   expect(lines.slice(-2)).toEqual([
     "test programs: unsteady\tp.test.ts\ta test\tboom",
-    "18 passed, 0 failed, 0 skipped",
+    "19 passed, 0 failed, 0 skipped",
   ]);
   expect(code).toBe(0);
 });

@@ -67,9 +67,11 @@ function options() {
       "--programs <dir>",
       "folder with etcd, kube-apiserver, kube-controller-manager and kube-scheduler as VERSION/PROGRAM, for runtime Process",
     )
-    .option(
-      "--csi-image <name>",
-      "image of Causeway that nodes can pull: installs the Cinder CSI node plugin in each workload cluster (default: none; simulated nodes play it)",
+    .addOption(
+      new Option(
+        "--csi-image <name>",
+        "image of Causeway that nodes can pull: installs the Cinder CSI node plugin in each workload cluster (default: none; simulated nodes play it)",
+      ).conflicts("volumes"),
     )
     .option("--replicas <count>", "with --demo: workers to start with", whole(1, 1000), 3)
     .option("--flavor <name>", "with --demo: flavor of the workers", "m1.small")
