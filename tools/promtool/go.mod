@@ -5,9 +5,8 @@ go 1.24.0
 
 tool github.com/prometheus/prometheus/cmd/promtool
 
-require github.com/prometheus/prometheus v0.305.0 // indirect
-
 require (
+	github.com/prometheus/prometheus v0.305.0 // indirect
 	cloud.google.com/go/auth v0.16.2 // indirect
 	cloud.google.com/go/auth/oauth2adapt v0.2.8 // indirect
 	cloud.google.com/go/compute/metadata v0.7.0 // indirect
