@@ -4,50 +4,15 @@
  * with Go at first, from tools/promtool, into the user's cache directory; without Go only that part is skipped.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parse, stringify } from "yaml";
+import { stringify } from "yaml";
 import { buildMissing, cached, pinnedVersion, root } from "../../scripts/kubernetes-programs.ts";
-import { registered, unknownIn } from "./metric-names.ts";
+import { caseProblems, casesText, nameProblems, rules } from "./parts.ts";
 
 const MODULE = "github.com/prometheus/prometheus";
 const folder = join(root, "tools/promtool");
-const monitoring = join(root, "deploy/monitoring");
-
-interface Rules {
-  readonly spec: { readonly groups: readonly { readonly rules: readonly { alert: string; expr: string }[] }[] };
-}
-interface Cases {
-  readonly tests: readonly { alert_rule_test: readonly { alertname: string; exp_alerts: readonly unknown[] }[] }[];
-}
-interface Dashboard {
-  readonly panels: readonly { readonly title: string; readonly targets?: readonly { expr: string }[] }[];
-}
-
-const rules = parse(readFileSync(join(monitoring, "alerts.yaml"), "utf8")) as Rules;
-const casesText = readFileSync(join(import.meta.dirname, "alerts.test.yaml"), "utf8");
-const cases = parse(casesText) as Cases;
-const dashboard = JSON.parse(readFileSync(join(monitoring, "dashboard.json"), "utf8")) as Dashboard;
-const alerts = rules.spec.groups.flatMap((group) => group.rules);
-
-function nameProblems(): string[] {
-  const known = registered(readFileSync(join(root, "docs/reference/metrics.md"), "utf8"));
-  const asked = [
-    ...alerts.map(({ alert, expr }) => [alert, expr] as const),
-    ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
-  ];
-  return asked.flatMap(([where, expr]) => unknownIn(expr, known).map((name) => `${where}: nothing has ${name}`));
-}
-
-function caseProblems(): string[] {
-  const fired = new Set(
-    cases.tests.flatMap((each) =>
-      each.alert_rule_test.filter(({ exp_alerts: e }) => e.length > 0).map((t) => t.alertname),
-    ),
-  );
-  return alerts.filter(({ alert }) => !fired.has(alert)).map(({ alert }) => `${alert}: no case in which it fires`);
-}
 
 async function promtoolProblems(): Promise<string[] | undefined> {
   const program = { name: "promtool", source: `${MODULE}/cmd/promtool`, flags: "-s -w" };
