@@ -36,7 +36,6 @@ async function start(name: string, dir: string): Promise<Target> {
   };
   return startKubeApiserver({
     flags: [
-      "--enable-aggregator-routing=true",
       `--requestheader-client-ca-file=${file("proxy-ca.crt", root.certificate)}`,
       "--requestheader-allowed-names=front-proxy-client",
       "--requestheader-username-headers=X-Remote-User",
