@@ -1,4 +1,4 @@
-/** What a machine of the rig is told. */
+/** What a machine of the rig needs to know. */
 export interface MachineFacts {
   readonly name: string;
   /** Its address in the network of the nodes. */

@@ -44,3 +44,4 @@ export {
 } from "./ip.ts";
 export { iniBoolean, iniSection, iniText, iniTexts, parseIni, type IniSection, type IniValue } from "./ini.ts";
 export { asLocalhost, fitsUnixSocket, isServed, removeStaleSocket } from "./unix-socket.ts";
+export { editDistance } from "./edit-distance.ts";

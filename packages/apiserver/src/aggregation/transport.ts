@@ -7,7 +7,7 @@ import type { User } from "../contract/user.ts";
 import { dialBy, type Dial } from "../webhooks/connections.ts";
 import { resolveService } from "../webhooks/services.ts";
 
-/** Servers of more extensions than this at once are connected to anew each time. */
+/** Pools of connections that are kept; the oldest is closed for another one. */
 const AGENTS = 32;
 const IDLE = 60_000;
 /** Connections to one server at a time. */

@@ -55,7 +55,7 @@ function planPresent(observed: Observed, server: Server): Plan<Step, undefined> 
       ? { type: "set-addresses", addresses }
       : undefined;
   const step = readdress ?? nodeChange(observed, server, reachable);
-  const message = `the kubelet was told the node IP ${unknown}, which server ${server.name} does not have`;
+  const message = `the kubelet reports the node IP ${unknown}, which server ${server.name} does not have`;
   return {
     steps: step ? [step] : [],
     status: undefined,

@@ -251,7 +251,7 @@ function announced(observed: Observed, change: TreeStep | undefined): PlannedEve
     return [{ type: "Normal", reason: "UpdatedLoadBalancer", message: "Updated load balancer with new hosts" }];
   const { formerName: former, lbName } = observed;
   if (former === undefined || change?.type !== "update-load-balancer") return [];
-  const message = `the cluster is named otherwise: load balancer ${former} and its parts are now ${lbName}`;
+  const message = `the cluster has another name now: load balancer ${former} and its parts are now ${lbName}`;
   return [{ type: "Warning", reason: "LoadBalancerRename", message }];
 }
 

@@ -345,7 +345,7 @@ const limits: ContractCase[] = [
 
 const storage: ContractCase[] = [
   {
-    name: "claims, volumes and their classes are protected from the first moment, and the finalizer belongs to nobody",
+    name: "claims, volumes and their classes are protected from the first moment, and no manager of fields owns the finalizer",
     async run(c) {
       const claimSpec = {
         accessModes: ["ReadWriteOnce"],
