@@ -60,6 +60,7 @@ export function makeRootfs(debs: readonly string[], files: string, dir: string):
 /** What Debian's scripts would link. */
 const LINKS: readonly (readonly [string, string])[] = [
   ["usr/bin/awk", "mawk"],
+  ["usr/sbin/ovs-vswitchd", "../lib/openvswitch-switch/ovs-vswitchd"],
   ["var/run", "/run"],
   ["usr/bin/uwsgi_python3", "uwsgi-core"],
   ["usr/lib/uwsgi/plugins/python3_plugin.so", "python311_plugin.so"],

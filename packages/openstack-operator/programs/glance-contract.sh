@@ -1,4 +1,4 @@
 #!/bin/sh
 set -eu
-glance-manage --config-dir /etc/glance/glance-api.conf.d db migrate
-exec glance-manage --config-dir /etc/glance/glance-api.conf.d db contract
+glance-manage --config-dir /etc/glance/glance.conf.d db migrate
+exec glance-manage --config-dir /etc/glance/glance.conf.d db contract

@@ -110,7 +110,7 @@ class Amqp:
         identity = uuid.uuid4().hex
         message = {
             "_msg_id": identity, "_reply_q": self.queue, "_unique_id": uuid.uuid4().hex, "_timeout": TIMEOUT,
-            "method": "oslo_rpc_server_ping", "args": {}, "version": "1.0", "namespace": "oslo.messaging",
+            "method": "oslo_rpc_server_ping", "args": {}, "version": "1.0",
         }
         message = {"oslo.version": "2.0", "oslo.message": json.dumps(message)}
         deadline = time.monotonic() + TIMEOUT
@@ -141,9 +141,14 @@ class Amqp:
 def transport_url(service):
     parser = configparser.RawConfigParser(strict=False)
     parser.read(sorted(glob.glob(f"/etc/{service}/*.conf.d/*.conf")))
-    url = parser.get("DEFAULT", "transport_url")
-    hosts = re.findall(r"([^:@/,]+):([^@]*)@([^:,/]+):(\d+)", url)
-    return hosts, urllib.parse.unquote(url.rsplit("/", 1)[-1])
+    return parsed_url(parser.get("DEFAULT", "transport_url"))
+
+
+def parsed_url(url):
+    """Users, passwords, hosts and ports of an URL with its scheme, several authorities and a virtual host; and that host."""
+    authorities, _, vhost = url.split("://", 1)[-1].partition("/")
+    hosts = re.findall(r"([^:@,]+):([^@]*)@([^:,]+):(\d+)", authorities)
+    return [tuple(map(urllib.parse.unquote, host)) for host in hosts], urllib.parse.unquote(vhost) or "/"
 
 
 class State:

@@ -26,7 +26,7 @@ export const keystone: readonly Component[] = [
 ];
 
 export const glance: readonly Component[] = [
-  ...databaseJobs("glance", ["glance-manage", "--config-dir", "/etc/glance/glance-api.conf.d", "db_sync"]),
+  ...databaseJobs("glance", ["glance-manage", "--config-dir", "/etc/glance/glance.conf.d", "db_sync"]),
   registration("glance"),
   wsgi("glance", {
     name: "glance-api",

@@ -15,6 +15,8 @@ export interface Facts {
   readonly replicas: (component: string) => number;
 }
 
+const CLUSTER_DOMAIN = "cluster.local";
+
 export type Configure = (facts: Facts) => ServiceConfiguration;
 
 /** The name of a component's Service inside the cluster. */
@@ -45,6 +47,14 @@ export function membersOf(facts: Facts, component: string, port: number): string
     { length: facts.replicas(component) },
     (_, index) => `${facts.name}-${component}-${index}.${headless}:${port}`,
   );
+}
+
+/** OVN's databases by whole names: the library of Open vSwitch looks up no others, and knows no search domains. */
+export function ovnConnection(facts: Facts, side: "nb" | "sb"): string {
+  const domain = facts.spec.network?.clusterDomain ?? CLUSTER_DOMAIN;
+  return membersOf(facts, `ovn-${side}`, side === "nb" ? 6641 : 6642)
+    .map((member) => `tcp:${member.replace(/:\d+$/, (port) => `.${domain}${port}`)}`)
+    .join(",");
 }
 
 export function databaseUrl(facts: Facts, service: OpenStackService, database: string): string {

@@ -6,6 +6,7 @@ import { cinder, designate, heat, manila, octavia } from "./services/others.ts";
 
 export { hostOf, membersOf, type Facts } from "./facts.ts";
 export { merged, renderIni, type Sections } from "./sections.ts";
+export { LOGGING_FILE, loggingFile, needsLoggingFile, withLoggingFile } from "./logging.ts";
 export { checkConfiguration, type OptionProblem } from "./check.ts";
 
 /** The defaults of each service that is configured by oslo.config. */

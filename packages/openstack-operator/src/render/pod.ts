@@ -1,5 +1,5 @@
 import type { Container, PodTemplateSpec } from "@causeway/kubernetes";
-import { fileNames } from "../config/index.ts";
+import { fileNames, LOGGING_FILE, needsLoggingFile } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
 import { labels } from "../model/names.ts";
 import { commandOf, configurationOf, groupsOf, imageOf, selectorOf, type Context, type NodeGroup } from "./context.ts";
@@ -128,7 +128,8 @@ function prober(component: Component, image: string): Container[] {
 
 const mainFile = (service: string): string =>
   `/etc/${service}/${(fileNames as Record<string, string>)[service] ?? service}.conf`;
-const etcPath = (service: string): string => `${mainFile(service)}.d`;
+/** The folder that oslo.config reads by itself, whatever the name of the process: /etc/PROJECT/PROJECT.conf.d. */
+const etcPath = (service: string): string => `/etc/${service}/${service}.conf.d`;
 
 function partsOf(context: Context, component: Component, group: NodeGroup | undefined): Parts {
   const all = [
@@ -150,6 +151,11 @@ function scratchParts({ scratch = [] }: Component): Parts {
   };
 }
 
+function openFiles({ deployment }: Context): { key: string; path: string }[] {
+  const logging = needsLoggingFile(deployment.spec.release) ? [{ key: LOGGING_FILE, path: LOGGING_FILE }] : [];
+  return [{ key: "service.conf", path: "10-service.conf" }, ...logging];
+}
+
 /** One folder for each service: what the operator sets, then passwords, then what the administrator adds. */
 function configurationParts(context: Context, component: Component, group: NodeGroup | undefined): Parts {
   const parts: Parts = { volumes: [], mounts: [] };
@@ -158,7 +164,7 @@ function configurationParts(context: Context, component: Component, group: NodeG
     if (!names) continue;
     const own = context.deployment.spec.services?.find(({ name }) => name === service)?.secretConfiguration?.name;
     const sources = [
-      { configMap: { name: names.open, items: [{ key: "service.conf", path: "10-service.conf" }] } },
+      { configMap: { name: names.open, items: openFiles(context) } },
       { secret: { name: names.secret, items: [{ key: "credentials.conf", path: "50-credentials.conf" }] } },
       ...(own === undefined ? [] : [{ secret: { name: own } }]),
     ];

@@ -3,8 +3,12 @@ import type { ConfigMap, Secret } from "@causeway/kubernetes";
 import {
   checkConfiguration,
   configurations,
+  LOGGING_FILE,
+  loggingFile,
   merged,
+  needsLoggingFile,
   renderIni,
+  withLoggingFile,
   type Facts,
   type OptionProblem,
   type Sections,
@@ -86,13 +90,15 @@ function configurationOfService(owner: Owner, facts: Facts, of: { service: OpenS
   const made = configurations[service]?.(facts);
   if (!made) return undefined;
   const overrides = overridesOf(facts.spec, service, group === "" ? undefined : group);
-  const open = merged(made.open, overrides);
+  const { release } = facts.spec;
+  const open = withLoggingFile(release, service, merged(made.open, overrides));
+  const logging = needsLoggingFile(release) ? { [LOGGING_FILE]: loggingFile(open) } : {};
   const suffix = group === "" ? service : `${service}-${group}`;
   return {
-    open: configMapRevision(owner, `${suffix}-etc`, { "service.conf": renderIni(open) }),
+    open: configMapRevision(owner, `${suffix}-etc`, { "service.conf": renderIni(open), ...logging }),
     secret: secretRevision(owner, `${suffix}-credentials`, { "credentials.conf": renderIni(made.secret) }),
     problems: [
-      ...checkConfiguration(facts.spec.release, service, merged(open, made.secret)),
+      ...checkConfiguration(release, service, merged(open, made.secret)),
       ...secretsInTheOpen(service, overrides),
     ],
   };

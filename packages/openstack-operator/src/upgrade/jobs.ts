@@ -64,7 +64,7 @@ const conf = (service: string): string[] => ["--config-dir", `/etc/${service}/${
 /** Schemas that can be expanded while processes of the older release run. */
 const EXPANSIONS: Readonly<Record<string, readonly string[] | undefined>> = {
   "keystone-db-sync": ["keystone-manage", ...conf("keystone"), "db_sync", "--expand"],
-  "glance-db-sync": ["glance-manage", "--config-dir", "/etc/glance/glance-api.conf.d", "db", "expand"],
+  "glance-db-sync": ["glance-manage", "--config-dir", "/etc/glance/glance.conf.d", "db", "expand"],
   "neutron-db-sync": ["neutron-db-manage", ...conf("neutron"), "upgrade", "--expand"],
 };
 

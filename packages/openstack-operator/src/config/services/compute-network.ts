@@ -6,7 +6,7 @@ import {
   commonOpen,
   databaseOpen,
   databaseUrl,
-  membersOf,
+  ovnConnection,
   publicUrl,
   secretOf,
   tokenCheck,
@@ -90,10 +90,6 @@ export const neutron: Configure = (facts) => {
   const vlans = [...networks].flatMap(([name, ranges]) =>
     ranges.length === 0 ? [name] : ranges.map((range) => `${name}:${range}`),
   );
-  const connection = (side: "nb" | "sb", port: number) =>
-    membersOf(facts, `ovn-${side}`, port)
-      .map((address) => `tcp:${address}`)
-      .join(",");
   const mtu = String(facts.spec.network?.mtu ?? 1500);
   return {
     open: merged(commonOpen(), databaseOpen(), check.open, broker.open, {
@@ -117,8 +113,8 @@ export const neutron: Configure = (facts) => {
       ml2_type_flat: { flat_networks: [...networks.keys()].join(",") || "*" },
       ...(vlans.length > 0 ? { ml2_type_vlan: { network_vlan_ranges: vlans.join(",") } } : {}),
       ovn: {
-        ovn_nb_connection: connection("nb", 6641),
-        ovn_sb_connection: connection("sb", 6642),
+        ovn_nb_connection: ovnConnection(facts, "nb"),
+        ovn_sb_connection: ovnConnection(facts, "sb"),
         ovn_metadata_enabled: "true",
         ovn_emit_need_to_frag: "true",
         enable_distributed_floating_ip: String(facts.spec.network?.distributedFloatingIPs ?? true),

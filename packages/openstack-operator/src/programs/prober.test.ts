@@ -1,0 +1,54 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const programs = join(import.meta.dirname, "../../programs");
+const python = spawnSync("python3", ["-c", ""]).status === 0;
+
+/** Runs Python that has the prober's names. */
+function run(text: string): unknown {
+  const program = `import json, sys; sys.path.insert(0, ${JSON.stringify(programs)}); sys.dont_write_bytecode = True\nfrom prober import *\n${text}`;
+  return JSON.parse(execFileSync("python3", ["-c", program], { encoding: "utf8" }));
+}
+
+describe.skipIf(!python)("the prober", () => {
+  test.each([
+    ["rabbit://nova:a1@h0:5672/nova", [["nova", "a1", "h0", "5672"]], "nova"],
+    [
+      "rabbit://nova_1:x@h0.members:5672,nova_1:x@h1.members:5672/nova",
+      [
+        ["nova_1", "x", "h0.members", "5672"],
+        ["nova_1", "x", "h1.members", "5672"],
+      ],
+      "nova",
+    ],
+    ["rabbit://a%40b:c%2Fd@h:1/%2F", [["a@b", "c/d", "h", "1"]], "/"],
+    ["rabbit://a:b@h:1", [["a", "b", "h", "1"]], "/"],
+  ])("reads accounts and hosts of %s", (url, hosts, vhost) => {
+    expect(run(`print(json.dumps(parsed_url(${JSON.stringify(url)})))`)).toEqual([hosts, vhost]);
+  });
+
+  test("counts silence against the process only while its broker responds", () => {
+    const lines = [
+      "at = [0]; s = State(now=lambda: at[0]); seen = []",
+      "def note(): seen.append([s.startup(), s.ready(), s.live()])",
+      "note()",
+      "s.answered(); note()",
+      "s.silent(); at[0] = 119; s.silent(); note()",
+      "at[0] = 121; note()",
+      "s.away('gone'); at[0] = 1000; note()",
+      "s.silent(); note()",
+      "s.answered(); note()",
+      "print(json.dumps(seen))",
+    ];
+    expect(run(lines.join("\n"))).toEqual([
+      [false, false, true],
+      [true, true, true],
+      [true, false, true],
+      [true, false, false],
+      [true, false, true],
+      [true, false, true],
+      [true, true, true],
+    ]);
+  });
+});
