@@ -182,7 +182,9 @@ const network = object(
       }),
     ),
     clusterDomain: optional(
-      text(1, 253, { description: "Domain of the cluster's own names, for programs that need whole ones. Default cluster.local." }),
+      text(1, 253, {
+        description: "Domain of the cluster's own names, for programs that need whole ones. Default cluster.local.",
+      }),
     ),
     mtu: optional(
       int32({ minimum: 1280, maximum: 65_535, description: "Largest packet of the fabric. Default 1500." }),
