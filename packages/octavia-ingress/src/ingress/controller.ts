@@ -83,19 +83,29 @@ export function createIngressController(options: IngressControllerOptions): {
       JSON.stringify([parameters, [...served, ...released].map((i) => [keyOf(i), i.spec, i.metadata.annotations])]),
   };
   const sources = sourcesOf(from);
+  let enqueue: ((key: ObjectKey) => void) | undefined;
+  const earlier: Source = (add) => {
+    enqueue = add;
+    return () => (enqueue = undefined);
+  };
   return {
     run: (signal) =>
       runController(
         {
           name,
           reconcile: followRoad(road, { clock, log, brake }),
-          sources,
+          sources: [...sources, earlier],
           ready: async (stop) => {
             const begun = from.ingresses.whenSynced(stop).then(() => {
               const floating = options.config.balancer.floatingNetworkId !== undefined;
               if (from.ingresses.list().some(isHeld)) readAhead(memory, floating, stop);
             });
-            await Promise.all([begun, whenRead(from, stop)]);
+            await Promise.all([begun, whenRead(from, stop), memory.record?.ready(stop)]);
+            for (const each of memory.record?.classes ?? []) {
+              if (from.classes.get(classKey(each))) continue;
+              from.abandoned.add(each);
+              enqueue?.(classKey(each));
+            }
           },
           ...(metrics ? { measured: { metrics, name } } : {}),
           clock,

@@ -35,7 +35,7 @@ export interface GatherFrom {
   readonly maps: ClassMaps;
   readonly memory: BalancerMemory;
   readonly brake: Brake;
-  /** Classes that an Ingress of ours left in the time of this process. */
+  /** Classes that an Ingress of ours left in the time of this process, or that are gone since an earlier one served what they share. */
   readonly abandoned: Set<string>;
 }
 
@@ -130,7 +130,16 @@ async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal
     keepFloatingIp: released.some((ingress) => parametersOf(ingress).keepFloatingIp),
     held: mine.some(isHeld),
   };
-  return complete(from, key, whose, signal);
+  return noted(from, key, await complete(from, key, whose, signal));
+}
+
+/** The next process is to know of a load balancer that Ingresses share, though their class is gone by then and they have left it. */
+function noted({ memory }: GatherFrom, { name }: ObjectKey, observed: Observed): Observed {
+  memory.record?.noteClass(
+    name,
+    observed.balancer.found.some((lb) => !isAnothers(lb, observed.owner)),
+  );
+  return observed;
 }
 
 /**
@@ -161,7 +170,7 @@ async function gatherOrphans(from: GatherFrom, key: ObjectKey, signal: AbortSign
     keepFloatingIp: leaving.some((ingress) => parametersOf(ingress).keepFloatingIp),
     held: true,
   };
-  return complete(from, key, whose, signal);
+  return noted(from, key, await complete(from, key, whose, signal));
 }
 
 /** Those that have nothing of their own any more, and until when the others may have. */

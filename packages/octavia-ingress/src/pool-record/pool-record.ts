@@ -2,10 +2,12 @@ import { messageOf, unlessAborted, type Clock, type Log } from "@causeway/founda
 import { ConfigMap, isNotFound, type KubernetesClient, type ObjectKey } from "@causeway/kubernetes";
 import { asWritten, type PoolRecord } from "@causeway/octavia-tree";
 import type { Member } from "@causeway/openstack";
+import { decodeClasses, encodeClasses } from "./classes.ts";
 import { decodePools, digestOf, encodePools, membersOf, recordOf, type RecordedPool } from "./format.ts";
 
-/** The key of the ConfigMap's text. */
+/** The keys of the ConfigMap's texts. */
 const KEY = "pools";
+const CLASSES = "classes";
 /** A change is written after this long (ms), with what else changes meanwhile. */
 const SOON = 5_000;
 /** Two writes are at least this far apart (ms). */
@@ -25,13 +27,15 @@ export interface PoolRecordOptions {
 }
 
 /**
- * Members of pools in a ConfigMap, so that a process that starts needs not list the members of each pool. What is recorded is a fact of the past
+ * Members of pools in a ConfigMap, so that a process that starts needs not list the members of each pool, and the classes that have a shared
+ * load balancer, so that it deletes that of a class that is gone. What is recorded is a fact of the past
  * ("with this entry the pool had these members"), so a late write of an earlier process does no harm. Where the ConfigMap cannot be read or
  * written, members are read from the cloud.
  */
 export class StoredPoolRecord implements PoolRecord {
   readonly #options: PoolRecordOptions;
   readonly #pools = new Map<string, RecordedPool>();
+  readonly #classes = new Set<string>();
   #read: Promise<void> | undefined;
   #changed = false;
   #wake: (() => void) | undefined;
@@ -53,6 +57,7 @@ export class StoredPoolRecord implements PoolRecord {
       const map = await client.find(ConfigMap, key);
       const found = decodePools(cluster, map?.data?.[KEY] ?? "");
       for (const [id, pool] of found) if (!this.#pools.has(id)) this.#pools.set(id, pool);
+      for (const name of decodeClasses(cluster, map?.data?.[CLASSES] ?? "")) this.#classes.add(name);
     } catch (error) {
       this.#warn("read", error);
     }
@@ -76,6 +81,19 @@ export class StoredPoolRecord implements PoolRecord {
 
   drop(poolId: string): void {
     if (this.#pools.delete(poolId)) this.#change();
+  }
+
+  /** Classes whose Ingresses share a load balancer in the cloud that this controller, or an earlier process of it, served. */
+  get classes(): readonly string[] {
+    return [...this.#classes];
+  }
+
+  /** Whether the load balancer that the class's Ingresses share is in the cloud. */
+  noteClass(name: string, exists: boolean): void {
+    if (exists === this.#classes.has(name)) return;
+    if (exists) this.#classes.add(name);
+    else this.#classes.delete(name);
+    this.#change();
   }
 
   #change(): void {
@@ -102,7 +120,7 @@ export class StoredPoolRecord implements PoolRecord {
     const { client, key, cluster, exists } = this.#options;
     this.#changed = false;
     for (const id of this.#pools.keys()) if (!exists(id)) this.#pools.delete(id);
-    const data = { [KEY]: encodePools(cluster, this.#pools) };
+    const data = { [KEY]: encodePools(cluster, this.#pools), [CLASSES]: encodeClasses(cluster, this.#classes) };
     try {
       await client.patch(ConfigMap, key, { type: "merge", body: { data } }, { signal });
     } catch (error) {

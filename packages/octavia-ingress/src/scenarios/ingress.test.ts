@@ -378,6 +378,21 @@ describe("Ingresses of a class", () => {
     await createClass();
   });
 
+  test("leave nothing when they moved to another class while the program was stopped and theirs was deleted", async () => {
+    await w.ingress("web", of("a.example", to("one")));
+    await w.address("web");
+    await w.until("a record of the class", async () => (await w.recordedClasses()).includes(className));
+    await w.stopAll();
+    await w.client.delete(IngressClass, key);
+    const move = { spec: { ingressClassName: "of-another" } };
+    await w.client.patch(Ingress, { namespace: "default", name: "web" }, { type: "merge", body: move });
+    w.run();
+    await w.until("an empty cloud", async () => (await w.left()).length === 0);
+    await w.until("an empty record", async () => (await w.recordedClasses()).length === 0);
+    await w.client.delete(Ingress, { namespace: "default", name: "web" });
+    await createClass();
+  });
+
   test("take what they share with them though the program starts after their class is gone", async () => {
     await w.ingress("web", of("a.example", to("one")));
     await w.address("web");

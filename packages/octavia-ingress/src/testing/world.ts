@@ -21,6 +21,7 @@ import { Ingress, type IngressPath, type IngressSpec } from "../objects/ingress.
 import type { Explanation } from "../balancer/explain-rounds.ts";
 import { explainIngress } from "../ingress/explain.ts";
 import { createOctaviaIngress } from "../octavia-ingress.ts";
+import { decodeClasses } from "../pool-record/classes.ts";
 import { decodePools } from "../pool-record/format.ts";
 
 export const NODES = ["node-0", "node-1"] as const;
@@ -262,6 +263,12 @@ export class IngressWorld {
   async recordedPools(): Promise<number> {
     const map = await this.client.find(ConfigMap, POOL_RECORD);
     return decodePools("c", map?.data?.["pools"] ?? "").size;
+  }
+
+  /** The classes of the controller's record. */
+  async recordedClasses(): Promise<string[]> {
+    const map = await this.client.find(ConfigMap, POOL_RECORD);
+    return decodeClasses("c", map?.data?.["classes"] ?? "");
   }
 
   async events(object: Pick<KubeObject["metadata"], "name">, reason: string): Promise<string[]> {
