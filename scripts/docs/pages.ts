@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { annotationsPage, cloudConfPage } from "./cloud-conf.ts";
 import { commandLinePage } from "./command-line.ts";
 import { customResourcePages } from "./custom-resources.ts";
+import { definitionFiles } from "./definitions.ts";
 import { eventsPage } from "./events.ts";
 import { brokenLinks } from "./links.ts";
 import { metricsPage } from "./metrics.ts";
@@ -12,6 +13,7 @@ import type { Page } from "./page.ts";
 export function generatedPages(root: string): Page[] {
   return [
     ...customResourcePages(),
+    ...definitionFiles(),
     commandLinePage(),
     metricsPage(root),
     eventsPage(root),
