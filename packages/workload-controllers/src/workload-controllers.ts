@@ -8,6 +8,7 @@ import { deploymentController } from "./deployment/controller.ts";
 import { disruptionController } from "./disruption/controller.ts";
 import { endpointsController } from "./endpoints/controller.ts";
 import { endpointSliceController } from "./endpointslice/controller.ts";
+import { endpointSliceMirroringController } from "./endpointslicemirroring/controller.ts";
 import { ephemeralVolumeController } from "./ephemeralvolume/controller.ts";
 import { horizontalController } from "./horizontal/controller.ts";
 import { jobController } from "./job/controller.ts";
@@ -49,6 +50,7 @@ const controllers: readonly (readonly [component: string, create: Create])[] = [
   ["ephemeral_volume", ephemeralVolumeController],
   ["attachdetach-controller", attachDetachController],
   ["endpoint-slice-controller", endpointSliceController],
+  ["endpoint-slice-mirroring-controller", endpointSliceMirroringController],
   ["endpoint-controller", endpointsController],
   ["job-controller", jobController],
   ["cronjob-controller", cronJobController],

@@ -15,10 +15,9 @@ import { Deletions } from "../objects/deletions.ts";
 import { failureEvents, isNamespaceTerminating, roadOptions } from "../objects/road.ts";
 import { hasLabels } from "../objects/selector.ts";
 import { hasSelector, watchServicePods } from "../objects/service-pods.ts";
-import { byService, gather, manager, managerLabel, serviceLabel, type Caches, type Observed } from "./gather.ts";
-import { perform } from "./perform.ts";
+import { performSliceStep, serviceKeys, type SliceStep as Step } from "../objects/slices.ts";
+import { byService, gather, manager, type Caches, type Observed } from "./gather.ts";
 import { plan } from "./plan.ts";
-import type { Step } from "./steps.ts";
 
 const byNode = "node";
 
@@ -29,7 +28,7 @@ export function endpointSliceController(context: Context): ControllerOptions {
   const road: Road<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
     plan,
-    perform: (step, _observed, signal) => perform({ ...caches, context }, step, signal),
+    perform: (step, _observed, signal) => performSliceStep({ ...caches, context }, step, signal),
     publish: ({ service }, _status, events) => {
       for (const event of events) context.events.event(service, event);
       return Promise.resolve();
@@ -47,7 +46,7 @@ export function endpointSliceController(context: Context): ControllerOptions {
     sources: [
       watchInformer(services),
       watchServicePods(services, pods),
-      watchInformer(slices, ({ object }) => serviceKey(object)),
+      watchInformer(slices, ({ object }) => serviceKeys(object, manager)),
       // A pod is an endpoint once its node is known; its zone is the node's.
       watchInformer(nodes, ({ object, previous }) =>
         previous && zoneOf(previous) === zoneOf(object)
@@ -75,17 +74,10 @@ function cachesOf(context: Context): Caches {
   informers.index(pods, { [byNode]: ({ spec }) => (spec.nodeName ? [spec.nodeName] : []) });
   const slices = informers.for(EndpointSlice);
   informers.index(slices, {
-    [byService]: (slice) => serviceKey(slice).map(({ namespace, name }) => `${namespace}/${name}`),
+    [byService]: (slice) => serviceKeys(slice, manager).map(({ namespace, name }) => `${namespace}/${name}`),
   });
   const services = indexed(context, informers.for(Service));
   return { services, pods, slices, nodes: informers.for(Node), deletions: new Deletions(context) };
-}
-
-/** The Service of a slice that this controller keeps. */
-function serviceKey({ metadata }: EndpointSlice) {
-  const name = metadata.labels?.[serviceLabel];
-  if (name === undefined || metadata.labels?.[managerLabel] !== manager) return [];
-  return [{ namespace: metadata.namespace ?? "", name }];
 }
 
 function zoneOf({ metadata }: Node): string | undefined {

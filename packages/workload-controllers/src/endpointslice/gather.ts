@@ -2,8 +2,6 @@ import type { EndpointSlice, Informer, Node, ObjectKey, Pod, Service } from "@ca
 import type { Deletions } from "../objects/deletions.ts";
 import { hasSelector, podsSelectedBy } from "../objects/service-pods.ts";
 
-export const serviceLabel = "kubernetes.io/service-name";
-export const managerLabel = "endpointslice.kubernetes.io/managed-by";
 export const manager = "endpointslice-controller.k8s.io";
 /** Index of slices that this controller keeps, by the key of their Service. */
 export const byService = "service";

@@ -7,8 +7,6 @@ import {
   type Pod,
   type Service,
 } from "@causeway/kubernetes";
-import { targetOf } from "../objects/claim.ts";
-import { suffixOf } from "../objects/pod-template.ts";
 import { isReady } from "../objects/pods.ts";
 import {
   addressesOfFamily,
@@ -20,9 +18,16 @@ import {
   targetRefOf,
   type ResolvedPort,
 } from "../objects/service-pods.ts";
-import { manager, managerLabel, serviceLabel, type Observed } from "./gather.ts";
+import {
+  freeName,
+  managerLabel,
+  portsKey,
+  serviceLabel,
+  sliceDeletion,
+  type SliceStep as Step,
+} from "../objects/slices.ts";
+import { manager, type Observed } from "./gather.ts";
 import { pack } from "./packing.ts";
-import type { Step } from "./steps.ts";
 
 type Family = "IPv4" | "IPv6";
 
@@ -33,7 +38,7 @@ export function plan(observed: Observed): Plan<Step, undefined> {
   const foreign = slices.filter(({ addressType }) => !families.some((family) => family === addressType));
   const names = new Set(slices.map(({ metadata }) => metadata.name));
   const steps = families.flatMap((family) => planFamily(observed, family, names));
-  return { steps: [...steps, ...foreign.map(deletion)], status: undefined };
+  return { steps: [...steps, ...foreign.map(sliceDeletion)], status: undefined };
 }
 
 function planFamily(observed: Observed, family: Family, names: Set<string>): Step[] {
@@ -65,7 +70,7 @@ function planFamily(observed: Observed, family: Family, names: Set<string>): Ste
       const slice = { ...after, metadata: { ...after.metadata, labels } };
       return isSame(before, slice) ? [] : [{ type: "update-slice", slice }];
     }),
-    ...existing.filter((slice) => !left.has(slice)).map(deletion),
+    ...existing.filter((slice) => !left.has(slice)).map(sliceDeletion),
   ];
 }
 
@@ -130,16 +135,6 @@ function newSlice(
   };
 }
 
-/** The first free name of a fixed sequence: a create whose answer was lost meets its own slice. */
-function freeName(prefix: string, seed: string, names: Set<string>): string {
-  for (let slot = 0; ; slot++) {
-    const name = prefix + suffixOf(`${seed}/${slot}`);
-    if (names.has(name)) continue;
-    names.add(name);
-    return name;
-  }
-}
-
 function labelsOf(service: Service): Record<string, string> {
   const { [headlessLabel]: _headless, ...labels } = service.metadata.labels ?? {};
   return {
@@ -156,15 +151,7 @@ function familiesOf({ spec }: Service): Family[] {
   return [spec.clusterIP.includes(":") ? "IPv6" : "IPv4"];
 }
 
-function portsKey(ports: EndpointSlice["ports"] | null): string {
-  return canonicalJson((ports ?? []).map((port) => canonicalJson(port)).toSorted());
-}
-
 function isSame(a: EndpointSlice, b: EndpointSlice): boolean {
   const shown = ({ endpoints, metadata }: EndpointSlice) => canonicalJson([endpoints ?? [], metadata.labels ?? {}]);
   return shown(a) === shown(b);
-}
-
-function deletion(slice: EndpointSlice): Step {
-  return { type: "delete-slice", target: targetOf(slice) };
 }

@@ -1,0 +1,35 @@
+import type { Endpoints, EndpointSlice, Informer, ObjectKey, Service } from "@causeway/kubernetes";
+import type { Deletions } from "../objects/deletions.ts";
+
+export const manager = "endpointslicemirroring-controller.k8s.io";
+/** Index of slices that this controller keeps, by the key of their Service. */
+export const byEndpoints = "endpoints";
+
+export interface Observed {
+  readonly key: ObjectKey;
+  /** Undefined: they do not exist. */
+  readonly endpoints: Endpoints | undefined;
+  /** The Service of the same name. */
+  readonly service: Service | undefined;
+  /** The mirrored slices that exist. */
+  readonly slices: readonly EndpointSlice[];
+  /** Names of all slices of the namespace: no new one may have them. */
+  readonly names: readonly string[];
+}
+
+export interface Caches {
+  readonly services: Informer<Service>;
+  readonly endpoints: Informer<Endpoints>;
+  readonly slices: Informer<EndpointSlice>;
+  readonly deletions: Deletions;
+}
+
+export function gather({ services, endpoints, slices, deletions }: Caches, key: ObjectKey, names: string): Observed {
+  return {
+    key,
+    endpoints: endpoints.get(key),
+    service: services.get(key),
+    slices: deletions.remaining(slices.byIndex(byEndpoints, `${key.namespace}/${key.name}`)),
+    names: slices.byIndex(names, key.namespace ?? "").map(({ metadata }) => metadata.name),
+  };
+}
