@@ -101,7 +101,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "context.ts",
     "model",
     "objects",
-    "attachdetach attributesclass deployment disruption horizontal endpoints endpointslice ephemeralvolume job nodeipam nodelifecycle",
+    "attachdetach attributesclass deployment disruption horizontal endpoints endpointslice endpointslicemirroring ephemeralvolume job nodeipam nodelifecycle",
     "cronjob persistentvolume podgc replicaset statefulset ttlafterfinished volumeclaim",
     "scheduler",
     "daemonset",
