@@ -1,20 +1,6 @@
-import type { CSIDriver, KubeObject, LabelSelector, ResourceType } from "@causeway/kubernetes";
+import { CSIStorageCapacity, type CSIDriver } from "@causeway/kubernetes";
 
-/** What one class has in one topology segment: the scheduler reads it before it chooses a node. */
-export interface CSIStorageCapacity extends KubeObject {
-  readonly storageClassName: string;
-  readonly nodeTopology?: LabelSelector;
-  readonly capacity?: string;
-  readonly maximumVolumeSize?: string;
-}
-
-export const CSIStorageCapacity: ResourceType<CSIStorageCapacity> = {
-  group: "storage.k8s.io",
-  version: "v1",
-  kind: "CSIStorageCapacity",
-  plural: "csistoragecapacities",
-  namespaced: true,
-};
+export { CSIStorageCapacity };
 
 /** As csi-provisioner labels its objects. */
 export const DRIVER_LABEL = "csi.storage.k8s.io/drivername";

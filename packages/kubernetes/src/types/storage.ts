@@ -150,6 +150,14 @@ export type CSIDriver = Resource<
   never
 >;
 
+/** What one class has in one topology segment: the scheduler reads it before it chooses a node. */
+export interface CSIStorageCapacity extends KubeObject {
+  readonly storageClassName: string;
+  readonly nodeTopology?: LabelSelector;
+  readonly capacity?: string;
+  readonly maximumVolumeSize?: string;
+}
+
 export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = {
   group: "",
   version: "v1",
@@ -173,6 +181,13 @@ export const VolumeAttributesClass: ResourceType<VolumeAttributesClass> = storag
 );
 export const CSINode: ResourceType<CSINode> = storage("CSINode", "csinodes");
 export const CSIDriver: ResourceType<CSIDriver> = storage("CSIDriver", "csidrivers");
+export const CSIStorageCapacity: ResourceType<CSIStorageCapacity> = {
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "CSIStorageCapacity",
+  plural: "csistoragecapacities",
+  namespaced: true,
+};
 export const VolumeAttachment: ResourceType<VolumeAttachment> = storage("VolumeAttachment", "volumeattachments");
 
 function storage<T extends KubeObject>(kind: string, plural: string): ResourceType<T> {

@@ -5,6 +5,7 @@ import type { PodVolume } from "../model/spec.ts";
 export {
   CSIDriver,
   CSINode,
+  CSIStorageCapacity,
   PersistentVolume,
   PersistentVolumeClaim,
   StorageClass,

@@ -1,7 +1,14 @@
 import { Namespace, Node, Pod, Service, type Informer, type Informers } from "@causeway/kubernetes";
 import { ReplicaSet, ReplicationController, StatefulSet, type SelectorOwner } from "../model/owners.ts";
 import { PodDisruptionBudget } from "../objects/budget.ts";
-import { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../objects/storage.ts";
+import {
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+} from "../objects/storage.ts";
 
 /** What the scheduler watches. */
 export interface Caches {
@@ -17,14 +24,18 @@ export interface Caches {
   readonly volumes: Informer<PersistentVolume>;
   readonly storageClasses: Informer<StorageClass>;
   readonly csiNodes: Informer<CSINode>;
+  readonly csiDrivers: Informer<CSIDriver>;
+  readonly capacities: Informer<CSIStorageCapacity>;
 }
 
-/** The index of volumes by storage class. */
+/** The index of volumes, and of capacities, by storage class. */
 export const byStorageClass = "storageClass";
 
 export function createCaches(informers: Informers): Caches {
   const volumes = informers.for(PersistentVolume);
   informers.index(volumes, { [byStorageClass]: ({ spec }) => [spec.storageClassName ?? ""] });
+  const capacities = informers.for(CSIStorageCapacity);
+  informers.index(capacities, { [byStorageClass]: ({ storageClassName }) => [storageClassName] });
   return {
     pods: informers.for(Pod),
     nodes: informers.for(Node),
@@ -38,6 +49,8 @@ export function createCaches(informers: Informers): Caches {
     volumes,
     storageClasses: informers.for(StorageClass),
     csiNodes: informers.for(CSINode),
+    csiDrivers: informers.for(CSIDriver),
+    capacities,
   };
 }
 

@@ -235,6 +235,8 @@ class RunningScheduler {
       caches.volumes.onChange(wakes("volume-changed")),
       caches.storageClasses.onChange(wakes("storage-class-changed")),
       caches.csiNodes.onChange(wakes("csi-node-changed")),
+      caches.csiDrivers.onChange(wakes("storage-capacity-changed")),
+      caches.capacities.onChange(wakes("storage-capacity-changed")),
     ];
   }
 

@@ -39,6 +39,8 @@ function storageView(caches: Caches): StorageView {
     volumesOf: (storageClass) => caches.volumes.byIndex(byStorageClass, storageClass),
     storageClass: (name) => caches.storageClasses.get({ namespace: "", name }),
     csiNode: (name) => caches.csiNodes.get({ namespace: "", name }),
+    csiDriver: (name) => caches.csiDrivers.get({ namespace: "", name }),
+    capacitiesOf: (storageClass) => caches.capacities.byIndex(byStorageClass, storageClass),
   };
 }
 

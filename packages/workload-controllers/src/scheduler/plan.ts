@@ -50,7 +50,8 @@ function nominatedNode({ pod, view, nominatedTo }: SchedulerFacts): NodeInfo | u
 }
 
 function binding({ pod, view }: SchedulerFacts, node: NodeInfo, tested: number): SchedulerPlan {
-  const volumes = planVolumes(waitingClaims(pod, view.storage), node, view.storage) ?? { bind: [], provision: [] };
+  const planned = planVolumes(waitingClaims(pod, view.storage), node, view.storage);
+  const volumes = "reason" in planned ? { bind: [], provision: [] } : planned;
   return { steps: [{ type: "bind", node: node.name, volumes }], failedBy: new Set(), tested };
 }
 

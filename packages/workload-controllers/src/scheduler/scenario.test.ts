@@ -4,11 +4,15 @@ import {
   createClient,
   createEventRecorder,
   createInformers,
+  CSIDriver,
+  CSIStorageCapacity,
   Event,
   loadKubeconfig,
   Node,
+  PersistentVolumeClaim,
   Pod,
   ServiceAccount,
+  StorageClass,
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -173,4 +177,58 @@ test("removes a pod of a lower priority for one of a higher", async () => {
       return nodeOf("high");
     })
     .toBe("a");
+});
+
+test("a pod whose class has no room waits until the driver publishes capacity", async () => {
+  const meta = { apiVersion: "storage.k8s.io/v1" };
+  const [zone, provisioner] = ["topology.csi.example.com/zone", "csi.example.com"];
+  await client.create(CSIDriver, {
+    ...meta,
+    kind: "CSIDriver",
+    metadata: { name: provisioner },
+    spec: { storageCapacity: true },
+  });
+  await client.create(StorageClass, {
+    ...meta,
+    kind: "StorageClass",
+    metadata: { name: "fast" },
+    provisioner,
+    volumeBindingMode: "WaitForFirstConsumer",
+  });
+  await client.create(PersistentVolumeClaim, {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: { namespace: "default", name: "data" },
+    spec: {
+      accessModes: ["ReadWriteOnce"],
+      storageClassName: "fast",
+      resources: { requests: { storage: "10Gi" } },
+    },
+  });
+  const capacity = (name: string, value: string, size: string): CSIStorageCapacity => ({
+    ...meta,
+    kind: "CSIStorageCapacity",
+    metadata: { namespace: "default", name },
+    storageClassName: "fast",
+    nodeTopology: { matchLabels: { [zone]: value } },
+    capacity: size,
+  });
+  await client.create(CSIStorageCapacity, capacity("a", "a", "1Gi"));
+  for (const name of ["a", "b"]) await addNode(name, { labels: { [zone]: name } });
+  run();
+  await addPod("web", { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }] });
+  await expect
+    .poll(async () => (await scheduled("web"))?.message)
+    .toMatch(/2 node\(s\) did not have enough free storage/);
+  await client.create(CSIStorageCapacity, capacity("b", "b", "100Gi"));
+  const selected = async () =>
+    (await client.find(PersistentVolumeClaim, { namespace: "default", name: "data" }))?.metadata.annotations?.[
+      "volume.kubernetes.io/selected-node"
+    ];
+  await expect
+    .poll(async () => {
+      await clock.advance(1_000);
+      return selected();
+    })
+    .toBe("b");
 });

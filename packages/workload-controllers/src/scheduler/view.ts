@@ -2,7 +2,14 @@ import type { LabelSelector } from "../model/spec.ts";
 import type { NodeInfo } from "../model/node-info.ts";
 import type { PodInfo } from "../model/pod-info.ts";
 import type { Labels, LabelTest } from "../model/selector.ts";
-import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../objects/storage.ts";
+import type {
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+} from "../objects/storage.ts";
 
 /** Looks up what pods' volumes refer to. */
 export interface StorageView {
@@ -12,6 +19,9 @@ export interface StorageView {
   volumesOf(storageClass: string): readonly PersistentVolume[];
   storageClass(name: string): StorageClass | undefined;
   csiNode(name: string): CSINode | undefined;
+  csiDriver(name: string): CSIDriver | undefined;
+  /** Of a storage class. */
+  capacitiesOf(storageClass: string): readonly CSIStorageCapacity[];
 }
 
 /** The cluster at one moment, as filters and scores see it. */

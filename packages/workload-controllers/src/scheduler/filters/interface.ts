@@ -27,7 +27,8 @@ export type ClusterEvent =
   | "claim-changed"
   | "volume-changed"
   | "storage-class-changed"
-  | "csi-node-changed";
+  | "csi-node-changed"
+  | "storage-capacity-changed";
 
 /** One rule about where a pod can run. */
 export interface Filter {

@@ -6,6 +6,7 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../objects/stor
 import type { ClusterView, StorageView } from "../view.ts";
 import { final, type Filter, type Rejection } from "./interface.ts";
 import { claimNameOf, claimsOf, isBound, waitsForNode } from "./volume-claims.ts";
+import { hasRoom } from "./storage-capacity.ts";
 import { canProvision, findVolume, isReachable } from "./volume-match.ts";
 
 /**
@@ -18,6 +19,7 @@ export const volumeBinding: Filter = {
     "volume-changed",
     "storage-class-changed",
     "csi-node-changed",
+    "storage-capacity-changed",
     "node-added",
     "node-changed",
   ],
@@ -35,8 +37,8 @@ export const volumeBinding: Filter = {
         if (!volume) return final("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
         if (!isReachable(volume, node.node)) return final("node(s) had volume node affinity conflict");
       }
-      if (planVolumes(waiting, node, storage)) return undefined;
-      return final("node(s) didn't find available persistent volumes to bind");
+      const plan = planVolumes(waiting, node, storage);
+      return "reason" in plan ? final(plan.reason) : undefined;
     };
   },
 };
@@ -47,25 +49,35 @@ export interface VolumePlan {
   readonly provision: readonly PersistentVolumeClaim[];
 }
 
-/** Undefined when they cannot. */
+/** Why they cannot, in the words of Kubernetes' scheduler. */
+interface NoVolumes {
+  readonly reason: string;
+}
+
+const NO_VOLUME: NoVolumes = { reason: "node(s) didn't find available persistent volumes to bind" };
+const NO_ROOM: NoVolumes = { reason: "node(s) did not have enough free storage" };
+
 export function planVolumes(
   claims: readonly PersistentVolumeClaim[],
   { node }: NodeInfo,
   storage: StorageView,
-): VolumePlan | undefined {
+): VolumePlan | NoVolumes {
   const bind: { claim: PersistentVolumeClaim; volume: PersistentVolume }[] = [];
   const provision: PersistentVolumeClaim[] = [];
   const taken = new Set<string>();
   for (const claim of claims) {
     const selected = claim.metadata.annotations?.["volume.kubernetes.io/selected-node"];
-    if (selected !== undefined && selected !== node.metadata.name) return undefined;
+    if (selected !== undefined && selected !== node.metadata.name) return NO_VOLUME;
     const volume = findVolume(claim, node, { storage, taken });
     const storageClass = storage.storageClass(claim.spec.storageClassName ?? "");
     if (volume && selected === undefined) {
       taken.add(volume.metadata.name);
       bind.push({ claim, volume });
-    } else if (storageClass && canProvision(storageClass, node)) provision.push(claim);
-    else return undefined;
+      continue;
+    }
+    if (!storageClass || !canProvision(storageClass, node)) return NO_VOLUME;
+    if (!hasRoom(claim, { storageClass, node, storage })) return NO_ROOM;
+    provision.push(claim);
   }
   return { bind, provision };
 }

@@ -2,7 +2,14 @@ import type { Node, Pod } from "@causeway/kubernetes";
 import { NodeInfo } from "../../model/node-info.ts";
 import { podInfo, type PodInfo } from "../../model/pod-info.ts";
 import { labelTest } from "../../model/selector.ts";
-import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../objects/storage.ts";
+import type {
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+} from "../../objects/storage.ts";
 import { keyText, type SchedulingSpec } from "../../model/spec.ts";
 import type { ClusterView } from "../view.ts";
 
@@ -88,6 +95,8 @@ export interface ViewFacts {
   readonly volumes?: readonly PersistentVolume[];
   readonly storageClasses?: readonly StorageClass[];
   readonly csiNodes?: readonly CSINode[];
+  readonly csiDrivers?: readonly CSIDriver[];
+  readonly capacities?: readonly CSIStorageCapacity[];
 }
 
 export function view(facts: ViewFacts): ClusterView {
@@ -99,6 +108,8 @@ export function view(facts: ViewFacts): ClusterView {
     volumes = [],
     storageClasses = [],
     csiNodes = [],
+    csiDrivers = [],
+    capacities = [],
   } = facts;
   const named = <T extends { metadata: { name: string } }>(all: readonly T[], name: string) =>
     all.find(({ metadata }) => metadata.name === name);
@@ -112,6 +123,8 @@ export function view(facts: ViewFacts): ClusterView {
       volumesOf: (name) => volumes.filter(({ spec }) => (spec.storageClassName ?? "") === name),
       storageClass: (name) => named(storageClasses, name),
       csiNode: (name) => named(csiNodes, name),
+      csiDriver: (name) => named(csiDrivers, name),
+      capacitiesOf: (name) => capacities.filter(({ storageClassName }) => storageClassName === name),
     },
   };
 }
