@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { cloudConfKeys } from "@causeway/openstack";
+import { describe, expect, test } from "vitest";
 import { parseDriverConfig, parseNamedCloud } from "./config.ts";
 
 const conf = `
@@ -46,12 +47,38 @@ test("reads the cloud of each [Global] section", () => {
   expect(() => parseNamedCloud(conf, "third")).toThrow(/no section \[Global "third"\]/);
 });
 
-test("ignores unknown keys with a warning, and those of earlier programs without one", () => {
-  const text =
-    "[Global]\nquux = 1\n[BlockStorage]\nbs-version = v2\nnode-volume-atach-limit = 5\n[Networking]\nother = 1\n";
-  const { warnings, attachLimit } = parseDriverConfig(text);
-  expect(warnings).toEqual(["key node-volume-atach-limit of [blockstorage] is not known"]);
-  expect(attachLimit).toBeUndefined();
+describe("warns of what it does not read, and names the nearest", () => {
+  test.each([
+    ["a key of [Global]", "[Global]\nauth-ur = x", 'key auth-ur of [global] is not known; is "auth-url" meant?'],
+    ["one of a named cloud", '[Global "b"]\npasword = x', 'key pasword of [global] is not known; is "password" meant?'],
+    ["a key like no other", "[Global]\nquuxquux = 1", "key quuxquux of [global] is not known"],
+    [
+      "a key of [BlockStorage]",
+      "[BlockStorage]\nnode-volume-atach-limit = 5",
+      'key node-volume-atach-limit of [blockstorage] is not known; is "node-volume-attach-limit" meant?',
+    ],
+    [
+      "a key of [Metadata]",
+      "[Metadata]\nsearch-oder = x",
+      'key search-oder of [metadata] is not known; is "search-order" meant?',
+    ],
+    ["a section", "[BlockStorge]\nx = 1", 'section [blockstorge] is not known; is "blockstorage" meant?'],
+  ])("%s", (_what, text, warning) => {
+    const { warnings, attachLimit } = parseDriverConfig(text);
+    expect(warnings).toEqual([warning]);
+    expect(attachLimit).toBeUndefined();
+  });
+
+  test("but not of keys that earlier programs read, nor of other programs' sections", () => {
+    const others = ["Networking", "Route", "LoadBalancer", 'LoadBalancerClass "a"', "KeyManager"];
+    const text = others.map((name) => `[${name}]\nother = 1\n`).join("");
+    expect(parseDriverConfig(`[BlockStorage]\nbs-version = v2\n${text}`).warnings).toEqual([]);
+  });
+
+  test("but of none in a file with every key of [Global]", () => {
+    const text = cloudConfKeys.map((key) => `${key} = x\n`).join("");
+    expect(parseDriverConfig(`[Global]\n${text}`).warnings).toEqual([]);
+  });
 });
 
 test("later files have priority over earlier ones", () => {

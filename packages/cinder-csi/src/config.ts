@@ -1,6 +1,14 @@
-import { InputError, iniBoolean, iniSection, iniText, parseIni, type IniSection } from "@causeway/foundation";
+import {
+  InputError,
+  iniBoolean,
+  iniSection,
+  iniText,
+  parseIni,
+  suggestion,
+  type IniSection,
+} from "@causeway/foundation";
 import type { MetadataSource } from "@causeway/csi-openstack";
-import { parseCloudConf, type CloudConfig } from "@causeway/openstack";
+import { cloudConfKeys, parseCloudConf, type CloudConfig } from "@causeway/openstack";
 import type { BlockStorageOptions } from "./clouds.ts";
 
 /** cloud.conf, as far as the driver reads it. */
@@ -9,26 +17,35 @@ export interface DriverConfig {
   readonly attachLimit: number | undefined;
   readonly rescanOnResize: boolean;
   readonly metadataOrder: readonly MetadataSource[];
-  /** Keys of [BlockStorage] and [Metadata] that neither this program nor upstream reads. */
+  /** Sections and keys that neither this program nor upstream reads, with the nearest known name. */
   readonly warnings: readonly string[];
 }
 
-/** Keys that programs before this one read, and that have no effect today, are known, too. */
-const KNOWN: Readonly<Record<string, readonly string[]>> = {
-  blockstorage: [
-    "node-volume-attach-limit",
-    "rescan-on-resize",
-    "ignore-volume-az",
-    "ignore-volume-microversion",
-    "bs-version",
-    "trust-device-path",
+/** Sections of cloud.conf and their keys. Keys that programs before this one read, and that have no effect today, are known, too. */
+const KNOWN = new Map<string, readonly string[] | "another program's">([
+  ["global", cloudConfKeys],
+  [
+    "blockstorage",
+    [
+      "node-volume-attach-limit",
+      "rescan-on-resize",
+      "ignore-volume-az",
+      "ignore-volume-microversion",
+      "bs-version",
+      "trust-device-path",
+    ],
   ],
-  metadata: ["search-order", "request-timeout"],
-};
+  ["metadata", ["search-order", "request-timeout"]],
+  ["networking", "another program's"],
+  ["route", "another program's"],
+  ["loadbalancer", "another program's"],
+  ["loadbalancerclass", "another program's"],
+  ["keymanager", "another program's"],
+]);
 
 const SOURCES: readonly MetadataSource[] = ["configDrive", "metadataService"];
 
-/** [BlockStorage] and [Metadata]; unknown keys and sections are ignored, as upstream does, with a warning for keys. Throws INI_INVALID, CINDER_CSI_CONFIG_INVALID. */
+/** [BlockStorage] and [Metadata]; unknown keys and sections are ignored, as upstream does, with a warning. Throws INI_INVALID, CINDER_CSI_CONFIG_INVALID. */
 export function parseDriverConfig(text: string): DriverConfig {
   const sections = parseIni(text, "cloud.conf");
   const storage = iniSection(sections, "blockstorage");
@@ -45,9 +62,11 @@ export function parseDriverConfig(text: string): DriverConfig {
 }
 
 function unknownKeys({ name, values }: IniSection): readonly string[] {
-  const known = KNOWN[name];
-  if (!known) return [];
-  return [...values.keys()].filter((key) => !known.includes(key)).map((key) => `key ${key} of [${name}] is not known`);
+  const known = KNOWN.get(name);
+  if (known === undefined) return [`section [${name}] is not known${suggestion(name, [...KNOWN.keys()])}`];
+  if (known === "another program's") return [];
+  const unknown = [...values.keys()].filter((key) => !known.includes(key));
+  return unknown.map((key) => `key ${key} of [${name}] is not known${suggestion(key, known)}`);
 }
 
 /** The cloud of [Global] ("") or [Global "name"]. */

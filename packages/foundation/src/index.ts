@@ -45,3 +45,4 @@ export {
 export { iniBoolean, iniSection, iniText, iniTexts, parseIni, type IniSection, type IniValue } from "./ini.ts";
 export { asLocalhost, fitsUnixSocket, isServed, removeStaleSocket } from "./unix-socket.ts";
 export { editDistance } from "./edit-distance.ts";
+export { suggestion } from "./suggestion.ts";

@@ -38,7 +38,7 @@ export type {
   TokenAuth,
 } from "./config/config.ts";
 export { loadCloudsYaml, renderCloudsYaml, type LoadOptions } from "./config/clouds-yaml.ts";
-export { cloudConfOf, parseCloudConf } from "./config/cloud-conf.ts";
+export { cloudConfKeys, cloudConfOf, parseCloudConf } from "./config/cloud-conf.ts";
 export { cloudsYamlVariables, environmentConfig, type CloudVariables } from "./config/environment.ts";
 export { fingerprint as cloudFingerprint } from "./config/fingerprint.ts";
 export type { ReloadConfig } from "./config/live-config.ts";

@@ -1,5 +1,5 @@
+import { suggestion } from "@causeway/foundation";
 import { settings } from "./settings.ts";
-import { suggestion } from "./suggestion.ts";
 
 /** Sections as a parsed file has them, in lower case. */
 const known = new Map(

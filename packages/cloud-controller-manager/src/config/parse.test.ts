@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CausewayError } from "@causeway/foundation";
+import { cloudConfKeys } from "@causeway/openstack";
 import { defaultCloudConfig } from "./config.ts";
 import { parseDuration } from "./duration.ts";
 import { parseControllerConfig } from "./parse.ts";
+import { settings } from "./settings.ts";
 
 const read = (text: string, env = {}) => parseControllerConfig(text, env).config;
 const warnings = (text: string) => parseControllerConfig(text, {}).warnings;
@@ -141,6 +143,10 @@ request-timeout = 5s
     ],
   ])("%s is a warning", (_what, text, warning) => {
     expect(warnings(text)).toEqual([warning]);
+  });
+
+  test("every key of [Global] that the SDK reads is known, and no other", () => {
+    expect(Object.keys(settings["Global"] ?? {}).toSorted()).toEqual(cloudConfKeys.toSorted());
   });
 
   test("the old [BlockStorage] and use-octavia are let pass", () => {

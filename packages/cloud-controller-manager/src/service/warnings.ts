@@ -1,3 +1,4 @@
+import { suggestion } from "@causeway/foundation";
 import type { PlannedEvent, Service } from "@causeway/kubernetes";
 import { restriction, type ProviderLimits } from "@causeway/octavia-tree";
 import { ownRanges } from "./desired.ts";
@@ -11,7 +12,6 @@ import {
   prefix,
   type ServiceAnnotation,
 } from "../config/annotations.ts";
-import { suggestion } from "../config/suggestion.ts";
 
 /** What the Service asks for and will not get: never in silence. */
 export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedEvent[] {

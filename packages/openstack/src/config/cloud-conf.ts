@@ -34,6 +34,12 @@ const BESIDE: Readonly<Record<string, string>> = {
   "key-file": "key",
 };
 
+/** And those that are read one by one. */
+const SINGLE = ["trustee-id", "trustee-password", "tls-insecure", "use-clouds", "clouds-file", "cloud"];
+
+/** Every key of [Global] that is read: for warnings about others. */
+export const cloudConfKeys: readonly string[] = [...Object.keys(AUTH), ...Object.keys(BESIDE), ...SINGLE];
+
 /** Characters. */
 const LARGEST = 1024 * 1024;
 
