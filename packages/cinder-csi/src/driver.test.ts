@@ -102,6 +102,27 @@ test("reads [BlockStorage] again when cloud.conf changes, and keeps it when the 
   expect(await zones("three")).toEqual(["az2"]);
 });
 
+test("a start costs a token and one list, before the first call, and the sidecars' first calls cost nothing", async () => {
+  const conf = section("[Global]", "demo");
+  const made = () => simulator.calls.map(({ method, path }) => `${method} ${path.replace(/[0-9a-f]{32}/, "PROJECT")}`);
+  const client = await serve({ cloudConf: () => conf });
+  const all = ["POST /v3/auth/tokens", "GET /v3/PROJECT/volumes/detail"];
+  await expect.poll(made).toEqual(all);
+  await Promise.all(Array.from({ length: 5 }, () => client.identity.probe({})));
+  await client.controller.controllerGetCapabilities({});
+  expect((await client.controller.listVolumes({})).entries).toEqual([]);
+  expect(made()).toEqual(all);
+});
+
+test("starts and serves while the cloud does not respond, and recovers by itself", async () => {
+  const conf = section("[Global]", "demo");
+  simulator.setFaults(() => ({ when: "before", status: 503 }));
+  const client = await serve({ cloudConf: () => conf });
+  expect(await client.identity.getPluginInfo({})).toMatchObject({ name: "cinder.csi.openstack.org" });
+  simulator.setFaults(undefined);
+  await expect.poll(() => codeOf(client.controller.listVolumes({})), { timeout: 20_000 }).toBe("ok");
+});
+
 test("serves the node service without a cloud", async () => {
   const client = await serve({ services: ["node"] });
   expect(await client.identity.probe({})).toMatchObject({ ready: true });

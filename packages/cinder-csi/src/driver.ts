@@ -84,6 +84,7 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
     await close();
     throw error;
   }
+  warmUp(connected);
   return { close };
 }
 
@@ -137,6 +138,14 @@ function connect(
     const cloud = connectCloud(reload(), settings);
     return { name, cloud, watch: watchCloud(cloud, { clock, log, intervals: INTERVALS }) };
   });
+}
+
+/**
+ * Authenticates and lists while the sidecars start: both are needed by their first calls, which then do not wait for the cloud. What fails here
+ * fails again, with its error, in the call that needs it.
+ */
+function warmUp(connected: readonly Connected[]): void {
+  for (const { watch } of connected) watch.volumes.start().catch(() => {});
 }
 
 /** Whether every cloud accepts the credentials. */
