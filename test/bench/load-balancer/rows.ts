@@ -57,3 +57,23 @@ export function scaled(figures: Figures, factor: number): Figures {
     memoryMiB: figures.memoryMiB,
   };
 }
+
+/** Rows as they are kept in a file, with ours divided by upstream's; a ratio to nothing is left out. */
+export function rowsForFile(rows: readonly Row[]): unknown[] {
+  const fields = ["calls", "seconds", "cpuSeconds", "memoryMiB"] as const;
+  return rows.map(({ name, ours, upstream, note }) => ({
+    name,
+    ...(ours ? { ours: roundedFigures(ours) } : {}),
+    ...(upstream ? { upstream: roundedFigures(upstream) } : {}),
+    ...(ours && upstream
+      ? {
+          ratios: Object.fromEntries(
+            fields
+              .filter((field) => upstream[field] > 0)
+              .map((field) => [field, Math.round((ours[field] / upstream[field]) * 1000) / 1000]),
+          ),
+        }
+      : {}),
+    ...(note === undefined ? {} : { note }),
+  }));
+}

@@ -38,7 +38,27 @@ interface Place {
   readonly dir: string;
 }
 
-export async function installManagers(k: Kubectl, place: Place, more: readonly MoreProvider[] = []): Promise<Managers> {
+/** A provider whose manifests are applied; its manager is not started yet. */
+export interface PreparedProvider {
+  readonly definitions: readonly Json[];
+  /** Starts the manager; resolves once its webhooks are served. */
+  start(): Promise<Running>;
+}
+
+/** Providers of Cluster API's own module, from a folder with their managers and manifests. */
+export function ownProviders(
+  programs: string,
+  names: readonly (typeof PROVIDERS)[number][] = PROVIDERS,
+): MoreProvider[] {
+  return names.map((name) => ({ programs, name, needs: [], flags: { "feature-gates": "ClusterTopology=true" } }));
+}
+
+/** Applies what the providers need; each manager can then be started, and started again. */
+export async function prepareProviders(
+  k: Kubectl,
+  place: Omit<Place, "programs">,
+  providers: readonly MoreProvider[],
+): Promise<PreparedProvider[]> {
   const authority = await createAuthority({ commonName: "webhooks-authority", lifetime: HOUR });
   const { certificate, key } = await issueCertificate(authority, {
     commonName: "webhooks",
@@ -51,25 +71,29 @@ export async function installManagers(k: Kubectl, place: Place, more: readonly M
   writeFileSync(join(certificates, "tls.crt"), certificate);
   writeFileSync(join(certificates, "tls.key"), key, { mode: 0o600 });
   const caBundle = Buffer.from(authority.certificate).toString("base64");
-  const definitions: Json[] = [...infrastructure];
-  const running: Running[] = [];
-  const own = PROVIDERS.map((name) => ({
-    programs: place.programs,
-    name,
-    needs: [],
-    flags: { "feature-gates": "ClusterTopology=true" },
-  }));
-  await apply(k, infrastructure);
-  for (const provider of [...own, ...more]) {
+  const prepared: PreparedProvider[] = [];
+  for (const provider of providers) {
     const port = await freePort();
     const manifests = readManifests(provider).map((m) => pointed(m, `https://127.0.0.1:${port}`, caBundle));
-    definitions.push(...manifests.filter((m) => m["kind"] === "CustomResourceDefinition"));
     await apply(k, manifests);
-    running.push(start(provider, place, { port, certificates }));
+    prepared.push({
+      definitions: manifests.filter((m) => m["kind"] === "CustomResourceDefinition"),
+      async start() {
+        const running = start(provider, place, { port, certificates });
+        await running.until(/Serving webhook server/, 90_000);
+        return running;
+      },
+    });
   }
+  return prepared;
+}
+
+export async function installManagers(k: Kubectl, place: Place, more: readonly MoreProvider[] = []): Promise<Managers> {
+  await apply(k, infrastructure);
+  const providers = await prepareProviders(k, place, [...ownProviders(place.programs), ...more]);
   await k.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
-  await Promise.all(running.map((one) => one.until(/Serving webhook server/, 90_000)));
-  return { running, definitions };
+  const running = await Promise.all(providers.map((one) => one.start()));
+  return { running, definitions: [...infrastructure, ...providers.flatMap(({ definitions }) => definitions)] };
 }
 
 export async function apply(k: Kubectl, items: readonly Json[]): Promise<void> {
@@ -124,7 +148,7 @@ function pointed(manifest: Json, base: string, caBundle: string): Json {
 
 function start(
   { programs, name, flags }: MoreProvider,
-  place: Place,
+  place: Pick<Place, "kubeconfig">,
   { port, certificates }: { port: number; certificates: string },
 ): Running {
   const all = {

@@ -119,7 +119,7 @@ export const rolloutStrategy = object(
         }),
         [
           {
-            rule: "!(has(self.maxSurge) && has(self.maxUnavailable) && self.maxSurge in [0, '0%'] && self.maxUnavailable in [0, '0%'])",
+            rule: "!(has(self.maxSurge) && has(self.maxUnavailable) && (self.maxSurge == 0 || self.maxSurge == '0%') && (self.maxUnavailable == 0 || self.maxUnavailable == '0%'))",
             message: "maxUnavailable must not be 0 when maxSurge is 0",
           },
         ],

@@ -141,12 +141,16 @@ function mirrored(type: string, condition: Condition | undefined, fallback: "Tru
   return { type, status: fallback, reason: fallback === "True" ? "Ready" : "NotReady" };
 }
 
-function controlPlaneInitialized({ cluster, controlPlane }: ClusterFacts): WantedCondition {
+/** The provider says so; without a provider, a Machine of the control plane has its Node. What was true once remains true. */
+export function hasControlPlane({ cluster, controlPlane, machines }: ClusterFacts): boolean {
+  if (cluster.status?.initialization?.controlPlaneInitialized === true) return true;
+  if (controlPlane) return controlPlane.object !== undefined && isControlPlaneInitialized(controlPlane.object);
+  return machinesByRole(machines).controlPlaneMachines.some(({ status }) => status?.nodeRef !== undefined);
+}
+
+function controlPlaneInitialized(facts: ClusterFacts): WantedCondition {
   const type = "ControlPlaneInitialized";
-  const before = cluster.status?.initialization?.controlPlaneInitialized === true;
-  if (before || (controlPlane?.object && isControlPlaneInitialized(controlPlane.object))) {
-    return { type, status: "True", reason: "Initialized" };
-  }
+  if (hasControlPlane(facts)) return { type, status: "True", reason: "Initialized" };
   const message = "The control plane has not responded yet";
   return { type, status: "False", reason: "NotInitialized", message };
 }

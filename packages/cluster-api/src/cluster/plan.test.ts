@@ -51,6 +51,18 @@ const bodies = (given: ClusterFacts) =>
   planCluster(given, now).steps.flatMap((s) => (s.do === "patch" ? [s.body] : []));
 
 describe("a Cluster", () => {
+  test.each([
+    ["a Node of a control-plane Machine", { "cluster.x-k8s.io/control-plane": "" }, { name: "n" }, true],
+    ["a control-plane Machine without a Node", { "cluster.x-k8s.io/control-plane": "" }, undefined, false],
+    ["a Node of a worker", {}, { name: "n" }, false],
+  ])("without a control-plane provider, %s initializes it: %#", (_, labels, nodeRef, expected) => {
+    const machine = { ...servingMachine("m"), status: nodeRef ? { nodeRef } : {} };
+    machine.metadata = { ...machine.metadata, labels: { ...machine.metadata.labels, ...labels } };
+    const { status } = planCluster(facts({ controlPlane: undefined, machines: [machine] }), now);
+    expect(status?.initialization?.controlPlaneInitialized).toBe(expected);
+    expect(getCondition(status?.conditions, "ControlPlaneInitialized")?.status).toBe(expected ? "True" : "False");
+  });
+
   test("owns its provider objects, and labels them", () => {
     const free = provider(OpenStackCluster, { metadata: { name: "demo", uid: "o" } });
     expect(bodies(facts({ infrastructure: free }))).toMatchObject([

@@ -3,7 +3,6 @@ import { ownerReference, type Plan, type PlannedEvent } from "@causeway/kubernet
 import {
   endpointOf,
   failureDomainsOf,
-  isControlPlaneInitialized,
   isProvisioned,
   replicaCountsOf,
   type Endpoint,
@@ -13,7 +12,7 @@ import { settleConditions } from "../objects/conditions.ts";
 import { metadataPatch } from "../objects/metadata.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import { patchStep, type ObjectStep } from "../objects/steps.ts";
-import { clusterConditions, machinesByRole, silenceAllowed } from "./conditions.ts";
+import { clusterConditions, hasControlPlane, machinesByRole, silenceAllowed } from "./conditions.ts";
 import { planClusterDeletion } from "./deletion.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
 import type { ClusterFacts } from "./facts.ts";
@@ -76,17 +75,13 @@ function missingEndpoint({ cluster, infrastructure, controlPlane }: ClusterFacts
 }
 
 /** What was true once remains true: a provider object that fails does not reset a cluster. */
-function initializationOf({
-  cluster,
-  infrastructure,
-  controlPlane,
-}: ClusterFacts): NonNullable<ClusterStatus["initialization"]> {
+function initializationOf(facts: ClusterFacts): NonNullable<ClusterStatus["initialization"]> {
+  const { cluster, infrastructure } = facts;
   const before = cluster.status?.initialization;
   const provisioned = infrastructure?.object !== undefined && isProvisioned(infrastructure.object);
-  const initialized = controlPlane?.object !== undefined && isControlPlaneInitialized(controlPlane.object);
   return {
     infrastructureProvisioned: before?.infrastructureProvisioned === true || provisioned,
-    controlPlaneInitialized: before?.controlPlaneInitialized === true || initialized,
+    controlPlaneInitialized: hasControlPlane(facts),
   };
 }
 

@@ -47,7 +47,9 @@ export function planMachine(facts: MachineFacts, now: number): MachinePlan {
 export function findNode(facts: MachineFacts): NodeFinding {
   const { machine, cluster, workload } = facts;
   const type = "NodeInspectionFailed";
-  if (!isTrue(cluster?.status?.conditions, "ControlPlaneInitialized")) {
+  // The first Node of a control plane without a provider is what initializes the Cluster.
+  const isFirst = machine.metadata.labels?.[labels.controlPlane] !== undefined && workload.reach === "connected";
+  if (!isFirst && !isTrue(cluster?.status?.conditions, "ControlPlaneInitialized")) {
     return { reason: "InspectionFailed", message: "Waiting for the control plane to be initialized", unknown: true };
   }
   const providerID = machine.spec.providerID;

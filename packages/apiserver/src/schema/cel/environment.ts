@@ -48,7 +48,7 @@ function once<T>(make: () => T): () => T {
 
 function registerLibraries(): CelEnvironment {
   const environment = new Environment({
-    homogeneousAggregateLiterals: false,
+    homogeneousAggregateLiterals: true,
     enableOptionalTypes: true,
     limits: { maxAstNodes: 10_000, maxDepth: 100 },
   });

@@ -1,0 +1,72 @@
+import { ownProviders, prepareProviders } from "../../programs/cluster-api/install.ts";
+import type { Kubectl } from "../../programs/kubectl/kubectl.ts";
+import { launch, type Running } from "../../programs/run.ts";
+import { freePorts } from "../../support/free-ports.ts";
+import { CAUSEWAY, type Side } from "../load-balancer/controllers.ts";
+
+export interface ManagerPlace {
+  /** Cluster-wide. */
+  readonly kubectl: Kubectl;
+  readonly kubeconfig: string;
+  readonly dir: string;
+}
+
+/** Where upstream's programs are, and how often CAPO reads everything again ("60s"); undefined: its default of ten minutes. */
+export interface UpstreamPlace {
+  readonly clusterApi: string;
+  readonly capo: string;
+  readonly syncPeriod: string | undefined;
+}
+
+/** Applies the CRDs of one side; returns how its managers start: Cluster API's core and the OpenStack provider, a process each. */
+export function prepareManagers(
+  side: Side,
+  place: ManagerPlace,
+  upstream: UpstreamPlace | undefined,
+): Promise<() => Promise<readonly Running[]>> {
+  if (side === "ours") return prepareOurs(place);
+  if (upstream === undefined) throw new Error("upstream's programs are not built");
+  return prepareUpstream(place, upstream);
+}
+
+/** Each start uses the same ports, which conversion webhooks in the CRDs name. */
+async function prepareOurs({ kubeconfig }: ManagerPlace): Promise<() => Promise<readonly Running[]>> {
+  const [core = 0, provider = 0] = await freePorts(2);
+  const common = [`--kubeconfig=${kubeconfig}`, "--install-crds", "--log-level=info"];
+  return async () => {
+    const first = launch(CAUSEWAY, [
+      "run",
+      "cluster-api",
+      ...common,
+      "--providers=core",
+      `--webhook-port=${core}`,
+      "--bind-address=127.0.0.1",
+      "--diagnostics-port=0",
+      "--leader-elect=false",
+    ]);
+    await first.until(/working with the kinds/, 60_000);
+    const second = launch(CAUSEWAY, [
+      "run",
+      "cluster-api-openstack",
+      ...common,
+      `--webhook-port=${provider}`,
+      "--health-addr=0",
+      "--diagnostics-address=0",
+    ]);
+    await first.until(/OpenStackMachine/, 60_000);
+    return [first, second];
+  };
+}
+
+async function prepareUpstream(
+  { kubectl, kubeconfig, dir }: ManagerPlace,
+  { clusterApi, capo, syncPeriod }: UpstreamPlace,
+): Promise<() => Promise<readonly Running[]>> {
+  const flags = syncPeriod === undefined ? {} : { "sync-period": syncPeriod };
+  const providers = await prepareProviders(kubectl, { kubeconfig, dir }, [
+    ...ownProviders(clusterApi, ["core"]),
+    { programs: capo, name: "capo", needs: ["orc"], flags },
+  ]);
+  await kubectl.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
+  return () => Promise.all(providers.map((one) => one.start()));
+}

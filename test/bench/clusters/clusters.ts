@@ -1,0 +1,53 @@
+import { credentialsManifest, credentialsOf, MachineDeployment, managedClusterManifests } from "@causeway/api";
+import type { Manifest } from "@causeway/api";
+import type { WholeSystem } from "./system.ts";
+
+const NAMESPACE = "default";
+export const MACHINES = 3;
+const VERSION = "v1.34.0";
+const AT_ONCE = 8;
+const LOOK = 500;
+
+/** What `causeway cluster create` makes: a hosted control plane and three workers on a network of their own. */
+function manifestsOf(name: string, cloudsYaml: string): readonly Manifest[] {
+  const place = { namespace: NAMESPACE, name };
+  const machine = { flavor: { filter: { name: "m1.small" } }, image: { filter: { name: "cirros" } } };
+  return [
+    credentialsManifest(place, cloudsYaml),
+    ...managedClusterManifests({
+      ...place,
+      controlPlane: { version: VERSION },
+      infrastructure: {
+        identityRef: { type: "Secret", name: credentialsOf(name), cloudName: "simulator" },
+        managedSubnets: [{ cidr: "10.6.0.0/24", dnsNameservers: ["9.9.9.9"] }],
+        managedSecurityGroups: { allowAllInClusterTraffic: true },
+        apiServer: { enableFloatingIP: false, managedLoadBalancer: { enabled: false } },
+      },
+      podCidr: "10.244.0.0/16",
+      serviceCidr: "10.96.0.0/12",
+      pools: [{ name: `${name}-workers`, version: VERSION, replicas: MACHINES, machine }],
+    }),
+  ];
+}
+
+/** Creates so many clusters at once. */
+export async function createClusters({ client, cloudsYaml }: WholeSystem, count: number): Promise<void> {
+  const left = Array.from({ length: count }, (_, i) => `c${i}`);
+  const one = async (): Promise<void> => {
+    for (let name = left.shift(); name !== undefined; name = left.shift())
+      for (const { type, object } of manifestsOf(name, cloudsYaml)) await client.create(type, object);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+}
+
+/** Waits until so many clusters have all of their machines Ready, as Nodes. @throws after `limit` seconds, with how many there are */
+export async function untilRunning({ client }: WholeSystem, count: number, limit: number): Promise<void> {
+  const end = performance.now() + limit * 1000;
+  for (;;) {
+    const { items } = await client.list(MachineDeployment, { namespace: NAMESPACE });
+    const running = items.filter(({ status }) => status?.readyReplicas === MACHINES).length;
+    if (running === count) return;
+    if (performance.now() > end) throw new Error(`${running} of ${count} clusters run after ${limit} s`);
+    await new Promise((done) => setTimeout(done, LOOK));
+  }
+}

@@ -1,0 +1,95 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
+import { causeway, type Started } from "../../support/processes.ts";
+import { costOf, proportionalMiB, type Cost } from "../apiserver/subject.ts";
+
+const READY = 60_000;
+const UNLIMITED = [
+  "instances",
+  "cores",
+  "ram",
+  "network",
+  "subnet",
+  "router",
+  "port",
+  "security_group",
+  "security_group_rule",
+  "floatingip",
+] as const;
+
+/** `causeway up` in a process of its own: management, tenants, controllers, the simulated cloud and its machines. */
+export interface WholeSystem {
+  readonly client: KubernetesClient;
+  /** For the clusters' credentials. */
+  readonly cloudsYaml: string;
+  /** Of the process and all below it; memory that several share is counted once. */
+  cost(): Cost;
+  /** Processes, the first included. */
+  processes(): number;
+  close(): Promise<void>;
+}
+
+/** Starts it on a new folder in `base`, without limits in the project. */
+export async function startWhole(base: string): Promise<WholeSystem> {
+  const state = mkdtempSync(join(base, "state-"));
+  const args = ["up", "--state", state, "--advertise-address", "127.0.0.1", "--log-level", "warn"];
+  const system: Started = causeway(args);
+  const close = async (): Promise<void> => {
+    await system.stop("SIGKILL");
+    rmSync(state, { recursive: true, force: true });
+  };
+  try {
+    await system.until(/management API \S+\n/, READY);
+    const cloudsYaml = readFileSync(join(state, "clouds.yaml"), "utf8");
+    await withoutLimits(cloudsYaml);
+    const client = createClient(loadKubeconfig({ path: join(state, "management.kubeconfig") }), { userAgent: "bench" });
+    const family = (): { pid: number }[] => familyOf(system.child.pid ?? 0).map((pid) => ({ pid }));
+    return {
+      client,
+      cloudsYaml,
+      cost: () => ({ ...costOf({ processes: family() }), memoryMiB: proportionalMiB(family()) }),
+      processes: () => family().length,
+      async close() {
+        await client.close();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function withoutLimits(cloudsYaml: string): Promise<void> {
+  const url = /auth_url: (\S+)/.exec(cloudsYaml)?.[1] ?? "";
+  const limits = Object.fromEntries(UNLIMITED.map((resource) => [resource, -1]));
+  const response = await fetch(`${new URL(url).origin}/_control/quotas`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ project: "demo", limits }),
+  });
+  if (!response.ok) throw new Error(`the cloud refused the quota: ${response.status} ${await response.text()}`);
+}
+
+/** A process and all below it that run. */
+function familyOf(root: number): readonly number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const parent = parentOf(name);
+    if (parent !== undefined) parents.set(Number(name), parent);
+  }
+  const family = [root];
+  for (const pid of family) for (const [child, parent] of parents) if (parent === pid) family.push(child);
+  return family;
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "");
+    return Number(fields.split(" ")[1]);
+  } catch {
+    return undefined;
+  }
+}
