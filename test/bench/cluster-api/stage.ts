@@ -164,9 +164,9 @@ export class Stage {
   }
 
   cost(): Cost {
-    for (const { child, output } of this.#managers)
-      if (child.exitCode !== null || child.signalCode !== null)
-        throw new Error(`a manager ended:\n${output().slice(-3000)}`);
+    for (const manager of this.#managers)
+      if (manager.child.exitCode !== null || manager.child.signalCode !== null)
+        throw new Error(`a manager ended:\n${manager.output().slice(-3000)}`);
     return costOf({ processes: this.#managers.flatMap(({ child }) => (child.pid === undefined ? [] : [child])) });
   }
 
