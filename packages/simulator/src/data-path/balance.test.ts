@@ -7,10 +7,19 @@ import { forwardedHeaders, returnedHeaders } from "./http-messages.ts";
 import type { Backend, BackendMember, Frontend } from "./model.ts";
 
 const member = (id: string, more: Partial<BackendMember> = {}): BackendMember => {
-  return { id, address: "10.0.0.1", port: 80, weight: 1, backup: false, down: false, ...more };
+  const place = { address: "10.0.0.1", port: 80 };
+  return { id, ...place, weight: 1, backup: false, down: false, probed: place, ...more };
 };
 const pool = (algorithm: string, members: readonly BackendMember[]): Backend => {
-  return { id: "p", algorithm, persistence: undefined, proxyProtocol: undefined, tls: undefined, members };
+  return {
+    id: "p",
+    algorithm,
+    persistence: undefined,
+    proxyProtocol: undefined,
+    tls: undefined,
+    members,
+    monitor: undefined,
+  };
 };
 const chosen = (backend: Backend, times: number): string => {
   const memory = new PoolMemory();

@@ -13,14 +13,17 @@ import { serverFor, type MadeServer } from "./listener-servers.ts";
 import type { Backend, Frontend } from "./model.ts";
 import { openSocket } from "./open-socket.ts";
 import { joinSockets, type ProxyContext } from "./proxy-context.ts";
+import { Probes } from "./probes.ts";
 import { readFrontends } from "./read-frontends.ts";
 
 export interface DataPathParts {
   readonly state: BalancerState;
   readonly keys: KeyTables;
   readonly floatingIps: Table<FloatingIp>;
-  /** What else decides: its identity changes with it. */
-  readonly outcomes: () => unknown;
+  /** What else decides: the identity of one of them changes with it. */
+  readonly outcomes: () => readonly unknown[];
+  /** Takes the ids of the members that do not respond to their monitors. */
+  readonly report: (down: readonly string[]) => void;
 }
 
 /** Where a listener's address is on this machine. */
@@ -67,11 +70,16 @@ export class DataPath {
   readonly #memory = new Map<string, PoolMemory>();
   readonly #connections = new Connections();
   readonly #opening = new Set<Promise<void>>();
+  readonly #probes: Probes;
   #seen: readonly unknown[] = [];
   #isClosed = false;
 
   constructor(parts: DataPathParts) {
     this.#parts = parts;
+    this.#probes = new Probes(this.table, (down) => {
+      parts.report(down);
+      this.refresh();
+    });
   }
 
   /** Takes what has changed in the cloud. Costs nothing where nothing has. */
@@ -89,13 +97,14 @@ export class DataPath {
     this.#byListener.clear();
     for (const each of [...this.#frontends.values()].flat()) this.#byListener.set(each.id, each);
     this.#serve();
+    this.#probes.follow(this.#byListener.values());
   }
 
   #hasChanged(): boolean {
     const { state, keys, floatingIps, outcomes } = this.#parts;
     const { loadBalancers, listeners, pools, members, monitors, policies, rules } = state;
     const tables = [loadBalancers, listeners, pools, members, monitors, policies, rules, floatingIps];
-    const now = [...tables.map((table) => table.all()), keys.secrets.all(), keys.containers.all(), outcomes()];
+    const now = [...tables.map((table) => table.all()), keys.secrets.all(), keys.containers.all(), ...outcomes()];
     const changed = now.some((value, i) => value !== this.#seen[i]);
     this.#seen = now;
     return changed;
@@ -208,6 +217,7 @@ export class DataPath {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#probes.close();
     for (const [key, open] of this.#open) this.#close(key, open);
     await Promise.all(this.#opening);
     this.#connections.destroyAll();

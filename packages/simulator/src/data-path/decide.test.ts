@@ -77,6 +77,7 @@ const backend = (id: string): Backend => {
     proxyProtocol: undefined,
     tls: undefined,
     members: [],
+    monitor: undefined,
   };
 };
 const always = rule("PATH", "STARTS_WITH", "/");

@@ -63,6 +63,7 @@ export interface Backend {
   readonly proxyProtocol: 1 | 2 | undefined;
   readonly tls: { readonly clientRef: string | undefined; readonly caRef: string | undefined } | undefined;
   readonly members: readonly BackendMember[];
+  readonly monitor: Monitor | undefined;
 }
 
 export interface BackendMember {
@@ -73,4 +74,22 @@ export interface BackendMember {
   readonly backup: boolean;
   /** Disabled, or its monitor has found it down. */
   readonly down: boolean;
+  /** Where its monitor sends requests: the member, unless it has a place of its own. */
+  readonly probed: { readonly address: string; readonly port: number };
+}
+
+/** What a health monitor sends, and what it makes of the responses. */
+export interface Monitor {
+  readonly type: "TCP" | "HTTP" | "HTTPS" | "TLS-HELLO";
+  /** Milliseconds between two probes of a member, and for one. */
+  readonly delay: number;
+  readonly timeout: number;
+  /** So many successes make a member that was down usable; so many failures take it out. */
+  readonly rise: number;
+  readonly fall: number;
+  readonly method: string;
+  readonly path: string;
+  readonly version: "1.0" | "1.1";
+  readonly host: string | undefined;
+  readonly codes: ReadonlySet<number>;
 }

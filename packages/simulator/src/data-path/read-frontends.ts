@@ -2,6 +2,7 @@ import { driverOf } from "../load-balancing/drivers.ts";
 import type { BalancerState, L7Policy, Listener, LoadBalancer, Pool, Resource } from "../load-balancing/resources.ts";
 import { memberStatus } from "../load-balancing/views.ts";
 import type { Backend, Frontend, Policy, PolicyAction } from "./model.ts";
+import { monitorOf } from "./read-monitor.ts";
 
 const protocols = ["TCP", "HTTP", "HTTPS", "TERMINATED_HTTPS"] as const;
 const actions = ["REJECT", "REDIRECT_TO_URL", "REDIRECT_PREFIX", "REDIRECT_TO_POOL"] as const;
@@ -97,6 +98,7 @@ function backendOf(state: BalancerState, id: string | null): Backend | undefined
       ? { clientRef: pool.tls_container_ref ?? undefined, caRef: pool.ca_tls_container_ref ?? undefined }
       : undefined,
     members: membersOf(state, pool),
+    monitor: monitorOf(state.monitors.by("pool_id", pool.id).find(isConfigured)),
   };
 }
 
@@ -113,5 +115,9 @@ function membersOf(state: BalancerState, pool: Pool): Backend["members"] {
       weight: driverOf(provider) === "ovn" ? 1 : member.weight,
       backup: member.backup,
       down: !member.admin_state_up || memberStatus(state, member) === "ERROR",
+      probed: {
+        address: member.monitor_address ?? member.address,
+        port: member.monitor_port ?? member.protocol_port,
+      },
     }));
 }

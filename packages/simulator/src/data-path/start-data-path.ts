@@ -11,7 +11,10 @@ export function startDataPath(kernel: OwnedKernel, links: NetworkLinks): DataPat
     state: balancerState(kernel, links),
     keys: keyTables(kernel),
     floatingIps: kernel.table<FloatingIp>("floatingip", ["port_id"]),
-    outcomes: () => kernel.settings.outcomes,
+    outcomes: () => [kernel.settings.outcomes, kernel.settings.measured],
+    report: (down) => {
+      kernel.settings.measured = down.map((name) => ({ operation: "member.health", name, outcome: "error" }));
+    },
   });
   kernel.onFlush(() => dataPath.refresh());
   return dataPath;

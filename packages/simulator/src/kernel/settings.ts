@@ -64,6 +64,8 @@ interface QuotaRow {
 export class Settings {
   readonly delays: Map<string, number>;
   outcomes: readonly OutcomeRule[] = [];
+  /** What the cloud has found out by itself; what is ordered comes first. */
+  measured: readonly OutcomeRule[] = [];
   readonly #quotas: Table<QuotaRow>;
 
   constructor(quotas: Table<QuotaRow>, delays: Readonly<Record<string, number>>) {
@@ -87,10 +89,9 @@ export class Settings {
   }
 
   outcome(operation: string, names: readonly string[]): Outcome {
-    const rule = this.outcomes.find(
-      (r) => matches(r.operation, operation) && (r.name === undefined || names.includes(r.name)),
-    );
-    return rule?.outcome ?? "ok";
+    const applies = (r: OutcomeRule): boolean =>
+      matches(r.operation, operation) && (r.name === undefined || names.includes(r.name));
+    return (this.outcomes.find(applies) ?? this.measured.find(applies))?.outcome ?? "ok";
   }
 }
 

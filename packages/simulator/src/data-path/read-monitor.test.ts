@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { expectedCodes } from "./read-monitor.ts";
+
+test.each([
+  ["200", [200]],
+  ["200,202", [200, 202]],
+  ["200-204", [200, 201, 202, 203, 204]],
+  ["200, 301-302", [200, 301, 302]],
+  ["", [0]],
+  ["x", []],
+])("expected codes %j", (text, codes) => {
+  expect([...expectedCodes(text)]).toEqual(codes);
+});
+
+test("a range has an end", () => {
+  expect(expectedCodes("1-999999999").size).toBe(500);
+});
