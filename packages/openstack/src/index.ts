@@ -11,6 +11,7 @@ export type * from "./types/network-extensions.ts";
 export type * as Identity from "./types/identity.ts";
 export type * as KeyManager from "./types/key-manager.ts";
 export type * as Placement from "./types/placement.ts";
+export type * as ObjectStore from "./types/object-store.ts";
 export type * as Orchestration from "./types/orchestration.ts";
 export type * as ContainerInfrastructure from "./types/container-infrastructure.ts";
 export type * as Dns from "./types/dns.ts";

@@ -25,6 +25,7 @@ import { createKeyManagerService } from "./key-manager/service.ts";
 import { createKernel, type OwnedKernel } from "./kernel/kernel.ts";
 import { createLoadBalancingService } from "./load-balancing/index.ts";
 import { createNetworkService, seedNetwork } from "./network/index.ts";
+import { createObjectStoreService } from "./object-store/service.ts";
 import { createOrchestrationService } from "./orchestration/service.ts";
 import { createContainerInfraService, magnumControl } from "./container-infra/service.ts";
 import { createPlacementService } from "./placement/service.ts";
@@ -131,6 +132,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, handles: Handles
     { root: "/volume", service: storage },
     { root: "/placement", service: createPlacementService(kernel) },
     { root: "/key-manager", service: createKeyManagerService(kernel) },
+    { root: "/object-store", service: createObjectStoreService(kernel) },
     { root: "/orchestration", service: createOrchestrationService(kernel, ask) },
   );
   if (handles.heatMagnum) mounted.push({ root: "/container-infra", service: createContainerInfraService(kernel) });

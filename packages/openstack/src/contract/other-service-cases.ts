@@ -182,6 +182,35 @@ export const otherServiceCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "objects are stored with their checksums, listed in the order of their names, and deleted",
+    needs: { services: ["object-store"] },
+    async run({ cloud: { objectStore }, name, cleanup }) {
+      const container = name("container");
+      cleanup(() => objectStore.deleteContainer(container));
+      await failsWith(objectStore.objects(container), "OPENSTACK_NOT_FOUND");
+      await objectStore.createContainer(container);
+      await objectStore.createContainer(container);
+      const content = Uint8Array.from([0, 255, 1, 254]);
+      const names = ["b/2", "b/1", "a ü%/x", "b/10"];
+      cleanup(async () => {
+        for (const each of names) await objectStore.delete(container, each);
+      });
+      for (const each of names) await objectStore.put(container, each, content);
+      assert.deepEqual(await objectStore.get(container, "a ü%/x"), content);
+      assert.equal(await objectStore.get(container, "b/3"), undefined);
+      const listed = async (listing: object) =>
+        (await objectStore.objects(container, listing)).map((each) => each.name);
+      assert.deepEqual(await listed({}), ["a ü%/x", "b/1", "b/10", "b/2"]);
+      assert.deepEqual(await listed({ prefix: "b/", marker: "b/1", limit: 1 }), ["b/10"]);
+      await objectStore.put(container, "b/1", Uint8Array.from([7]));
+      assert.equal((await objectStore.objects(container, { prefix: "b/1" }))[0]?.bytes, 1);
+      await failsWith(objectStore.deleteContainer(container), "OPENSTACK_CONFLICT");
+      await objectStore.delete(container, "b/1");
+      await objectStore.delete(container, "b/1");
+      assert.equal(await objectStore.get(container, "b/1"), undefined);
+    },
+  },
+  {
     name: "a stack is created from a template, lists its resources and outputs, and is deleted with them",
     needs: { services: ["orchestration"], templates: true },
     async run(context) {

@@ -12,6 +12,7 @@ import { createImageService } from "./image.ts";
 import { createKeyManagerService } from "./key-manager.ts";
 import { createLoadBalancingService } from "./load-balancing.ts";
 import { createNetworkService } from "./network.ts";
+import { createObjectStoreService } from "./object-store.ts";
 import { createOrchestrationService } from "./orchestration.ts";
 import { createPlacementService } from "./placement.ts";
 import { createSharedFileSystemService } from "./shared-file-system.ts";
@@ -26,6 +27,7 @@ type ServiceField =
   | "keyManager"
   | "loadBalancing"
   | "network"
+  | "objectStore"
   | "orchestration"
   | "placement"
   | "sharedFileSystem";
@@ -50,6 +52,7 @@ export function createServices(cloud: Omit<Cloud, ServiceField>, parts: ServiceP
     keyManager: () => createKeyManagerService(client("key-manager")),
     loadBalancing: () => createLoadBalancingService(client("load-balancer")),
     network: () => createNetworkService(client("network")),
+    objectStore: () => createObjectStoreService(client("object-store")),
     orchestration: () => createOrchestrationService(client("orchestration")),
     placement: () => createPlacementService(client("placement")),
     sharedFileSystem: () => createSharedFileSystemService(client("shared-file-system")),

@@ -71,6 +71,7 @@ export function baseUrl(service: ServiceName, endpoint: string): string {
     case "shared-file-system":
     case "placement":
     case "orchestration":
+    case "object-store":
       return url;
   }
 }

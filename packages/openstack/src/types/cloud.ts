@@ -8,6 +8,7 @@ import type { DnsService } from "./dns.ts";
 import type { IdentityService } from "./identity.ts";
 import type { ImageService } from "./image.ts";
 import type { KeyManagerService } from "./key-manager.ts";
+import type { ObjectStoreService } from "./object-store.ts";
 import type { OrchestrationService } from "./orchestration.ts";
 import type { PlacementService } from "./placement.ts";
 import type { SharedFileSystemService } from "./shared-file-system.ts";
@@ -119,6 +120,7 @@ export interface Cloud {
   readonly sharedFileSystem: SharedFileSystemService;
   readonly keyManager: KeyManagerService;
   readonly placement: PlacementService;
+  readonly objectStore: ObjectStoreService;
   readonly orchestration: OrchestrationService;
   readonly containerInfrastructure: ContainerInfrastructureService;
   readonly dns: DnsService;

@@ -8,6 +8,7 @@ export type ServiceName =
   | "block-storage"
   | "shared-file-system"
   | "key-manager"
+  | "object-store"
   | "placement"
   | "orchestration"
   | "container-infrastructure-management"
