@@ -89,7 +89,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "identity",
     "cloud image",
     "compute",
-    "shares key-manager orchestration container-infra",
+    "shares key-manager object-store orchestration container-infra",
     "network",
     "load-balancing placement storage",
     "data-path",

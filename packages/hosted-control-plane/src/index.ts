@@ -2,6 +2,8 @@ export { createEmbeddedRuntime, type EmbeddedRuntimeOptions } from "./embedded.t
 export { createProcessRuntime, type ProcessRuntime, type ProcessRuntimeOptions } from "./process/process-runtime.ts";
 export { createPodsRuntime, type PodsRuntime, type PodsRuntimeOptions } from "./pods/pods-runtime.ts";
 export type { PodsSettings, TunnelSettings, VersionImages } from "./pods/options.ts";
+export { createBackups, type Backups } from "./backup/backups.ts";
+export type { ObjectStore } from "./backup/store.ts";
 export { installedVersions } from "./process/programs.ts";
 export { createRuntimes, type RuntimesOptions } from "./runtimes.ts";
 export { createHostedControlPlane, type HostedControlPlaneOptions } from "./controlplane/controller.ts";

@@ -1,5 +1,6 @@
 import type { KeyPair } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
+import type { BackupSpec, RestoreSpec } from "./backup/backups.ts";
 
 /** As in spec.runtime of a HostedControlPlane. */
 export type RuntimeName = "Embedded" | "Process" | "Pods";
@@ -34,6 +35,10 @@ export interface ControlPlaneSpec {
   readonly replicas: number;
   /** Settings of runtime Pods. */
   readonly pods?: HostedControlPlane["spec"]["pods"];
+  /** How it is backed up. Runtime Pods only. */
+  readonly backup?: BackupSpec;
+  /** It is created from a backup. Runtime Pods only. */
+  readonly restore?: RestoreSpec;
   /** It served before: its data exists, and is never replaced by nothing. */
   readonly initialized?: true;
 }
@@ -99,9 +104,21 @@ export interface ControlPlaneState {
   readonly problem?: ControlPlaneProblem;
   /** Of API servers. Default: one, ready when the control plane is. */
   readonly replicas?: { readonly total: number; readonly ready: number; readonly updated: number };
+  readonly backup?: BackupState;
   /** Its removal began and has not ended. */
   readonly removing?: true;
   readonly parked?: { readonly until: number; readonly reason: string };
+}
+
+/** What there is to restore a control plane from. Times are milliseconds since epoch. */
+export interface BackupState {
+  readonly folder: string;
+  readonly points: number;
+  readonly oldest?: number;
+  readonly newest?: number;
+  readonly newestFull?: number;
+  /** Why no point was taken when one was due. */
+  readonly problem?: ControlPlaneProblem;
 }
 
 /** Why a control plane is not as requested. */

@@ -59,6 +59,19 @@ const specRules = [
       "only runtime Pods runs more than one API server for a control plane: set runtime to Pods, or replicas to 1",
   },
   { rule: `(${isPods}) || !has(self.pods)`, message: "spec.pods needs runtime Pods" },
+  {
+    rule: `(${isPods}) || !(has(self.backup) || has(self.restore))`,
+    message:
+      "spec.backup and spec.restore need runtime Pods; `causeway backup` has all control planes of other runtimes",
+  },
+  {
+    rule: "has(self.restore) || !has(oldSelf.restore)",
+    message: "spec.restore says what the control plane was created from, and stays",
+  },
+  {
+    rule: "!has(self.restore) || has(oldSelf.restore)",
+    message: "a control plane is restored when it is created: create another one with spec.restore",
+  },
 ];
 
 const podsSettings = object(
@@ -240,6 +253,43 @@ const hostedControlPlaneSpec = object({
     ),
   ),
   pods: optional(podsSettings),
+  backup: optional(
+    object(
+      {
+        fullEveryHours: optional(
+          int32({ minimum: 1, maximum: 720, description: "Hours between two backups of all data. Default: 24." }),
+        ),
+        changesEverySeconds: optional(
+          int32({
+            minimum: 10,
+            maximum: 86_400,
+            description: "Seconds between two backups of what changed: to these moments one can restore. Default: 300.",
+          }),
+        ),
+        keepDays: optional(
+          int32({ minimum: 1, maximum: 3650, description: "How many days back one can restore. Default: 7." }),
+        ),
+      },
+      { description: "Backs its data and keys up to the operator's object store. Only with runtime Pods." },
+    ),
+  ),
+  restore: optional(
+    immutable(
+      object(
+        {
+          from: text(1, 300, {
+            pattern: "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[0-9a-zA-Z-]+$",
+            description:
+              "NAME/UID of the control plane that was backed up, in a namespace of the same name: the end of its status.backup.folder.",
+          }),
+          at: optional(
+            instant({ description: "The newest backup from then or before is restored. Default: the newest." }),
+          ),
+        },
+        { description: "Created from a backup, with its keys. Only with runtime Pods, and only when it is created." },
+      ),
+    ),
+  ),
   worker: optional(
     oneOf(["Shared", "Own"], {
       description:
@@ -268,6 +318,7 @@ const {
   replicas: _replicas,
   endpoint: _endpoint,
   datastore: _datastore,
+  restore: _restore,
   ...templateFields
 } = hostedControlPlaneSpec.properties;
 /** What a template may say: version and replicas come from the topology, endpoint and datastore belong to one control plane. */
@@ -290,6 +341,20 @@ const hostedControlPlaneStatus = object({
         stage: optional(oneOf(["Reserve", "Follow", "Serve"], { description: "The stage in force." })),
       },
       { description: "Of a control plane that joins an etcd." },
+    ),
+  ),
+  backup: optional(
+    object(
+      {
+        folder: optional(
+          text(1, 512, { description: "NAMESPACE/NAME/UID: where the backups are in the object store." }),
+        ),
+        points: optional(int32({ description: "Moments that one can restore to." })),
+        oldest: optional(instant({ description: "Of the oldest backup." })),
+        newest: optional(instant({ description: "Of the newest backup." })),
+        newestFull: optional(instant({ description: "Of the newest backup of all data." })),
+      },
+      { description: "What there is to restore from." },
     ),
   ),
   versions: versionCounts(32),

@@ -13,6 +13,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { HostedControlPlane } from "@causeway/api";
+import type { Backups } from "../backup/backups.ts";
 import type { ControlPlaneRuntime } from "../runtime.ts";
 import { gather, openInformers, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -22,6 +23,8 @@ import type { Step } from "./steps.ts";
 export interface HostedControlPlaneOptions {
   readonly informers: Informers;
   readonly runtime: ControlPlaneRuntime;
+  /** Where control planes are restored from. Undefined: none is restored here. */
+  readonly backups?: Backups;
   /** The host that nodes reach control planes at, when the object names none; undefined: not known yet. */
   readonly advertise: (object: HostedControlPlane) => Promise<string | undefined>;
   readonly events: EventRecorder;
@@ -40,7 +43,8 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
 } {
   const { informers, runtime, events, clock, log } = options;
   const from = { ...openInformers(informers), runtime, advertise: options.advertise };
-  const using = { client: informers.client, runtime, clock, events };
+  const { backups } = options;
+  const using = { client: informers.client, runtime, clock, events, ...(backups ? { backups } : {}) };
   const road: Road<Observed, Step, ObjectStatus> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,

@@ -10,15 +10,21 @@ import {
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { HostedControlPlane } from "@causeway/api";
+import type { Backups } from "../backup/backups.ts";
+import { restoredRoots } from "../backup/secrets.ts";
+import { notOffered } from "../backup/store.ts";
 import type { ControlPlaneRuntime } from "../runtime.ts";
 import { clusterName, runtimeId, type Observed } from "./gather.ts";
 import { adminKubeconfig } from "./kubeconfig.ts";
+import { restoreOf } from "./backup-spec.ts";
 import { finalizer, secretFinalizer } from "./plan.ts";
 import type { RootPurpose, Step } from "./steps.ts";
 
 export interface PerformWith {
   readonly client: KubernetesClient;
   readonly runtime: ControlPlaneRuntime;
+  /** Undefined: none is restored here. */
+  readonly backups?: Backups;
   readonly clock: Clock;
   readonly events: EventRecorder;
 }
@@ -61,6 +67,19 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
   }
 }
 
+/** Of a control plane that is created from a backup: the root that its nodes and tokens know. */
+async function rootOf(
+  { backups, clock }: PerformWith,
+  { object, cluster }: Observed,
+  purpose: RootPurpose,
+  signal: AbortSignal,
+): Promise<KeyPair> {
+  const restore = restoreOf(object);
+  if (restore === undefined) return newRoot(purpose, clusterName(object, cluster), clock.now());
+  if (backups === undefined) throw notOffered();
+  return restoredRoots(await backups.secrets(restore, signal))[purpose];
+}
+
 /** The "sa" pair is a bare key: tls.crt holds the public half, as kubeadm's sa.pub does. */
 async function newRoot(purpose: RootPurpose, cluster: string, now: number): Promise<KeyPair> {
   if (purpose !== "sa")
@@ -99,7 +118,7 @@ async function createRoot(
   purpose: RootPurpose,
   signal: AbortSignal,
 ): Promise<void> {
-  const pair = await newRoot(purpose, clusterName(observed.object, observed.cluster), using.clock.now());
+  const pair = await rootOf(using, observed, purpose, signal);
   const secret = {
     ...secretOf(observed, purpose),
     data: { "tls.crt": encode(pair.certificate), "tls.key": encode(pair.key) },

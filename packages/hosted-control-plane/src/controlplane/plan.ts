@@ -8,6 +8,7 @@ import type {
   ControlPlaneSpec,
   ControlPlaneState,
 } from "../runtime.ts";
+import { backedUp, backupOf, backupStatus, restoreOf } from "./backup-spec.ts";
 import { runtimeId, type Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
@@ -59,6 +60,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
         initialization(observed),
         availability(observed),
         ...upToDate(observed),
+        ...backedUp(object, observed.state?.backup, now),
       ),
     ),
     ...waiting(observed, now),
@@ -152,7 +154,13 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     ...joinOf(observed),
     worker: object.spec.worker === "Own" ? "own" : "shared",
     ...podsOf(observed),
+    ...backupsOf(observed),
   };
+}
+
+function backupsOf({ object }: Observed): Pick<ControlPlaneSpec, "backup" | "restore"> {
+  const [backup, restore] = [backupOf(object), restoreOf(object)];
+  return { ...(backup === undefined ? {} : { backup }), ...(restore === undefined ? {} : { restore }) };
 }
 
 /** What only runtime Pods reads. */
@@ -338,6 +346,7 @@ function status(observed: Observed, conditions: Condition[]): HostedControlPlane
     upToDateReplicas: replicas.updated,
     initialization: { controlPlaneInitialized: initialized || ready },
     ...runtimeStatus(observed),
+    ...backupStatus(state?.backup),
     ...(state?.join === undefined ? {} : { datastore: state.join }),
     ...(state?.ready === true
       ? { version: state.version, endpoint: state.endpoint, limits: state.limits }

@@ -24,6 +24,8 @@ export interface Observed {
   readonly hasEtcdUser: boolean;
   /** The URL at which this process created what machines need to join. */
   readonly joinedAt: string | undefined;
+  /** This process restored its data. */
+  readonly restored: boolean;
   readonly neighbours: Neighbours;
 }
 
@@ -42,11 +44,12 @@ export interface Tenant {
   readonly namespaceName: string;
   readonly joinedAt: string | undefined;
   readonly hasEtcdUser: boolean;
+  readonly restored: boolean;
 }
 
 export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSignal): Promise<Observed> {
   const { cluster, settings, readSecret } = from;
-  const { spec, namespaceName, joinedAt, hasEtcdUser } = tenant;
+  const { spec, namespaceName, joinedAt, hasEtcdUser, restored } = tenant;
   const objects = cluster.objects.flatMap((informer) => informer.list(namespaceName));
   const secretName = spec.pods?.cloudConfigSecret;
   const secret =
@@ -62,6 +65,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     joinedAt,
     pool: from.pool(),
     hasEtcdUser,
+    restored,
     neighbours: neighboursOf(spec.id, {
       namespaces: cluster.namespaces.list(),
       requested: from.requested().map((each) => volumesOf({ spec: each })),

@@ -10,6 +10,9 @@ import {
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { namedMeta } from "./objects/meta.ts";
+import type { Backups } from "../backup/backups.ts";
+import { secretNamed } from "../backup/secrets.ts";
+import { notOffered } from "../backup/store.ts";
 import type { Observed } from "./gather.ts";
 import type { EtcdAdmin } from "./pool/etcd-admin.ts";
 import type { Credentials, Entry, Step } from "./steps.ts";
@@ -20,6 +23,8 @@ export interface PerformWith {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly etcd: EtcdAdmin;
+  /** Undefined: nothing is restored here. */
+  readonly backups?: Backups;
   /** Creates in the tenant what machines need to join. */
   readonly join: (step: Extract<Step, { type: "create-join-objects" }>, signal: AbortSignal) => Promise<void>;
   /** A step was performed that leaves nothing to see in the service cluster. */
@@ -67,6 +72,11 @@ export async function perform(
       await using.etcd.ensureUser(step.access, step.user, signal);
       using.done(step);
       return undefined;
+    case "restore":
+      if (using.backups === undefined) throw notOffered();
+      await using.backups.restore(step.from, step.keyspace, signal);
+      using.done(step);
+      return undefined;
     case "create-join-objects":
       await using.join(step, signal);
       using.done(step);
@@ -81,7 +91,7 @@ function withIdentity(object: KubeObject, { metadata: { uid } }: Namespace): Kub
 
 /** Another leader that was faster wins: its certificates are as good. */
 async function issue(
-  { client, clock }: PerformWith,
+  { client, clock, backups }: PerformWith,
   { credentials, replaces }: Extract<Step, { type: "issue" }>,
   { namespaceName }: PerformOn,
   signal: AbortSignal,
@@ -94,7 +104,7 @@ async function issue(
     kind: "Secret",
     metadata: { ...meta, annotations: { [inputsAnnotation]: credentials.inputs, ...renewal } },
     type: "Opaque",
-    data: await contentOf(credentials, now),
+    data: await contentOf(credentials, { now, backups, signal }),
   };
   try {
     if (replaces === undefined) await client.create(Secret, secret, { fieldManager, signal });
@@ -145,13 +155,19 @@ async function refuseUnlabelled(
   );
 }
 
-async function contentOf({ entries }: Credentials, now: number): Promise<Record<string, string>> {
-  const files = await Promise.all(entries.map((entry) => filesOf(entry, now)));
+interface ContentWith {
+  readonly now: number;
+  readonly backups: Backups | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function contentOf({ entries }: Credentials, using: ContentWith): Promise<Record<string, string>> {
+  const files = await Promise.all(entries.map((entry) => filesOf(entry, using)));
   const all = Object.assign({}, ...files) as Record<string, string>;
   return Object.fromEntries(Object.entries(all).map(([file, text]) => [file, Buffer.from(text).toString("base64")]));
 }
 
-async function filesOf(entry: Entry, now: number): Promise<Record<string, string>> {
+async function filesOf(entry: Entry, { now, backups, signal }: ContentWith): Promise<Record<string, string>> {
   const { file } = entry;
   const pair = ({ certificate, key }: { certificate: string; key: string }) => ({
     [`${file}.crt`]: certificate,
@@ -177,6 +193,9 @@ async function filesOf(entry: Entry, now: number): Promise<Record<string, string
       return { [file]: randomBytes(32).toString("base64url") };
     case "encryption":
       return { [file]: encryptionConfig(randomBytes(32).toString("base64")) };
+    case "restored-encryption":
+      if (backups === undefined) throw notOffered();
+      return { [file]: secretNamed(await backups.secrets(entry.from, signal), "encryption") };
   }
 }
 

@@ -2,6 +2,7 @@ import type { KubeObject, Plan, Service } from "@causeway/kubernetes";
 import type { ControlPlaneProblem, ControlPlaneState } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { imagesOf } from "./images.ts";
+import { isRestored, restoreSteps, restoring } from "./keyspace.ts";
 import { idOf } from "./live.ts";
 import { isPooled } from "./options.ts";
 import { grantOf } from "./ceilings.ts";
@@ -23,6 +24,7 @@ import {
   joinedAnnotation,
   prefixOf,
   renewAtAnnotation,
+  restoredAnnotation,
 } from "./tenant.ts";
 
 /** How often the cloud's configuration is read again. */
@@ -42,7 +44,7 @@ export function plan(observed: Observed, now: number): Plan<Step, ControlPlaneSt
       key: "Secret/encryption",
       annotations: annotationsOf(observed),
     }),
-    ...keySteps(keysOf(observed), rootCredentials(isPooled(observed.spec))),
+    ...keySteps(keysOf(observed), rootCredentials(observed.spec)),
   ];
   if (early.length > 0 || !initializedNamespace(observed.namespace))
     return { steps: firstOf(early), status: stateOf(observed, creating) };
@@ -79,19 +81,23 @@ function planPrograms(
   const wanted = [...network, ...stages.objects];
   const kept = new Set([
     ...wanted.map(idOf),
-    ...rootCredentials(isPooled(observed.spec)).flatMap(({ name }) => [`Secret/${name}`, `Secret/${copyName(name)}`]),
+    ...rootCredentials(observed.spec).flatMap(({ name }) => [`Secret/${name}`, `Secret/${copyName(name)}`]),
     ...credentials.map(({ name }) => `Secret/${name}`),
   ]);
   const server = urlOf(endpoint);
   const join = joinSteps(observed, stages.isServing, server, endpoint.port);
   const problem = stages.isComplete
     ? undefined
-    : (pooled.problem ?? podProblem(observed.pods) ?? rolling(stages.waitsFor));
+    : (pooled.problem ??
+      podProblem(observed.pods) ??
+      (stages.isEtcdDone && !isRestored(observed) ? restoring : rolling(stages.waitsFor)));
   const status = stateOf(observed, problem, endpoint);
+  const restore = restoreSteps(observed, stages.isEtcdDone);
   const steps = [
     ...applySteps(observed.live, wanted),
     ...prune(observed, kept, stages.untouched),
     ...pooled.steps,
+    ...restore,
     ...join,
   ];
   return {
@@ -140,6 +146,7 @@ function annotationsOf(observed: Observed): Record<string, string> {
     [datastoreAnnotation]: isPooled(observed.spec) ? "Pooled" : "Own",
     [grantedAnnotation]: grantOf(observed),
     ...(joined === undefined ? {} : { [joinedAnnotation]: joined }),
+    ...(observed.spec.restore !== undefined && isRestored(observed) ? { [restoredAnnotation]: "true" } : {}),
   };
 }
 

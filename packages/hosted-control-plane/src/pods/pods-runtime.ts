@@ -9,8 +9,10 @@ import {
   type Secret,
   type Source,
 } from "@causeway/kubernetes";
+import type { Backups } from "../backup/backups.ts";
 import { createJoinObjects } from "../process/join-objects.ts";
-import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import type { BackupState, ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
+import { createBackupLoop } from "./backup-loop.ts";
 import { gather, type Observed } from "./gather.ts";
 import { isPooled, type PodsSettings } from "./options.ts";
 import { perform, type PerformWith } from "./perform.ts";
@@ -29,6 +31,8 @@ export interface PodsRuntimeOptions {
   readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
   /** Makes users of the shared etcd. Default: by its HTTP API. */
   readonly etcd?: EtcdAdmin;
+  /** Where control planes are backed up and restored from. Undefined: none is. */
+  readonly backups?: Backups;
   readonly metrics?: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -45,6 +49,8 @@ interface Known {
   readonly namespaceName: string;
   joinedAt: string | undefined;
   hasEtcdUser: boolean;
+  restored: boolean;
+  backup: BackupState | undefined;
 }
 
 /**
@@ -88,11 +94,13 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     client: informers.client,
     clock,
     etcd,
+    ...(options.backups ? { backups: options.backups } : {}),
     join: (step, signal) => join(spec, step, signal),
     done(step) {
       const tenant = known.get(spec.id);
       if (tenant && step.type === "create-join-objects") tenant.joinedAt = step.server;
       if (tenant && step.type === "ensure-etcd-user") tenant.hasEtcdUser = true;
+      if (tenant && step.type === "restore") tenant.restored = true;
     },
   });
   const requested = () => [...known.values()].map(({ spec }) => spec);
@@ -106,9 +114,11 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     plan,
     perform: (step: Step, observed: Observed, signal: AbortSignal) =>
       perform(usingFor(observed), step, observed, signal),
-    async publish({ spec: { id } }: Observed, state: ControlPlaneState): Promise<void> {
+    async publish({ spec: { id } }: Observed, planned: ControlPlaneState): Promise<void> {
       const tenant = known.get(id);
       if (tenant === undefined) return;
+      const state = withBackup(planned, tenant.backup);
+      if (state.ready && !tenant.state.ready) backupLoop.wake(id);
       const same = canonicalJson(tenant.state) === canonicalJson(state);
       tenant.state = state;
       if (!same) report(id);
@@ -119,6 +129,24 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     }),
     epochOf: ({ spec }: Observed) => canonicalJson(spec),
   };
+  const backupLoop = createBackupLoop({
+    backups: options.backups,
+    observe: async (id, signal) => {
+      const tenant = known.get(id);
+      return tenant && look(tenant, signal);
+    },
+    ids: () => [...known.keys()],
+    publish(id, backup) {
+      const tenant = known.get(id);
+      if (tenant === undefined || canonicalJson(tenant.backup ?? null) === canonicalJson(backup ?? null)) return;
+      tenant.backup = backup;
+      tenant.state = withBackup(tenant.state, backup);
+      report(id);
+    },
+    clock,
+    log,
+    ...(metrics ? { metrics } : {}),
+  });
   return {
     async ensure(spec, signal) {
       await informers.whenSynced(signal);
@@ -129,7 +157,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       else {
         const { namespace: namespaceName } = keyOfId(id);
         const state = requestedState(spec);
-        const fresh: Known = { spec, namespaceName, state, joinedAt: undefined, hasEtcdUser: false };
+        const fresh: Known = { spec, namespaceName, state, ...unseen };
         known.set(id, fresh);
         // What an earlier process started serves: it must not be reported as starting.
         const planned = plan(await look(fresh, signal), clock.now());
@@ -139,6 +167,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       now.state = { ...now.state, requested: spec };
       if (isPooled(spec)) pool.wake();
       wake(keyOfId(id));
+      backupLoop.wake(id);
       return now.state;
     },
     async observe(id, signal) {
@@ -174,9 +203,20 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       await Promise.all([
         runController({ name: "pods-runtime", reconcile, sources, clock, log, ready }, signal),
         pool.run(signal),
+        backupLoop.run(signal),
       ]);
     },
   };
+}
+
+/** What a new process knows of a control plane. */
+const unseen = { joinedAt: undefined, hasEtcdUser: false, restored: false, backup: undefined };
+
+function withBackup(state: ControlPlaneState, backup: BackupState | undefined): ControlPlaneState {
+  if (backup !== undefined) return { ...state, backup };
+  const without: { -readonly [F in keyof ControlPlaneState]: ControlPlaneState[F] } = { ...state };
+  delete without.backup;
+  return without;
 }
 
 async function join(

@@ -52,7 +52,7 @@ const dataLost: Rule = ({ namespace, namespaceName, spec }) =>
         `Namespace ${namespaceName} with the control plane's data does not exist in the service cluster; restore it from a backup, or delete the control plane and create it again`,
       );
 
-const keys: Rule = (observed) => keyProblem(keysOf(observed), rootCredentials(isPooled(observed.spec)));
+const keys: Rule = (observed) => keyProblem(keysOf(observed), rootCredentials(observed.spec));
 
 export function keysOf({ live, namespaceName, namespace }: Observed): Parameters<typeof keyProblem>[0] {
   return { live, namespaceName, hasData: initializedNamespace(namespace) || live.has("StatefulSet/etcd") };

@@ -4,6 +4,7 @@ import { imagesOf, type Images } from "./images.ts";
 import { differs, idOf, stamped } from "./live.ts";
 import { apiServerConfig, apiServerObjects } from "./objects/apiserver.ts";
 import { cloudControllerObjects, controllerObjects } from "./objects/controllers.ts";
+import { isRestored } from "./keyspace.ts";
 import { etcdMembers, etcdObjects } from "./objects/etcd.ts";
 import { membersAnnotation } from "./refusals.ts";
 import { isRolledOut, templateCredentials, templateVersion, workload } from "./rollout.ts";
@@ -19,6 +20,8 @@ export interface Endpoint {
 export interface Stages {
   /** The objects of all stages that began, each as its stage wants it now. */
   readonly objects: readonly KubeObject[];
+  /** The datastore is as requested. */
+  readonly isEtcdDone: boolean;
   /** An API server is ready. */
   readonly isServing: boolean;
   /** Every program is as requested. */
@@ -52,7 +55,7 @@ export function stagesOf(observed: Observed, { endpoint, images }: StageFrom): S
   const api = workload(live.get("Deployment/kube-apiserver"));
   const base: Base = { spec, namespace, size: sizes[spec.pods?.size ?? "Small"], images, endpoint, sleeping };
   const etcd = etcdStage(observed, base, api?.status?.replicas ?? 0);
-  const etcdDone = isPooled(spec) ? observed.pool?.ready === true && observed.hasEtcdUser : isDone(observed, etcd);
+  const etcdDone = isEtcdDone(observed, etcd);
   const servers = apiStage(observed, base, etcdDone);
   const apiDone = servers.began && isDone(observed, servers.objects);
   const controllers = controllersStage(observed, base, apiDone);
@@ -60,10 +63,16 @@ export function stagesOf(observed: Observed, { endpoint, images }: StageFrom): S
   return {
     objects: [...etcd, ...servers.objects, ...controllers.objects],
     untouched: [...servers.untouched, ...controllers.untouched],
+    isEtcdDone: etcdDone,
     isServing: !sleeping && (api?.status?.readyReplicas ?? 0) > 0,
     isComplete: etcdDone && apiDone && controllersDone,
     waitsFor: [...(etcdDone ? [] : ["etcd"]), ...(apiDone ? [] : ["kube-apiserver"]), "the controllers"][0] ?? "",
   };
+}
+
+function isEtcdDone(observed: Observed, own: readonly KubeObject[]): boolean {
+  if (!isPooled(observed.spec)) return isDone(observed, own);
+  return observed.pool?.ready === true && observed.hasEtcdUser;
 }
 
 interface Base {
@@ -100,7 +109,8 @@ function etcdStage(observed: Observed, { sleeping, ...base }: Base, apiPods: num
 function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boolean): Stage {
   const { spec, namespace, images } = base;
   const { tunnel } = observed.settings;
-  const began = etcdDone || sleeping;
+  // Where an API server was started nothing is restored any more.
+  const began = (etcdDone || sleeping) && isRestored(observed);
   const credentials = digestOf([secretDigest(observed, "kube-apiserver"), tunnel ?? null]);
   const wanted: Held = { version: spec.version, images, replicas: spec.replicas, credentials };
   const now = began ? wanted : heldOf(observed, "kube-apiserver");

@@ -1,4 +1,6 @@
 import type { CertificateSubject, KeyPair } from "@causeway/foundation";
+import type { RestoreSpec } from "../backup/backups.ts";
+import type { Keyspace } from "../backup/datastore.ts";
 import type { EtcdAccess, EtcdUser } from "./pool/etcd-admin.ts";
 import type { KubeObject } from "@causeway/kubernetes";
 
@@ -26,7 +28,9 @@ export type Entry =
   | { readonly type: "authority"; readonly file: string; readonly commonName: string }
   | { readonly type: "password"; readonly file: string }
   /** A configuration of encryption at rest with a new key. */
-  | { readonly type: "encryption"; readonly file: string };
+  | { readonly type: "encryption"; readonly file: string }
+  /** The one of a backup. */
+  | { readonly type: "restored-encryption"; readonly file: string; readonly from: RestoreSpec };
 
 /** A Secret whose content is made when it is written. */
 export interface Credentials {
@@ -54,6 +58,8 @@ export type Step =
   | { readonly type: "delete"; readonly id: string; readonly object: KubeObject }
   | { readonly type: "enable-auth"; readonly access: EtcdAccess }
   | { readonly type: "ensure-etcd-user"; readonly access: EtcdAccess; readonly user: EtcdUser }
+  /** Writes the data of a backup, before the first API server starts. */
+  | { readonly type: "restore"; readonly from: RestoreSpec; readonly keyspace: Keyspace }
   /** Creates in the tenant what machines need to join, at addresses that the service cluster assigned. */
   | {
       readonly type: "create-join-objects";

@@ -22,6 +22,8 @@ export const credentialsAnnotation = "controlplane.causeway.dev/credentials";
 
 /** On the namespace: size and replicas that were accepted last, such as "Large/3". */
 export const grantedAnnotation = "controlplane.causeway.dev/granted";
+/** On the namespace: its data was restored from a backup. */
+export const restoredAnnotation = "controlplane.causeway.dev/restored";
 /** On the namespace: the URL at which what machines need to join was created. */
 export const joinedAnnotation = "controlplane.causeway.dev/joined-at";
 

@@ -73,15 +73,22 @@ export function createObjectStoreService(kernel: Kernel): Service {
   });
   app.get("/v1/:account/:container", (c) => {
     const { prefix = "", marker = "", limit = String(LIMITS.page) } = c.req.query();
-    if (!/^\d+$/.test(limit) || Number(limit) > LIMITS.page)
-      throw plain(412, `Maximum limit is ${LIMITS.page}`);
+    if (!/^\d+$/.test(limit) || Number(limit) > LIMITS.page) throw plain(412, `Maximum limit is ${LIMITS.page}`);
     const found = objects
       .by("container", containerOf(c).id)
       .filter(({ name }) => name.startsWith(prefix) && compareBytes(name, marker) > 0)
       .toSorted((a, b) => compareBytes(a.name, b.name))
       .slice(0, Number(limit));
     if (c.req.query("format") !== "json") return c.text(found.map(({ name }) => `${name}\n`).join(""));
-    return c.json(found.map(({ id: _, container: __, ...rest }) => rest));
+    return c.json(
+      found.map(({ name, bytes, hash, content_type, last_modified }) => ({
+        name,
+        bytes,
+        hash,
+        content_type,
+        last_modified,
+      })),
+    );
   });
   app.put("/v1/:account/:container/:object{.+}", async (c) => {
     const bytes = Buffer.from(await c.req.arrayBuffer());

@@ -21,7 +21,8 @@ export interface CredentialsFrom {
 }
 
 /** Created once: they hold what data depends on. */
-export function rootCredentials(pooled: boolean): Credentials[] {
+export function rootCredentials(spec: Pick<ControlPlaneSpec, "pods" | "restore">): Credentials[] {
+  const pooled = isPooled(spec);
   const once = (name: string, entries: readonly Entry[]): Credentials => ({
     name,
     entries,
@@ -30,7 +31,11 @@ export function rootCredentials(pooled: boolean): Credentials[] {
   });
   return [
     ...(pooled ? [] : [once("etcd-ca", [{ type: "authority", file: "ca", commonName: "etcd-ca" }])]),
-    once("encryption", [{ type: "encryption", file: "config.yaml" }]),
+    once("encryption", [
+      spec.restore === undefined
+        ? { type: "encryption", file: "config.yaml" }
+        : { type: "restored-encryption", file: "config.yaml", from: spec.restore },
+    ]),
   ];
 }
 

@@ -76,7 +76,7 @@ export function networkPolicies(spec: ControlPlaneSpec, namespace: string, setti
       ingress: [{ ports: tcp("api") }],
       egress: [dns, { to: [etcdPeer(spec, settings)], ports: tcp(ETCD_CLIENT_PORT) }, ...towardsNodes(settings)],
     }),
-    ...(isPooled(spec) ? [] : [policyOf(namespace, "etcd", etcdRules([pods("kube-apiserver")]))]),
+    ...(isPooled(spec) ? [] : [policyOf(namespace, "etcd", etcdRules(clientsOfOwn(spec, settings)))]),
     client("kube-controller-manager"),
     client("kube-scheduler"),
     ...(spec.pods?.cloudConfigSecret === undefined
@@ -117,6 +117,12 @@ function etcdRules(clients: NetworkPeer[]): Rules {
     ],
     egress: [dns, { to: [pods("etcd")], ...peers }],
   };
+}
+
+/** Its API servers, and who backs it up or restores it. */
+function clientsOfOwn({ backup, restore }: ControlPlaneSpec, settings: PodsSettings): NetworkPeer[] {
+  const operator = { namespaceSelector: namespaceNamed(settings.operatorNamespace ?? "causeway-system") };
+  return [pods("kube-apiserver"), ...(backup === undefined && restore === undefined ? [] : [operator])];
 }
 
 const namespaceNamed = (name: string) => ({ matchLabels: { "kubernetes.io/metadata.name": name } });

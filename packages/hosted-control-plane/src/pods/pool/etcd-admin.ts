@@ -1,4 +1,4 @@
-import { request } from "node:https";
+import { Agent, request } from "node:https";
 import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair } from "@causeway/foundation";
 
 /** How to reach the members of an etcd. */
@@ -9,7 +9,7 @@ export interface EtcdAccess {
   /** The name that their certificates have. */
   readonly serverName: string;
   readonly authority: KeyPair;
-  /** Of user root. */
+  /** Of user root; empty: it has no users. */
   readonly password: string;
 }
 
@@ -30,10 +30,20 @@ export interface EtcdUser {
 }
 
 const TIMEOUT = 10_000;
-const LONGEST = 4 * 2 ** 20;
+const LONGEST = 16 * 2 ** 20;
 const LIFETIME = 24 * 3600_000;
 
-type Call = (path: string, body?: object) => Promise<Record<string, unknown>>;
+/** One call of etcd's API, such as "kv/range". */
+export type Call = (path: string, body?: object) => Promise<Record<string, unknown>>;
+
+/** For many calls in a row: as root where the etcd has users, over connections that are kept until the signal aborts or they are idle. */
+export async function openEtcd(access: EtcdAccess, using: { clock: Clock; signal: AbortSignal }): Promise<Call> {
+  const kept = new Agent({ keepAlive: true, maxSockets: 4, timeout: TIMEOUT });
+  const call = await callerOf(access, undefined, using, kept);
+  if (access.password === "") return call;
+  const { token } = await call("auth/authenticate", { name: "root", password: access.password });
+  return callerOf(access, typeof token === "string" ? token : "", using, kept);
+}
 
 /** etcd's API as JSON over HTTPS (grpc-gateway). It takes the common name of a certificate for no user: root has a password. */
 export function createEtcdAdmin({ clock }: { readonly clock: Clock }): EtcdAdmin {
@@ -95,6 +105,7 @@ async function callerOf(
   access: EtcdAccess,
   token: string | undefined,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
+  agent: Agent | false = false,
 ): Promise<Call> {
   // With a common name etcd refuses the request, since the name would be no user here.
   const subject = {
@@ -110,7 +121,7 @@ async function callerOf(
     let last: unknown = new Error("no member is ready");
     for (const host of access.addresses) {
       try {
-        return await post({ ...tls, host, port: access.port, path: `/v3/${path}` }, { body, token }, signal);
+        return await post({ ...tls, agent, host, port: access.port, path: `/v3/${path}` }, { body, token }, signal);
       } catch (error) {
         // A refusal is the same from each member.
         if (error instanceof CausewayError) throw error;
@@ -124,35 +135,43 @@ async function callerOf(
   };
 }
 
+interface EtcdRequest {
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+  readonly servername: string;
+  readonly agent: Agent | false;
+}
+
 function post(
-  options: { host: string; port: number; path: string; ca: string; cert: string; key: string; servername: string },
+  options: EtcdRequest,
   { body, token }: { body: object; token: string | undefined },
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json", ...(token === undefined ? {} : { authorization: token }) };
-    const sent = request(
-      { ...options, method: "POST", agent: false, timeout: TIMEOUT, headers, signal },
-      (response) => {
-        let text = "";
-        response.setEncoding("utf8");
-        response.on("data", (chunk: string) => {
-          text += chunk;
-          if (text.length > LONGEST) sent.destroy(new Error("the answer is too long"));
-        });
-        response.on("error", reject);
-        response.on("end", () => {
-          if (response.statusCode === 200) return resolve(parsed(text));
-          const { message = text.slice(0, 200) } = parsed(text);
-          return reject(
-            new CausewayError(
-              "PODS_ETCD_REFUSED",
-              `etcd refused ${options.path}: ${String(message)} (status ${response.statusCode})`,
-            ),
-          );
-        });
-      },
-    );
+    const sent = request({ ...options, method: "POST", timeout: TIMEOUT, headers, signal }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+        if (text.length > LONGEST) sent.destroy(new Error("the answer is too long"));
+      });
+      response.on("error", reject);
+      response.on("end", () => {
+        if (response.statusCode === 200) return resolve(parsed(text));
+        const { message = text.slice(0, 200) } = parsed(text);
+        return reject(
+          new CausewayError(
+            "PODS_ETCD_REFUSED",
+            `etcd refused ${options.path}: ${String(message)} (status ${response.statusCode})`,
+          ),
+        );
+      });
+    });
     sent.on("timeout", () => sent.destroy(new Error("it does not answer")));
     sent.on("error", reject);
     sent.end(JSON.stringify(body));

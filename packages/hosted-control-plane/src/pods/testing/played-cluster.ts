@@ -23,6 +23,7 @@ export class PlayedCluster {
   cloudConfig: string | undefined;
   pool: PoolState | undefined;
   hasEtcdUser = false;
+  restored = false;
   neighbours = { controlPlanes: 0, storage: 0 };
   /** Every step that was performed, as "apply Deployment/kube-apiserver". */
   readonly performed: string[] = [];
@@ -51,6 +52,7 @@ export class PlayedCluster {
       cloudConfig,
       pool,
       hasEtcdUser,
+      restored: this.restored,
       neighbours,
     };
   }
@@ -115,6 +117,9 @@ export class PlayedCluster {
         return;
       case "ensure-etcd-user":
         this.hasEtcdUser = true;
+        return;
+      case "restore":
+        this.restored = true;
         return;
       case "create-join-objects":
         this.joinedAt = step.server;

@@ -6,6 +6,7 @@ import {
   createHostedControlPlane,
   createPodsRuntime,
   createRuntimes,
+  type Backups,
   type PodsSettings,
 } from "@causeway/hosted-control-plane";
 import {
@@ -23,6 +24,7 @@ import { stringify } from "yaml";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { serveMetrics } from "../serving/plain-metrics.ts";
 import type { HostedControlPlaneFlags } from "./command.ts";
+import { openBackups } from "./backup-store.ts";
 import { followServiceCluster } from "./service-cluster.ts";
 import { settingsOf } from "./settings.ts";
 
@@ -43,7 +45,9 @@ export async function hostedControlPlane(flags: HostedControlPlaneFlags, signal:
   const config = flags.kubeconfig === undefined ? inClusterConfig() : loadKubeconfig({ path: flags.kubeconfig });
   const client = createClient(config, { userAgent: "causeway-hosted-control-plane", clock, metrics });
   const served = await serveMetrics(flags.metricsAddress, { metrics, log });
-  const work = (term: AbortSignal) => run(flags, { client, metrics, log }, term);
+  const opened = await openBackups(flags, { clock, log, metrics }, signal);
+  const backups = opened === undefined ? {} : { backups: opened.backups };
+  const work = (term: AbortSignal) => run(flags, { client, metrics, log, ...backups }, term);
   try {
     if (flags.leaderElect === "false") return await work(signal);
     const identity = `${hostname()}_${randomUUID()}`;
@@ -51,6 +55,7 @@ export async function hostedControlPlane(flags: HostedControlPlaneFlags, signal:
     await electLeader({ client, ...lease, identity, onLeading: work, clock, log }, signal);
   } finally {
     await served?.close();
+    await opened?.close();
     await client.close();
   }
 }
@@ -59,22 +64,20 @@ interface Tools {
   readonly client: KubernetesClient;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly backups?: Backups;
 }
 
-async function run(
-  flags: HostedControlPlaneFlags,
-  { client, metrics, log }: Tools,
-  signal: AbortSignal,
-): Promise<void> {
+async function run(flags: HostedControlPlaneFlags, using: Tools, signal: AbortSignal): Promise<void> {
+  const { client, metrics, log } = using;
   const settings = settingsOf(flags, flags.owner ?? (await ownerOf(client, signal)));
   const where = flags.serviceKubeconfig;
-  if (where === undefined) return control(settings, client, { client, metrics, log }, signal);
+  if (where === undefined) return control(settings, client, using, signal);
   await followServiceCluster(where, { client, clock, log }, signal, async (text, term) => {
     log.info("control planes run in another cluster", { secret: where });
     const options = { userAgent: "causeway-hosted-control-plane", clock, metrics };
     const service = createClient(loadKubeconfig({ text }), options);
     try {
-      await control(settings, service, { client, metrics, log }, term);
+      await control(settings, service, using, term);
     } finally {
       await service.close();
     }
@@ -85,19 +88,20 @@ async function run(
 async function control(
   settings: PodsSettings,
   service: KubernetesClient,
-  { client, metrics, log }: Tools,
+  { client, metrics, log, backups: given }: Tools,
   signal: AbortSignal,
 ): Promise<void> {
+  const backups = given === undefined ? {} : { backups: given };
   const tools = { clock, log, metrics };
   const informers = createInformers(client, { clock, log });
   const serviceInformers = service === client ? informers : createInformers(service, { clock, log });
   const readSecret = (namespace: string, name: string, stop: AbortSignal) =>
     client.find(Secret, { namespace, name }, { signal: stop });
-  const pods = createPodsRuntime({ informers: serviceInformers, settings, readSecret, ...tools });
+  const pods = createPodsRuntime({ informers: serviceInformers, settings, readSecret, ...backups, ...tools });
   const runtime = createRuntimes({ runtimes: { Pods: pods }, default: "Pods" });
   const events = createEventRecorder(client, { component: "hosted-control-plane", clock, signal });
   const advertise = async () => undefined;
-  const controller = createHostedControlPlane({ informers, runtime, advertise, events, ...tools });
+  const controller = createHostedControlPlane({ informers, runtime, advertise, events, ...backups, ...tools });
   log.info("starting control planes as pods", { owner: settings.owner, serviceCluster: service.server });
   await Promise.all([
     informers.run(signal),

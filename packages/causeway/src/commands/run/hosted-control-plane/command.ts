@@ -59,6 +59,9 @@ function options() {
     .option("--tunnel-url <url>", "https URL of causeway run tunnel-server's port for API servers")
     .option("--tunnel-ca-file <file>", "authority of its certificate")
     .option("--tunnel-namespace <namespace>", "where its pods are", "causeway-system")
+    .option("--backup-cloud <name>", "entry of clouds.yaml whose Swift has the backups of control planes")
+    .option("--backup-container <name>", "its container, created if need be", "causeway-backups")
+    .option("--backup-key-file <file>", "32 bytes in base64 that every backup is encrypted with: keep a copy elsewhere")
     .addOption(
       new Option("--leader-elect [boolean]", "stand for election, and work only as the leader")
         .choices(["true", "false"] as const)

@@ -1,0 +1,51 @@
+import type { Clock } from "@causeway/foundation";
+import type { Keyspace } from "./datastore.ts";
+import type { Point, Schedule } from "./points.ts";
+import { pointsOf, restoreData, secretsAt } from "./restore.ts";
+import { sealedStore, type ObjectStore } from "./store.ts";
+import { deletePoint, takePoint, type BackupSecrets } from "./take.ts";
+
+/** A control plane's backups as its object has them. */
+export interface BackupSpec extends Schedule {
+  /** "NAMESPACE/NAME/UID": what its objects in the store begin with. */
+  readonly folder: string;
+}
+
+/** What a control plane is created from. */
+export interface RestoreSpec {
+  readonly folder: string;
+  /** Milliseconds since epoch; undefined: the newest point. */
+  readonly at?: number;
+}
+
+/** Takes and restores the points of control planes in one object store. */
+export interface Backups {
+  points(folder: string, signal: AbortSignal): Promise<Point[]>;
+  /** All data, or what changed since `parent`. */
+  take(
+    spec: { folder: string; keyspace: Keyspace; secrets: BackupSecrets; parent?: Point },
+    signal: AbortSignal,
+  ): Promise<Point>;
+  delete(folder: string, point: Point, signal: AbortSignal): Promise<void>;
+  secrets(restore: RestoreSpec, signal: AbortSignal): Promise<BackupSecrets>;
+  restore(restore: RestoreSpec, keyspace: Keyspace, signal: AbortSignal): Promise<void>;
+}
+
+export interface BackupsOptions {
+  readonly store: ObjectStore;
+  /** 32 bytes of the operator: every object is encrypted with it. */
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+}
+
+/** @throws BACKUP_KEY_INVALID */
+export function createBackups({ store: raw, key, clock }: BackupsOptions): Backups {
+  const store = sealedStore(raw, key);
+  return {
+    points: (folder, signal) => pointsOf(store, folder, signal),
+    take: (spec, signal) => takePoint({ ...spec, store, clock }, signal),
+    delete: (folder, point, signal) => deletePoint(store, folder, point, signal),
+    secrets: (restore, signal) => secretsAt({ ...restore, store }, signal),
+    restore: (restore, keyspace, signal) => restoreData({ ...restore, store }, keyspace, { clock, signal }),
+  };
+}

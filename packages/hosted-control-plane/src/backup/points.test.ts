@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { expiredPoints, isFull, nextPoint, parsePoint, pointAt, pointName, type Point } from "./points.ts";
+
+const full = (time: number): Point => ({ id: hex(time), time, full: hex(time) });
+const change = (time: number, of: number): Point => ({ id: hex(time), time, full: hex(of) });
+const hex = (time: number) => time.toString(16).padStart(16, "0");
+const schedule = { fullEvery: 100, changesEvery: 10, keep: 250 };
+
+test("a point's name has everything but its data", () => {
+  const point = change(1_700_000_000_123, 5);
+  expect(parsePoint(pointName("default/web/uid", point))).toEqual(point);
+  expect(parsePoint("default/web/uid/points/yesterday")).toBeUndefined();
+});
+
+describe("what is taken", () => {
+  test.each<[string, Point[], Parameters<typeof nextPoint>[1], number, ReturnType<typeof nextPoint>]>([
+    ["all data first", [], schedule, 0, { take: "full" }],
+    ["nothing before it is due", [full(0)], schedule, 9, { at: 10 }],
+    ["changes when they are due", [full(0)], schedule, 10, { take: "changes" }],
+    ["the next since the last one", [full(0), change(10, 0)], schedule, 12, { at: 20 }],
+    ["all data when it is due", [full(0), change(95, 0)], schedule, 100, { take: "full" }],
+    ["all data that is due before the changes", [full(0), change(95, 0)], schedule, 96, { at: 100 }],
+    ["all data when it is requested", [full(0)], { ...schedule, requestedAt: 5 }, 6, { take: "full" }],
+    ["no second time for one request", [full(6)], { ...schedule, requestedAt: 5 }, 7, { at: 16 }],
+    ["nothing for a request of a time to come", [full(0)], { ...schedule, requestedAt: 50 }, 5, { at: 10 }],
+  ])("%s", (_, points, given, now, expected) => {
+    expect(nextPoint(points, given, now)).toEqual(expected);
+  });
+});
+
+test("a time means the newest point from then or before, whose full point is there", () => {
+  const points = [full(0), change(10, 0), full(100), change(110, 100), change(120, 999)];
+  expect(pointAt(points, "f", undefined)).toEqual(change(110, 100));
+  expect(pointAt(points, "f", 109)).toEqual(full(100));
+  expect(pointAt(points, "f", 99)).toEqual(change(10, 0));
+  expect(() => pointAt(points, "f", -1)).toThrow(expect.objectContaining({ code: "BACKUP_POINT_MISSING" }) as Error);
+  expect(() => pointAt([], "f", undefined)).toThrow(/f has no backup/);
+});
+
+test("over any run, every time within the retention can be restored to, and what is older is deleted", () => {
+  const steps = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 30, maxLength: 120 });
+  fc.assert(
+    fc.property(steps, (waits) => {
+      let [now, points, longest]: [number, Point[], number] = [0, [], 0];
+      for (const wait of waits) {
+        now += wait;
+        longest = Math.max(longest, wait);
+        const next = nextPoint(points, schedule, now);
+        const last = points.at(-1);
+        if ("take" in next)
+          points.push(next.take === "full" || !last ? full(now) : change(now, Number(`0x${last.full}`)));
+        const expired = new Set(expiredPoints(points, schedule, now).map(({ id }) => id));
+        points = points.filter(({ id }) => !expired.has(id));
+        const oldest = points[0]?.time ?? 0;
+        const at = Math.max(now - schedule.keep, waits[0] ?? 0);
+        const found = pointAt(points, "f", at);
+        expect(at - found.time).toBeLessThanOrEqual(schedule.changesEvery + longest);
+        for (const point of points) expect(points.some((each) => isFull(each) && each.id === point.full)).toBe(true);
+        expect(now - oldest).toBeLessThanOrEqual(schedule.keep + 2 * schedule.fullEvery + 3 * longest);
+      }
+    }),
+  );
+});

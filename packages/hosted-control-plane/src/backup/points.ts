@@ -1,0 +1,85 @@
+import { CausewayError } from "@causeway/foundation";
+
+/** A moment that a control plane can be restored to: all data, or what changed since an earlier point. */
+export interface Point {
+  readonly id: string;
+  /** Milliseconds since epoch: no later write is in it. It is read within seconds after the moment that it has. */
+  readonly time: number;
+  /** The point with all data that it is based on; its own id: it has all data itself. */
+  readonly full: string;
+}
+
+export interface Schedule {
+  /** Milliseconds between two points with all data. */
+  readonly fullEvery: number;
+  /** Milliseconds between two points. */
+  readonly changesEvery: number;
+  /** How far back (ms) one can restore. */
+  readonly keep: number;
+  /** A point with all data is taken, if there is none since then (ms since epoch). */
+  readonly requestedAt?: number;
+}
+
+/** "FOLDER/points/2026-01-02T03:04:05.678Z_ID_FULL" */
+export function pointName(folder: string, { id, time, full }: Point): string {
+  return `${folder}/points/${new Date(time).toISOString()}_${id}_${full}`;
+}
+
+/** Undefined: the name is none of a point. */
+export function parsePoint(name: string): Point | undefined {
+  const [, instant = "", id = "", full = ""] =
+    /\/points\/(\d{4}-[\d:.TZ-]+)_([0-9a-f]{16})_([0-9a-f]{16})$/.exec(name) ?? [];
+  const time = Date.parse(instant);
+  return Number.isNaN(time) ? undefined : { id, time, full };
+}
+
+export function isFull({ id, full }: Point): boolean {
+  return id === full;
+}
+
+/** What is to be taken now, or when it is (ms since epoch). */
+export function nextPoint(
+  points: readonly Point[],
+  schedule: Schedule,
+  now: number,
+): { readonly take: "full" | "changes" } | { readonly at: number } {
+  const lastFull = Math.max(...points.filter(isFull).map(({ time }) => time), -Infinity);
+  const last = Math.max(...points.map(({ time }) => time), -Infinity);
+  const { requestedAt = -Infinity } = schedule;
+  // A time that is still to come would take one point after the other until then.
+  const isRequested = lastFull < requestedAt && requestedAt <= now;
+  const fullAt = lastFull + schedule.fullEvery;
+  if (isRequested || fullAt <= now) return { take: "full" };
+  const changesAt = last + schedule.changesEvery;
+  return changesAt <= now ? { take: "changes" } : { at: Math.min(fullAt, changesAt) };
+}
+
+/**
+ * Points that are not needed to restore to any time within `keep`. Those of one full point go together, when a later full point is old enough to
+ * restore to the oldest time that is kept.
+ */
+export function expiredPoints(points: readonly Point[], { keep }: Pick<Schedule, "keep">, now: number): Point[] {
+  const oldEnough = points.filter((point) => isFull(point) && point.time <= now - keep);
+  const newest = Math.max(...oldEnough.map(({ time }) => time), -Infinity);
+  const fullTimes = new Map(points.filter(isFull).map(({ id, time }) => [id, time]));
+  return points.filter(({ full, time }) => (fullTimes.get(full) ?? time) < newest && time <= now - keep);
+}
+
+/**
+ * The newest point at or before a time.
+ * @throws BACKUP_POINT_MISSING
+ */
+export function pointAt(points: readonly Point[], folder: string, at: number | undefined): Point {
+  const fulls = new Set(points.filter(isFull).map(({ id }) => id));
+  const usable = points.filter(({ full, time }) => fulls.has(full) && (at === undefined || time <= at));
+  const found = usable.toSorted((a, b) => b.time - a.time)[0];
+  if (found !== undefined) return found;
+  const first = points.map(({ time }) => time).toSorted((a, b) => a - b)[0];
+  const when = at === undefined ? "" : ` from ${new Date(at).toISOString()} or before`;
+  throw new CausewayError("BACKUP_POINT_MISSING", `${folder} has no backup${when}`, {
+    hint:
+      first === undefined
+        ? "Check spec.restore.from: status.backup.folder of the control plane that was backed up has it."
+        : `The oldest is from ${new Date(first).toISOString()}: restore to it or later.`,
+  });
+}

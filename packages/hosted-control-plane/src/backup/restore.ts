@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import { CausewayError, type Clock } from "@causeway/foundation";
+import { openEtcd, rangeOf } from "../pods/pool/etcd-admin.ts";
+import { base64, OWN_KEYS, type Keyspace, type Value } from "./datastore.ts";
+import { parsePoint, pointAt, pointName, type Point } from "./points.ts";
+import type { SealedStore } from "./store.ts";
+import { dataName, type BackupSecrets, type Manifest } from "./take.ts";
+
+export interface RestoreFrom {
+  readonly store: SealedStore;
+  /** Of the control plane that was backed up. */
+  readonly folder: string;
+  /** The newest point up to then (ms since epoch); undefined: the newest. */
+  readonly at?: number;
+}
+
+/** Limits of etcd: 128 operations and 1.5 MiB in one transaction. */
+const OPERATIONS = 100;
+const BYTES = 1_000_000;
+
+/** They name the endpoint, which may be another one, and are created for each endpoint. */
+const CREATED_AGAIN = ["registry/configmaps/kube-public/cluster-info"];
+
+export async function pointsOf(store: SealedStore, folder: string, signal: AbortSignal): Promise<Point[]> {
+  const names = await store.list(`${folder}/points/`, signal);
+  return names.flatMap((name) => parsePoint(name) ?? []);
+}
+
+/** @throws BACKUP_POINT_MISSING, BACKUP_INCOMPLETE, BACKUP_UNREADABLE */
+export async function secretsAt({ store, folder, at }: RestoreFrom, signal: AbortSignal): Promise<BackupSecrets> {
+  const point = pointAt(await pointsOf(store, folder, signal), folder, at);
+  return (await manifestOf(store, folder, point, signal)).secrets;
+}
+
+/**
+ * Writes the data of a point into an etcd, under the prefix that is the new control plane's. What an unfinished attempt wrote is deleted first; once it
+ * is done, a mark in the etcd keeps it from being done a second time. Each transaction compares the attempt, so that of two programs the later one
+ * finishes and the other one fails.
+ */
+export async function restoreData(
+  from: RestoreFrom,
+  { access, prefix }: Keyspace,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  const call = await openEtcd(access, { clock, signal });
+  const done = base64(`${prefix}${OWN_KEYS}restored`);
+  const fence = base64(`${prefix}${OWN_KEYS}restoring`);
+  const attempt = randomBytes(16).toString("base64");
+  const begun = await call("kv/txn", {
+    compare: [{ target: "CREATE", key: done, result: "EQUAL", create_revision: "0" }],
+    success: [{ request_delete_range: rangeOf(`${prefix}registry/`) }, { request_put: { key: fence, value: attempt } }],
+  });
+  if (begun["succeeded"] !== true) return;
+  const commit = async (operations: readonly object[]): Promise<void> => {
+    const compare = [{ target: "VALUE", key: fence, result: "EQUAL", value: attempt }];
+    const answer = await call("kv/txn", { compare, success: operations });
+    if (answer["succeeded"] !== true) throw fenced();
+  };
+  const point = await writeAll(from, (values) => commit(values.map((value) => putOf(prefix, value))), signal);
+  await commit([{ request_put: { key: done, value: base64(point.id) } }, { request_delete_range: { key: fence } }]);
+}
+
+/** From the newest point of the chain to the oldest: the first value that is found of a key is its value. */
+async function writeAll(
+  { store, folder, at }: RestoreFrom,
+  write: (values: readonly Value[]) => Promise<void>,
+  signal: AbortSignal,
+): Promise<Point> {
+  const chosen = pointAt(await pointsOf(store, folder, signal), folder, at);
+  const wanted = new Set((await store.get(dataName(folder, chosen.id, "keys"), signal)) as readonly string[]);
+  for (const key of CREATED_AGAIN) wanted.delete(key);
+  let point: Point | undefined = chosen;
+  while (point !== undefined && wanted.size > 0) {
+    const { id }: Point = point;
+    const manifest: Manifest = await manifestOf(store, folder, point, signal);
+    for (let part = 0; part < manifest.parts; part++) {
+      const values = (await store.get(dataName(folder, id, `${part}`), signal)) as readonly Value[];
+      for (const batch of batches(values.filter(({ key }) => wanted.delete(key)))) await write(batch);
+    }
+    point = manifest.parent;
+  }
+  if (wanted.size === 0) return chosen;
+  const [missing = ""] = wanted;
+  throw new CausewayError("BACKUP_INCOMPLETE", `${wanted.size} keys of the backup have no value, such as ${missing}`, {
+    hint: "Restore to another time.",
+  });
+}
+
+async function manifestOf(store: SealedStore, folder: string, point: Point, signal: AbortSignal): Promise<Manifest> {
+  const manifest = (await store.get(pointName(folder, point), signal)) as Manifest;
+  if (manifest.format === 1) return manifest;
+  throw new CausewayError("BACKUP_TOO_NEW", `${folder} was written by a newer Causeway`, { hint: "Restore with it." });
+}
+
+function* batches(values: readonly Value[]): Iterable<Value[]> {
+  let [batch, size]: [Value[], number] = [[], 0];
+  for (const value of values) {
+    const bytes = value.key.length + value.value.length;
+    if (batch.length > 0 && (batch.length >= OPERATIONS || size + bytes > BYTES)) {
+      yield batch;
+      [batch, size] = [[], 0];
+    }
+    batch.push(value);
+    size += bytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function putOf(prefix: string, { key, value }: Value): object {
+  return { request_put: { key: base64(prefix + key), value } };
+}
+
+function fenced(): CausewayError {
+  return new CausewayError("BACKUP_RESTORE_FENCED", "another program restores the same control plane", {
+    hint: "Nothing: of two leaders, the later one finishes. It is tried again.",
+  });
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { planBackup, type BackupObserved } from "./backup-loop.ts";
+import { restoredAnnotation } from "./tenant.ts";
+import { now, PlayedCluster, SECRET } from "./testing/played-cluster.ts";
+import { own, poolOf, specOf } from "./testing/spec.ts";
+
+const restore = { folder: "default/web/1" };
+const count = (cluster: PlayedCluster, step: string) => cluster.performed.filter((each) => each === step).length;
+
+describe("a control plane that is created from a backup", () => {
+  test.each(["Own", "Pooled"] as const)("has its data before the first API server: datastore %s", (type) => {
+    const spec = specOf({ restore, pods: own({ datastore: { type } }) });
+    const cluster = new PlayedCluster();
+    if (type === "Pooled") cluster.pool = poolOf();
+    expect(cluster.complete(spec).status.ready).toBe(true);
+    const order = cluster.performed;
+    expect(order.indexOf("restore")).toBeGreaterThan(0);
+    expect(order.indexOf("restore")).toBeLessThan(order.indexOf("apply Deployment/kube-apiserver"));
+    expect(count(cluster, "restore")).toBe(1);
+    expect(cluster.namespace?.metadata.annotations?.[restoredAnnotation]).toBe("true");
+    // A process that starts later knows it from the namespace.
+    cluster.restored = false;
+    cluster.settle(spec);
+    expect(count(cluster, "restore")).toBe(1);
+  });
+
+  test("that hibernates from the beginning gets its data when it wakes, and no API server without it", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf({ restore, replicas: 0 }));
+    expect([count(cluster, "restore"), cluster.live.has("Deployment/kube-apiserver")]).toEqual([0, false]);
+    cluster.complete(specOf({ restore }));
+    expect(count(cluster, "restore")).toBe(1);
+  });
+
+  test("is not restored where an API server was started already", () => {
+    const cluster = new PlayedCluster();
+    cluster.complete(specOf());
+    cluster.complete(specOf({ restore }));
+    expect(count(cluster, "restore")).toBe(0);
+  });
+});
+
+describe("backups of a control plane", () => {
+  const backup = { folder: "f", fullEvery: 100, changesEvery: 10, keep: 50 };
+  const point = { id: "0000000000000001", time: now - 20, full: "0000000000000001" };
+  const keyspace = { access: poolOf().access ?? expect.fail(), prefix: "/web/" };
+  const observed = (changes: Partial<BackupObserved>): BackupObserved => ({
+    spec: specOf({ backup }),
+    points: [point],
+    keyspace,
+    encryption: SECRET,
+    ...changes,
+  });
+
+  test("are taken when they are due, from what is reachable", () => {
+    expect(planBackup(observed({}), now).steps).toEqual([{ type: "take", parent: point }]);
+    expect(planBackup(observed({ points: [] }), now).steps).toEqual([{ type: "take" }]);
+    expect(planBackup(observed({ keyspace: undefined }), now)).toMatchObject({ steps: [], wait: { until: now + 10 } });
+    expect(planBackup(observed({ encryption: undefined }), now).steps).toEqual([]);
+    expect(planBackup(observed({ spec: specOf() }), now)).toEqual({ steps: [], status: undefined });
+  });
+
+  test("are deleted when no time needs them, and say what there is", () => {
+    const old = { id: "0000000000000000", time: now - 300, full: "0000000000000000" };
+    const middle = { id: "0000000000000002", time: now - 80, full: "0000000000000002" };
+    const young = { id: "0000000000000003", time: now - 5, full: "0000000000000002" };
+    const planned = planBackup(observed({ points: [old, middle, young] }), now);
+    expect(planned.steps).toEqual([{ type: "delete", point: old }]);
+    expect(planned.status).toMatchObject({
+      folder: "f",
+      points: 3,
+      oldest: old.time,
+      newest: young.time,
+      newestFull: middle.time,
+    });
+    expect(planned.wait?.until).toBe(now + 5);
+  });
+});
