@@ -44,11 +44,11 @@ const backupStore = resolve(
   "../../packages/causeway/src/commands/run/hosted-control-plane/backup-store.ts",
 );
 interface BackupStore {
-  openBackups(
+  readonly openBackups: (
     flags: { backupCloud: string; backupContainer: string; backupKeyFile: string },
     using: { clock: typeof systemClock; log: typeof silentLog; metrics: ReturnType<typeof createMetrics> },
     signal: AbortSignal,
-  ): Promise<{ backups: Backups; close(): Promise<void> } | undefined>;
+  ) => Promise<{ backups: Backups; close(): Promise<void> } | undefined>;
 }
 const key = (name: string) => ({ namespace: "default", name });
 const tools = { clock: systemClock, log: silentLog };
