@@ -131,13 +131,11 @@ async function requireBackupService({ storage, signal }: SnapshotCall, { kind, n
 }
 
 /** The snapshots of the name after Cinder has finished them, or they are gone. */
-async function settled(call: SnapshotCall, { name }: SnapshotSpec): Promise<readonly VolumeSnapshot[]> {
-  let found: readonly VolumeSnapshot[] = [];
-  await polled(call, `snapshot ${name}`, async () => {
-    found = await call.reads.named(name, call.signal);
-    return found.every(({ status }) => status !== "creating");
-  });
-  return found;
+async function settled({ reads, signal }: SnapshotCall, { name }: SnapshotSpec): Promise<readonly VolumeSnapshot[]> {
+  const isDone = (all: readonly VolumeSnapshot[]) => all.every(({ status }) => status !== "creating");
+  const found = await reads.settled(name, isDone, { signal, timeout: LONGEST_CALL });
+  if (found) return found;
+  throw new CausewayError("CSI_DEADLINE_EXCEEDED", `Cinder did not finish snapshot ${name} in time.`);
 }
 
 async function polled({ clock, signal }: SnapshotCall, what: string, isDone: () => Promise<boolean>): Promise<void> {
