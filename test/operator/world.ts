@@ -21,6 +21,7 @@ import {
 } from "@causeway/kubernetes";
 import { createOpenStackOperator } from "@causeway/openstack-operator";
 import { createWorkloadControllers } from "@causeway/workload-controllers";
+import { PlayedNova } from "./played-nova.ts";
 
 export const NAMESPACE = "default";
 export const NAME = "cloud";
@@ -54,6 +55,8 @@ export class OperatorWorld {
   readonly clock: VirtualClock;
   /** Names of components in the order in which their first pod started. */
   readonly started: string[] = [];
+  /** Computes and servers of the cloud that runs on the cluster. */
+  readonly nova: PlayedNova;
   /** Every write of every operator. */
   readonly writes: Write[] = [];
   fateOf: (component: string, pod: Pod) => Fate = () => "runs";
@@ -64,6 +67,7 @@ export class OperatorWorld {
   private constructor(client: KubernetesClient, clock: VirtualClock, close: () => Promise<void>) {
     this.client = client;
     this.clock = clock;
+    this.nova = new PlayedNova(clock);
     this.#close = close;
   }
 
@@ -91,6 +95,7 @@ export class OperatorWorld {
     for (let index = 0; index < count; index++) {
       const name = `${role}-${index}`;
       const labels = { role, "kubernetes.io/hostname": name };
+      if (role === "compute") this.nova.addHost(name);
       await this.client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name, labels }, spec: {} });
     }
   }
@@ -102,7 +107,13 @@ export class OperatorWorld {
     const { clock } = this;
     const informers = createInformers(recording(through(this.client), this.writes), { clock });
     const events = createEventRecorder(this.client, { component: "openstack-operator", clock, signal });
-    const operator = createOpenStackOperator({ informers, events, clock, log: silentLog });
+    const operator = createOpenStackOperator({
+      informers,
+      events,
+      clock,
+      log: silentLog,
+      openNova: () => this.nova.open(),
+    });
     const running = Promise.all([informers.run(signal), operator.run(signal)]);
     this.#running.push(running);
     return async () => {

@@ -170,6 +170,29 @@ const rotation = object(
   { description: "Replacement of passwords, keys and certificates." },
 );
 
+const maintenance = object(
+  {
+    nodesAtOnce: optional(
+      int32({
+        minimum: 1,
+        maximum: 100,
+        description: "Compute nodes of one availability zone that are in maintenance at once. Default 1.",
+      }),
+    ),
+    movesAtOnce: optional(
+      int32({ minimum: 1, maximum: 50, description: "Servers of a node that move at once. Default 2." }),
+    ),
+    lostAfterSeconds: optional(
+      int32({
+        minimum: 30,
+        maximum: 86_400,
+        description: "How long a node may be not ready before it is lost. Default 300.",
+      }),
+    ),
+  },
+  { description: "How compute nodes are given free and back." },
+);
+
 const network = object(
   {
     distributedFloatingIPs: optional(
@@ -235,11 +258,23 @@ const fields = {
   ),
   network: optional(network),
   rotation: optional(rotation),
+  maintenance: optional(maintenance),
 } satisfies Record<string, TSchema>;
 
 const same = (field: string) =>
   `(has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field}))`;
-const others = ["region", "domain", "size", "registry", "storage", "nodeGroups", "services", "network", "rotation"];
+const others = [
+  "region",
+  "domain",
+  "size",
+  "registry",
+  "storage",
+  "nodeGroups",
+  "services",
+  "network",
+  "rotation",
+  "maintenance",
+];
 const counter = (field: string) => ({
   rule: `!has(oldSelf.rotation) || !has(oldSelf.rotation.${field}) || (has(self.rotation) && has(self.rotation.${field}) && self.rotation.${field} >= oldSelf.rotation.${field} && self.rotation.${field} <= oldSelf.rotation.${field} + 1)`,
   message: `rotation.${field} is raised by one at a time and never lowered or removed`,
@@ -271,6 +306,20 @@ const openStackDeploymentStatus = object({
   phase: optional(anyText({ description: "One word for the state of the whole." })),
   ready: optional(anyText({ description: "Ready components of all, such as 40/61." })),
   components: optional(listByKey(component, ["name"], { max: 128, description: "The components, in their order." })),
+  maintenance: optional(
+    listByKey(
+      object({
+        node: text(1, 253, { description: "The compute node." }),
+        phase: oneOf(["Waiting", "Moving", "Blocked", "Empty", "Unreachable", "Evacuating", "Evacuated", "Returning"], {
+          description: "What is done with it.",
+        }),
+        servers: int32({ minimum: 0, description: "Servers that are on it." }),
+        message: text(0, 512, { description: "What it waits for." }),
+      }),
+      ["node"],
+      { max: 512, description: "Compute nodes that are cordoned, lost, or on their way back." },
+    ),
+  ),
   upgrade: optional(
     object(
       {

@@ -21,7 +21,7 @@ import { perform } from "./perform.ts";
 import { plan, type Desire, type Status } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
-export interface OpenStackOperatorOptions {
+export interface DeploymentControllerOptions {
   readonly informers: Informers;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export interface OpenStackOperatorOptions {
 }
 
 /** The controller of OpenStackDeployment objects. The owner of the informers runs them. */
-export function createOpenStackOperator(options: OpenStackOperatorOptions): {
+export function createDeploymentController(options: DeploymentControllerOptions): {
   run(signal: AbortSignal): Promise<void>;
 } {
   const { informers, events, clock, log, metrics } = options;

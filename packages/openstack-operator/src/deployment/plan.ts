@@ -48,7 +48,8 @@ const reasonOf = (code: string): string =>
 
 /** Nothing is changed; what runs goes on as it is. */
 function refused(observed: Observed, now: number, why: { reason: string; message: string }): Plan<Step, Status> {
-  const { metadata, status = {} } = observed.deployment;
+  // What the maintenance of nodes publishes is its own.
+  const { metadata, status: { maintenance: _nodes, ...status } = {} } = observed.deployment;
   const isPaused = why.reason === "Paused";
   const conditions = setConditions(
     status.conditions,

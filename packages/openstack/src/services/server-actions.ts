@@ -44,5 +44,8 @@ export function createServerActions(client: ServiceClient): ServerActions {
     addSecurityGroup: (id, name, options) => withBody(id, { addSecurityGroup: { name } }, options),
     removeSecurityGroup: (id, name, options) => withBody(id, { removeSecurityGroup: { name } }, options),
     forceDelete: plain("forceDelete"),
+    liveMigrate: (id, options) => withBody(id, { "os-migrateLive": { host: null, block_migration: "auto" } }, options),
+    migrate: plain("migrate"),
+    evacuate: (id, options) => withBody(id, { evacuate: {} }, options),
   };
 }

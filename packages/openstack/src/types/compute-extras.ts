@@ -58,7 +58,14 @@ export interface ComputeHost {
   zone: string;
   state: "up" | "down";
   status: "enabled" | "disabled";
+  disabled_reason?: string | null;
+  forced_down?: boolean;
 }
+/** What an administrator changes of a host's service (microversion 2.53 and later). */
+export type ComputeHostChange =
+  | { readonly status: "enabled" }
+  | { readonly status: "disabled"; readonly disabled_reason: string }
+  | { readonly forced_down: boolean };
 export interface HostAggregate {
   id: number;
   name: string;
@@ -95,6 +102,12 @@ export interface ServerActions {
   removeSecurityGroup(id: string, group: string, options?: CallOptions): Promise<void>;
   /** Deletes at once what soft deletion would keep. */
   forceDelete(id: string, options?: CallOptions): Promise<void>;
+  /** For administrators: a running server moves to a host that the scheduler chooses. */
+  liveMigrate(id: string, options?: CallOptions): Promise<void>;
+  /** For administrators: a stopped server moves; Nova then waits for a confirmation, as after a resize. */
+  migrate(id: string, options?: CallOptions): Promise<void>;
+  /** For administrators: a server of a host that is down is built again elsewhere. */
+  evacuate(id: string, options?: CallOptions): Promise<void>;
 }
 
 export interface ComputeExtras {
@@ -114,6 +127,8 @@ export interface ComputeExtras {
   /** For administrators. */
   readonly hypervisors: Pick<ReadOnlyCollection<Hypervisor>, "list" | "all" | "get" | "find">;
   readonly hosts: Pick<ReadOnlyCollection<ComputeHost>, "list" | "all">;
+  /** `id` is the service's of the host. */
+  changeHost(id: string, change: ComputeHostChange, options?: CallOptions): Promise<void>;
   readonly aggregates: Pick<ReadOnlyCollection<HostAggregate>, "list" | "all">;
   quota(projectId: string, options?: CallOptions): Promise<ComputeQuota>;
   setQuota(projectId: string, quota: ComputeQuota, options?: CallOptions): Promise<ComputeQuota>;

@@ -1,0 +1,154 @@
+import { OpenStackDeployment } from "@causeway/api";
+import {
+  Node,
+  Pod,
+  Secret,
+  secretText,
+  type Informer,
+  type Informers,
+  type KubernetesClient,
+  type ObjectKey,
+} from "@causeway/kubernetes";
+import { resolveCatalogue } from "../catalogue/index.ts";
+import { groupsOf } from "../render/context.ts";
+import { mutableSecrets } from "../render/desired.ts";
+import { PodDisruptionBudget } from "../render/types.ts";
+import { guardImage, guardKey, guardLabel, nodeLabel } from "./guards.ts";
+import type { Attempt, ComputeNode, Limits, Situation } from "./model.ts";
+import type { Nova, OpenNova } from "./nova.ts";
+
+export interface MaintenanceFrom {
+  readonly deployments: Informer<OpenStackDeployment>;
+  readonly nodes: Informer<Node>;
+  readonly guards: Informer<Pod>;
+  readonly budgets: Informer<PodDisruptionBudget>;
+}
+
+export function openMaintenanceInformers(informers: Informers): MaintenanceFrom {
+  return {
+    deployments: informers.for(OpenStackDeployment),
+    nodes: informers.for(Node),
+    guards: informers.for(Pod, { labelSelector: guardLabel }),
+    budgets: informers.for(PodDisruptionBudget, { labelSelector: guardLabel }),
+  };
+}
+
+/** What one process remembers of a deployment. All of it may be lost: then Nova is read once more, and an order may be given once more. */
+export interface Memory {
+  readonly attempts: Map<string, Attempt>;
+  /** Nova was read, and no compute is disabled by us. */
+  isClear: boolean;
+  nova?: { readonly password: string; readonly open: Nova };
+}
+
+export interface ObservedMaintenance extends Situation {
+  readonly deployment: OpenStackDeployment;
+  readonly memory: Memory;
+  readonly open: Nova | undefined;
+}
+
+export interface GatherMaintenance {
+  readonly from: MaintenanceFrom;
+  readonly client: KubernetesClient;
+  readonly openNova: OpenNova;
+  readonly memories: Map<string, Memory>;
+}
+
+export async function gatherMaintenance(
+  using: GatherMaintenance,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<ObservedMaintenance | undefined> {
+  const { from, memories } = using;
+  const deployment = from.deployments.get(key);
+  const id = `${key.namespace}/${key.name}`;
+  if (!deployment || deployment.metadata.deletionTimestamp !== undefined || deployment.spec.paused) {
+    await memories.get(id)?.nova?.open.close();
+    memories.delete(id);
+    return undefined;
+  }
+  // Before it was ready once there is nothing to maintain.
+  if (deployment.status?.release === undefined) return undefined;
+  const nodes = computeNodesOf(deployment, from.nodes.list());
+  const memory: Memory = memories.get(id) ?? { attempts: new Map(), isClear: false };
+  memories.set(id, memory);
+  const ofInterest = nodes.some(({ cordoned, lostAt, fenced }) => cordoned || fenced || lostAt !== undefined);
+  const open = ofInterest || !memory.isClear ? await novaOf(using, deployment, { memory, signal }) : undefined;
+  const byKey = new Map(nodes.map(({ name }) => [guardKey(name), name]));
+  const image = guardImage(deployment);
+  const own = (object: Pod | PodDisruptionBudget): string[] => {
+    const { labels: all = {}, namespace, deletionTimestamp } = object.metadata;
+    if (namespace !== key.namespace || all[guardLabel] !== key.name || deletionTimestamp !== undefined) return [];
+    const node = byKey.get(all[nodeLabel] ?? "");
+    return node === undefined ? [] : [node];
+  };
+  return {
+    deployment,
+    memory,
+    open,
+    nodes,
+    nova: open && (await readNova(open, nodes, signal)),
+    guards: new Set(from.guards.list().flatMap((pod) => (pod.spec.containers[0]?.image === image ? own(pod) : []))),
+    held: new Set(from.budgets.list().flatMap((budget) => own(budget))),
+    attempts: memory.attempts,
+    limits: limitsOf(deployment),
+  };
+}
+
+function limitsOf({ spec }: OpenStackDeployment): Limits {
+  const { nodesAtOnce = 1, movesAtOnce = 2, lostAfterSeconds = 300 } = spec.maintenance ?? {};
+  return { nodes: nodesAtOnce, moves: movesAtOnce, flap: lostAfterSeconds * 1000 };
+}
+
+/** Servers are read of those hosts alone that may have to be left. */
+async function readNova(open: Nova, nodes: readonly ComputeNode[], signal: AbortSignal) {
+  const services = await open.services(signal);
+  const leaving = nodes.filter(({ cordoned, ready }) => cordoned || !ready).map(({ name }) => name);
+  return { services, servers: await open.servers(leaving, signal) };
+}
+
+async function novaOf(
+  { client, openNova }: GatherMaintenance,
+  deployment: OpenStackDeployment,
+  { memory, signal }: { readonly memory: Memory; readonly signal: AbortSignal },
+): Promise<Nova | undefined> {
+  const { name, namespace = "" } = deployment.metadata;
+  const secret = await client.find(Secret, { namespace, name: mutableSecrets(name).credentials }, { signal });
+  const password = secretText(secret, "keystone.admin");
+  if (password === undefined) return undefined;
+  if (memory.nova?.password !== password) {
+    await memory.nova?.open.close();
+    memory.nova = { password, open: openNova(deployment, password) };
+  }
+  return memory.nova.open;
+}
+
+function computeNodesOf(deployment: OpenStackDeployment, all: readonly Node[]): ComputeNode[] {
+  const compute = resolveCatalogue(deployment.spec).components.find(({ name }) => name === "nova-compute");
+  if (!compute) return [];
+  const groups = groupsOf(deployment.spec, compute);
+  const isIn = ({ metadata }: Node) =>
+    groups.some(({ nodeSelector }) =>
+      Object.entries(nodeSelector).every(([key, value]) => metadata.labels?.[key] === value),
+    );
+  return all
+    .filter(isIn)
+    .map(computeNodeOf)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
+
+/** A node whose kubelet has reported nothing yet is no lost one. */
+export function computeNodeOf({ metadata, spec, status }: Node): ComputeNode {
+  const condition = status?.conditions?.find(({ type }) => type === "Ready");
+  const ready = condition === undefined || condition.status === "True";
+  const since = Date.parse(String(condition?.lastTransitionTime ?? ""));
+  return {
+    name: metadata.name,
+    cordoned: spec?.unschedulable === true,
+    ready,
+    lostAt: ready ? undefined : Number.isFinite(since) ? since : 0,
+    fenced: spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) === true,
+  };
+}

@@ -1,0 +1,81 @@
+/** What the maintenance of compute nodes is planned from: nodes as Kubernetes has them, computes and servers as Nova has them. */
+
+export interface ComputeNode {
+  readonly name: string;
+  readonly cordoned: boolean;
+  readonly ready: boolean;
+  /** Since when it is not ready, in milliseconds; undefined: it is. */
+  readonly lostAt: number | undefined;
+  /** The taint node.kubernetes.io/out-of-service: whoever sets it has made sure that the node is off. */
+  readonly fenced: boolean;
+}
+
+export interface ComputeService {
+  readonly id: string;
+  readonly host: string;
+  readonly zone: string;
+  readonly isUp: boolean;
+  readonly isEnabled: boolean;
+  readonly reason: string;
+  readonly isForcedDown: boolean;
+}
+
+export interface HostedServer {
+  readonly id: string;
+  readonly name: string;
+  readonly host: string;
+  readonly status: string;
+  /** What Nova does with it now; "" when nothing. */
+  readonly task: string;
+}
+
+/** How often this process has ordered a server away from a node, and when last. */
+export interface Attempt {
+  readonly count: number;
+  readonly at: number;
+}
+
+export interface Limits {
+  /** Compute nodes of one availability zone that are in maintenance at once. */
+  readonly nodes: number;
+  /** Servers of a node that move at once. */
+  readonly moves: number;
+  /** How long a node may be away before it counts as lost, in milliseconds. */
+  readonly flap: number;
+}
+
+export interface Situation {
+  readonly nodes: readonly ComputeNode[];
+  /** Undefined: nothing of Nova had to be read. */
+  readonly nova:
+    | { readonly services: readonly ComputeService[]; readonly servers: readonly HostedServer[] }
+    | undefined;
+  /** Nodes with a pod that a drain has to evict, and those whose pod may not be evicted now. */
+  readonly guards: ReadonlySet<string>;
+  readonly held: ReadonlySet<string>;
+  readonly attempts: ReadonlyMap<string, Attempt>;
+  readonly limits: Limits;
+}
+
+export type MaintenanceStep =
+  | { readonly type: "guard" | "hold" | "release"; readonly name: string }
+  | { readonly type: "disable"; readonly name: string; readonly service: string; readonly reason: string }
+  | { readonly type: "enable" | "force-down" | "force-up"; readonly name: string; readonly service: string }
+  | {
+      readonly type: "live-migrate" | "migrate" | "evacuate";
+      /** The server's id. */
+      readonly name: string;
+      readonly node: string;
+    };
+
+export interface NodeMaintenance {
+  readonly node: string;
+  readonly phase: "Waiting" | "Moving" | "Blocked" | "Empty" | "Unreachable" | "Evacuating" | "Evacuated" | "Returning";
+  readonly servers: number;
+  readonly message: string;
+}
+
+const OURS = "causeway: ";
+export const reasonFor = (node: string, why: "is cordoned" | "is fenced"): string => `${OURS}node ${node} ${why}`;
+/** Only what the operator disabled is enabled by it. */
+export const isOurs = ({ isEnabled, reason }: ComputeService): boolean => !isEnabled && reason.startsWith(OURS);

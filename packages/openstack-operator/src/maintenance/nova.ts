@@ -1,0 +1,82 @@
+import type { OpenStackDeployment } from "@causeway/api";
+import type { Clock, Metrics } from "@causeway/foundation";
+import { connectCloud, type Cloud } from "@causeway/openstack";
+import type { ComputeService, HostedServer } from "./model.ts";
+
+/** What the maintenance of compute nodes asks of Nova, as an administrator. */
+export interface Nova {
+  services(signal: AbortSignal): Promise<ComputeService[]>;
+  /** The servers of every project on these hosts. */
+  servers(hosts: readonly string[], signal: AbortSignal): Promise<HostedServer[]>;
+  enable(service: string, signal: AbortSignal): Promise<void>;
+  disable(service: string, reason: string, signal: AbortSignal): Promise<void>;
+  forceDown(service: string, isDown: boolean, signal: AbortSignal): Promise<void>;
+  move(order: "live-migrate" | "migrate" | "evacuate", server: string, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens Nova of a deployment with the administrator's password. */
+export type OpenNova = (deployment: OpenStackDeployment, password: string) => Nova;
+
+/** Through the cluster's own names: the endpoints that users have may be behind what is being maintained. */
+export function novaInside(using: { readonly clock: Clock; readonly metrics?: Metrics | undefined }): OpenNova {
+  return ({ metadata, spec }, password) => {
+    const domain = { id: "default" };
+    const cloud = connectCloud(
+      {
+        name: `${metadata.namespace}/${metadata.name}`,
+        authUrl: `http://${metadata.name}-keystone-api.${metadata.namespace}.svc:5000/v3`,
+        auth: { type: "password", username: "admin", userDomain: domain, password },
+        scope: { projectName: "admin", projectDomain: domain },
+        region: spec.region,
+        interface: "internal",
+      },
+      { clock: using.clock, ...(using.metrics ? { metrics: using.metrics } : {}) },
+    );
+    return novaOf(cloud);
+  };
+}
+
+export function novaOf(cloud: Cloud): Nova {
+  const { compute } = cloud;
+  const { hosts, servers, serverActions } = compute;
+  return {
+    async services(signal) {
+      const all = await hosts.all({ binary: "nova-compute" }, { signal });
+      return all.map(({ id, host, zone, state, status, disabled_reason, forced_down }) => ({
+        id,
+        host,
+        zone,
+        isUp: state === "up",
+        isEnabled: status === "enabled",
+        reason: disabled_reason ?? "",
+        isForcedDown: forced_down === true,
+      }));
+    },
+    async servers(on, signal) {
+      const found: HostedServer[] = [];
+      for (const host of on) {
+        for (const server of await servers.all({ all_tenants: true, host }, { signal }))
+          found.push({
+            id: server.id,
+            name: server.name,
+            host: server["OS-EXT-SRV-ATTR:host"] ?? host,
+            status: server.status,
+            task: server["OS-EXT-STS:task_state"] ?? "",
+          });
+      }
+      return found;
+    },
+    enable: (id, signal) => compute.changeHost(id, { status: "enabled" }, { signal }),
+    disable: (id, reason, signal) =>
+      compute.changeHost(id, { status: "disabled", disabled_reason: reason }, { signal }),
+    forceDown: (id, forced_down, signal) => compute.changeHost(id, { forced_down }, { signal }),
+    move: (order, id, signal) =>
+      order === "live-migrate"
+        ? serverActions.liveMigrate(id, { signal })
+        : order === "migrate"
+          ? serverActions.migrate(id, { signal })
+          : serverActions.evacuate(id, { signal }),
+    close: () => cloud.close(),
+  };
+}

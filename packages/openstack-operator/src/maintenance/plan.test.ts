@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import fc from "fast-check";
+import { planMaintenance } from "./plan.ts";
+import type { ComputeNode, ComputeService, HostedServer, Situation } from "./model.ts";
+
+const node = (name: string, more: Partial<ComputeNode> = {}): ComputeNode => ({
+  name,
+  cordoned: false,
+  ready: true,
+  lostAt: undefined,
+  fenced: false,
+  ...more,
+});
+const service = (host: string, more: Partial<ComputeService> = {}): ComputeService => ({
+  id: `s-${host}`,
+  host,
+  zone: "az1",
+  isUp: true,
+  isEnabled: true,
+  reason: "",
+  isForcedDown: false,
+  ...more,
+});
+const ours = { isEnabled: false, reason: "causeway: node a is cordoned" };
+const server = (id: string, more: Partial<HostedServer> = {}): HostedServer => ({
+  id,
+  name: id,
+  host: "a",
+  status: "ACTIVE",
+  task: "",
+  ...more,
+});
+
+function planOf(
+  nodes: readonly ComputeNode[],
+  services: readonly ComputeService[],
+  servers: readonly HostedServer[],
+  more: Partial<Situation> = {},
+) {
+  const all = new Set(nodes.map(({ name }) => name));
+  const limits = { nodes: 1, moves: 2, flap: 300_000 };
+  const situation = {
+    nodes,
+    nova: { services, servers },
+    guards: all,
+    held: all,
+    attempts: new Map(),
+    limits,
+    ...more,
+  };
+  const { steps, nodes: states, events } = planMaintenance(situation, 1_000_000);
+  return { steps: steps.map(({ type, name }) => `${type} ${name}`), phases: states.map(({ phase }) => phase), events };
+}
+
+describe("a compute node that is cordoned", () => {
+  const cordoned = [node("a", { cordoned: true })];
+  test.each([
+    ["first takes no more servers", service("a"), [server("1")], ["disable a"], ["Moving"]],
+    [
+      "then moves as many servers as the limit says",
+      service("a", ours),
+      ["1", "2", "3"].map((id) => server(id)),
+      ["live-migrate 1", "live-migrate 2"],
+      ["Moving"],
+    ],
+    [
+      "counts those that move already",
+      service("a", ours),
+      [server("1", { task: "migrating" }), server("2"), server("3")],
+      ["live-migrate 2"],
+      ["Moving"],
+    ],
+    ["moves stopped servers cold", service("a", ours), [server("1", { status: "SHUTOFF" })], ["migrate 1"], ["Moving"]],
+    [
+      "keeps its guard while a server is left that cannot move",
+      service("a", ours),
+      [server("1", { status: "ERROR" })],
+      [],
+      ["Blocked"],
+    ],
+    ["is given free when it is empty", service("a", ours), [], ["release a"], ["Empty"]],
+    [
+      "is given free when an administrator disabled it, whose reason is kept",
+      service("a", { isEnabled: false, reason: "disk" }),
+      [],
+      ["release a"],
+      ["Empty"],
+    ],
+  ])("%s", (_, of, servers, steps, phases) => {
+    expect(planOf(cordoned, [of], servers)).toMatchObject({ steps, phases });
+  });
+
+  test("waits for its turn behind another one of its zone, and not behind one of another", () => {
+    const nodes = [node("a", { cordoned: true }), node("b", { cordoned: true }), node("c", { cordoned: true })];
+    const services = [service("a", ours), service("b"), service("c", { zone: "az2" })];
+    expect(planOf(nodes, services, [server("1")])).toMatchObject({
+      steps: ["live-migrate 1", "disable c"],
+      phases: ["Moving", "Waiting", "Moving"],
+    });
+  });
+
+  test("orders a server that stayed again only later, and says so after three times", () => {
+    const attempts = (at: number, count: number) => ({ attempts: new Map([["1", { at, count }]]) });
+    expect(planOf(cordoned, [service("a", ours)], [server("1")], attempts(970_000, 1)).steps).toEqual([]);
+    expect(planOf(cordoned, [service("a", ours)], [server("1")], attempts(930_000, 1)).steps).toEqual([
+      "live-migrate 1",
+    ]);
+    const third = planOf(cordoned, [service("a", ours)], [server("1")], attempts(900_000, 3));
+    expect(third).toMatchObject({ steps: [], phases: ["Blocked"], events: [{ reason: "ServerStays" }] });
+  });
+});
+
+describe("a compute node that is back", () => {
+  test.each([
+    ["is enabled when the operator disabled it", ours, {}, ["enable a"]],
+    ["stays disabled when an administrator disabled it", { isEnabled: false, reason: "disk" }, {}, []],
+    [
+      "is held before it takes servers",
+      ours,
+      { held: new Set<string>(), guards: new Set<string>() },
+      ["hold a", "guard a"],
+    ],
+    ["is up again first after a fencing", { ...ours, isForcedDown: true }, {}, ["force-up a"]],
+  ])("%s", (_, of, more, steps) => {
+    expect(planOf([node("a")], [service("a", of)], [], more).steps).toEqual(steps);
+  });
+});
+
+describe("a compute node that is lost", () => {
+  const lost = { ready: false, lostAt: 600_000 };
+  const fenced = { ...lost, fenced: true };
+  const down = { isEnabled: false, reason: "causeway: node a is fenced", isForcedDown: true };
+  test.each([
+    ["is not touched while it may only flap", node("a", { ready: false, lostAt: 900_000 }), service("a"), [], []],
+    ["is reported and not evacuated while it is not fenced", node("a", lost), service("a"), [], ["Unreachable"]],
+    ["takes no servers once it is fenced", node("a", fenced), service("a"), ["disable a"], ["Evacuating"]],
+    [
+      "is forced down next",
+      node("a", fenced),
+      service("a", { ...down, isForcedDown: false }),
+      ["force-down a"],
+      ["Evacuating"],
+    ],
+    ["is evacuated then", node("a", fenced), service("a", down), ["evacuate 1"], ["Evacuating"]],
+  ])("%s", (_, of, its, steps, phases) => {
+    expect(planOf([of], [its], [server("1")])).toMatchObject({ steps, phases });
+  });
+});
+
+test("no server is evacuated from a node that is not fenced, and no guard released while a server is on its node", () => {
+  const statuses = fc.constantFrom("ACTIVE", "SHUTOFF", "ERROR", "PAUSED", "RESCUE");
+  const nodes = fc.record({ cordoned: fc.boolean(), ready: fc.boolean(), fenced: fc.boolean() });
+  const state = fc.record({ isEnabled: fc.boolean(), isForcedDown: fc.boolean(), mine: fc.boolean() });
+  fc.assert(
+    fc.property(nodes, state, fc.array(statuses, { maxLength: 4 }), (of, its, all) => {
+      const one = node("a", { ...of, lostAt: of.ready ? undefined : 0 });
+      const servers = all.map((status, index) => server(String(index), { status }));
+      const reason = its.mine ? "causeway: x" : "x";
+      const { steps } = planOf([one], [service("a", { ...its, reason: its.isEnabled ? "" : reason })], servers);
+      const kinds = steps.map((each) => each.split(" ")[0]);
+      if (!of.fenced || of.ready) expect(kinds).not.toContain("evacuate");
+      if (servers.length > 0) expect(kinds).not.toContain("release");
+      if (!its.mine && !its.isEnabled) expect(kinds).not.toContain("enable");
+      if (!of.cordoned && !of.fenced) expect(kinds).not.toContain("disable");
+    }),
+  );
+});

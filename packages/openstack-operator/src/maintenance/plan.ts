@@ -1,0 +1,222 @@
+import type { PlannedEvent } from "@causeway/kubernetes";
+import {
+  isOurs,
+  reasonFor,
+  type ComputeNode,
+  type ComputeService,
+  type HostedServer,
+  type MaintenanceStep,
+  type NodeMaintenance,
+  type Situation,
+} from "./model.ts";
+
+export interface MaintenancePlan {
+  readonly steps: readonly MaintenanceStep[];
+  /** Nodes in maintenance, by name. */
+  readonly nodes: readonly NodeMaintenance[];
+  readonly events: readonly PlannedEvent[];
+  /** When to look again at the latest, in milliseconds since the epoch; undefined: nothing is under way. */
+  readonly next: number | undefined;
+}
+
+const POLL = 10_000;
+/** A server that stayed where it was is ordered away again after this time, and ever later. */
+const RETRY = 60_000;
+const LONGEST_RETRY = 30 * 60_000;
+const GIVE_NOTICE = 3;
+
+interface NodePlan {
+  readonly steps: readonly MaintenanceStep[];
+  readonly state?: NodeMaintenance;
+  readonly events?: readonly PlannedEvent[];
+}
+
+/**
+ * A node that is cordoned is given free in order: its compute takes no more servers, its servers move, and only then the pod that a drain waits for may be
+ * evicted. A node that is lost is evacuated only when it is fenced. Pure.
+ */
+export function planMaintenance(situation: Situation, now: number): MaintenancePlan {
+  const { nodes, nova } = situation;
+  const guarded = nodes.flatMap((node) => guardSteps(situation, node));
+  if (!nova) return { steps: guarded, nodes: [], events: [], next: nextLoss(situation, now) };
+  const admitted = admittedNodes(situation);
+  const plans = nodes.map((node) => {
+    const service = nova.services.find(({ host }) => host === node.name);
+    return service ? planNode(situation, { node, service, isAdmitted: admitted.has(node.name), now }) : { steps: [] };
+  });
+  const states = plans.flatMap(({ state }: NodePlan) => state ?? []);
+  return {
+    steps: [...guarded, ...plans.flatMap(({ steps }) => steps)],
+    nodes: states,
+    events: plans.flatMap(({ events = [] }: NodePlan) => events),
+    next: states.length > 0 ? now + POLL : nextLoss(situation, now),
+  };
+}
+
+/** A node that serves is held: nothing evicts its guard before its servers have left. */
+function guardSteps({ guards, held }: Situation, { name, cordoned, ready }: ComputeNode): MaintenanceStep[] {
+  if (cordoned || !ready) return [];
+  return [
+    ...(held.has(name) ? [] : [{ type: "hold" as const, name }]),
+    ...(guards.has(name) ? [] : [{ type: "guard" as const, name }]),
+  ];
+}
+
+function nextLoss({ nodes, limits }: Situation, now: number): number | undefined {
+  const times = nodes.flatMap(({ lostAt }) => (lostAt === undefined ? [] : [lostAt + limits.flap]));
+  return times.length > 0 ? Math.max(now + POLL, Math.min(...times)) : undefined;
+}
+
+/** Cordoned nodes whose turn it is: those under way first, then by name, and no more of a zone than the limit. */
+function admittedNodes({ nodes, nova, limits }: Situation): ReadonlySet<string> {
+  const service = new Map(nova?.services.map((each) => [each.host, each]));
+  const rank = ({ name }: ComputeNode): number => (isDisabled(service.get(name)) ? 0 : 1);
+  const wanted = nodes
+    .filter(({ cordoned }) => cordoned)
+    .toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+  const places = new Map<string, number>();
+  const admitted = new Set<string>();
+  for (const node of wanted) {
+    const zone = service.get(node.name)?.zone ?? "";
+    const taken = places.get(zone) ?? 0;
+    if (taken >= limits.nodes && !isDisabled(service.get(node.name))) continue;
+    places.set(zone, taken + 1);
+    admitted.add(node.name);
+  }
+  return admitted;
+}
+
+const isDisabled = (service: ComputeService | undefined): boolean => service?.isEnabled === false;
+
+interface At {
+  readonly node: ComputeNode;
+  readonly service: ComputeService;
+  readonly isAdmitted: boolean;
+  readonly now: number;
+}
+
+function planNode(situation: Situation, at: At): NodePlan {
+  const { node, now } = at;
+  const isLost = node.lostAt !== undefined && now - node.lostAt >= situation.limits.flap;
+  if (isLost || (node.fenced && !node.ready)) return planLost(situation, at);
+  if (at.service.isForcedDown && isOurs(at.service) && node.ready && !node.fenced)
+    return { steps: [step("force-up", at)], state: stateOf(at, "Returning", 0, "is back") };
+  if (node.cordoned) return planCordoned(situation, at);
+  if (!isOurs(at.service) || !node.ready || node.fenced) return { steps: [] };
+  // Guards come first: a server that is scheduled at once is held from its first moment.
+  return situation.held.has(node.name) && situation.guards.has(node.name)
+    ? { steps: [step("enable", at)], state: stateOf(at, "Returning", 0, "takes servers again") }
+    : { steps: [], state: stateOf(at, "Returning", 0, "is held again first") };
+}
+
+const step = (type: "enable" | "force-down" | "force-up", { node, service }: At): MaintenanceStep => ({
+  type,
+  name: node.name,
+  service: service.id,
+});
+
+const stateOf = ({ node }: At, phase: NodeMaintenance["phase"], servers: number, message: string): NodeMaintenance => ({
+  node: node.name,
+  phase,
+  servers,
+  message: message.slice(0, 512),
+});
+
+function planCordoned(situation: Situation, at: At): NodePlan {
+  const { node, service, isAdmitted } = at;
+  const servers = serversOn(situation, node);
+  if (!isAdmitted) {
+    const message = `${situation.limits.nodes} of the zone ${service.zone} are in maintenance: its turn comes after them`;
+    return { steps: [], state: stateOf(at, "Waiting", servers.length, message) };
+  }
+  if (service.isEnabled)
+    return {
+      steps: [disable(at, "is cordoned")],
+      state: stateOf(at, "Moving", servers.length, "takes no more servers"),
+    };
+  if (servers.length === 0) {
+    const steps: MaintenanceStep[] = situation.held.has(node.name) ? [{ type: "release", name: node.name }] : [];
+    return { steps, state: stateOf(at, "Empty", 0, "no server is on it: it may be drained") };
+  }
+  return moveAway(situation, { ...at, servers, order: orderAway, phase: "Moving" });
+}
+
+const disable = ({ node, service }: At, why: "is cordoned" | "is fenced"): MaintenanceStep => ({
+  type: "disable",
+  name: node.name,
+  service: service.id,
+  reason: reasonFor(node.name, why),
+});
+
+const serversOn = ({ nova }: Situation, { name }: ComputeNode): HostedServer[] =>
+  (nova?.servers ?? []).filter(({ host }) => host === name).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
+type Order = "live-migrate" | "migrate" | "evacuate";
+
+/** How a server leaves a node that works; undefined: not by an order of ours. */
+const orderAway = ({ status }: HostedServer): Order | undefined =>
+  status === "ACTIVE" || status === "PAUSED" ? "live-migrate" : status === "SHUTOFF" ? "migrate" : undefined;
+/** How it leaves one that is off. Nova rebuilds it elsewhere with its disks. */
+const orderOut = ({ status }: HostedServer): Order | undefined =>
+  ["ACTIVE", "SHUTOFF", "ERROR", "PAUSED"].includes(status) ? "evacuate" : undefined;
+
+interface Moving extends At {
+  readonly servers: readonly HostedServer[];
+  readonly order: (server: HostedServer) => Order | undefined;
+  readonly phase: "Moving" | "Evacuating";
+}
+
+function moveAway({ limits, attempts }: Situation, moving: Moving): NodePlan {
+  const { node, servers, order, phase, now } = moving;
+  const isDue = ({ id }: HostedServer): boolean => {
+    const tried = attempts.get(id);
+    return !tried || now - tried.at >= Math.min(LONGEST_RETRY, RETRY * 2 ** (tried.count - 1));
+  };
+  const busy = servers.filter(({ task }) => task !== "");
+  const movable = servers.filter((server) => server.task === "" && order(server) !== undefined);
+  const stuck = servers.filter((server) => server.task === "" && order(server) === undefined);
+  const steps = movable
+    .filter(isDue)
+    .slice(0, Math.max(0, limits.moves - busy.length))
+    .flatMap((server): MaintenanceStep[] => {
+      const type = order(server);
+      return type ? [{ type, name: server.id, node: node.name }] : [];
+    });
+  const failed = movable.filter(({ id }) => (attempts.get(id)?.count ?? 0) >= GIVE_NOTICE);
+  const problems = [
+    ...stuck.map(({ name, id, status }) => `server ${name} (${id}) is ${status}: start, stop or delete it`),
+    ...failed.map(
+      ({ name, id }) => `server ${name} (${id}) was ordered away ${attempts.get(id)?.count} times and is still here`,
+    ),
+  ];
+  const isBlocked = problems.length > 0 && problems.length === servers.length;
+  const message =
+    problems.length > 0
+      ? problems.join("; ")
+      : `${servers.length} servers are left, ${busy.length + steps.length} move`;
+  const events = problems.map((problem) => ({
+    type: "Warning" as const,
+    reason: "ServerStays",
+    message: `node ${node.name}: ${problem}`.slice(0, 1000),
+  }));
+  return { steps, state: stateOf(moving, isBlocked ? "Blocked" : phase, servers.length, message), events };
+}
+
+function planLost(situation: Situation, at: At): NodePlan {
+  const { node, service } = at;
+  const servers = serversOn(situation, node);
+  if (!node.fenced) {
+    const message = `not ready, with ${servers.length} servers: nothing is evacuated before the node is off; then taint it node.kubernetes.io/out-of-service`;
+    return {
+      steps: [],
+      state: stateOf(at, "Unreachable", servers.length, message),
+      events: [{ type: "Warning", reason: "ComputeUnreachable", message: `node ${node.name} is ${message}` }],
+    };
+  }
+  if (service.isEnabled)
+    return { steps: [disable(at, "is fenced")], state: stateOf(at, "Evacuating", servers.length, "is fenced") };
+  if (!service.isForcedDown)
+    return { steps: [step("force-down", at)], state: stateOf(at, "Evacuating", servers.length, "is fenced") };
+  if (servers.length === 0) return { steps: [], state: stateOf(at, "Evacuated", 0, "no server is on it") };
+  return moveAway(situation, { ...at, servers, order: orderOut, phase: "Evacuating" });
+}
