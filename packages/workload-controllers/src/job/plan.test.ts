@@ -47,10 +47,39 @@ const reasonOf = (object: Job, pods: readonly Pod[]) =>
   planned(object, pods).status?.conditions?.find(
     ({ type }) => type === "FailureTarget" || type === "SuccessCriteriaMet",
   )?.reason;
+const readyOf = (pods: readonly Pod[]) =>
+  pods.filter(({ status }) => status?.conditions?.some(({ status: is }) => is === "True")).length;
 const failed: PodFacts = { phase: "Failed" };
 const done: PodFacts = { phase: "Succeeded" };
 
 describe("a Job", () => {
+  const started = { active: 2, ready: 0, startTime: at(50) };
+  const delays: [string, JobStatus, Pod[], number | undefined][] = [
+    ["became ready just now", started, [pod("a", { ready: 1 }), pod("b", { ready: 100 })], now + 1_000],
+    ["has been ready for two seconds", started, [pod("a", { ready: 2 }), pod("b", { ready: 100 })], undefined],
+    [
+      "became ready while another one started",
+      { ...started, active: 1 },
+      [pod("a", { ready: 0 }), pod("b")],
+      undefined,
+    ],
+    [
+      "is not ready any more while another one became ready",
+      { ...started, ready: 2 },
+      [pod("a", { ready: 0 }), pod("b", { ready: undefined })],
+      undefined,
+    ],
+  ];
+  test.each(delays)(
+    "reports how many pods are ready two seconds later, unless more changes: one %s",
+    (_, status, pods, until) => {
+      const found = planned(job({}, status), pods);
+      expect(found.steps).toEqual([]);
+      expect(found.wait?.until).toBe(until);
+      expect(found.status?.ready).toBe(until === undefined ? readyOf(pods) : status.ready);
+    },
+  );
+
   test("creates pods up to its parallelism, with the finalizer", () => {
     const [step] = planned(job(), [pod("a")]).steps;
     expect(step).toMatchObject({

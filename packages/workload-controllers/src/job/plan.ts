@@ -21,6 +21,8 @@ import { isIgnored, tally, uid, type Tally } from "./tally.ts";
 
 /** Pods created or deleted in one round, at most. */
 const BURST = 500;
+/** Since the last pod became ready, in milliseconds; the moment is stored in whole seconds. */
+const READY_DELAY = 2_000;
 
 /**
  * Pods that ended are counted exactly once: their uids are written to the status, then they lose the tracking finalizer, then the counts take
@@ -40,15 +42,34 @@ export function plan(observed: Observed, now: number): Plan<Step, JobStatus | un
   const finish = ending ?? (isComplete(count) ? completed : undefined);
   const isManaged = ending === undefined && job.metadata.deletionTimestamp === undefined;
   const { status, events } = statusOf(count, { finish, isManaged, now });
-  const moments = [managed.until, deadlineOf({ ...job, status })].filter(
+  const steps = [...(managed.steps ?? []), ...counted];
+  const settles = steps.length === 0 && !finish ? settlesAt(count, status, now) : undefined;
+  const moments = [managed.until, settles, deadlineOf({ ...job, status })].filter(
     (at): at is number => at !== undefined && !finish,
   );
   return {
-    steps: [...(managed.steps ?? []), ...counted],
-    status,
+    steps,
+    status: settles === undefined ? status : job.status,
     events,
     ...(moments.length === 0 ? {} : { wait: { for: "the back-off or the deadline", until: Math.min(...moments) } }),
   };
+}
+
+/**
+ * When a status is written that differs in the count of ready pods only; undefined: at once. A pod that ends soon after it became ready, as most of
+ * short Jobs do, costs one write in place of two. Upstream waits a second after each change of a pod (syncJobBatchPeriod).
+ */
+function settlesAt({ job, active }: Tally, status: JobStatus, now: number): number | undefined {
+  const before = job.status;
+  const isMoreReady = before !== undefined && (status.ready ?? 0) > (before.ready ?? 0);
+  if (!isMoreReady || !sameJobStatus({ ...status, ready: before.ready ?? 0 }, before)) return undefined;
+  const since = Math.max(...active.map(readySince));
+  return since + READY_DELAY > now ? since + READY_DELAY : undefined;
+}
+
+function readySince({ status }: Pod): number {
+  const at = status?.conditions?.find((each) => each.type === "Ready" && each.status === "True")?.lastTransitionTime;
+  return at === undefined ? 0 : Date.parse(at) || 0;
 }
 
 function finalizers(pods: readonly Pod[]): Step[] {
