@@ -11,7 +11,7 @@ export async function perform(
   { node }: Observed,
   step: Step,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<void | "deferred"> {
   const { client } = context.informers;
   switch (step.type) {
     case "create-attachment":
@@ -25,6 +25,13 @@ export async function perform(
       }
       return;
     case "delete-attachment":
+      // The kubelet was to learn that the volume goes; it may have begun to use it before, and a silent watch does not show that.
+      if (node && step.unlessUsed !== undefined) {
+        const fresh = await client.find(Node, keyOf(node), { signal });
+        if (fresh) context.informers.for(Node).observe(fresh);
+        const { volumesInUse = [] } = (fresh?.status ?? {}) as { volumesInUse?: readonly string[] };
+        if (volumesInUse.includes(step.unlessUsed)) return "deferred";
+      }
       return deletions.perform(VolumeAttachment, step.target, signal);
     case "list-attached": {
       if (!node) return;

@@ -60,6 +60,16 @@ const stepsOf = (seen: Observed) =>
   });
 
 describe("the volumes of a node", () => {
+  test("are detached on condition that the server's Node does not list them as in use, unless it is forced", () => {
+    const conditions = (found: Node | undefined) =>
+      plan(observed(found, [], [attachment("v", true)]), now).steps.flatMap((step) =>
+        step.type === "delete-attachment" ? [step.unlessUsed] : [],
+      );
+    expect(conditions(node([], []))).toEqual([unique("v")]);
+    expect(conditions(node(["v"], [], { taint: "node.kubernetes.io/out-of-service" }))).toEqual([undefined]);
+    expect(conditions(undefined)).toEqual([undefined]);
+  });
+
   const silent = { ready: "Unknown" };
   const rows: [string, Observed, string[]][] = [
     ["are attached when pods need them", observed(node([], []), [volume("v")], []), ["attach v"]],

@@ -40,7 +40,7 @@ export function plan(observed: Observed, now: number): Plan<Step, readonly PodEv
     steps: [
       // The kubelet learns first that a volume goes.
       ...listing,
-      ...[...detached].map((each): Step => ({ type: "delete-attachment", target: targetOf(each) })),
+      ...[...detached].map((each) => detachment(observed, each)),
       ...missing
         .filter((need) => !blocked.includes(need))
         .map(({ volume }): Step => ({ type: "create-attachment", attachment: attachmentOf(volume, observed.name) })),
@@ -54,6 +54,14 @@ export function plan(observed: Observed, now: number): Plan<Step, readonly PodEv
 function isOurs({ name, volumeOf }: Observed, { metadata, spec }: VolumeAttachment): boolean {
   const csi = volumeOf(spec.source.persistentVolumeName ?? "")?.spec.csi;
   return csi !== undefined && metadata.name === attachmentName(csi, name);
+}
+
+function detachment({ node, volumeOf }: Observed, attachment: VolumeAttachment): Step {
+  const csi = volumeOf(attachment.spec.source.persistentVolumeName ?? "")?.spec.csi;
+  const name = csi ? uniqueName(csi) : undefined;
+  // By the time that passed, or because the node is out of service, it is detached although the node lists it.
+  const isForced = !node || !name || (volumesOf(node).volumesInUse ?? []).includes(name);
+  return { type: "delete-attachment", target: targetOf(attachment), ...(isForced ? {} : { unlessUsed: name }) };
 }
 
 /** When the volume may be detached; undefined: not while the node uses it. */

@@ -5,7 +5,12 @@ import type { VolumeAttachment } from "../objects/storage.ts";
 /** What is done for the volumes of one node. */
 export type Step =
   | { readonly type: "create-attachment"; readonly attachment: VolumeAttachment }
-  | { readonly type: "delete-attachment"; readonly target: Target }
+  | {
+      readonly type: "delete-attachment";
+      readonly target: Target;
+      /** The volume's name in `volumesInUse`: the step is left out if the server's Node has it, whatever the cache shows. */
+      readonly unlessUsed?: string;
+    }
   | {
       /** The kubelet mounts what its node's status lists, and nothing else. */
       readonly type: "list-attached";
