@@ -4,8 +4,8 @@ import type { KubernetesClient } from "@causeway/kubernetes";
 /** What happens to one write: it is performed, its answer is lost, it never arrives, or the process ends before or after it. */
 export type Fate = "performed" | "answer-lost" | "request-lost" | "killed-before" | "killed-after";
 
-/** What happens to one event of a watch: it arrives, or the connection ends before it. */
-export type WatchFate = "delivered" | "watch-lost";
+/** What happens to one event of a watch: it arrives, the connection ends before it, or the connection stays open and is silent from then on. */
+export type WatchFate = "delivered" | "watch-lost" | "watch-silent";
 
 export interface Faults {
   next(): Fate;
@@ -45,7 +45,7 @@ export function faulty(client: KubernetesClient, given: Faults): KubernetesClien
     get: (type, key, options) => client.get(type, key, options),
     find: (type, key, options) => client.find(type, key, options),
     list: (type, options) => client.list(type, options),
-    watch: (type, options) => losing(client.watch(type, options), faults),
+    watch: (type, options) => losing(client.watch(type, options), faults, options?.signal),
     create: (type, object, options) => write(() => client.create(type, object, options)),
     update: (type, object, options) => write(() => client.update(type, object, options)),
     patch: (type, key, patch, options) => write(() => client.patch(type, key, patch, options)),
@@ -56,11 +56,21 @@ export function faulty(client: KubernetesClient, given: Faults): KubernetesClien
   };
 }
 
-async function* losing<T>(events: AsyncIterable<T>, faults: Faults): AsyncIterable<T> {
+async function* losing<T>(events: AsyncIterable<T>, faults: Faults, signal?: AbortSignal): AsyncIterable<T> {
   for await (const event of events) {
-    if (faults.nextEvent?.() === "watch-lost") throw lost();
+    const fate = faults.nextEvent?.() ?? "delivered";
+    if (fate === "watch-silent") await ending(signal);
+    if (fate !== "delivered") throw lost();
     yield event;
   }
+}
+
+/** Waits until the reader gives the watch up. */
+function ending(signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal?.aborted) resolve();
+  else signal?.addEventListener("abort", () => resolve(), { once: true });
+  return promise;
 }
 
 function ended(faults: Faults): never {

@@ -1,5 +1,6 @@
 import { timestamp, Pod, type Informers, type KubernetesClient } from "@causeway/kubernetes";
 import type { Clock } from "@causeway/foundation";
+import type { PlayedStorage } from "./played-storage.ts";
 
 export const annotations = {
   /** The pod stays Pending. */
@@ -8,21 +9,28 @@ export const annotations = {
   finish: "test/finish",
 };
 
-/** Binds each pod to a node, sets it Running and Ready, and removes it once it is deleted. */
+/** Binds each pod to a node, sets it Running and Ready, and removes it once it is deleted. With storage, a pod waits for its volumes. */
 export function playKubelet(
-  { client, informers, clock }: { client: KubernetesClient; informers: Informers; clock: Clock },
+  {
+    client,
+    informers,
+    clock,
+    storage,
+  }: { client: KubernetesClient; informers: Informers; clock: Clock; storage?: PlayedStorage },
   nodes: readonly string[],
 ): void {
   let next = 0;
   informers.for(Pod).onChange(({ type, object }) => {
     if (type !== "deleted") void step(object).catch(() => {});
   });
+  storage?.onChange((pod) => void step(pod).catch(() => {}));
   async function step(pod: Pod): Promise<void> {
     const { metadata, spec } = pod;
     const key = { namespace: metadata.namespace ?? "", name: metadata.name };
     if (metadata.deletionTimestamp !== undefined) return client.delete(Pod, key, { gracePeriodSeconds: 0 });
     if (metadata.annotations?.[annotations.pending] !== undefined || spec.schedulingGates !== undefined) return;
-    if (!spec.nodeName) return bind(pod);
+    if (!spec.nodeName) return storage?.isBound(pod) === false ? undefined : bind(pod);
+    if (storage?.isAttached(pod) === false) return;
     if (pod.status?.phase !== "Pending") return;
     const number = next++;
     const finish = metadata.annotations?.[annotations.finish];

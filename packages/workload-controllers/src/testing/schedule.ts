@@ -12,6 +12,7 @@ import {
 import { isActive } from "../objects/pods.ts";
 import { template } from "./objects.ts";
 import { annotations } from "./played-kubelet.ts";
+import { storageClass } from "./played-storage.ts";
 import { seeded } from "@causeway/foundation/testing";
 import { key, namespace, World, type WorldServer } from "./world.ts";
 import type { VirtualClock } from "@causeway/foundation";
@@ -26,21 +27,40 @@ export interface Schedule {
   readonly lostEvents: number;
   /** Two sets of controllers that know nothing of each other. */
   readonly twoLeaders: boolean;
+  /** Of events of watches, with which a watch becomes silent while its connection stays open. */
+  readonly silentEvents: number;
+  /** The pods of a StatefulSet have volumes of a CSI driver. */
+  readonly volumes: boolean;
 }
 
 const KINDS = ["Deployment", "StatefulSet", "DaemonSet", "Job"] as const;
 /** Milliseconds of the virtual clock between two looks at the pods. */
 const STEP = 100;
+/** Steps within which volumes that no pod uses are detached. */
+const DETACHING = 300;
+/** Where a watch may be silent for minutes. */
+const LONG_STEP = 500;
 const NODES = ["one", "two", "three"];
+const CLAIM = {
+  metadata: { name: "data" },
+  spec: {
+    accessModes: ["ReadWriteOnce"],
+    storageClassName: storageClass,
+    resources: { requests: { storage: "1Gi" } },
+  },
+};
 
 export function scheduleOf(seed: number): Schedule {
   const random = seeded(seed);
+  const kind = KINDS[seed % KINDS.length] ?? "Deployment";
   return {
     seed,
-    kind: KINDS[seed % KINDS.length] ?? "Deployment",
+    kind,
     faultRate: 0.05 + random() * 0.15,
     lostEvents: random() < 0.5 ? 0 : random() * 0.1,
     twoLeaders: random() < 0.25,
+    silentEvents: random() < 0.7 ? 0 : 0.005 + random() * 0.02,
+    volumes: random() < 0.6 && kind === "StatefulSet",
   };
 }
 
@@ -51,7 +71,7 @@ export async function playSchedule(
 ): Promise<string[]> {
   const world = await World.start(startServer);
   try {
-    await world.playKubelet(NODES);
+    await world.playKubelet(NODES, schedule.volumes);
     return await new Play(world, schedule).run();
   } finally {
     await world.close();
@@ -71,9 +91,9 @@ class Play {
   }
 
   async run(): Promise<string[]> {
-    const { faultRate, lostEvents, twoLeaders } = this.#schedule;
+    const { faultRate, lostEvents: lost, silentEvents: silent, twoLeaders } = this.#schedule;
     const stops = Array.from({ length: twoLeaders ? 2 : 1 }, () =>
-      this.#world.runWithFaults(this.#random, faultRate, lostEvents),
+      this.#world.runWithFaults(this.#random, faultRate, { lost, silent }),
     );
     const before = 1 + Math.floor(this.#random() * 4);
     const after = 1 + Math.floor(this.#random() * 4);
@@ -98,7 +118,9 @@ class Play {
     const policy = this.#random() < 0.5 ? "OrderedReady" : "Parallel";
     if (kind === "Deployment") await this.#make(Deployment, { ...common, replicas: size, strategy: rolling });
     if (kind === "StatefulSet") {
-      await this.#make(StatefulSet, { ...common, replicas: size, serviceName: "web", podManagementPolicy: policy });
+      const claims = this.#schedule.volumes ? { volumeClaimTemplates: [CLAIM] } : {};
+      const spec = { ...common, replicas: size, serviceName: "web", podManagementPolicy: policy, ...claims };
+      await this.#make(StatefulSet, spec);
     }
     if (kind === "DaemonSet") await this.#make(DaemonSet, { ...common, updateStrategy: surging });
     if (kind === "Job") {
@@ -127,9 +149,14 @@ class Play {
       const pods = await this.#world.pods();
       if (kind === "Job") return pods.filter(({ status }) => status?.phase === "Succeeded").length >= 6;
       const wanted = kind === "DaemonSet" ? NODES.length : replicas;
-      return pods.length === wanted && pods.every((pod) => isActive(pod) && imageOf(pod) === image);
+      const isRunning = (pod: Pod) => !this.#schedule.volumes || pod.status?.phase === "Running";
+      return pods.length === wanted && pods.every((pod) => isActive(pod) && imageOf(pod) === image && isRunning(pod));
     };
-    await this.#world.until(`${kind} with pods of ${image}`, isThere, STEP);
+    await this.#world.until(
+      `${kind} with pods of ${image}`,
+      isThere,
+      this.#schedule.silentEvents > 0 ? LONG_STEP : STEP,
+    );
   }
 
   async #judge(before: number, size: number): Promise<void> {
@@ -149,7 +176,18 @@ class Play {
       const wanted = Array.from({ length: size }, (_, ordinal) => `web-${ordinal}`);
       if (names.join() !== wanted.join()) this.#problems.add(`pods ${names.join()} in place of ${wanted.join()}`);
     }
+    const most = Array.from({ length: Math.max(before, size) }, (_, ordinal) => `data-web-${ordinal}`);
+    for (const problem of await this.#storageProblems(most)) this.#problems.add(problem);
     if (kind === "Job" && !twoLeaders) await this.#judgeJob(pods);
+  }
+
+  /** Volumes of pods that are gone are detached a while later. */
+  async #storageProblems(claims: readonly string[]): Promise<readonly string[]> {
+    const { storage } = this.#world;
+    for (let passes = 0; passes < DETACHING && storage && storage.judgeEnd(claims).length > 0; passes++) {
+      await this.#world.pass(STEP);
+    }
+    return storage?.judgeEnd(claims) ?? [];
   }
 
   #judgeSurge(size: number): void {

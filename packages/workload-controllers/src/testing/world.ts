@@ -15,14 +15,26 @@ import {
 import type { Context } from "../context.ts";
 import { isActive } from "../objects/pods.ts";
 import { createWorkloadControllers } from "../workload-controllers.ts";
-import { faulty, type Fate, type Faults } from "./faults.ts";
+import { faulty, type Fate, type Faults, type WatchFate } from "./faults.ts";
 import { playKubelet } from "./played-kubelet.ts";
+import { PlayedStorage } from "./played-storage.ts";
 
 export const namespace = "default";
 export const key = (name: string) => ({ namespace, name });
 
 /** Moves of the clock after which a wait fails; each takes 10 ms of real time, or more where the machine is busy. */
 const MOST_PASSES = 8_000;
+
+/** Silent watches of one set of controllers, at most: each lasts two and a half minutes of the virtual clock. */
+const MOST_SILENCES = 3;
+
+/** How many events of watches never arrive. */
+export interface WatchFaults {
+  /** Because the connection ends. */
+  readonly lost?: number;
+  /** Because the connection stays open and is silent: nor does any later event arrive, until the reader gives it up. */
+  readonly silent?: number;
+}
 
 /** An API server, as far as a world needs it. */
 export interface WorldServer {
@@ -40,6 +52,8 @@ export class World {
   readonly forced: string[] = [];
   /** Pods that neither ended nor are being deleted: the most that there were at once. */
   mostActive = 0;
+  /** If a CSI driver is played. */
+  storage: PlayedStorage | undefined;
   /** Pods that all ReplicaSets together were to have: the most at once. */
   mostWanted = 0;
   readonly #server: WorldServer;
@@ -59,13 +73,23 @@ export class World {
     return new World(server, clock, client);
   }
 
-  async playKubelet(nodes: readonly string[] = ["one", "two"]): Promise<void> {
+  /** `volumes`: a CSI driver is played, too. */
+  async playKubelet(nodes: readonly string[] = ["one", "two"], volumes = false): Promise<void> {
     for (const name of nodes) {
       const labels = { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": `zone-${name}` };
-      await this.create(Node, name, { metadata: { name, labels } });
+      const annotations = volumes ? { "volumes.kubernetes.io/controller-managed-attach-detach": "true" } : {};
+      await this.create(Node, name, { metadata: { name, labels, annotations }, spec: {} });
+      const conditions = [{ type: "Ready", status: "True" }];
+      const body = { status: { conditions } };
+      if (volumes) {
+        await this.client.patch(Node, { namespace: "", name }, { type: "merge", body }, { subresource: "status" });
+      }
     }
     const informers = createInformers(this.client, { clock: this.clock });
-    playKubelet({ client: this.client, informers, clock: this.clock }, nodes);
+    const storage = volumes ? new PlayedStorage(this.client, informers) : undefined;
+    await storage?.createClass();
+    this.storage = storage;
+    playKubelet({ client: this.client, informers, clock: this.clock, ...(storage ? { storage } : {}) }, nodes);
     const sets = informers.for(ReplicaSet);
     sets.onChange(() => {
       const wanted = sets.list().reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
@@ -104,15 +128,22 @@ export class World {
     };
   }
 
-  /** Runs the controllers with faults, and starts them again whenever a fault ends them. `lost`: how many events of watches never arrive. */
-  runWithFaults(random: () => number, rate = 0.2, lost = 0): () => Promise<void> {
+  /** Runs the controllers with faults, and starts them again whenever a fault ends them. */
+  runWithFaults(random: () => number, rate = 0.2, { lost = 0, silent = 0 }: WatchFaults = {}): () => Promise<void> {
     let stop = async () => {};
     let isOver = false;
+    let silences = 0;
     const fates: Fate[] = ["answer-lost", "request-lost", "killed-before", "killed-after"];
     const next = () => (random() < rate ? (fates[Math.floor(random() * fates.length)] ?? "performed") : "performed");
     const start = () => {
-      const nextEvent = () => (random() < lost ? ("watch-lost" as const) : ("delivered" as const));
-      if (!isOver) stop = this.run(lost > 0 ? { next, nextEvent } : { next }, start);
+      const nextEvent = (): WatchFate => {
+        const drawn = random();
+        if (drawn < lost) return "watch-lost";
+        if (drawn >= lost + silent || silences >= MOST_SILENCES) return "delivered";
+        silences++;
+        return "watch-silent";
+      };
+      if (!isOver) stop = this.run(lost + silent > 0 ? { next, nextEvent } : { next }, start);
     };
     start();
     return async () => {
