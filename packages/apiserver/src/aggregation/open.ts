@@ -13,6 +13,7 @@ import { create } from "../registry/create.ts";
 import { change } from "../registry/update.ts";
 import type { Dial } from "../webhooks/connections.ts";
 import { LOCAL, PASSED, probe, servedHere, serviceProblem, type Condition } from "./availability.ts";
+import { Documents } from "./documents.ts";
 import { byPriority, extensionOf } from "./extensions.ts";
 import { forward, unavailable } from "./forward.ts";
 import { authenticationData, type FrontProxy } from "./front-proxy.ts";
@@ -23,7 +24,8 @@ const LARGEST = 16 * 1024 * 1024;
 const CHECKED_WITHIN = 5_000;
 /** Ms after which an available extension is checked again. */
 const RECHECK = 30_000;
-const KEPT = 60_000;
+/** Of discovery and OpenAPI documents that are kept, by cluster. */
+const DOCUMENTS = { age: 60_000, count: 500, size: 64 * 1024 * 1024 };
 /** Requests to extension servers at a time, watches among them. */
 const IN_FLIGHT = 400;
 const CONFIG = { namespace: "kube-system", name: "extension-apiserver-authentication" };
@@ -42,7 +44,7 @@ export function openAggregation(cluster: Cluster, { reach, frontProxy }: Aggrega
   const resource = builtIn(cluster, "apiregistration.k8s.io", "apiservices");
   const extensions = new Map<string, Extension>();
   const resources = new Map<string, readonly Json[]>();
-  const documents = new Map<string, { readonly until: number; readonly content: Promise<Json | undefined> }>();
+  const documents = new Documents(DOCUMENTS, cluster.clock);
   const stopping = new AbortController();
   let inFlight = 0;
 
@@ -150,23 +152,16 @@ export function openAggregation(cluster: Cluster, { reach, frontProxy }: Aggrega
     },
     document(extension, path) {
       if (!extension.available || reach === false) return Promise.resolve(undefined);
-      const id = `${extension.name} ${path}`;
-      const known = documents.get(id);
-      const now = cluster.clock.now();
-      if (known && known.until > now) return known.content;
-      const content = get(extension, path).then(
-        ({ code, text }) => (code === 200 ? jsonOf(text) : undefined),
-        (error: unknown) => {
-          cluster.log.warn("an extension server cannot be read", {
-            extension: extension.name,
-            path,
-            reason: messageOf(error),
-          });
-          return undefined;
-        },
-      );
-      documents.set(id, { until: now + KEPT, content });
-      return content;
+      return documents.get(`${extension.name} ${path}`, async () => {
+        try {
+          const { code, text } = await get(extension, path);
+          return { content: code === 200 ? jsonOf(text) : undefined, size: text.length };
+        } catch (error) {
+          const reason = messageOf(error);
+          cluster.log.warn("an extension server cannot be read", { extension: extension.name, path, reason });
+          return { content: undefined, size: 0 };
+        }
+      });
     },
     resume() {
       if (reach !== false) loop.add(CONFIG.name);
