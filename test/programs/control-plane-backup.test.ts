@@ -188,7 +188,9 @@ async function contentOf(client: KubernetesClient): Promise<unknown> {
 
 const why = missing();
 describe.skipIf(why !== undefined)(`backups of control planes${why === undefined ? "" : ` (${why})`}`, () => {
-  let [simulator, a, b] = [{} as Simulator, {} as World, {} as World];
+  let [a, b] = [{} as World, {} as World];
+  let simulator: Simulator | undefined;
+  const worlds: World[] = [];
   let closeStore = async (): Promise<void> => {};
   const dir = mkdtempSync(join(tmpdir(), "backup-cloud-"));
   let before: unknown;
@@ -198,20 +200,22 @@ describe.skipIf(why !== undefined)(`backups of control planes${why === undefined
     writeFileSync(join(dir, "clouds.yaml"), simulator.cloudsYaml);
     writeFileSync(join(dir, "key"), randomBytes(32).toString("base64"));
     process.env["OS_CLIENT_CONFIG_FILE"] = join(dir, "clouds.yaml");
-    const flags = { backupCloud: "causeway", backupContainer: "backups", backupKeyFile: join(dir, "key") };
+    const flags = { backupCloud: "simulator", backupContainer: "backups", backupKeyFile: join(dir, "key") };
     const { openBackups } = (await import(backupStore)) as BackupStore;
     const opened = await openBackups(flags, { ...tools, metrics: createMetrics() }, signal);
     if (opened === undefined) throw new Error("no store");
     closeStore = () => opened.close();
     a = await startWorld("first", opened.backups);
+    worlds.push(a);
     b = await startWorld("second", opened.backups);
+    worlds.push(b);
     await create(a, "web", { backup: { changesEverySeconds: 10 } });
     await available(a, "web");
   });
   afterAll(async () => {
-    await Promise.all([a, b].map((each) => each.close()));
+    await Promise.all(worlds.map((each) => each.close()));
     await closeStore();
-    await simulator.close();
+    await simulator?.close();
     rmSync(dir, { recursive: true, force: true });
   });
 
@@ -239,7 +243,7 @@ describe.skipIf(why !== undefined)(`backups of control planes${why === undefined
   });
 
   test("are encrypted: neither data, names nor keys are in the object store", async () => {
-    const cloud = connectCloud(loadCloudsYaml({ cloud: "causeway" }));
+    const cloud = connectCloud(loadCloudsYaml({ cloud: "simulator" }));
     const names = (await cloud.objectStore.objects("backups")).map(({ name }) => name);
     expect(names.length).toBeGreaterThan(5);
     for (const name of names) {
