@@ -1,3 +1,4 @@
+import { formatCidr, parseCidr } from "@causeway/foundation";
 import type {
   L7Action,
   L7RuleCreate,
@@ -84,5 +85,9 @@ export interface DesiredTree {
 
 /** Source ranges that admit every client are none. */
 export function restriction(ranges: readonly string[]): readonly string[] {
-  return ranges.some((range) => range === "0.0.0.0/0" || range === "::/0") ? [] : ranges;
+  const canonical = ranges.map((range) => {
+    const cidr = parseCidr(range);
+    return cidr ? formatCidr(cidr) : range;
+  });
+  return canonical.some((range) => range === "0.0.0.0/0" || range === "::/0") ? [] : [...new Set(canonical)];
 }

@@ -52,7 +52,12 @@ export interface ObservedBalancer {
   /** Undefined: security groups are not managed, and none is left of a time when they were. */
   readonly group: ObservedGroup | undefined;
   readonly held: HeldBalancer;
+  /** Of the VIP, or of the subnet where it is to be; undefined: it is not known, and nothing needs it. */
+  readonly family?: IpFamily | undefined;
 }
+
+/** The version of IP. */
+export type IpFamily = 4 | 6;
 
 /** Until when (ms since the epoch) something must not be tried. */
 export interface HeldBalancer {

@@ -15,7 +15,7 @@ import { CertificateStore } from "../certificates/store.ts";
 import type { IngressConfig } from "../config/config.ts";
 import type { StoredPoolRecord } from "../pool-record/pool-record.ts";
 import { certificatePrefixes, type Owner } from "../names.ts";
-import type { ObservedBalancer } from "./balancer.ts";
+import type { ObservedBalancer, IpFamily } from "./balancer.ts";
 import { GroupReader } from "./security-group/gather-group.ts";
 
 /** A create of a process before this one may be under way for this long (ms) without being listed. */
@@ -75,6 +75,8 @@ export interface GatherBalancer {
   /** Addresses of pods that are members. */
   readonly pods: readonly string[];
   readonly subnetId: string;
+  /** Clients are limited to some ranges, which have to be of the VIP's family. */
+  readonly ranged: boolean;
   /** It had our finalizer when it was first seen. */
   readonly held: boolean;
 }
@@ -105,6 +107,7 @@ export async function gatherBalancer(
     own: from.floating ? floatingIps.list().filter((ip) => ip.description === owner.floatingIpDescription) : [],
     stored,
     group: await memory.groups.of(from, signal),
+    family: from.ranged ? await familyOf(memory, lb, from.subnetId, signal) : undefined,
     held: {
       uncertain: latest(holds.until(uncertainKey(owner.name)), lb ? undefined : earlierCreate(memory, from)),
       busy: lb && holds.until(busyKey(lb.id)),
@@ -152,6 +155,16 @@ async function treeOf(
     Promise.all(listeners.map(async (l) => [l.id, await policies.of(l, signal)] as const)),
   ]);
   return { lb, listeners, pools: observedPools, policies: new Map(byListener) };
+}
+
+async function familyOf(
+  { groups }: BalancerMemory,
+  lb: LoadBalancer | undefined,
+  subnetId: string,
+  signal: AbortSignal,
+): Promise<IpFamily | undefined> {
+  const address = lb?.vip_address ?? (await groups.cidr(subnetId, signal));
+  return address === undefined ? undefined : address.includes(":") ? 6 : 4;
 }
 
 /** Until when a create of an earlier process may be under way; undefined: none can be. */

@@ -71,6 +71,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
       address: parameters.internal ? undefined : (wanted ?? parameters.floatingIp),
       ...opened,
       subnetId: defaults.subnetId,
+      ranged: parameters.sourceRanges.length > 0,
     },
     signal,
   );

@@ -44,7 +44,7 @@ export function wantedGateway(observed: Observed): WantedGateway {
   const routes = observed.routes.flatMap((route) => building.attach(route));
   const { gateway, owner, class: given, config, balancer } = observed;
   const defaults = given?.balancer ?? config.balancer;
-  const parameters = parametersOf(gateway, given?.internal);
+  const parameters = parametersOf(gateway, given?.internal, balancer.family);
   const address = addressOf(observed);
   const limits = limitsOf(balancer.found[0]?.provider ?? defaults.provider);
   const problem = given?.problem ?? parameters.problems[0];

@@ -290,6 +290,7 @@ async function complete(
       address: first?.floatingIp,
       ...opened,
       subnetId: whose.class.balancer.subnetId,
+      ranged: served.some((ingress) => parametersOf(ingress).sourceRanges.length > 0),
     },
     signal,
   );

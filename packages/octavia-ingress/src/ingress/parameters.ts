@@ -1,6 +1,7 @@
 import type { ConfigMap } from "@causeway/kubernetes";
 import type { ListenerTimeouts } from "@causeway/octavia-tree";
-import { parseCidr } from "@causeway/foundation";
+import { formatCidr, parseCidr } from "@causeway/foundation";
+import type { IpFamily } from "../balancer/balancer.ts";
 import { MEMBER_PLACES, type BalancerDefaults } from "../config/config.ts";
 import { annotation } from "../names.ts";
 import type { Ingress } from "../objects/ingress.ts";
@@ -22,8 +23,12 @@ const BOOLEANS: Readonly<Record<string, boolean>> = Object.fromEntries([
   ...["0", "f", "F", "false", "FALSE", "False"].map((word) => [word, false] as const),
 ]);
 
-/** `internal` is the default of the class. */
-export function parametersOf({ metadata }: Pick<Ingress, "metadata">, internal = true): IngressParameters {
+/** What annotations say; `internal` is the default of the class, `family` that of the VIP where it is known. */
+export function parametersOf(
+  { metadata }: Pick<Ingress, "metadata">,
+  internal = true,
+  family?: IpFamily,
+): IngressParameters {
   const given = metadata.annotations ?? {};
   const problems: string[] = [];
   const boolean = (key: string, otherwise: boolean): boolean => {
@@ -37,23 +42,37 @@ export function parametersOf({ metadata }: Pick<Ingress, "metadata">, internal =
     .split(",")
     .map((range) => range.trim())
     .filter((range) => range !== "");
-  for (const range of ranges)
-    if (parseCidr(range) === undefined) problems.push(`annotation ${annotation.sourceRanges}: ${range} is no CIDR`);
+  const sourceRanges = ranges.flatMap((range) => {
+    const cidr = parseCidr(range);
+    if (!cidr) problems.push(`annotation ${annotation.sourceRanges}: ${range} is no CIDR`);
+    else if (cidr.version !== (family ?? cidr.version))
+      problems.push(`annotation ${annotation.sourceRanges}: ${range} is not of IPv${family}, as the VIP is`);
+    return cidr ? [formatCidr(cidr)] : [];
+  });
+  const milliseconds = (key: string): number | undefined => {
+    const value = integer(given[key]);
+    if (value === undefined || (value >= 0 && value <= LONGEST)) return value;
+    problems.push(`annotation ${key} is not from 0 to ${LONGEST} ms: ${value}`);
+    return undefined;
+  };
   const address = given[annotation.floatingIp] ?? "";
   return {
     internal: boolean(annotation.internal, internal),
     keepFloatingIp: boolean(annotation.keepFloatingIp, false),
     floatingIp: address === "" ? undefined : address,
-    sourceRanges: ranges,
+    sourceRanges,
     timeouts: {
-      clientData: integer(given[annotation.timeoutClientData]),
-      memberData: integer(given[annotation.timeoutMemberData]),
-      memberConnect: integer(given[annotation.timeoutMemberConnect]),
-      tcpInspect: integer(given[annotation.timeoutTcpInspect]),
+      clientData: milliseconds(annotation.timeoutClientData),
+      memberData: milliseconds(annotation.timeoutMemberData),
+      memberConnect: milliseconds(annotation.timeoutMemberConnect),
+      tcpInspect: milliseconds(annotation.timeoutTcpInspect),
     },
     problems,
   };
 }
+
+/** Octavia's limit of a listener's timeouts (ms). */
+const LONGEST = 86_400_000;
 
 /** As upstream: what is no integer is ignored. */
 function integer(text: string | undefined): number | undefined {

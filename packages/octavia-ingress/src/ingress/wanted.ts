@@ -34,7 +34,10 @@ export function wantedOf(observed: Observed): Wanted {
   const { owner, config, class: given, balancer } = observed;
   const building = new Building(observed);
   for (const ingress of observed.served) building.add(ingress);
-  const parameters = observed.served.map((ingress) => ({ ingress, ...parametersOf(ingress, given.internal) }));
+  const parameters = observed.served.map((ingress) => ({
+    ingress,
+    ...parametersOf(ingress, given.internal, balancer.family),
+  }));
   const usable = parameters.filter(({ problems }) => problems.length === 0);
   const first = owner.oneNamespace ? parameters[0] : (usable[0] ?? parameters[0]);
   differing(first, parameters, building);

@@ -47,7 +47,7 @@ export class GroupReader {
         ...pods.flatMap((address) => ports.byIndex("address", address)),
       ],
       grouped: ids.size === 0 ? [] : ports.list().filter(has),
-      cidr: this.#managed ? await this.#cidr(subnetId, signal) : undefined,
+      cidr: this.#managed ? await this.cidr(subnetId, signal) : undefined,
     };
   }
 
@@ -70,7 +70,8 @@ export class GroupReader {
   }
 
   /** A subnet's CIDR is immutable. */
-  async #cidr(subnetId: string, signal: AbortSignal): Promise<string | undefined> {
+  /** Of the subnet; read once. Undefined: there is no such subnet. */
+  async cidr(subnetId: string, signal: AbortSignal): Promise<string | undefined> {
     const known = this.#cidrs.get(subnetId);
     const read = known ?? this.#cloud.network.subnets.find(subnetId).then((subnet) => subnet?.cidr);
     if (!known) this.#cidrs.set(subnetId, read);
