@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
-import { systemClock } from "@causeway/foundation";
+import { createAuthority, systemClock } from "@causeway/foundation";
 import {
   ConfigMap,
   createClient,
@@ -211,6 +211,39 @@ describe("the Keystone webhook", () => {
     ).rejects.toMatchObject({ code: "KEYSTONE_SYNC_INVALID" });
     await expect(world.run({ tlsCertFile: "/nowhere" })).rejects.toMatchObject({ code: "KEYSTONE_AUTH_CERTIFICATE" });
   });
+
+  it("does not start with a certificate, key or authority that is damaged, or a key of another certificate", async () => {
+    const other = await createAuthority({ commonName: "other", lifetime: 86_400_000 });
+    const damaged = world.write("damaged.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    const foreign = world.write("other.key", other.key);
+    const text = world.write("text.pem", "no PEM at all");
+    const wrong: readonly [Flags, string][] = [
+      [{ tlsCertFile: damaged }, damaged],
+      [{ tlsCertFile: text }, text],
+      [{ tlsPrivateKeyFile: text }, text],
+      [{ tlsPrivateKeyFile: foreign }, foreign],
+      [{ clientCaFile: text }, text],
+      [{ clientCaFile: damaged }, damaged],
+    ];
+    for (const [flags, file] of wrong)
+      await expect(world.run(flags)).rejects.toMatchObject({
+        code: "KEYSTONE_AUTH_CERTIFICATE",
+        exitStatus: 2,
+        message: expect.stringContaining(file),
+        hint: expect.stringContaining("--"),
+      });
+  });
+});
+
+describe("the address of Keystone", () => {
+  it.each(["ftp://k/v3", "file:///k", "k:5000", "nothing", "https://anna:secret@k/v3", "https://anna@k/v3"])(
+    "%s is refused at the start",
+    (keystoneUrl) => {
+      const read = () => readSettings({ ...FLAGS, keystoneUrl }, {});
+      expect(read).toThrow("--keystone-url");
+      expect(read).not.toThrow("secret");
+    },
+  );
 });
 
 describe("the Keystone webhook with a cluster", () => {

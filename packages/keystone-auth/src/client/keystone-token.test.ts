@@ -42,6 +42,10 @@ describe("an ExecCredential", () => {
     ['{"token": "t", "expires": 200000}', false],
     ['{"token": "", "expires": 1000000}', false],
     ['{"token": "t", "expires": "1000000"}', false],
+    ['{"token": "t", "expires": 9e99}', false],
+    ['{"token": "t", "expires": 253402300800000}', false],
+    [String.raw`{"token": "t\r\nX-Evil: 1", "expires": 1000000}`, false],
+    ['{"token": "a b", "expires": 1000000}', false],
     ["{", false],
     ["null", false],
   ])("in the cache as %s can be used: %s", (content, usable) => {

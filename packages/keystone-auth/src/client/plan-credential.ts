@@ -38,12 +38,18 @@ export function renderCredential(apiVersion: string, { token, expires }: Credent
 /** A token that ends sooner is not used again: a request under way would be refused. */
 const MARGIN = 120_000;
 
+/** What kubectl can read as a time ends with the year 9999. */
+const LATEST = Date.UTC(9999, 11, 31);
+
+/** What a header can carry. */
+const TOKEN = /^[\x21-\x7e]+$/;
+
 /** The credential in a cache file, where it is one that can still be used. */
 export function usableCredential(content: string, now: number): Credential | undefined {
   try {
     const { token, expires } = record(JSON.parse(content));
-    if (typeof token !== "string" || token === "" || typeof expires !== "number") return undefined;
-    return expires - MARGIN > now ? { token, expires } : undefined;
+    if (typeof token !== "string" || !TOKEN.test(token) || typeof expires !== "number") return undefined;
+    return expires - MARGIN > now && expires <= LATEST ? { token, expires } : undefined;
   } catch {
     return undefined;
   }

@@ -276,6 +276,37 @@ describe("names are tied to domains", () => {
     expect(() => policyOf([rule])).toThrow("rule 0.match[0] has domains");
   });
 
+  it("rules by id are for no project, user or domain whose name is that id", () => {
+    const id = "0123456789abcdef0123456789abcdef";
+    const uuid = "01234567-89AB-cdef-0123-456789abcdef";
+    const byProject = (projects: string[]) => ({
+      users: { roles: [], projects },
+      resource_permissions: { "*/pods": ["get"] },
+    });
+    const byMatch = (type: string, values: string[], domains?: string[]) => ({
+      nonresource: { verbs: ["get"], path: `/${type}` },
+      match: [{ type, values, ...(domains && { domains }) }],
+    });
+    for (const value of [id, id + id, uuid]) {
+      const byId = policyOf([
+        byProject([value]),
+        byMatch("project", [value]),
+        byMatch("user", [value]),
+        byMatch("user", ["anna"], [value]),
+      ]);
+      const may = (who: object, words: string) =>
+        decide(byId, { ...request({ name: "anna" }, words), extra: inBoth, ...who }).allowed;
+      for (const words of ["get pods", "get /project"]) {
+        expect(may({ extra: { ...inBoth, [PROJECT_NAME]: [value] } }, words)).toBe(false);
+        expect(may({ extra: { ...inBoth, [PROJECT_ID]: [value] } }, words)).toBe(true);
+      }
+      expect(may({ user: value }, "get /user")).toBe(false);
+      expect(may({ uid: value }, "get /user")).toBe(true);
+      expect(may({ extra: { ...inBoth, [DOMAIN_NAME]: [value] } }, "get /user")).toBe(false);
+      expect(may({ extra: { ...inBoth, [DOMAIN_ID]: [value] } }, "get /user")).toBe(true);
+    }
+  });
+
   it("rules by the names of every domain are reported, and no others", () => {
     const id = "0123456789abcdef0123456789abcdef";
     const byName = {

@@ -1,3 +1,4 @@
+import { isOneOf, type Known } from "../plan-id.ts";
 import {
   DOMAIN_ID,
   DOMAIN_NAME,
@@ -36,10 +37,9 @@ export function decide(policy: Policy, request: AccessRequest): Decision {
 function isFor({ users }: PolicyRule, request: AccessRequest): boolean {
   if (users === undefined) return true;
   const roles = request.extra?.[ROLES] ?? [];
-  const projects = projectsOf(request);
   return (
     users.roles.every((role) => roles.includes(role)) &&
-    projects.some((project) => users.projects.includes(project)) &&
+    isOneOf(users.projects, projectOf(request)) &&
     isIn(users.domains, "project", request)
   );
 }
@@ -47,12 +47,12 @@ function isFor({ users }: PolicyRule, request: AccessRequest): boolean {
 /** A user without these facts, such as one whom an older version let in, is in no domain. */
 function isIn(domains: readonly string[] | undefined, of: "project" | "user", { extra }: AccessRequest): boolean {
   if (domains === undefined) return true;
-  const keys = of === "project" ? [PROJECT_DOMAIN_ID, PROJECT_DOMAIN_NAME] : [DOMAIN_ID, DOMAIN_NAME];
-  return keys.some((key) => (extra?.[key] ?? []).some((domain) => domains.includes(domain)));
+  const [id, name] = of === "project" ? [PROJECT_DOMAIN_ID, PROJECT_DOMAIN_NAME] : [DOMAIN_ID, DOMAIN_NAME];
+  return isOneOf(domains, { ids: extra?.[id] ?? [], names: extra?.[name] ?? [] });
 }
 
-function projectsOf({ extra }: AccessRequest): readonly string[] {
-  return [...(extra?.[PROJECT_ID] ?? []), ...(extra?.[PROJECT_NAME] ?? [])];
+function projectOf({ extra }: AccessRequest): Known {
+  return { ids: extra?.[PROJECT_ID] ?? [], names: extra?.[PROJECT_NAME] ?? [] };
 }
 
 function allows(rule: PolicyRule, request: AccessRequest): boolean {
@@ -109,20 +109,22 @@ function matchesAll(matches: readonly PolicyMatch[], request: AccessRequest): bo
     if (match.type === undefined) return false;
     if (match.domains !== undefined && !isIn(match.domains, match.type === "user" ? "user" : "project", request))
       return false;
-    return match.values.includes("*") || valuesOf(match.type, request).some((value) => match.values.includes(value));
+    return match.values.includes("*") || isOneOf(match.values, knownOf(match.type, request));
   });
 }
 
-function valuesOf(type: NonNullable<PolicyMatch["type"]>, request: AccessRequest): readonly string[] {
+function knownOf(type: NonNullable<PolicyMatch["type"]>, request: AccessRequest): Known {
   switch (type) {
+    // Of the groups those in the form of an id are the project and what role mappings add: Keystone's own are left out.
     case "group":
-      return request.groups;
+      return { ids: request.groups, names: [] };
     case "user":
-      return [request.user, request.uid];
+      return { ids: [request.uid], names: [request.user] };
+    // A token has names of the cloud's own roles only.
     case "role":
-      return request.extra?.[ROLES] ?? [];
+      return { ids: request.extra?.[ROLES] ?? [], names: [] };
     case "project":
-      return projectsOf(request);
+      return projectOf(request);
   }
 }
 

@@ -1,7 +1,6 @@
+import { hasFormOfId } from "../plan-id.ts";
 import type { Policy, PolicyRule } from "./policy.ts";
 
-/** Ids of users and projects: 32 hexadecimal digits of Keystone's own, 64 of an LDAP or federated user. */
-const ID = /^([\da-f]{32}|[\da-f]{64})$/;
 const MOST_SHOWN = 20;
 
 /** Indices of the first rules that name a user or a project of no certain domain: a name is free in each domain. Pure. */
@@ -23,5 +22,5 @@ function isByName({ users, match }: PolicyRule): boolean {
 }
 
 function isName(value: string): boolean {
-  return value !== "*" && !ID.test(value);
+  return value !== "*" && !hasFormOfId(value);
 }

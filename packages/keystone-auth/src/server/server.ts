@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import {
@@ -12,6 +11,7 @@ import {
   type Metrics,
 } from "@causeway/foundation";
 import type { ReviewResponse } from "../review/review.ts";
+import { secureContext, type SecureContext } from "./certificate.ts";
 
 export interface ServerOptions {
   readonly host: string;
@@ -44,7 +44,8 @@ const PAUSE = 30_000;
 export async function serveWebhook(options: ServerOptions): Promise<WebhookServer> {
   const measures = measuresOf(options.metrics);
   let underWay = 0;
-  const server = createServer({ ...secureContext(options), minVersion: "TLSv1.2" }, (request, response) => {
+  const secure = secureContext(options);
+  const server = createServer({ ...secure, minVersion: "TLSv1.2" }, (request, response) => {
     if (underWay >= MOST_REVIEWS) return send(response, { status: 429, body: "too many requests\n" });
     underWay += 1;
     const begun = options.clock.now();
@@ -72,7 +73,7 @@ export async function serveWebhook(options: ServerOptions): Promise<WebhookServe
       hint: "Choose another address or port with --listen.",
     });
   }
-  void followCertificate(server, options);
+  void followCertificate(server, secure, options);
   const bound = server.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : options.port,
@@ -122,31 +123,9 @@ function send(response: ServerResponse, { status, type, body }: Answer): void {
   response.end(text);
 }
 
-interface SecureContext {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  readonly ca?: Buffer;
-  readonly requestCert?: boolean;
-  readonly rejectUnauthorized?: boolean;
-}
-
-function secureContext({ certificateFile, keyFile, clientCaFile }: ServerOptions): SecureContext {
-  try {
-    const own = { cert: readFileSync(certificateFile), key: readFileSync(keyFile) };
-    // Probes of the kubelet have no certificate: who may send reviews is decided for each request.
-    const clients = clientCaFile && { ca: readFileSync(clientCaFile), requestCert: true, rejectUnauthorized: false };
-    return { ...own, ...clients };
-  } catch (cause) {
-    throw new InputError("KEYSTONE_AUTH_CERTIFICATE", `The webhook's certificate cannot be read: ${messageOf(cause)}`, {
-      cause,
-      hint: "See --tls-cert-file, --tls-private-key-file and --client-ca-file.",
-    });
-  }
-}
-
 /** A certificate that was renewed is used without a restart. */
-async function followCertificate(server: Server, options: ServerOptions): Promise<void> {
-  let last = secureContext(options);
+async function followCertificate(server: Server, first: SecureContext, options: ServerOptions): Promise<void> {
+  let last = first;
   for (;;) {
     try {
       await options.clock.sleep(PAUSE, options.signal);
@@ -155,12 +134,7 @@ async function followCertificate(server: Server, options: ServerOptions): Promis
     }
     try {
       const next = secureContext(options);
-      if (
-        next.cert.equals(last.cert) &&
-        next.key.equals(last.key) &&
-        next.ca?.equals(last.ca ?? Buffer.alloc(0)) !== false
-      )
-        continue;
+      if (next.cert === last.cert && next.key === last.key && next.ca === last.ca) continue;
       server.setSecureContext(next);
       last = next;
       options.log.info("the webhook's certificate has changed and is used");

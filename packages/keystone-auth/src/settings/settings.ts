@@ -54,8 +54,7 @@ export interface Settings {
 export function readSettings(flags: Flags, env: Readonly<Record<string, string | undefined>>): Settings {
   const pick = (flag: string | undefined, variable: string): string | undefined => flag || env[variable] || undefined;
   const keystoneUrl = pick(flags.keystoneUrl, "OS_AUTH_URL");
-  if (keystoneUrl === undefined || !URL.canParse(keystoneUrl))
-    throw invalid("--keystone-url (or OS_AUTH_URL) is not the URL of Keystone");
+  requireAddress(keystoneUrl);
   const certificateFile = pick(flags.tlsCertFile, "TLS_CERT_FILE");
   const keyFile = pick(flags.tlsPrivateKeyFile, "TLS_PRIVATE_KEY_FILE");
   if (certificateFile === undefined || keyFile === undefined)
@@ -94,6 +93,15 @@ export function readSettings(flags: Flags, env: Readonly<Record<string, string |
         : ["no --sync-config-file or --sync-configmap-name: nothing is synchronised between Keystone and the cluster"]),
     ],
   };
+}
+
+/** The message has no part of it: it may have a password. */
+function requireAddress(given: string | undefined): asserts given is string {
+  const url = given === undefined ? null : URL.parse(given);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw invalid("--keystone-url (or OS_AUTH_URL) is not the URL of Keystone: https://HOST/v3, or http");
+  if (url.username !== "" || url.password !== "")
+    throw invalid("--keystone-url (or OS_AUTH_URL) has a name or password in it: users bring their own tokens");
 }
 
 function invalid(why: string): InputError {

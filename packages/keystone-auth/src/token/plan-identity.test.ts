@@ -103,6 +103,19 @@ describe("the identity of a token", () => {
     expect(verdict).toMatchObject({ user: { groups: ["ops", "p1"] }, dropped: reserved });
   });
 
+  it.each(["0123456789abcdef0123456789abcdef", "ab".repeat(32), "01234567-89ab-CDEF-0123-456789abcdef"])(
+    "never has the id of another user or project as its name or group: %s",
+    (id) => {
+      const named = { ...facts, user: { ...facts.user, name: id } };
+      expect(identityOf(named, [])).toEqual({ refused: expect.stringContaining("user u1 has the form of an id") });
+      expect(userOf(identityOf({ ...facts, user: { ...facts.user, name: id, id } }, [])).username).toBe(id);
+      const verdict = identityOf(facts, groupsOf(id, "ops"));
+      expect(verdict).toMatchObject({ user: { groups: ["ops", "p1"] }, dropped: [id] });
+      const domainOf = { ...facts, project: { id: "p2", name: "shop", domain: { id: "d2", name: id } } };
+      expect(identityOf(domainOf, [], { domains: ["default", id] })).toHaveProperty("refused");
+    },
+  );
+
   it("takes the name and groups of the roles that are mapped", () => {
     const user = userOf(identityOf(facts, []));
     const mapped = mapRoles(user, [

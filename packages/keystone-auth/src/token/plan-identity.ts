@@ -1,4 +1,5 @@
 import type { Identity } from "@causeway/openstack";
+import { hasFormOfId, isOneOf } from "../plan-id.ts";
 import {
   DOMAIN_ID,
   DOMAIN_NAME,
@@ -52,7 +53,7 @@ export function identityOf(
     [`project ${project.id}`, project.domain],
     [`user ${user.id}`, user.domain],
   ] as const) {
-    if (domains !== undefined && !domains.includes(domain.id) && !domains.includes(domain.name))
+    if (domains !== undefined && !isOneOf(domains, { ids: [domain.id], names: [domain.name] }))
       return { refused: `${what} is in domain ${domain.id}, which has no access to this cluster` };
   }
   if (user.name === "") return { refused: `user ${user.id} has no name` };
@@ -60,10 +61,13 @@ export function identityOf(
     const starts = RESERVED.map((start) => `"${start}"`).join(" or ");
     return { refused: `the name of user ${user.id} begins with ${starts}, which Kubernetes keeps for itself` };
   }
+  if (hasFormOfId(user.name) && user.name !== user.id)
+    return { refused: `the name of user ${user.id} has the form of an id and is not its own: rename the user` };
   // Of a group the domain's id is known alone; the domains of user and project have been accepted.
   const groupDomains = domains && [...domains, user.domain.id, project.domain.id];
   const kept = groups
-    .filter(({ name, domain_id }) => name !== "" && !isReserved(name) && groupDomains?.includes(domain_id) !== false)
+    .filter(({ name }) => name !== "" && !isReserved(name) && !hasFormOfId(name))
+    .filter(({ domain_id }) => groupDomains?.includes(domain_id) !== false)
     .map(({ name }) => name);
   return {
     user: {

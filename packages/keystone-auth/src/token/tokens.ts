@@ -39,10 +39,10 @@ export function createTokens(client: IdentityClient, { metrics, projects, domain
     const groups = await client.groups(token, facts.user.id, { signal });
     const verdict = identityOf(facts, groups, rules);
     if ("user" in verdict && verdict.dropped.length > 0)
-      log.warn('groups of Keystone that begin with "system:" or "kubeadm:", or are of other domains, are left out', {
-        user: facts.user.id,
-        groups: verdict.dropped,
-      });
+      log.warn(
+        'groups of Keystone that begin with "system:" or "kubeadm:", have the form of an id, or are of other domains, are left out',
+        { user: facts.user.id, groups: verdict.dropped },
+      );
     return verdict;
   };
   return createTokenCache(client, { ...options, identify, count: resultCounter(metrics) });
