@@ -4,16 +4,7 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@causeway/foundation";
-import {
-  ConfigMap,
-  createClient,
-  Lease,
-  loadKubeconfig,
-  Node,
-  Pod,
-  ServiceAccount,
-  type KubernetesClient,
-} from "@causeway/kubernetes";
+import { ConfigMap, createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import {
   phases,
   planPhase,
@@ -27,11 +18,10 @@ import {
 import { makeHeatCluster, type HeatCluster } from "@causeway/magnum-migration/testing";
 import { connectCloud, loadCloudsYaml, renderCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
+import { openCommand, type CommandOptions, type Ended } from "./command.ts";
+import { UUID, VERSION } from "./names.ts";
 import { startSystem } from "./system.ts";
 import { createAuthorities, startMasters, type Masters } from "./masters.ts";
-
-export const UUID = "6e8ae3a5-0b4c-4f0e-9d26-000000000001";
-export const VERSION = "v1.34.4";
 
 export interface Stage {
   readonly simulator: Simulator;
@@ -42,6 +32,10 @@ export interface Stage {
   readonly heat: HeatCluster;
   readonly masters: Masters;
   readonly lines: string[];
+  /** `causeway migrate magnum PHASE` as a process of its own, which gets SIGKILL after so many printed steps. */
+  readonly command: (phase: string, options?: CommandOptions) => Promise<Ended>;
+  /** Rows that the old Magnum's database has of the cluster: of cluster, nodegroup and x509keypair; and its trustee. */
+  readonly old: () => Promise<{ rows: readonly number[]; hasTrustee: boolean }>;
   deny(uuids: readonly string[]): Promise<void>;
   /** Runs a phase to its end; with `steps`, a run that ends after so many steps, as kill -9 ends one. */
   run(name: RunnablePhase, steps?: number): Promise<readonly string[]>;
@@ -82,8 +76,10 @@ export async function startStage(programs: string): Promise<Stage> {
     });
   const master = { api_address: server };
   await post("/clusters", { ...heat.rows, cluster: { ...heat.rows.cluster, ...master }, authorities });
-  const system = await startSystem(join(dir, "state"), folder, simulator);
-  const source = createClient(loadKubeconfig({ text: await masters.kubeconfig(server) }));
+  const system = await startSystem(join(dir, "state"), simulator, folder);
+  const sourceText = await masters.kubeconfig(server);
+  const source = createClient(loadKubeconfig({ text: sourceText }));
+  const own = await openCommand(dir, { simulator, masters, kubeconfig: system.kubeconfig, source: sourceText });
   const lines: string[] = [];
   const tools = (left: { steps: number }): Tools => ({
     management: system.client,
@@ -112,6 +108,8 @@ export async function startStage(programs: string): Promise<Stage> {
     heat,
     masters,
     lines,
+    command: own.command,
+    old: own.old,
     deny: async (denied) => void (await post("/policy", { denied })),
     async run(name, steps = Number.POSITIVE_INFINITY) {
       const record = await readRecord(system.client, UUID, signal);
@@ -123,6 +121,7 @@ export async function startStage(programs: string): Promise<Stage> {
     async close() {
       await system.stop();
       await masters.close();
+      own.close();
       door.close();
       await Promise.all([source.close(), cloud.close()]);
       await simulator.close();
@@ -203,66 +202,6 @@ export function startWriter(
         lost: names.filter((name) => !there.has(name)).length,
         outage: Math.round(outage),
       };
-    },
-  };
-}
-
-/** Nodes and Pods as kubelets keep them: Leases are renewed until it is stopped. */
-export async function playKubelets(
-  client: KubernetesClient,
-  workers: HeatCluster["workers"],
-): Promise<{ stop(): Promise<void> }> {
-  const now = () => new Date().toISOString();
-  // The controller manager makes it a moment after the API servers answer; pods need it.
-  while (!(await client.find(ServiceAccount, { namespace: "default", name: "default" }))) await systemClock.sleep(200);
-  for (const { id, name, address } of workers) {
-    await client.create(Node, {
-      apiVersion: "v1",
-      kind: "Node",
-      metadata: { name },
-      spec: { providerID: `openstack:///${id}` },
-    } as Node);
-    const conditions = [
-      { type: "Ready", status: "True", reason: "KubeletReady", lastTransitionTime: now(), lastHeartbeatTime: now() },
-    ];
-    const status = { conditions, addresses: [{ type: "InternalIP", address }], nodeInfo: { kubeletVersion: VERSION } };
-    await client.patch(Node, { namespace: "", name }, { type: "merge", body: { status } }, { subresource: "status" });
-    const spec = {
-      nodeName: name,
-      containers: [{ name: "web", image: "example.com/web:1" }],
-      terminationGracePeriodSeconds: 0,
-      tolerations: [{ operator: "Exists" }],
-    };
-    await client.create(Pod, {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: { namespace: "default", name: `web-${name}` },
-      spec,
-    } as Pod);
-  }
-  const renew = () =>
-    Promise.all(
-      workers.map(({ name }) => {
-        const lease: Lease = {
-          apiVersion: "coordination.k8s.io/v1",
-          kind: "Lease",
-          metadata: { namespace: "kube-node-lease", name },
-          spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: now().replace("Z", "000Z") },
-        };
-        return client.apply(Lease, lease, { fieldManager: "kubelet", force: true }).catch(() => undefined);
-      }),
-    );
-  const stopping = new AbortController();
-  const running = (async () => {
-    while (!stopping.signal.aborted) {
-      await renew();
-      await systemClock.sleep(5_000, stopping.signal).catch(() => {});
-    }
-  })();
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
     },
   };
 }

@@ -1,11 +1,17 @@
-/** What `causeway up --runtime process` runs, but for the fleet and add-ons, on a cloud of the test's. */
+/** What `causeway up` runs, but for add-ons, on a cloud of the test's. */
 import { join } from "node:path";
 import { allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer } from "@causeway/apiserver";
 import { createClusterApi } from "@causeway/cluster-api";
 import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
 import { createMetrics, silentLog, systemClock } from "@causeway/foundation";
-import { createHostedControlPlane, createProcessRuntime, createRuntimes } from "@causeway/hosted-control-plane";
+import {
+  createEmbeddedRuntime,
+  createHostedControlPlane,
+  createProcessRuntime,
+  createRuntimes,
+  type ControlPlaneRuntime,
+} from "@causeway/hosted-control-plane";
 import {
   createClient,
   createEventRecorder,
@@ -19,26 +25,40 @@ import { startMagnum } from "@causeway/magnum-api";
 import { createCloudPool } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 
+const FLEET = new URL("../../../packages/causeway/src/fleet/fleet.ts", import.meta.url).href;
+
+interface FleetModule {
+  createFleet(options: object): { run(signal: AbortSignal): Promise<void> };
+}
+
 export interface System {
   readonly client: KubernetesClient;
+  /** Of an administrator of the management cluster. */
+  readonly kubeconfig: string;
   stop(): Promise<void>;
 }
 
-export async function startSystem(dir: string, programs: string, simulator: Simulator): Promise<System> {
+/** `programs`: a folder of Kubernetes' programs; without them hosted control planes are embedded. */
+export async function startSystem(dir: string, simulator: Simulator, programs: string | undefined): Promise<System> {
   const tools = { clock: systemClock, log: silentLog };
   const server = await startApiServer({
     dir: join(dir, "apiserver"),
     crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition),
   });
-  const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
-  const processes = createProcessRuntime({ dir: join(dir, "control-planes"), programs, ...tools });
+  const kubeconfig = await server.management.kubeconfig();
+  const client = createClient(loadKubeconfig({ text: kubeconfig }));
+  const processes =
+    programs === undefined ? undefined : createProcessRuntime({ dir: join(dir, "control-planes"), programs, ...tools });
   const informers = createInformers(client, tools);
   const remoteClusters = createRemoteClusters({ informers, ...tools });
   const clouds = createCloudPool(tools);
   const events = createEventRecorder(client, { component: "test", clock: systemClock });
   const metrics = createMetrics();
   const common = { informers, events, metrics, ...tools };
-  const runtime = createRuntimes({ runtimes: { Process: processes }, default: "Process" });
+  const runtime: ControlPlaneRuntime =
+    processes === undefined
+      ? createRuntimes({ runtimes: { Embedded: createEmbeddedRuntime({ apiServer: server }) }, default: "Embedded" })
+      : createRuntimes({ runtimes: { Process: processes }, default: "Process" });
   const magnum = await startMagnum({
     informers,
     keystone: { name: "simulator", authUrl: simulator.authUrl },
@@ -46,10 +66,13 @@ export async function startSystem(dir: string, programs: string, simulator: Simu
     port: 0,
     ...tools,
   });
+  const { createFleet } = (await import(FLEET)) as FleetModule;
   const components = [
     createClusterApi({ ...common, remoteClusters, kinds: allKinds }),
     createOpenStackInfrastructure({ ...common, clouds }),
     createHostedControlPlane({ ...common, runtime, advertise: async () => "127.0.0.1" }),
+    // Without a cloud controller no new Node would get its providerID, and none would be found to be a Machine's.
+    createFleet({ ...common, remoteClusters, clouds, provider: undefined, withVolumes: false }),
     magnum,
     remoteClusters,
     informers,
@@ -62,10 +85,11 @@ export async function startSystem(dir: string, programs: string, simulator: Simu
   const running = [...components.map((one) => one.run(stopping.signal)), runMachineAgent(machines, stopping.signal)];
   return {
     client,
+    kubeconfig,
     async stop() {
       stopping.abort();
       await Promise.allSettled(running);
-      await processes.stop();
+      await processes?.stop();
       await Promise.allSettled([client.close(), clouds.close()]);
       await server.close();
     },

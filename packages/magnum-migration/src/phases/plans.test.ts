@@ -184,8 +184,15 @@ describe("retire", () => {
     hasHostedMember: true,
     masterNodes: [],
     leftovers: [],
+    kept: [],
     isMigrating: false,
+    status: { status: "UPDATE_COMPLETE", reason: "" },
+    magnum: { row: undefined, trustee: undefined, silentNodes: [] },
   };
+  const row = { trustId: "t", trusteeId: "u", certificates: [] };
+  const magnum = (changes: Partial<RetireFacts["magnum"]>) => ({ magnum: { ...retired.magnum, row, ...changes } });
+  const enabled = { isEnabled: true };
+  const disabled = { isEnabled: false };
   const server: Resource = { name: "kube-master", type: "OS::Nova::Server", id: "1", parent: "0" };
   test.for<[string, Partial<RetireFacts>, string]>([
     ["abandons stacks before anything is deleted", { stacks: inventory.stacks, leftovers: [server] }, "abandon"],
@@ -200,9 +207,28 @@ describe("retire", () => {
       "remove-member",
     ],
     ["deletes what is left", { leftovers: [server] }, "delete-resource"],
-    ["hands the cluster over last", { isMigrating: true }, "hand-over"],
+    ["hands the cluster over then", { isMigrating: true, ...magnum({ trustee: enabled }) }, "hand-over"],
+    [
+      "touches nothing of Magnum's before the cluster is complete",
+      { status: { status: "UPDATE_FAILED", reason: "quota" }, ...magnum({ trustee: enabled }) },
+      "wait",
+    ],
+    ["disables the trustee before it deletes it", magnum({ trustee: enabled }), "disable-trustee"],
+    ["sees every node live without the trustee", magnum({ trustee: disabled, silentNodes: ["n0"] }), "wait"],
+    ["deletes a trustee that nothing used", magnum({ trustee: disabled }), "delete-trustee"],
+    ["deletes the row when the trustee is gone", magnum({}), "delete-row"],
+    ["keeps a row whose trustee it may not delete", magnum({ trustee: "unknown" }), "done"],
+    ["keeps a row that it may not read", magnum({ row: "unknown" }), "done"],
     ["is done then", {}, "done"],
   ])("%s", ([, changes, expected]) => expect(outcome(planRetire({ ...retired, ...changes }, record))).toBe(expected));
+
+  test("says what of Magnum is left, and what its deletion would do", () => {
+    const proofOf = (changes: Partial<RetireFacts["magnum"]>) =>
+      planRetire({ ...retired, ...magnum(changes) }, record).proof.at(-1);
+    expect(proofOf({ row: "unknown" })).toMatch(/--magnum-sql.*do not delete cluster u by the old Magnum/);
+    expect(proofOf({ trustee: "unknown" })).toMatch(/trustee u .*--admin-cloud/);
+    expect(proofOf({ row: undefined })).toMatch(/no row/);
+  });
 
   const of = (name: string, type: string, parent = ""): Resource => ({ name, type, id: name, parent });
   test("of a cluster's resources, those of masters and free ones of workers are deleted, servers first; what is shared or in use is kept", () => {

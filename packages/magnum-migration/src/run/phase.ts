@@ -1,6 +1,7 @@
 import type { Clock } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import type { Cloud } from "@causeway/openstack";
+import type { MagnumDatabase } from "../database/database.ts";
 import type { MachineShell } from "../masters/shell.ts";
 import type { MigrationRecord, PhaseName } from "../record/record.ts";
 
@@ -11,6 +12,10 @@ export interface Tools {
   /** The cluster that is migrated, at its own address. */
   readonly source: KubernetesClient;
   readonly cloud: Cloud;
+  /** An administrator's cloud, for Magnum's trustee; undefined: the trustee is kept. */
+  readonly admin?: Cloud;
+  /** Magnum's own; undefined: its row is kept. */
+  readonly database?: MagnumDatabase;
   readonly shell: MachineShell;
   readonly clock: Clock;
   /** clouds.yaml with an entry "magnum", for the cluster's controllers. */

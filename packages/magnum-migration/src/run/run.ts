@@ -2,7 +2,7 @@ import { CausewayError, InputError } from "@causeway/foundation";
 import { deleteRecord, phaseNames, writeRecord, type MigrationRecord, type PhaseName } from "../record/record.ts";
 import type { AnyPhase, PhasePlan, Step, Tools } from "./phase.ts";
 
-/** Ms between looks at what a phase waits for, and until it gives up. */
+/** Ms between looks at what a phase waits for, and without any change until it gives up. */
 const PAUSE = 500;
 const PATIENCE = 30 * 60_000;
 /** Rounds without a wait: more are a loop of our own making. */
@@ -51,7 +51,8 @@ async function complete(
   record: MigrationRecord,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const end = tools.clock.now() + PATIENCE;
+  // A phase may take hours, as long as something of it changes.
+  let end = tools.clock.now() + PATIENCE;
   let waited: string | undefined;
   for (let round = 0; round < ROUNDS;) {
     signal.throwIfAborted();
@@ -62,11 +63,15 @@ async function complete(
     if (step) {
       tools.report(step.what);
       await next.perform(0);
+      end = tools.clock.now() + PATIENCE;
       round += 1;
       continue;
     }
     if (plan.wait === undefined) return plan.proof;
-    if (plan.wait !== waited) tools.report(`waiting for ${plan.wait}`);
+    if (plan.wait !== waited) {
+      tools.report(`waiting for ${plan.wait}`);
+      end = tools.clock.now() + PATIENCE;
+    }
     waited = plan.wait;
     if (tools.clock.now() > end) throw timedOut(phase, plan.wait);
     await tools.clock.sleep(PAUSE, signal);

@@ -17,6 +17,8 @@ import { secretManifest } from "../import/objects.ts";
 /** Marks objects that stand for machines that Heat made. */
 export const adoptedLabel = "migration.causeway.dev/adopted";
 const MOST_NAME = 63;
+/** The contract's: a machine's controller adds it only before it makes a server. Without it, roll would leave Heat's servers running. */
+const MACHINE_FINALIZER = "openstackmachine.infrastructure.cluster.x-k8s.io";
 
 /** Server names may have capitals and dots that names of objects may not have. */
 export function objectNameOfServer(server: string): string {
@@ -69,7 +71,7 @@ export function adoptedManifests(record: MigrationRecord, group: NodeGroup): rea
       manifest(OpenStackMachine, {
         apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
         kind: "OpenStackMachine",
-        metadata: { ...own, name: object },
+        metadata: { ...own, name: object, finalizers: [MACHINE_FINALIZER] },
         spec: { ...machineSpec(machine), providerID },
       }),
       manifest(ClusterMachine, {

@@ -8,7 +8,8 @@ import { createEtcdClient } from "../../etcd/client.ts";
 import type { Resource } from "../../inventory/model.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { hostedUrlOf } from "./hosted.ts";
-import { leftoversOf, planRetire, type DeletedType, type RetireFacts, type RetireStep } from "./plan.ts";
+import { performMagnum, readMagnum } from "./magnum.ts";
+import { keptOf, leftoversOf, planRetire, type DeletedType, type RetireFacts, type RetireStep } from "./plan.ts";
 
 export const retire = definePhase<RetireFacts, RetireStep>({
   name: "retire",
@@ -33,7 +34,10 @@ export const retire = definePhase<RetireFacts, RetireStep>({
         ({ id }) => there.all.has(id),
         ({ id }) => there.free.has(id),
       ),
+      kept: keptOf(inventory.resources, ({ id }) => there.all.has(id)),
       isMigrating: cluster?.metadata.annotations?.[migratingAnnotation] !== undefined,
+      status: cluster?.status && { status: cluster.status.status ?? "", reason: cluster.status.reason ?? "" },
+      magnum: await readMagnum(tools, record, signal),
     };
   },
   plan: planRetire,
@@ -57,6 +61,11 @@ export const retire = definePhase<RetireFacts, RetireStep>({
         await tools.management.patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal });
         return;
       }
+      case "disable-trustee":
+      case "delete-trustee":
+      case "delete-row":
+        await performMagnum(tools, record, step, signal);
+        return;
     }
   },
 });
@@ -100,9 +109,13 @@ async function presentIn(
     cloud.network.securityGroups.all({}, options),
     cloud.compute.serverGroups.all({}, options),
     cloud.loadBalancing.loadBalancers.all({}, options),
+    cloud.network.networks.all({}, options),
+    cloud.network.subnets.all({}, options),
+    cloud.network.routers.all({}, options),
   ]);
   const balancers = others[3].filter(({ provisioning_status }) => provisioning_status !== "DELETED");
-  const rest = [...others[0], ...others[1], ...others[2], ...balancers].map(({ id }) => id);
+  const [addresses, groups, serverGroups, , ...networks] = others;
+  const rest = [...addresses, ...groups, ...serverGroups, ...balancers, ...networks.flat()].map(({ id }) => id);
   const free = [
     ...ports.filter(({ device_id }) => !living.has(device_id)),
     ...volumes.filter(({ status }) => status === "available" || status.startsWith("error")),

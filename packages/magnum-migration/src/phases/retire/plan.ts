@@ -1,3 +1,4 @@
+import type { MagnumRow } from "../../database/rows.ts";
 import type { EtcdMember } from "../../etcd/client.ts";
 import type { Resource, StackName } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
@@ -13,7 +14,22 @@ export interface RetireFacts {
   readonly masterNodes: readonly string[];
   /** Resources of the inventory that are in the cloud still, and may be deleted. */
   readonly leftovers: readonly Resource[];
+  /** Resources that are the cluster's from now on, of those that the cloud has. */
+  readonly kept: readonly Resource[];
   readonly isMigrating: boolean;
+  /** What the Magnum API reports of the cluster. */
+  readonly status: { readonly status: string; readonly reason: string } | undefined;
+  readonly magnum: MagnumFacts;
+}
+
+/** What the old Magnum has of the cluster. */
+export interface MagnumFacts {
+  /** "unknown": no command was given that reads its database. */
+  readonly row: MagnumRow | "unknown" | undefined;
+  /** Undefined: Keystone has none. "unknown": no administrator's cloud was given. */
+  readonly trustee: { readonly isEnabled: boolean } | "unknown" | undefined;
+  /** Nodes that did not renew their Lease since the trustee was disabled. */
+  readonly silentNodes: readonly string[];
 }
 
 export type RetireStep = Step &
@@ -23,6 +39,9 @@ export type RetireStep = Step &
     | { readonly type: "delete-node"; readonly name: string }
     | { readonly type: "delete-resource"; readonly resource: Resource }
     | { readonly type: "hand-over" }
+    | { readonly type: "disable-trustee"; readonly id: string }
+    | { readonly type: "delete-trustee"; readonly id: string; readonly trustId: string }
+    | { readonly type: "delete-row"; readonly row: MagnumRow }
   );
 
 /** Heat forgets the stacks before anything is deleted: it could delete what lives. What only the masters needed goes then. */
@@ -56,15 +75,61 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
     });
   if (facts.isMigrating)
     return only({ type: "hand-over", what: `hand MagnumCluster ${namespace}/${name} over to the Magnum API` });
+  if (facts.status?.status !== "UPDATE_COMPLETE")
+    return {
+      steps: [],
+      wait: `the Magnum API to report UPDATE_COMPLETE: it reports ${facts.status?.status ?? "nothing"} ${facts.status?.reason ?? ""}`,
+      proof: [],
+    };
+  return (
+    planMagnum(facts.magnum, inventory) ?? {
+      steps: [],
+      proof: [
+        `Heat has none of the ${inventory.stacks.length} stacks of cluster ${inventory.name}`,
+        "etcd has the hosted member alone",
+        ...facts.kept.map((kept) => `kept: ${kept.type} ${kept.name} (${kept.id})`),
+        `the Magnum API reports UPDATE_COMPLETE for cluster ${inventory.uuid}`,
+        ...leftOf(facts.magnum, inventory),
+      ],
+    }
+  );
+}
+
+/** The trustee is disabled first, and deleted only when the cluster was seen to work without it. The row knows the trustee's id: it goes last. */
+function planMagnum(
+  { row, trustee, silentNodes }: MagnumFacts,
+  { uuid }: MigrationRecord["inventory"],
+): PhasePlan<RetireStep> | undefined {
+  if (row === undefined || row === "unknown") return undefined;
+  const { trusteeId: id, trustId } = row;
+  if (id !== "" && trustee === "unknown") return undefined;
+  if (id !== "" && trustee !== undefined && trustee !== "unknown") {
+    if (trustee.isEnabled)
+      return {
+        steps: [{ type: "disable-trustee", id, what: `disable trustee ${id} of Magnum in Keystone` }],
+        proof: [],
+      };
+    const [silent] = silentNodes;
+    if (silent !== undefined)
+      return { steps: [], wait: `Node ${silent} to renew its Lease while trustee ${id} is disabled`, proof: [] };
+    return {
+      steps: [{ type: "delete-trustee", id, trustId, what: `delete trust ${trustId} and trustee ${id} from Keystone` }],
+      proof: [],
+    };
+  }
   return {
-    steps: [],
-    proof: [
-      `Heat has none of the ${inventory.stacks.length} stacks of cluster ${inventory.name}`,
-      "etcd has the hosted member alone",
-      ...keptOf(inventory.resources).map((kept) => `kept: ${kept.type} ${kept.name} (${kept.id})`),
-      `Magnum's old row and its trustee are left: do not delete cluster ${inventory.uuid} by the old Magnum, which would delete its load balancers`,
-    ],
+    steps: [{ type: "delete-row", row, what: `delete the rows of cluster ${uuid} from Magnum's database` }],
+    proof: [],
   };
+}
+
+/** What of the old Magnum is left, and what to do about it. */
+function leftOf({ row, trustee }: MagnumFacts, { uuid }: MigrationRecord["inventory"]): string[] {
+  if (row === undefined) return [`Magnum's database has no row of cluster ${uuid}, and Keystone no trustee of it`];
+  const warning = `do not delete cluster ${uuid} by the old Magnum, which would delete its load balancers`;
+  if (row === "unknown") return [`left: Magnum's row and its trustee (run retire again with --magnum-sql); ${warning}`];
+  const id = trustee === "unknown" ? ` ${row.trusteeId}` : "";
+  return [`left: Magnum's row and trustee${id} (run retire again with --admin-cloud); ${warning}`];
 }
 
 /** Of masters only, by the driver's names; and what Heat made for workers whose servers are gone. Types in the order in which they can go. */
@@ -103,10 +168,11 @@ const isWorkers = ({ name, type }: Resource): boolean =>
   (/^(docker_volume|kube_node_volume)$/.test(name) && type === "OS::Cinder::Volume");
 
 /** Network, address and load balancer of the API, and what workers use: they are the cluster's from now on. */
-function keptOf(resources: readonly Resource[]): Resource[] {
+export function keptOf(resources: readonly Resource[], has: (resource: Resource) => boolean): Resource[] {
   return resources.filter(
     (one) =>
       /^OS::(Neutron|Octavia)::(Net|Subnet|Router|LoadBalancer|FloatingIP|SecurityGroup)$/.test(one.type) &&
-      !isMasters(one),
+      !isMasters(one) &&
+      has(one),
   );
 }

@@ -1,0 +1,60 @@
+/** A Deployment with a budget, and how many of its pods were ready at the worst moment. */
+import { systemClock } from "@causeway/foundation";
+import { Pod, type KubernetesClient } from "@causeway/kubernetes";
+
+export interface Workload {
+  stop(): Promise<{ fewest: number; most: number }>;
+}
+
+export async function startWorkload(
+  client: KubernetesClient,
+  { replicas, minAvailable }: { replicas: number; minAvailable: number },
+): Promise<Workload> {
+  const labels = { app: "workload" };
+  const metadata = { namespace: "default", name: "workload" };
+  await client.request("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
+    body: {
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata,
+      spec: { minAvailable, selector: { matchLabels: labels } },
+    },
+  });
+  const containers = [{ name: "web", image: "example.com/web:1" }];
+  await client.request("POST", "/apis/apps/v1/namespaces/default/deployments", {
+    body: {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata,
+      spec: {
+        replicas,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers, terminationGracePeriodSeconds: 1 } },
+      },
+    },
+  });
+  const ready = async (): Promise<number> => {
+    const { items } = await client.list(Pod, { namespace: "default", labelSelector: "app=workload" });
+    return items.filter(
+      ({ metadata: { deletionTimestamp }, status }) =>
+        deletionTimestamp === undefined &&
+        (status?.conditions ?? []).some(({ type, status: is }) => type === "Ready" && is === "True"),
+    ).length;
+  };
+  for (let count = 0; count < replicas; count = await ready()) await systemClock.sleep(200);
+  const stopping = new AbortController();
+  const seen: number[] = [];
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      seen.push(await ready());
+      await systemClock.sleep(100);
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+      return { fewest: Math.min(...seen), most: Math.max(...seen) };
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/** The phases adopt and roll on the real controllers, with an embedded control plane and played machines. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAuthority, systemClock } from "@causeway/foundation";
+import { createClient, loadKubeconfig, Secret, secretText, type KubernetesClient } from "@causeway/kubernetes";
+import { phases, readRecord, runPhase, type RunnablePhase } from "@causeway/magnum-migration";
+import { makeHeatCluster, makeSwitched, type HeatCluster } from "@causeway/magnum-migration/testing";
+import { connectCloud, loadCloudsYaml, renderCloudsYaml, type Cloud } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { UUID, VERSION } from "../programs/magnum-migration/names.ts";
+import { startSystem, type System } from "../programs/magnum-migration/system.ts";
+import { playWorkers, type PlayedWorkers } from "../programs/magnum-migration/workers.ts";
+
+let dir: string;
+let simulator: Simulator;
+let cloud: Cloud;
+let system: System;
+let heat: HeatCluster;
+let source: KubernetesClient;
+let kubelets: PlayedWorkers;
+let cloudsYaml: string;
+let authUrl: string;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "magnum-roll-"));
+  simulator = await startSimulator({ heatMagnum: true });
+  const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
+  const { origin } = new URL(simulator.authUrl);
+  ({ authUrl } = config);
+  const endpointOverrides = { "container-infrastructure-management": `${origin}/container-infra/v1` };
+  cloud = connectCloud({ ...config, endpointOverrides });
+  cloudsYaml = renderCloudsYaml({ ...config, name: "magnum" });
+  heat = await makeHeatCluster(cloud, { uuid: UUID, name: "web", masters: 3, workers: [3, 2], version: VERSION });
+  const of = (commonName: string) => createAuthority({ commonName, lifetime: 86_400_000 });
+  const authorities = { kubernetes: await of("a"), etcd: await of("b"), frontProxy: await of("c") };
+  await fetch(`${origin}/_control/magnum/clusters`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      ...heat.rows,
+      cluster: { ...heat.rows.cluster, api_address: `https://${heat.vip}:6443` },
+      authorities,
+    }),
+  });
+  system = await startSystem(join(dir, "state"), simulator, undefined);
+  const { namespace, name } = await makeSwitched({ cloud, management: system.client, cloudsYaml }, UUID);
+  let text: string | undefined;
+  while (text === undefined) {
+    text = secretText(await system.client.find(Secret, { namespace, name: `${name}-kubeconfig` }), "value");
+    await systemClock.sleep(100);
+  }
+  source = createClient(loadKubeconfig({ text }));
+  kubelets = await playWorkers(source, simulator, heat.workers);
+}, 120_000);
+
+afterAll(async () => {
+  await kubelets?.stop();
+  await system?.stop();
+  await Promise.all([source?.close(), cloud?.close()]);
+  await simulator?.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function run(name: RunnablePhase): Promise<readonly string[]> {
+  const signal = AbortSignal.timeout(300_000);
+  const record = await readRecord(system.client, UUID, signal);
+  const tools = {
+    management: system.client,
+    source,
+    cloud,
+    shell: { run: async () => "" },
+    clock: systemClock,
+    cloudsYaml,
+    authUrl,
+    peerHost: "127.0.0.1",
+    report: () => {},
+    checked: new Set<string>(),
+  };
+  return (await runPhase(phases[name], tools, record, signal)).proof;
+}
+
+test("each worker becomes a Machine of its own server, and then another server in its place", async () => {
+  const before = (await cloud.compute.servers.all({})).map(({ id }) => id);
+  const adopted = await run("adopt");
+  expect(adopted).toContain("5 servers of workers are ACTIVE, with their ids of before");
+  expect((await cloud.compute.servers.all({})).map(({ id }) => id)).toEqual(before);
+  const rolled = await run("roll");
+  expect(rolled).toContain("node group default-worker: 3 nodes of Cluster API, none of Heat's");
+  const after = new Set((await cloud.compute.servers.all({})).map(({ id }) => id));
+  const workers = new Set(heat.workers.map(({ id }) => id));
+  expect(before.filter((id) => !workers.has(id) && !after.has(id))).toEqual([]);
+  expect([...after].filter((id) => workers.has(id))).toEqual([]);
+  expect(after.size).toBe(before.length);
+});
