@@ -11,6 +11,7 @@ import {
 import { canonicalJson } from "@causeway/foundation";
 import { ownerReference } from "@causeway/kubernetes";
 import { isUuid } from "../wire/fields.ts";
+import { healingManifests } from "./healing.ts";
 import { labelSettings, type LabelSettings } from "./labels.ts";
 import { appliedAnnotation, CLOUD, magnumLabels, poolNameOf } from "./names.ts";
 
@@ -55,7 +56,7 @@ export function desiredManifests(
     serviceCidr: settings.serviceCidr,
     pools: spec.nodeGroups.map((group) => poolOf(cluster, group, standing)),
   };
-  return managedClusterManifests(plan).map(({ type, object }) => {
+  return [...managedClusterManifests(plan), ...healingManifests(cluster)].map(({ type, object }) => {
     const digest = createHash("sha256").update(canonicalJson(object)).digest("hex").slice(0, 32);
     const annotations = { ...object.metadata.annotations, [appliedAnnotation]: digest };
     return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };

@@ -6,6 +6,7 @@ import {
   labels,
   Machine,
   MachineDeployment,
+  MachineHealthCheck,
   MagnumCluster,
   OpenStackCluster,
   OpenStackMachine,
@@ -41,6 +42,7 @@ export interface Sources {
   readonly servers: Informer<OpenStackMachine>;
   readonly machineTemplates: Informer<OpenStackMachineTemplate>;
   readonly bootstrapTemplates: Informer<KubeadmConfigTemplate>;
+  readonly healthChecks: Informer<MachineHealthCheck>;
   readonly secrets: Informer<Secret>;
 }
 
@@ -61,6 +63,7 @@ export function openSources(informers: Informers): Sources {
     servers: indexed(informers.for(OpenStackMachine)),
     machineTemplates: indexed(informers.for(OpenStackMachineTemplate)),
     bootstrapTemplates: indexed(informers.for(KubeadmConfigTemplate)),
+    healthChecks: indexed(informers.for(MachineHealthCheck)),
     secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
   };
 }
@@ -91,7 +94,13 @@ export function gather(sources: Sources, keystone: KeystoneAddress, key: ObjectK
   return {
     object,
     desired: desiredManifests(object, keystone, poolsOf(deployments)),
-    standing: [...one, ...deployments, ...of(sources.machineTemplates), ...of(sources.bootstrapTemplates)],
+    standing: [
+      ...one,
+      ...deployments,
+      ...of(sources.machineTemplates),
+      ...of(sources.bootstrapTemplates),
+      ...of(sources.healthChecks),
+    ],
     cluster,
     controlPlane,
     infrastructure,

@@ -18,8 +18,6 @@ const boolean = (value: string) =>
   isTrue(value) || isFalse(value) ? undefined : "the value is neither true nor false";
 const whole = (value: string) => (/^\d{1,9}$/.test(value) ? undefined : "the value is not a whole number");
 const cidr = (value: string) => (parseCidr(value) === undefined ? "the value is not a CIDR" : undefined);
-const onlyFalse = (what: string): LabelRule =>
-  mapped((value) => (isFalse(value) ? undefined : `${what} is not supported`));
 const onlyEmpty = (what: string): LabelRule =>
   mapped((value) => (value === "" ? undefined : `${what} is not supported`));
 
@@ -64,7 +62,7 @@ const rules: Readonly<Record<string, LabelRule>> = {
   max_node_count: mapped(whole),
   master_lb_floating_ip_enabled: { act: "noted", refuse: boolean },
   kubelet_options: mapped((value) => kubeletArgs(value).refused),
-  auto_healing_enabled: onlyFalse("replacing unhealthy nodes"),
+  auto_healing_enabled: mapped(boolean),
   master_lb_allowed_cidrs: onlyEmpty("an access list of the API"),
   api_master_lb_allowed_cidrs: onlyEmpty("an access list of the API"),
   kubeapi_options: onlyEmpty("flags of the API server"),
@@ -126,6 +124,8 @@ export interface LabelSettings {
   readonly keystone: boolean;
   /** The bounds within which an autoscaler decides; undefined: it does not. */
   readonly autoscaling: { readonly min: number; readonly max: number | undefined } | undefined;
+  /** Nodes that are not ready for long are replaced. */
+  readonly healing: boolean;
   readonly kubelet: KubeletArgs["args"];
 }
 
@@ -147,6 +147,7 @@ export function labelSettings(labels: Labels): LabelSettings {
     autoscaling: isTrue(labels["auto_scaling_enabled"])
       ? { min: number("min_node_count") ?? 1, max: number("max_node_count") }
       : undefined,
+    healing: isTrue(labels["auto_healing_enabled"]),
     kubelet: kubeletArgs(labels["kubelet_options"] ?? "").args,
   };
 }

@@ -4,6 +4,7 @@ import {
   KubeadmConfigTemplate,
   Machine,
   MachineDeployment,
+  MachineHealthCheck,
   MagnumCluster,
   OpenStackMachineTemplate,
 } from "@causeway/api";
@@ -42,6 +43,9 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
         { namespace, name: step.name },
         { propagationPolicy: "Foreground", signal },
       );
+      return;
+    case "delete-health-check":
+      await client.delete(MachineHealthCheck, { namespace, name: step.name }, { signal });
       return;
     case "delete-templates":
       // The machine template is what the plan sees: it goes last, so that an attempt that ended in between is repeated.

@@ -1,4 +1,4 @@
-import { MachineDeployment, type MagnumClusterStatus, type Manifest } from "@causeway/api";
+import { MachineDeployment, MachineHealthCheck, type MagnumClusterStatus, type Manifest } from "@causeway/api";
 import type { KubeObject, Plan } from "@causeway/kubernetes";
 import { firstFinding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
@@ -9,6 +9,7 @@ import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
 
+const CHECK = MachineHealthCheck.kind;
 const DELETE_TIMEOUT = 30 * 60_000;
 
 /** The rules of a cluster: what is to be written, and the state that clients see. */
@@ -62,11 +63,18 @@ function marksOf(observed: Observed): readonly Step[] {
 }
 
 /** Pools of node groups that were deleted, and templates that no pool refers to any longer. */
-function surplus({ object, deployments, standing, machines }: Observed): readonly Step[] {
+function surplus({ object, desired, deployments, standing, machines }: Observed): readonly Step[] {
   const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
   const pools = deployments
     .filter(({ metadata }) => !wanted.has(metadata.name) && metadata.deletionTimestamp === undefined)
     .map(({ metadata }): Step => ({ type: "delete-pool", name: metadata.name }));
+  // The cluster owns its checks: they go with it, too.
+  const checked = new Set(desired.filter((one) => one.object.kind === CHECK).map((one) => one.object.metadata.name));
+  const checks = standing
+    .filter(
+      ({ kind, metadata }) => kind === CHECK && metadata.deletionTimestamp === undefined && !checked.has(metadata.name),
+    )
+    .map(({ metadata }): Step => ({ type: "delete-health-check", name: metadata.name }));
   const used = new Set([
     ...deployments.map(({ spec }) => spec.template.spec.infrastructureRef.name),
     ...deployments.filter(({ metadata }) => !wanted.has(metadata.name)).map(({ metadata }) => metadata.name),
@@ -80,7 +88,8 @@ function surplus({ object, deployments, standing, machines }: Observed): readonl
         kind === "OpenStackMachineTemplate" && metadata.deletionTimestamp === undefined && !used.has(metadata.name),
     )
     .map(({ metadata }): Step => ({ type: "delete-templates", name: metadata.name }));
-  return deployments.length > 0 && isQuiet ? [...pools, ...templates] : pools;
+  const gone = [...checks, ...pools];
+  return deployments.length > 0 && isQuiet ? [...gone, ...templates] : gone;
 }
 
 function planDeletion(observed: Observed, now: number): Plan<Step, Status> {

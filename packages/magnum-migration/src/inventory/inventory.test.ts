@@ -113,7 +113,7 @@ describe("an inventory", () => {
     expect(found.map((finding) => finding.code)).toContain(code);
   });
 
-  test("notes that auto healing has no effect afterwards", () => {
+  test("notes that another program heals afterwards", () => {
     const labels = { auto_healing_enabled: "true" };
     const { findings } = inventoryOf(changed({ cluster: { ...cluster, labels } }));
     expect(findings).toMatchObject([{ code: "MIGRATE_AUTO_HEALING", blocks: false }]);

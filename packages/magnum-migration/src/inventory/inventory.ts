@@ -151,9 +151,7 @@ const blocking: Readonly<Record<string, Rule>> = {
       ? undefined
       : "its API has no load balancer (master_lb_enabled is false): the address is a master's own and cannot be kept",
   MIGRATE_LABEL_REFUSED: ({ labels, groups }) =>
-    [labels, ...groups.map((group) => group.labels)]
-      .map((one) => labelProblem(withoutMigrated(one)))
-      .find((one) => one !== undefined),
+    [labels, ...groups.map((group) => group.labels)].map((one) => labelProblem(one)).find((one) => one !== undefined),
   MIGRATE_SERVER_NOT_ACTIVE: (_, { servers }) => {
     const bad = servers.find(({ status }) => status !== "ACTIVE");
     return bad ? `server ${bad.name} (${bad.id}) is ${bad.status}` : undefined;
@@ -166,16 +164,12 @@ const blocking: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** Labels of programs that freeze stops for good: they drive Magnum and Heat, which are left. */
-const withoutMigrated = (labels: Labels): Labels =>
-  Object.fromEntries(Object.entries(labels).filter(([name]) => name !== "auto_healing_enabled"));
-
 function findingsOf(known: Omit<Inventory, "findings">, facts: ClusterFacts): Finding[] {
   const blocks = Object.entries(blocking).flatMap(([code, rule]) => {
     const message = rule(known, facts);
     return message === undefined ? [] : [{ code, message: `Cluster ${known.name}: ${message}`, blocks: true }];
   });
   const healing = /^(true|yes|1)$/i.test(known.labels["auto_healing_enabled"] ?? "");
-  const note = `Cluster ${known.name}: auto_healing_enabled has no effect afterwards; its program is stopped`;
+  const note = `Cluster ${known.name}: auto_healing_enabled: its program is stopped, and a MachineHealthCheck replaces unhealthy machines after roll`;
   return healing ? [...blocks, { code: "MIGRATE_AUTO_HEALING", message: note, blocks: false }] : blocks;
 }

@@ -5,6 +5,7 @@ import {
   labels,
   Machine,
   MachineDeployment,
+  MachineHealthCheck,
   MachineSet,
   MagnumCluster,
   OpenStackCluster,
@@ -19,6 +20,7 @@ type AnyType = ResourceType<KubeObject>;
 
 /** What stands for machines, from those that have servers upwards. */
 const machineTypes: readonly AnyType[] = [
+  MachineHealthCheck,
   OpenStackMachine,
   Machine,
   MachineSet,

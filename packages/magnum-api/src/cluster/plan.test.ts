@@ -1,0 +1,222 @@
+import { describe, expect, it } from "vitest";
+import type { MagnumCluster, MagnumNodeGroup } from "@causeway/api";
+import { desiredManifests } from "./desired.ts";
+import type { Observed } from "./gather.ts";
+import { finalizer, magnumLabels, migratingAnnotation } from "./names.ts";
+import { plan } from "./plan.ts";
+
+const NOW = Date.parse("2026-11-01T12:00:00Z");
+const at = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
+const keystone = { authUrl: "http://keystone" };
+const ready = [{ type: "NodeReady", status: "True" }];
+const available = [{ type: "Available", status: "True" }];
+
+const group: MagnumNodeGroup = {
+  uuid: "6e8ae3a5-0b4c-4f0e-9d26-0000000000b2",
+  name: "default-worker",
+  role: "worker",
+  isDefault: true,
+  imageID: "cirros",
+  nodeCount: 1,
+  minNodeCount: 0,
+  version: "v1.34.0",
+  createdAt: at(-10),
+};
+
+interface Given {
+  readonly metadata?: object;
+  readonly spec?: object;
+  readonly status?: object;
+}
+
+function clusterOf({ metadata, spec, status }: Given): MagnumCluster {
+  return {
+    apiVersion: "magnum.causeway.dev/v1alpha1",
+    kind: "MagnumCluster",
+    metadata: {
+      name: "web",
+      namespace: "magnum-p",
+      uid: "u",
+      generation: 2,
+      creationTimestamp: at(-10),
+      finalizers: [finalizer],
+      ...metadata,
+    },
+    spec: {
+      uuid: "6e8ae3a5-0b4c-4f0e-9d26-000000000001",
+      name: "web",
+      projectID: "p",
+      userID: "u",
+      template: { coe: "kubernetes", imageID: "cirros" },
+      version: "v1.34.0",
+      createTimeout: 60,
+      labels: {},
+      nodeGroups: [group],
+      ...spec,
+    },
+    ...(status ? { status } : {}),
+  } as unknown as MagnumCluster;
+}
+
+/** A cluster of which everything is as it is to be. */
+function settled(given: Given = {}): Observed {
+  const object = clusterOf(given);
+  const desired = desiredManifests(object, keystone, new Map());
+  const status = { replicas: 1, readyReplicas: 1, upToDateReplicas: 1, observedGeneration: 1, conditions: available };
+  const standing = desired.map(({ object: one }) => ({
+    ...one,
+    metadata: { ...one.metadata, generation: 1 },
+    ...(one.kind === "MachineDeployment" ? { status } : {}),
+    ...(one.kind === "HostedControlPlane"
+      ? {
+          status: {
+            version: object.spec.version,
+            conditions: available,
+            initialization: { controlPlaneInitialized: true },
+          },
+        }
+      : {}),
+    ...(one.kind === "Cluster"
+      ? { status: { initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true } } }
+      : {}),
+  }));
+  const of = <T>(kind: string) => standing.filter((one) => one.kind === kind) as unknown as T[];
+  const machines = object.spec.nodeGroups.map((one, index) => ({
+    kind: "Machine",
+    metadata: { name: `m${index}`, labels: { [magnumLabels.nodeGroup]: one.uuid } },
+    spec: { version: one.version },
+    status: { conditions: ready, nodeRef: { name: `n${index}` } },
+  }));
+  return {
+    object,
+    desired,
+    standing,
+    cluster: of<Observed["cluster"]>("Cluster")[0],
+    controlPlane: of<Observed["controlPlane"]>("HostedControlPlane")[0],
+    infrastructure: of<Observed["infrastructure"]>("OpenStackCluster")[0],
+    deployments: of<Observed["deployments"][number]>("MachineDeployment"),
+    machines: machines as unknown as Observed["machines"],
+    servers: [],
+    hasCredentials: true,
+  };
+}
+
+const without = (kind: string, observed = settled()): Observed => ({
+  ...observed,
+  standing: observed.standing.filter((one) => one.kind !== kind),
+});
+const created = { created: true, status: "CREATE_COMPLETE", observedGeneration: 2 };
+const failing = (reason: string) => [
+  {
+    kind: "OpenStackMachine",
+    metadata: { name: "m0" },
+    status: { conditions: [{ type: "InstanceReady", status: "False", reason, message: "Quota exceeded (req-1)" }] },
+  },
+];
+const unready = (observed: Observed, servers: unknown[] = []): Observed => ({
+  ...observed,
+  machines: [],
+  servers: servers as Observed["servers"],
+});
+const deleting = { metadata: { deletionTimestamp: at(-1) } };
+const nothingLeft = { cluster: undefined, machines: [], servers: [], standing: [], deployments: [] };
+
+describe("plan", () => {
+  it.each<[string, Observed, string, string]>([
+    [
+      "adds its finalizer before anything is made",
+      settled({ metadata: { finalizers: [] } }),
+      "add-finalizer",
+      "CREATE_IN_PROGRESS",
+    ],
+    ["writes nothing without credentials", { ...without("Cluster"), hasCredentials: false }, "", "CREATE_FAILED"],
+    ["applies what is missing", without("Cluster"), "apply Cluster", "CREATE_IN_PROGRESS"],
+    ["is complete when all is there and ready", settled(), "", "CREATE_COMPLETE"],
+    ["is not complete before its nodes are ready", unready(settled()), "", "CREATE_IN_PROGRESS"],
+    [
+      "fails for a cause that does not pass by itself",
+      unready(settled(), failing("QuotaExceeded")),
+      "",
+      "CREATE_FAILED",
+    ],
+    [
+      "fails when its time is over",
+      unready(settled({ metadata: { creationTimestamp: at(-61) } })),
+      "",
+      "CREATE_FAILED",
+    ],
+    [
+      "becomes complete when the cause is gone",
+      settled({ status: { status: "CREATE_FAILED", observedGeneration: 2 } }),
+      "",
+      "CREATE_COMPLETE",
+    ],
+    [
+      "is in progress after a change, until that is done",
+      unready(settled({ status: { ...created, observedGeneration: 1 } })),
+      "",
+      "UPDATE_IN_PROGRESS",
+    ],
+    ["completes a change", settled({ status: { ...created, observedGeneration: 1 } }), "", "UPDATE_COMPLETE"],
+    ["stays complete when a node breaks later", unready(settled({ status: created })), "", "CREATE_COMPLETE"],
+    [
+      "changes nothing while it is migrated",
+      without("Cluster", settled({ metadata: { annotations: { [migratingAnnotation]: "import" } } })),
+      "",
+      "UPDATE_IN_PROGRESS",
+    ],
+    ["is deleted by its Cluster", settled(deleting), "delete-cluster", "DELETE_IN_PROGRESS"],
+    [
+      "waits for machines after the Cluster is gone",
+      { ...settled(deleting), cluster: undefined },
+      "",
+      "DELETE_IN_PROGRESS",
+    ],
+    [
+      "revokes its credential last, and then goes",
+      { ...settled(deleting), ...nothingLeft },
+      "revoke-credential remove-finalizer",
+      "DELETE_IN_PROGRESS",
+    ],
+    [
+      "has failed to be deleted after half an hour",
+      settled({ metadata: { deletionTimestamp: at(-31) } }),
+      "delete-cluster",
+      "DELETE_FAILED",
+    ],
+  ])("%s", (_, observed, steps, status) => {
+    const found = plan(observed, NOW);
+    const words = found.steps.map((step) => (step.type === "apply" ? `apply ${step.manifest.object.kind}` : step.type));
+    expect(`${words.join(" ")} → ${found.status.status}`).toBe(`${steps} → ${status}`);
+  });
+
+  it("names the cause, its code and the request in the reason", () => {
+    const { status } = plan(unready(settled(), failing("QuotaExceeded")), NOW);
+    expect(status).toMatchObject({
+      code: "QuotaExceeded",
+      reason: expect.stringContaining("Quota exceeded (req-1)") as string,
+    });
+  });
+
+  it("marks exactly the machines to remove before their group becomes smaller", () => {
+    const observed = settled({ spec: { nodeGroups: [{ ...group, nodeCount: 0, nodesToRemove: ["m0"] }] } });
+    const { steps } = plan(without("MachineDeployment", observed), NOW);
+    expect(steps.map(({ type }) => type)).toEqual(["mark-machine", "apply"]);
+  });
+
+  it("has unhealthy machines replaced where auto_healing_enabled is true, and no longer where it is not", () => {
+    const healing = settled({ spec: { labels: { auto_healing_enabled: "True" } } });
+    const [check] = healing.desired.filter(({ object }) => object.kind === "MachineHealthCheck");
+    expect(check?.object).toMatchObject({
+      metadata: { name: "web-default", ownerReferences: [{ kind: "MagnumCluster" }] },
+      spec: {
+        clusterName: "web",
+        selector: { matchLabels: { [magnumLabels.nodeGroup]: group.uuid } },
+        remediation: { triggerIf: { unhealthyLessThanOrEqualTo: 1 } },
+      },
+    });
+    expect(plan(healing, NOW).steps).toEqual([]);
+    const steps = plan({ ...settled(), standing: healing.standing }, NOW).steps.map(({ type }) => type);
+    expect(steps).toContain("delete-health-check");
+  });
+});
