@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
+import { createMagnumDatabase, type MagnumDatabase } from "@causeway/magnum-migration";
+import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 import { parse, stringify } from "yaml";
 import { launch } from "../run.ts";
@@ -28,6 +29,8 @@ export interface Ended {
 export interface Command {
   readonly command: (phase: string, options?: CommandOptions) => Promise<Ended>;
   readonly old: () => Promise<{ rows: readonly number[]; hasTrustee: boolean }>;
+  /** What retire needs of the old Magnum. */
+  readonly magnum: { readonly admin: Cloud; readonly database: MagnumDatabase };
   close(): void;
 }
 
@@ -75,13 +78,10 @@ export async function openCommand(dir: string, { simulator, masters, kubeconfig,
   await demo.close();
   const database = join(dir, "magnum.db");
   seed(database, { trust: trust.id, trustee: trustee.id });
-  const retiring = [
-    `--magnum-sql=${process.execPath} ${file("sql.mjs", SQL)} ${database}`,
-    "--admin-cloud=simulator-admin",
-  ];
+  const rows = createMagnumDatabase(`${process.execPath} ${file("sql.mjs", SQL)} ${database}`);
   return {
     async command(phase, { killAfter = Number.POSITIVE_INFINITY, more = [] } = {}) {
-      const args = [MAIN, "migrate", "magnum", phase, "web", ...base, ...(phase === "retire" ? retiring : []), ...more];
+      const args = [MAIN, "migrate", "magnum", phase, "web", ...base, ...more];
       const running = launch(process.execPath, args, { env });
       let isKilled = false;
       let text = "";
@@ -97,12 +97,13 @@ export async function openCommand(dir: string, { simulator, masters, kubeconfig,
     },
     async old() {
       const open = new DatabaseSync(database);
-      const rows = ["cluster", "nodegroup", "x509keypair"].map(
+      const counts = ["cluster", "nodegroup", "x509keypair"].map(
         (table) => (open.prepare(`SELECT COUNT(*) AS count FROM ${table}`).get() as { count: number }).count,
       );
       open.close();
-      return { rows, hasTrustee: (await admin.identity.users.find(trustee.id)) !== undefined };
+      return { rows: counts, hasTrustee: (await admin.identity.users.find(trustee.id)) !== undefined };
     },
+    magnum: { admin, database: rows },
     close() {
       shell.close();
       void admin.close();

@@ -85,6 +85,7 @@ export async function startStage(programs: string): Promise<Stage> {
     management: system.client,
     source,
     cloud,
+    ...own.magnum,
     shell: masters,
     clock: systemClock,
     cloudsYaml: renderCloudsYaml({ ...config, name: "magnum" }),

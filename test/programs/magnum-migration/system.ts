@@ -28,7 +28,7 @@ import type { Simulator } from "@causeway/simulator";
 const FLEET = new URL("../../../packages/causeway/src/fleet/fleet.ts", import.meta.url).href;
 
 interface FleetModule {
-  createFleet(options: object): { run(signal: AbortSignal): Promise<void> };
+  readonly createFleet: (options: object) => { run(signal: AbortSignal): Promise<void> };
 }
 
 export interface System {

@@ -2,7 +2,6 @@ import { systemClock } from "@causeway/foundation";
 import { createClient } from "@causeway/kubernetes";
 import {
   createMachineShell,
-  createMagnumDatabase,
   discoverCluster,
   phases,
   planPhase,
@@ -57,10 +56,6 @@ export async function phase(
 ): Promise<void> {
   const config = chosenCloud(options);
   const cloud = connectCloud(config, { clock: systemClock, log: commandLog(options.logLevel) });
-  const admin =
-    options.adminCloud === undefined
-      ? undefined
-      : connectCloud(chosenCloud({ ...options, osCloud: options.adminCloud }), { clock: systemClock });
   const source = createClient(chosenCluster({ kubeconfig: options.sourceKubeconfig }));
   try {
     await withManagement(options, async ({ client }) => {
@@ -74,8 +69,6 @@ export async function phase(
         cloudsYaml: renderCloudsYaml({ ...config, name: ENTRY }),
         authUrl: config.authUrl,
         peerHost: options.peerHost,
-        ...(admin ? { admin } : {}),
-        ...(options.magnumSql === undefined ? {} : { database: createMagnumDatabase(options.magnumSql) }),
         ...(options.etcdUrls === undefined ? {} : { etcdUrls: options.etcdUrls.split(",") }),
         report: (line) => void process.stderr.write(`${line}\n`),
         checked: new Set(),
@@ -88,6 +81,6 @@ export async function phase(
       print(renderPlan({ steps: [], proof }, options.output));
     });
   } finally {
-    await Promise.all([cloud.close(), source.close(), admin?.close()]);
+    await Promise.all([cloud.close(), source.close()]);
   }
 }

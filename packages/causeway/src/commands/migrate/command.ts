@@ -20,7 +20,8 @@ const texts: Readonly<Record<PhaseCommand, string>> = {
   rollback: "Undo every phase that was done, until retire is begun.",
 };
 
-const offered = Object.keys(texts) as readonly PhaseCommand[];
+/** All but retire: it cannot be undone, and has not run whole on real programs yet. */
+const offered: readonly PhaseCommand[] = ["freeze", "import", "switch", "adopt", "roll", "rollback"];
 
 /** Clusters of Magnum's Heat driver become Cluster API objects with hosted control planes. */
 export function migrateCommand(signal: AbortSignal) {
@@ -111,11 +112,6 @@ function phaseOptions(phase: PhaseCommand) {
         "address at which the masters reach the hosted control plane's machine",
       ).default("127.0.0.1"),
     )
-    .option(
-      "--magnum-sql <command>",
-      "retire: runs SQL of its standard input on Magnum's database: 'ssh controller sudo mysql --batch magnum'",
-    )
-    .option("--admin-cloud <name>", "retire: an entry of clouds.yaml that may delete Magnum's trustee")
     .addOption(logLevelOption())
     .addHelpText(
       "after",
