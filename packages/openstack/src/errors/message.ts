@@ -8,7 +8,7 @@ export interface ServiceFault {
 /**
  * Finds the message in an error body. Known shapes: Nova and Cinder `{"badRequest": {"message"}}`, Neutron
  * `{"NeutronError": {"type", "message"}}`, Octavia `{"faultcode", "faultstring"}`, Keystone `{"error": {"message"}}`,
- * Placement `{"errors": [{"detail"}]}`, Glance's HTML page, plain text.
+ * Placement `{"errors": [{"detail"}]}`, Barbican `{"code", "title", "description"}`, Glance's HTML page, plain text.
  */
 export function readFault(body: unknown): ServiceFault {
   const { message, type } = faultIn(body);
@@ -32,6 +32,9 @@ function faultIn(body: unknown): ServiceFault {
       .map((e: unknown) => (isRecord(e) ? text(e["detail"] ?? e["title"]) : text(e)));
     return { message: details.join("; ") };
   }
+  const { code, title, description } = body;
+  if (typeof code === "number" && typeof title === "string" && typeof description === "string")
+    return { message: text(description), type: title };
   for (const [name, value] of Object.entries(body)) {
     if (isRecord(value) && "message" in value) {
       return { message: text(value["message"]), type: typeof value["type"] === "string" ? value["type"] : name };

@@ -31,6 +31,12 @@ describe("a service's message is found", () => {
     ["Glance's in HTML", html, 'No image "x"', undefined],
     ["Glance's in JSON", { message: "No image x<br /><br />\n\n", code: "404 Not Found" }, "No image x", undefined],
     ["Placement's", { errors: [{ title: "Conflict", detail: "busy" }] }, "busy", undefined],
+    [
+      "Barbican's",
+      { code: 404, title: "Not Found", description: "Secret not found." },
+      "Secret not found.",
+      "Not Found",
+    ],
     ["plain text", "Service Unavailable", "Service Unavailable", undefined],
     ["no body", undefined, "", undefined],
     ["a list", [1], "", undefined],

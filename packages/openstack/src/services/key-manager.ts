@@ -32,7 +32,7 @@ export function createKeyManagerService(client: ServiceClient): K.KeyManagerServ
     async payload(id, options = {}) {
       const { contentType: accept = "application/octet-stream", ...rest } = options;
       const call = { method: "GET" as const, route: "/secrets/{id}/payload", ids: [lastPart(id)], accept };
-      return (await client.send(call, rest)) as Uint8Array;
+      return (await client.send({ ...call, requires: accept }, rest)) as Uint8Array;
     },
     async acl(kind, id, options?: CallOptions) {
       return objectIn(await client.send({ method: "GET", ...aclRoute(kind, id) }, options), "");

@@ -28,6 +28,8 @@ export interface ServiceCall {
   readonly content?: Content;
   /** A media type: the response is then returned as bytes (Uint8Array). */
   readonly accept?: string;
+  /** A media type: a successful response of another one is refused with OPENSTACK_UNEXPECTED_ANSWER. */
+  readonly requires?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Maximum size of the response in bytes. Default 64 MiB. */
   readonly limit?: number;
@@ -96,6 +98,7 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
     });
     if (answer === undefined || (isFirst && !learn(answer))) return attempt(call, options);
     call.received?.(answer.size);
+    requireType(call, answer);
     return answer.body;
   };
 
@@ -167,6 +170,17 @@ async function authorized<T>(
     const renewed = await session.token(signal);
     return send(renewed.token);
   }
+}
+
+/** Something between the cloud and this program may respond 200 with a page of its own. */
+function requireType({ requires, method, route }: ServiceCall, { status, headers }: HttpAnswer): void {
+  const type = headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "no type";
+  if (requires === undefined || (status === 200 && type === requires)) return;
+  throw new CausewayError(
+    "OPENSTACK_UNEXPECTED_ANSWER",
+    `${method} ${route} responded ${status} with ${type.slice(0, 100)}, not 200 with ${requires}.`,
+    { hint: "Something other than the service may respond at its address; check the catalog's endpoint." },
+  );
 }
 
 const isNotAcceptable = (error: unknown): boolean => error instanceof CausewayError && error.details["status"] === 406;
