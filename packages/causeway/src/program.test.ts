@@ -80,3 +80,26 @@ test.each([
     stderr.mockRestore();
   }
 });
+
+test.each([
+  [["--socketpath", "/k.sock", "--cloud-confg", "x"], "unknown option '--cloud-confg'"],
+  [["--socketpath", "/k.sock"], "required option '--cloud-config <file>' not specified"],
+  [["--cloud-config", "x"], "required option '--socketpath <path>' not specified"],
+])("run barbican-kms %j reports %s", async (args, message) => {
+  const exit = vi.spyOn(process, "exit").mockImplementation((code) => {
+    throw new Error(`exit ${code}`);
+  });
+  let written = "";
+  const stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    written += String(text);
+    return true;
+  });
+  try {
+    const run = program(new AbortController().signal);
+    await expect(run.parseAsync(["node", "causeway", "run", "barbican-kms", ...args])).rejects.toThrow("exit 2");
+    expect(written).toContain(message);
+  } finally {
+    exit.mockRestore();
+    stderr.mockRestore();
+  }
+});

@@ -1,4 +1,5 @@
-import { chmodSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { createServer, type ServerHttp2Session } from "node:http2";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -23,7 +24,7 @@ export interface KmsServer {
 const LARGEST_REQUEST = 64 * 1024;
 const MOST_STREAMS = 256;
 
-/** Serves the protocol until `close`, for the user of this process alone. @throws KMS_ENDPOINT_INVALID, KMS_ENDPOINT_IN_USE */
+/** Serves the protocol until `close`, for the user of this process alone. @throws KMS_ENDPOINT_INVALID, KMS_ENDPOINT_IN_USE, KMS_ENDPOINT_UNUSABLE */
 export async function serveKms(options: KmsServerOptions): Promise<KmsServer> {
   const path = socketPath(options.endpoint);
   const handler = connectNodeAdapter({
@@ -39,10 +40,12 @@ export async function serveKms(options: KmsServerOptions): Promise<KmsServer> {
     session.on("error", () => session.destroy());
     session.on("close", () => sessions.delete(session));
   });
-  const why = await removeStaleSocket(path);
+  const why = await removeStaleSocket(path).catch((error: unknown) => {
+    throw unusable(path, error);
+  });
   if (why !== undefined) throw inUse(path, why);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(inUse(path, messageOf(error))));
+    server.once("error", (error) => reject(unusable(path, error)));
     server.listen(path, resolve);
   });
   chmodSync(path, 0o600);
@@ -85,5 +88,27 @@ function addService(router: ConnectRouter, { service, log, onCall }: KmsServerOp
 function inUse(path: string, why: string): InputError {
   return new InputError("KMS_ENDPOINT_IN_USE", `The KMS plugin cannot listen on ${path}: ${why}.`, {
     hint: "Stop the other process, or choose another path.",
+  });
+}
+
+const FOLDER: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  ENOTDIR: "is not a folder",
+  EACCES: "is not writable for this user",
+  EPERM: "is not writable for this user",
+  EROFS: "is on a file system that is read-only",
+};
+
+/** The error for what the operating system says of the path. */
+function unusable(path: string, error: unknown): InputError {
+  const given = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (given === "EADDRINUSE") return inUse(path, "another process serves it");
+  const folder = dirname(path);
+  // Node reports a folder that is not there as EACCES.
+  const code = given === "EACCES" && !existsSync(folder) ? "ENOENT" : given;
+  const why = FOLDER[code] === undefined ? messageOf(error) : `the folder ${folder} ${FOLDER[code]}`;
+  return new InputError("KMS_ENDPOINT_UNUSABLE", `The KMS plugin cannot listen on ${path}: ${why}.`, {
+    cause: error,
+    hint: `Create the folder ${folder}, make it writable for the user of the plugin, or choose another path.`,
   });
 }
