@@ -175,12 +175,14 @@ describe("the Barbican KMS plugin", () => {
     expect(await world.health()).toBe("ok");
     expect(world.simulator.calls.length).toBe(before);
     await world.clock.advance(6_000);
+    expect(await world.health()).toBe("ok");
+    await world.clock.advance(11_000);
     expect(await world.health()).toContain(`The secret ${id} is not in Barbican`);
     for (let i = 0; i < 20; i++) await world.health();
-    expect(world.simulator.calls.length).toBe(before + 1);
+    expect(world.simulator.calls.length).toBe(before + 2);
     const after = await world.metrics.render();
     expect(after).toContain("causeway_barbican_kms_healthy 0");
-    expect(after).toContain('causeway_barbican_kms_key_reads_total{outcome="failed"} 1');
+    expect(after).toContain('causeway_barbican_kms_key_reads_total{outcome="failed"} 2');
   });
 
   it("reports what is wrong in its status: a deleted key, Barbican away beyond the time that is configured", async () => {
@@ -207,6 +209,75 @@ describe("the Barbican KMS plugin", () => {
     await expect
       .poll(async () => (await during(world.client.status())).healthz)
       .toContain(`The secret ${id} is not in Barbican`);
+  });
+
+  const page = "<html>maintenance</html>";
+  const payloadIs = (body: unknown, status = 200, type = "application/octet-stream"): void =>
+    world.simulator.setFaults(({ path }) =>
+      path.endsWith("/payload") ? { when: "before", status, body, headers: { "content-type": type } } : undefined,
+    );
+
+  it.each(["text/html", "application/json", "text/plain; charset=utf-8"])(
+    "never uses a page of type %s as a key, with and without a held one",
+    async (type) => {
+      world.configure(await world.secret(randomBytes(32)), "key-lifetime = 1s\nkey-outage = 600s\n");
+      await world.run();
+      const sealed = await world.client.encrypt(plain, "u");
+      payloadIs(page, 200, type);
+      await world.clock.advance(60_000);
+      expect(Buffer.from(await world.client.decrypt(sealed, "u"))).toEqual(plain);
+      expect(Buffer.from(await world.client.decrypt(await world.client.encrypt(plain, "u"), "u"))).toEqual(plain);
+      expect(await world.metrics.render()).toContain('causeway_barbican_kms_key_reads_total{outcome="refused"} 1');
+      await world.clock.advance(600_000);
+      expect((await world.client.status()).healthz).toContain(`responded 200 with ${type.split(";")[0]}`);
+      await world.stop();
+      await world.run();
+      await expect(world.client.encrypt(plain, "u")).rejects.toMatchObject({ code: "KMS_CALL_FAILED" });
+      world.simulator.setFaults(undefined);
+      expect((await world.client.status()).healthz).toBe("ok");
+      expect(Buffer.from(await world.client.decrypt(sealed, "u"))).toEqual(plain);
+    },
+  );
+
+  it("keeps its key while Barbican gives another one for the same secret, and reports it", async () => {
+    const id = await world.secret(randomBytes(32));
+    world.configure(id, "key-lifetime = 1s\n");
+    await world.run();
+    const sealed = await world.client.encrypt(plain, "u");
+    payloadIs(page);
+    await world.clock.advance(6_000);
+    expect((await world.client.status()).healthz).toContain(`another key for the secret ${id}`);
+    expect(Buffer.from(await world.client.decrypt(sealed, "u"))).toEqual(plain);
+    expect(await world.metrics.render()).toContain('causeway_barbican_kms_key_reads_total{outcome="changed"} 1');
+    await world.stop();
+    await world.run();
+    await expect(world.client.decrypt(sealed, "u")).rejects.toThrow("another key than the data was encrypted with");
+    await world.stop();
+    world.simulator.setFaults(undefined);
+    await world.run();
+    expect((await world.client.status()).healthz).toBe("ok");
+    expect(Buffer.from(await world.client.decrypt(sealed, "u"))).toEqual(plain);
+  });
+
+  it("keeps its key after a 404 that is not Barbican's, and ends it after two of Barbican's", async () => {
+    world.configure(await world.secret(randomBytes(32)), "key-lifetime = 1s\n");
+    await world.run();
+    const sealed = await world.client.encrypt(plain, "u");
+    const reads = async (): Promise<void> => {
+      await world.clock.advance(11_000);
+      expect(Buffer.from(await world.client.decrypt(sealed, "u"))).toEqual(plain);
+    };
+    payloadIs("<html><body>no secret route</body></html>", 404, "text/html");
+    for (let i = 0; i < 3; i++) await reads();
+    payloadIs({ message: "no Route matched" }, 404, "application/json");
+    for (let i = 0; i < 3; i++) await reads();
+    payloadIs({ code: 404, title: "Not Found", description: "Secret not found." }, 404, "application/json");
+    await reads();
+    payloadIs({}, 400, "application/json");
+    await reads();
+    payloadIs({ code: 404, title: "Not Found", description: "Secret not found." }, 404, "application/json");
+    await world.clock.advance(11_000);
+    await expect(world.client.decrypt(sealed, "u")).rejects.toThrow("is not in Barbican");
   });
 
   it("leaves the socket of a plugin that runs", async () => {

@@ -1,12 +1,13 @@
 import type { Clock, Metrics } from "@causeway/foundation";
 import type { KmsService } from "@causeway/kms";
+import type { ReadOutcome } from "./keys/plan-reading.ts";
 
 /** What the plugin counts. */
 export interface Measures {
   /** A call of the API server, after it. */
   call(method: string, isDone: boolean): void;
   upstreamRead(): void;
-  keyRead<T>(work: Promise<T>): Promise<T>;
+  keyRead(outcome: ReadOutcome): void;
   /** The same service, with the time of its calls and its health measured. */
   service(service: KmsService, clock: Clock): KmsService;
 }
@@ -28,7 +29,7 @@ export function createMeasures(metrics: Metrics): Measures {
   });
   const keyReads = metrics.counter({
     name: `${PREFIX}_key_reads_total`,
-    help: "Readings of keys from Barbican, by outcome.",
+    help: "Readings of keys from Barbican, by outcome: ok, failed, refused (no key), changed (another key than before).",
     labels: ["outcome"],
   });
   const upstream = metrics.counter({
@@ -42,16 +43,7 @@ export function createMeasures(metrics: Metrics): Measures {
   return {
     call: (method, isDone) => calls.increment({ method, outcome: isDone ? "ok" : "failed" }),
     upstreamRead: () => upstream.increment(),
-    async keyRead(work) {
-      try {
-        const read = await work;
-        keyReads.increment({ outcome: "ok" });
-        return read;
-      } catch (error) {
-        keyReads.increment({ outcome: "failed" });
-        throw error;
-      }
-    },
+    keyRead: (outcome) => keyReads.increment({ outcome }),
     service(service, clock) {
       const timed = async <T>(method: string, work: Promise<T>): Promise<T> => {
         const before = clock.now();

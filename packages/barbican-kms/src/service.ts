@@ -24,7 +24,9 @@ export function createService(keys: Keys, currentKeyId: () => string, upstream: 
       try {
         const key = await keys.get(keyId);
         const opened = decrypt(key, encrypt(key, keyId, PROBE));
-        const healthz = PROBE.equals(opened) ? "ok" : "the key does not decrypt what it encrypts";
+        const healthz = PROBE.equals(opened)
+          ? (keys.conflict(keyId) ?? "ok")
+          : "the key does not decrypt what it encrypts";
         return { version: "v2", healthz, keyId };
       } catch (error) {
         return { version: "v2", healthz: messageOf(error), keyId };

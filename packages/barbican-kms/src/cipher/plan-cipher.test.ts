@@ -2,7 +2,8 @@ import { createCipheriv, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hasCode } from "@causeway/foundation";
-import { decrypt, encrypt } from "./plan-cipher.ts";
+import { CHECK } from "./plan-check.ts";
+import { ALGORITHM, decrypt, encrypt } from "./plan-cipher.ts";
 import { decryptUpstream } from "./plan-upstream.ts";
 
 const ID = "0b9a2f1e-5c7d-4a3b-9e8f-112233445566";
@@ -15,12 +16,12 @@ function upstream(key: Buffer, plain: Buffer): Buffer {
   return Buffer.concat([vector, cipher.update(plain), cipher.final()]);
 }
 
-function isRefused(act: () => unknown): boolean {
+function isRefused(act: () => unknown, code = "KMS_DATA_INVALID"): boolean {
   try {
     act();
     return false;
   } catch (error) {
-    return hasCode(error, "KMS_DATA_INVALID");
+    return hasCode(error, code);
   }
 }
 
@@ -32,7 +33,10 @@ describe("data", () => {
         const sealed = encrypt(key, ID, plain);
         expect(Buffer.from(decrypt(key, sealed))).toEqual(Buffer.from(plain));
         expect(sealed.ciphertext.length).toBeLessThan(1_024);
-        expect(isRefused(() => decrypt(randomBytes(length), sealed))).toBe(true);
+        expect(isRefused(() => decrypt(randomBytes(length), sealed), "KMS_KEY_CHANGED")).toBe(true);
+        const unchecked = { ...sealed, annotations: { [ALGORITHM]: sealed.annotations[ALGORITHM] ?? plain } };
+        expect(Buffer.from(decrypt(key, unchecked))).toEqual(Buffer.from(plain));
+        expect(isRefused(() => decrypt(randomBytes(length), unchecked))).toBe(true);
         expect(isRefused(() => decrypt(key, { ...sealed, keyId: OTHER }))).toBe(true);
         const changed = Uint8Array.from(sealed.ciphertext);
         changed[at % changed.length] = (changed[at % changed.length] ?? 0) ^ 1;
@@ -87,6 +91,18 @@ describe("data", () => {
     ["has wrong padding", new Uint8Array(64)],
   ])("of the upstream plugin that %s is refused", (_what, ciphertext) => {
     expect(decryptUpstream(Buffer.alloc(32, 7), { ciphertext, keyId: ID, annotations: {} })).toBeUndefined();
+  });
+
+  it("with a check value is refused with the reason, and shows nothing of the key", () => {
+    const key = randomBytes(32);
+    const sealed = encrypt(key, ID, Buffer.from("a"));
+    expect(sealed.annotations[CHECK]).toHaveLength(16);
+    expect(key.includes(Buffer.from(sealed.annotations[CHECK] ?? []))).toBe(false);
+    expect(encrypt(key, OTHER, Buffer.from("b")).annotations[CHECK]).toEqual(sealed.annotations[CHECK]);
+    expect(() => decrypt(randomBytes(32), sealed)).toThrow("another key than the data was encrypted with");
+    const bare = { [CHECK]: sealed.annotations[CHECK] ?? new Uint8Array() };
+    const data = { ciphertext: upstream(key, Buffer.from("a")), keyId: ID, annotations: bare };
+    expect(decryptUpstream(key, data)).toBeUndefined();
   });
 
   it("with our annotation is never read as the upstream plugin's", () => {

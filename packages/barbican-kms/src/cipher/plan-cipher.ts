@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { CausewayError } from "@causeway/foundation";
 import type { Encrypted } from "@causeway/kms";
+import { CHECK, checkOf, isSameCheck } from "./plan-check.ts";
 
 /** The annotation that has the algorithm of a ciphertext. Data of the upstream plugin has none. */
 export const ALGORITHM = "algorithm.kms.causeway.dev";
@@ -26,15 +27,24 @@ export function encrypt(key: Uint8Array, keyId: string, plaintext: Uint8Array): 
   const cipher = createCipheriv(GCM, derived(key, salt), nonce, { authTagLength: TAG });
   cipher.setAAD(Buffer.from(keyId));
   const ciphertext = Buffer.concat([salt, nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
-  return { ciphertext, keyId, annotations: { [ALGORITHM]: Buffer.from(GCM) } };
+  return { ciphertext, keyId, annotations: { [ALGORITHM]: Buffer.from(GCM), [CHECK]: checkOf(key) } };
 }
 
 /**
  * The plain text of `encrypt`, proved by its tag. Whether the annotation says so does not matter: one that was lost makes no other cipher of it.
- * @throws KMS_DATA_INVALID for whatever was changed
+ * @throws KMS_KEY_CHANGED where the data has the check value of another key; KMS_DATA_INVALID for whatever was changed
  */
 export function decrypt(key: Uint8Array, { ciphertext, keyId, annotations }: Encrypted): Uint8Array {
   const algorithm = annotations[ALGORITHM];
+  const check = annotations[CHECK];
+  if (check !== undefined && !isSameCheck(check, checkOf(key)))
+    throw new CausewayError(
+      "KMS_KEY_CHANGED",
+      `What Barbican has as the secret ${keyId} is another key than the data was encrypted with.`,
+      {
+        hint: "See that Barbican itself responds at its address, restore the secret of that id, and restart the plugin.",
+      },
+    );
   try {
     if (algorithm === undefined || Buffer.from(algorithm).toString() === GCM)
       return authenticated(key, keyId, Buffer.from(ciphertext));

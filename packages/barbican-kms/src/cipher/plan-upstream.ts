@@ -1,5 +1,6 @@
 import { createDecipheriv } from "node:crypto";
 import type { Encrypted } from "@causeway/kms";
+import { CHECK } from "./plan-check.ts";
 import { ALGORITHM } from "./plan-cipher.ts";
 
 const BLOCK = 16;
@@ -10,7 +11,7 @@ const BLOCK = 16;
  * `decrypt` has refused, and only where the operator wants it.
  */
 export function decryptUpstream(key: Uint8Array, { ciphertext, annotations }: Encrypted): Uint8Array | undefined {
-  if (annotations[ALGORITHM] !== undefined) return undefined;
+  if (annotations[ALGORITHM] !== undefined || annotations[CHECK] !== undefined) return undefined;
   const sealed = Buffer.from(ciphertext);
   if (sealed.length < 2 * BLOCK || sealed.length % BLOCK !== 0) return undefined;
   const decipher = createDecipheriv(`aes-${key.length * 8}-cbc`, key, sealed.subarray(0, BLOCK));

@@ -13,6 +13,7 @@ describe("keys", () => {
   let stuck: boolean;
   let release: () => void;
   let lines: string[];
+  let outcomes: string[];
   let keys: Keys;
   beforeEach(() => {
     clock = new VirtualClock();
@@ -21,13 +22,21 @@ describe("keys", () => {
     stuck = false;
     payload = KEY;
     lines = [];
+    outcomes = [];
     const log = createLog({ level: "debug", destination: { write: (line) => lines.push(line) } });
     const read = (): Promise<Uint8Array> => {
       reads += 1;
       if (stuck) return new Promise((_, reject) => (release = () => reject(away)));
       return failure ? Promise.reject(failure) : Promise.resolve(payload);
     };
-    keys = createKeys({ read, clock, log, lifetime: 60_000, outage: 600_000 });
+    keys = createKeys({
+      read,
+      onRead: (outcome) => outcomes.push(outcome),
+      clock,
+      log,
+      lifetime: 60_000,
+      outage: 600_000,
+    });
   });
   const away = new CausewayError("OPENSTACK_UNREACHABLE", "no connection");
 
@@ -77,13 +86,81 @@ describe("keys", () => {
     await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_UNAVAILABLE" });
   });
 
-  it.each(["OPENSTACK_NOT_FOUND", "OPENSTACK_FORBIDDEN"])("are forgotten when Barbican responds %s", async (code) => {
+  const barbicanSays = (code: string, serviceType: string, serviceMessage: string): CausewayError =>
+    new CausewayError(code, "no", { details: { serviceType, serviceMessage } });
+  const notFound = barbicanSays("OPENSTACK_NOT_FOUND", "Not Found", "Secret not found.");
+
+  it.each([
+    notFound,
+    barbicanSays("OPENSTACK_NOT_FOUND", "Not Found", "Not Found. Sorry but your secret has no payload."),
+    barbicanSays("OPENSTACK_FORBIDDEN", "Forbidden", "Secret payload retrieval attempt not allowed"),
+  ])("are forgotten when Barbican responds twice that it does not have them", async (error) => {
     await keys.get(ID);
-    failure = new CausewayError(code, "no");
+    failure = error;
     await clock.advance(61_000);
+    expect(await keys.get(ID)).toEqual(KEY);
+    expect(lines.join("")).toContain("Barbican does not have a key; it is read again");
+    failure = away;
+    await clock.advance(11_000);
+    expect(await keys.get(ID)).toEqual(KEY);
+    failure = error;
+    await clock.advance(11_000);
     await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_KEY_NOT_FOUND" });
     failure = away;
     await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_UNAVAILABLE" });
+    failure = undefined;
+    expect(await keys.get(ID)).toEqual(KEY);
+  });
+
+  it("stay after one response that Barbican does not have them, when the next has them", async () => {
+    await keys.get(ID);
+    for (let i = 0; i < 3; i++) {
+      failure = notFound;
+      await clock.advance(61_000);
+      expect(await keys.get(ID)).toEqual(KEY);
+      failure = undefined;
+      await clock.advance(11_000);
+      expect(await keys.get(ID)).toEqual(KEY);
+    }
+  });
+
+  it.each<[string, CausewayError | Uint8Array]>([
+    [
+      "a 404 that is not Barbican's",
+      new CausewayError("OPENSTACK_NOT_FOUND", "x", { details: { serviceMessage: "secret" } }),
+    ],
+    ["a 404 of another resource", barbicanSays("OPENSTACK_NOT_FOUND", "Not Found", "Sorry but your resource is away.")],
+    ["a page in place of a payload", new CausewayError("OPENSTACK_UNEXPECTED_ANSWER", "text/html")],
+    ["a payload of another length", Buffer.from("maintenance")],
+  ])("that are held are used for the time of an outage while %s comes, and no longer", async (_what, came) => {
+    await keys.get(ID);
+    if (came instanceof CausewayError) failure = came;
+    else payload = came;
+    for (let i = 0; i < 50; i++) {
+      await clock.advance(11_000);
+      expect(await keys.get(ID)).toEqual(KEY);
+    }
+    await clock.advance(60_000);
+    await expect(keys.get(ID)).rejects.toMatchObject({
+      code: expect.stringMatching(/^KMS_(UNAVAILABLE|KEY_INVALID)$/) as string,
+    });
+    [failure, payload] = [undefined, KEY];
+    expect(await keys.get(ID)).toEqual(KEY);
+  });
+
+  it("are never replaced by another key of the same secret, also after an outage", async () => {
+    await keys.get(ID);
+    payload = Buffer.from("<html>maintenance</html>");
+    await clock.advance(61_000);
+    expect(await keys.get(ID)).toEqual(KEY);
+    expect(keys.conflict(ID)).toContain(`another key for the secret ${ID}`);
+    expect(lines.join("")).toContain("another key for the secret");
+    expect(outcomes).toEqual(["ok", "changed"]);
+    await clock.advance(600_000);
+    await expect(keys.get(ID)).rejects.toMatchObject({ code: "KMS_KEY_CHANGED" });
+    payload = KEY;
+    expect(await keys.get(ID)).toEqual(KEY);
+    expect(keys.conflict(ID)).toBeUndefined();
   });
 
   it("of a wrong length are refused", async () => {
