@@ -16,10 +16,15 @@ import type { CallStats } from "./types/cloud.ts";
 import type { CallOptions } from "./types/collection.ts";
 import type { Group, TokenFacts } from "./types/identity.ts";
 
+interface ValidateOptions extends CallOptions {
+  /** Called when the budget has admitted the request: what is aborted before was never sent. */
+  readonly onSent?: () => void;
+}
+
 /** Keystone for a program without credentials of its own: users bring their tokens. */
 export interface IdentityClient {
   /** GET /v3/auth/tokens with the token as its own proof. Throws OPENSTACK_UNAUTHORIZED or OPENSTACK_NOT_FOUND for a token that is not valid. */
-  validate(token: string, options?: CallOptions): Promise<TokenFacts>;
+  validate(token: string, options?: ValidateOptions): Promise<TokenFacts>;
   /** The groups of a user, read with that user's token. */
   groups(token: string, userId: string, options?: CallOptions): Promise<Group[]>;
   stats(): CallStats;
@@ -45,7 +50,7 @@ interface Parts {
     route: string,
     path: string,
     headers: Record<string, string>,
-    signal?: AbortSignal,
+    options?: ValidateOptions,
   ) => Promise<unknown>;
   readonly stats: () => CallStats;
   readonly close: () => void;
@@ -57,11 +62,11 @@ export function createIdentityClient(address: IdentityAddress, options: Identity
   return {
     async validate(token, call) {
       const headers = { "X-Auth-Token": token, "X-Subject-Token": token };
-      return objectIn(await get("/auth/tokens", "/auth/tokens?nocatalog", headers, call?.signal), "token");
+      return objectIn(await get("/auth/tokens", "/auth/tokens?nocatalog", headers, call), "token");
     },
     async groups(token, userId, call) {
       const path = `/users/${encodeURIComponent(userId)}/groups`;
-      return listIn(await get("/users/{id}/groups", path, { "X-Auth-Token": token }, call?.signal), "groups");
+      return listIn(await get("/users/{id}/groups", path, { "X-Auth-Token": token }, call), "groups");
     },
     stats,
     close,
@@ -73,10 +78,10 @@ function connect(address: IdentityAddress, options: IdentityClientOptions): Part
   const { exchange, counter, close, closed } = exchangeOf({ ...address, auth: { type: "token", token: "" } }, options);
   const base = identityUrl(address.authUrl);
   return {
-    async get(route, path, headers, signal) {
+    async get(route, path, headers, { signal, onSent } = {}) {
       const call = { service: "identity", method: "GET", url: `${base}${path}`, route, headers, deadline };
       const both = signal ? AbortSignal.any([signal, closed]) : closed;
-      const send = () => exchange({ ...call, limit: SMALL_ANSWER, signal: both });
+      const send = () => exchange({ ...call, limit: SMALL_ANSWER, signal: both, onSent });
       return (await repeatIdempotent(send, { clock, log, signal: both })).body;
     },
     stats: () => counter.stats(),

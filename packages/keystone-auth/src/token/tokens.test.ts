@@ -3,7 +3,8 @@ import { CausewayError, createLog, createMetrics, VirtualClock, type Log } from 
 import type { Identity, IdentityClient } from "@causeway/openstack";
 import { createTokens, type TokenOptions, type Tokens } from "./tokens.ts";
 
-const TOKEN = "gAAAAABsecret-token-of-anna-0123456789";
+/** Issued when the clock begins. */
+const TOKEN = "gAAAAABpVbkAsecret-token-of-anna-0123456789";
 const domain = { id: "default", name: "Default" };
 
 /** A Keystone of which the test says how it responds. */
@@ -18,6 +19,7 @@ class Keystone {
   readonly client: IdentityClient = {
     validate: async (token, call) => {
       this.calls += 1;
+      call?.onSent?.();
       if (this.held) await Promise.race([this.held.promise, aborted(call?.signal)]);
       if (this.failure) throw this.failure;
       return this.facts(token);

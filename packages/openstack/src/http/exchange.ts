@@ -24,6 +24,8 @@ export interface Call {
   /** Maximum size of the response in bytes. Default 64 MiB. */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Called when the budget has admitted it. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 export interface ExchangeOptions {
@@ -52,6 +54,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
     const call = { ...given, signal };
     const facts: CallFacts = { cloud: options.cloud, service: call.service, method: call.method, url: bare(call.url) };
     const leave = await budget.enter(call.service, call.signal);
+    call.onSent?.();
     const begun = clock.now();
     let status = "none";
     try {

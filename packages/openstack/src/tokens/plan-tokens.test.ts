@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { duringOutage, freshness, type KnownToken } from "./plan-cache.ts";
-import { notKeystoneToken } from "./plan-form.ts";
+import { isLikelyToken, notKeystoneToken } from "./plan-form.ts";
 
 describe("what is remembered of a token", () => {
   const user = { name: "anna" };
@@ -40,5 +40,31 @@ describe("a text that is sent to Keystone", () => {
     ["a text with spaces", "not a token at all, sorry", false],
   ])("%s: %s", (_what, token, sent) => {
     expect(notKeystoneToken(token) === undefined).toBe(sent);
+  });
+});
+
+describe("a token that goes before others", () => {
+  const now = Date.UTC(2026, 0, 1);
+  const minute = 60_000;
+  const day = 86_400_000;
+  const fernet = (issued: number, version = 0x80) => {
+    const head = Buffer.alloc(73, version);
+    head.writeBigUInt64BE(BigInt(Math.max(0, issued) / 1000), 1);
+    return head.toString("base64url");
+  };
+  it.each<[string, string, boolean]>([
+    ["a Fernet token of now", fernet(now), true],
+    ["a Fernet token of a clock that is four minutes ahead", fernet(now + 4 * minute), true],
+    ["a Fernet token of the future", fernet(now + 6 * minute), false],
+    ["a Fernet token of last year", fernet(now - 365 * day), true],
+    ["a Fernet token that is older than a year", fernet(now - 367 * day), false],
+    ["a Fernet token of another version", fernet(now, 0x81), false],
+    ["a UUID token", "0123456789abcdef0123456789abcdef", true],
+    ["a JWS token", "aaaaaaaa.bbbbbbbb.cccccccc", true],
+    ["a word", "not-a-token-of-anybody", false],
+    ["letters that begin as Fernet tokens do", `gAAAAAB${"x".repeat(180)}`, false],
+    ["a long text without meaning", "~".repeat(200), false],
+  ])("%s: %s", (_what, token, likely) => {
+    expect(isLikelyToken(token, now)).toBe(likely);
   });
 });

@@ -3,7 +3,8 @@ import { CausewayError, hasCode, messageOf, type Clock, type Log } from "@causew
 import type { IdentityClient } from "../identity-client.ts";
 import type { TokenFacts } from "../types/identity.ts";
 import { duringOutage, freshness, type CacheRules, type KnownToken } from "./plan-cache.ts";
-import { notKeystoneToken } from "./plan-form.ts";
+import { isLikelyToken, notKeystoneToken } from "./plan-form.ts";
+import { Turns } from "./turns.ts";
 
 /** Who a token stands for; else why not, and whether Keystone said so (false: it could not be asked). */
 export type TokenVerdict<User> =
@@ -25,11 +26,16 @@ export interface TokenOptions<User> extends Partial<CacheRules> {
   readonly count?: (result: string) => void;
   /** Tokens that are remembered at most. Default 10,000. */
   readonly entries?: number;
-  /** Tokens that may wait for Keystone at the same time. Default 500. */
+  /** Tokens of one kind (known, likely) that may wait for Keystone at the same time. Default 500; 50 of unlikely ones at most. */
   readonly waiting?: number;
   /** Milliseconds that a review waits for Keystone. Default 10,000. */
   readonly timeout?: number;
 }
+
+/** Of known and of likely tokens, as many as a client's budget has under way; of unlikely ones a few, so that no other waits behind many of them. */
+const UNDER_WAY = 16;
+const UNLIKELY_UNDER_WAY = 2;
+const UNLIKELY_WAITING = 50;
 
 const RULES: CacheRules = { recheck: 60_000, outage: 600_000, refusal: 10_000 };
 
@@ -54,6 +60,15 @@ export function createTokens<User>(client: IdentityClient, options: TokenOptions
   const salt = randomBytes(32);
   const known = new Map<string, KnownToken<User>>();
   const asking = new Map<string, Promise<TokenVerdict<User>>>();
+  const turns = {
+    known: new Turns({ slots: Math.min(UNDER_WAY, waiting), most: waiting }),
+    likely: new Turns({ slots: Math.min(UNDER_WAY, waiting), most: waiting }),
+    unlikely: new Turns({ slots: UNLIKELY_UNDER_WAY, most: Math.min(UNLIKELY_WAITING, waiting) }),
+  };
+  const turnsOf = (id: string, token: string): Turns => {
+    if (isValid(known.get(id))) return turns.known;
+    return isLikelyToken(token, clock.now()) ? turns.likely : turns.unlikely;
+  };
 
   const remember = (id: string, fact: KnownToken<User>): void => {
     known.delete(id);
@@ -64,20 +79,22 @@ export function createTokens<User>(client: IdentityClient, options: TokenOptions
 
   const ask = async (id: string, token: string): Promise<TokenVerdict<User>> => {
     try {
-      const fact = await lookUp(client, token, { ...options, timeout });
+      const wasValid = isValid(known.get(id));
+      const fact = await lookUp(client, token, { ...options, timeout, wasValid, turns: turnsOf(id, token) });
       remember(id, fact);
       if ("refused" in fact) log.info("a token was refused", { tokenId: id.slice(0, 12), reason: fact.refused });
       return verdictOf(fact);
     } catch (error) {
       const user = duringOutage(known.get(id), clock.now(), rules);
+      const shed = hasCode(error, "KEYSTONE_BUSY");
       const reason = shortReason(error);
-      log.warn("Keystone cannot be asked about a token", {
-        tokenId: id.slice(0, 12),
-        cached: user !== undefined,
-        reason,
-      });
-      count("outage");
+      const facts = { tokenId: id.slice(0, 12), cached: user !== undefined, reason };
+      // Each token of a flood would be a line otherwise.
+      if (shed) log.debug("Keystone was not asked about a token", facts);
+      else log.warn("Keystone cannot be asked about a token", facts);
+      count(shed || hasCode(error, "KEYSTONE_BUDGET") ? "busy" : "outage");
       if (user !== undefined) return { user, expires: clock.now() + rules.refusal };
+      if (shed) return { refused: messageOf(error), final: false };
       return { refused: `Keystone cannot be asked about this token now: ${reason}`, final: false };
     }
   };
@@ -101,13 +118,6 @@ export function createTokens<User>(client: IdentityClient, options: TokenOptions
         count("shared");
         return underWay;
       }
-      if (asking.size >= waiting) {
-        count("busy");
-        const user = duringOutage(fact, clock.now(), rules);
-        if (user !== undefined) return { user, expires: clock.now() + rules.refusal };
-        return { refused: "too many tokens wait for Keystone now", final: false };
-      }
-      count("asked");
       const asked = ask(id, token).finally(() => asking.delete(id));
       asking.set(id, asked);
       return asked;
@@ -123,46 +133,77 @@ function verdictOf<User>(fact: KnownToken<User>): TokenVerdict<User> {
   return { user: fact.user, expires: fact.expires };
 }
 
+function isValid<User>(fact: KnownToken<User> | undefined): boolean {
+  return fact !== undefined && "user" in fact;
+}
+
+interface LookUpOptions<User> extends TokenOptions<User> {
+  readonly timeout: number;
+  readonly turns: Turns;
+  /** Keystone has accepted this token before. */
+  readonly wasValid: boolean;
+}
+
 /** Throws when Keystone could not be asked. */
 async function lookUp<User>(
   client: IdentityClient,
   token: string,
-  options: TokenOptions<User> & { readonly timeout: number },
+  options: LookUpOptions<User>,
 ): Promise<KnownToken<User>> {
-  const { clock, timeout, identify } = options;
+  const { clock, timeout, identify, turns, wasValid } = options;
   const over = new AbortController();
   const done = new AbortController();
+  let sent = false;
+  let endTurn = (): void => {};
+  const onSent = (): void => {
+    if (!sent) options.count?.("asked");
+    sent = true;
+  };
   clock.sleep(timeout, done.signal).then(
-    () => over.abort(new CausewayError("KEYSTONE_TIMEOUT", `Keystone did not respond within ${timeout / 1000} s.`)),
+    () => over.abort(timedOut(timeout / 1000, sent)),
     () => {},
   );
   try {
-    const facts = await client.validate(token, { signal: over.signal });
+    endTurn = await turns.enter(over.signal);
+    const facts = await client.validate(token, { signal: over.signal, onSent });
     const checked = clock.now();
     const expires = Date.parse(facts.expires_at);
     if (!(checked < expires)) return { refused: "the token has expired", checked };
     const verdict = await identify(facts, token, over.signal);
     return "refused" in verdict ? { refused: verdict.refused, checked } : { user: verdict.user, expires, checked };
   } catch (error) {
-    const refused = refusalOf(error);
+    const refused = refusalOf(error, wasValid);
     if (refused === undefined) throw error;
     return { refused, checked: clock.now() };
   } finally {
     done.abort();
+    endTurn();
   }
 }
 
+function timedOut(seconds: number, sent: boolean): CausewayError {
+  if (sent) return new CausewayError("KEYSTONE_TIMEOUT", `Keystone did not respond within ${seconds} s.`);
+  const message = `the budget for requests to Keystone is used up: the token was not sent within ${seconds} s`;
+  return new CausewayError("KEYSTONE_BUDGET", message);
+}
+
+/** Of a request that is too long: what is in front of Keystone limits the size of headers in one of these ways. */
+const TOO_LONG: readonly unknown[] = [400, 413, 414, 431];
+
 /** Keystone's own word that the token is of no use. */
-function refusalOf(error: unknown): string | undefined {
+function refusalOf(error: unknown, wasValid: boolean): string | undefined {
   if (hasCode(error, "OPENSTACK_UNAUTHORIZED") || hasCode(error, "OPENSTACK_NOT_FOUND"))
     return "Keystone does not accept the token: it is unknown, expired or revoked";
   if (hasCode(error, "OPENSTACK_FORBIDDEN")) return "the token may not read its own user's groups in Keystone";
+  // Where it was accepted before, something between us and Keystone has changed, not the token.
+  if (!wasValid && error instanceof CausewayError && TOO_LONG.includes(error.details["status"]))
+    return `Keystone refuses a request with this token (status ${String(error.details["status"])})`;
   return undefined;
 }
 
 /** Without what Keystone responded: it may repeat a token in ways that no filter knows. */
 function shortReason(error: unknown): string {
-  if (hasCode(error, "KEYSTONE_TIMEOUT")) return messageOf(error);
+  if (hasCode(error, "KEYSTONE_TIMEOUT") || hasCode(error, "KEYSTONE_BUDGET")) return messageOf(error);
   if (hasCode(error, "OPENSTACK_UNREACHABLE")) return "it is unreachable";
   if (hasCode(error, "OPENSTACK_RATE_LIMITED")) return "it limits the rate of requests";
   return "it failed";

@@ -81,7 +81,7 @@ export class Tokens {
     const scope = this.#scope(auth, proof);
     const now = this.#kernel.clock.now();
     this.#forgetOld(now);
-    const secret = `gAAAAA${randomBytes(120).toString("base64url")}`;
+    const secret = fernetLike(now);
     const token: Token = {
       id: tokenHash(secret),
       user_id: proof.user.id,
@@ -254,4 +254,11 @@ export class Tokens {
     const name = textAt(given, "domain", "name");
     return textAt(given, "domain", "id") ?? this.#tables.domains.by("name", name ?? "")[0]?.id;
   }
+}
+
+/** The form of a Fernet token: its version, the time of issue in seconds, and what only Keystone can read. */
+function fernetLike(now: number): string {
+  const head = Buffer.alloc(9, 0x80);
+  head.writeBigUInt64BE(BigInt(Math.floor(now / 1000)), 1);
+  return Buffer.concat([head, randomBytes(128)]).toString("base64url");
 }
