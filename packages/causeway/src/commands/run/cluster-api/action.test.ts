@@ -14,6 +14,10 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
+function versioned<T extends { readonly spec: object }>(template: T, version: string): T {
+  return { ...template, spec: { ...template.spec, version } };
+}
+
 async function until<T>(check: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const found = await check().catch(() => undefined);
@@ -90,6 +94,10 @@ test(
       return found.metadata.finalizers?.length && found.status?.conditions ? found : undefined;
     });
     expect(worked.spec).toMatchObject({ rollout: { after: "2026-01-01T00:00:00Z" } });
+    const refused = { ...body, metadata: { name: "bad" }, spec: { ...spec, template: versioned(template, "newest") } };
+    await expect(client.request("POST", path, { body: refused })).rejects.toThrow(
+      /"newest" is no version of Kubernetes/,
+    );
     const lease = await client.get(Lease, { namespace: "kube-system", name: "controller-leader-election-capi" });
     expect(lease.spec?.holderIdentity).toBeTruthy();
 

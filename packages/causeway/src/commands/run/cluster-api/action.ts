@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { createClusterApi } from "@causeway/cluster-api";
+import { createClusterApi, reviewAdmission } from "@causeway/cluster-api";
 import { createMetrics, InputError, systemClock, type Log, type Metrics } from "@causeway/foundation";
 import {
   createClient,
@@ -15,12 +15,13 @@ import {
 } from "@causeway/kubernetes";
 import { ownVersion } from "../../../release.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
-import { CONVERT_PATH, serveConversion } from "../serving/conversion.ts";
+import { CONVERT_PATH, VALIDATE_PATH, serveConversion } from "../serving/conversion.ts";
 import { serveEndpoint } from "../serving/endpoint.ts";
 import { clusterGuard } from "../serving/guard.ts";
 import { webhookCertificate } from "../serving/webhook-certificate.ts";
 import type { ClusterApiFlags } from "./command.ts";
 import { CONTRACT_LABEL, contractKinds, kindsKey } from "./contract-kinds.ts";
+import { installAdmission, relatedBy } from "./admission.ts";
 import { installDefinitions } from "./definitions.ts";
 import { kindsOf, providers, readProviders, type ProviderName } from "./providers.ts";
 
@@ -48,7 +49,14 @@ export async function runClusterApi(flags: ClusterApiFlags, signal: AbortSignal)
   const { authority, pair } = await webhookCertificate({ dir: flags.webhookCertDir, host: flags.webhookHost });
   const client = createClient(config, { userAgent: "causeway-cluster-api", clock: systemClock, metrics });
   const address = flags.bindAddress;
-  const webhook = await serveConversion({ kinds, address, port: ports.webhook, certificate: pair, log });
+  const webhook = await serveConversion({
+    kinds,
+    address,
+    port: ports.webhook,
+    certificate: pair,
+    admit: (review) => reviewAdmission(review, relatedBy(client)),
+    log,
+  });
   const endpoint =
     ports.health === 0
       ? undefined
@@ -66,9 +74,10 @@ export async function runClusterApi(flags: ClusterApiFlags, signal: AbortSignal)
   try {
     log.info("starting Cluster API", { version: ownVersion(), providers: names.join(",") });
     if (flags.installCrds === true) {
-      const url = `https://${flags.webhookHost}:${webhook.port}${CONVERT_PATH}`;
+      const url = `https://${flags.webhookHost}:${webhook.port}`;
       const caBundle = Buffer.from(authority).toString("base64");
-      await installDefinitions(client, kinds, { webhook: { url, caBundle }, signal });
+      await installDefinitions(client, kinds, { webhook: { url: `${url}${CONVERT_PATH}`, caBundle }, signal });
+      await installAdmission(client, kinds, { webhook: { url: `${url}${VALIDATE_PATH}`, caBundle }, signal });
     }
     const run: Run = { client, names, metrics, log };
     await (flags.leaderElect === "false" ? work(run, signal) : elect(run, flags, signal));

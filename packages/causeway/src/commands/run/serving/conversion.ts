@@ -7,6 +7,8 @@ import type { KubeObject } from "@causeway/kubernetes";
 
 /** The path at which API servers send ConversionReviews. */
 export const CONVERT_PATH = "/convert";
+/** The path at which API servers send AdmissionReviews. */
+export const VALIDATE_PATH = "/validate";
 /** Bytes of a review at most: a list of objects as large as etcd takes a request to be, many times over. */
 const LARGEST = 64 * 1024 * 1024;
 
@@ -15,6 +17,8 @@ export interface ConversionOptions {
   readonly address: string;
   readonly port: number;
   readonly certificate: KeyPair;
+  /** Responds to AdmissionReviews; without it only conversion is served. */
+  readonly admit?: (review: unknown) => Promise<object>;
   readonly log: Log;
 }
 
@@ -23,7 +27,7 @@ export async function serveConversion(options: ConversionOptions): Promise<{ por
   const { certificate, address, port, log } = options;
   const server = createServer({ cert: certificate.certificate, key: certificate.key }, (request, response) => {
     answer(options, request, response).catch((error: unknown) => {
-      log.warn("a conversion failed", { error: messageOf(error) });
+      log.warn("a review failed", { error: messageOf(error) });
       if (!response.headersSent) send(response, 400, messageOf(error));
     });
   });
@@ -49,7 +53,8 @@ export async function serveConversion(options: ConversionOptions): Promise<{ por
 
 async function answer(options: ConversionOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const path = new URL(request.url ?? "/", "https://here").pathname;
-  if (path !== CONVERT_PATH) return send(response, 404, "not found");
+  const { admit } = options;
+  if (path !== CONVERT_PATH && !(path === VALIDATE_PATH && admit)) return send(response, 404, "not found");
   if (request.method !== "POST") return send(response, 405, "method not allowed");
   const chunks: Buffer[] = [];
   let size = 0;
@@ -58,7 +63,8 @@ async function answer(options: ConversionOptions, request: IncomingMessage, resp
     if (size > LARGEST) return send(response, 413, `a review has ${LARGEST} bytes at most`);
     chunks.push(chunk);
   }
-  const review = reviewConversion(options.kinds, JSON.parse(Buffer.concat(chunks).toString("utf8")));
+  const body: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  const review = path === VALIDATE_PATH && admit ? await admit(body) : reviewConversion(options.kinds, body);
   response.setHeader("Content-Type", "application/json");
   return send(response, 200, JSON.stringify(review));
 }
