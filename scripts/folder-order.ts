@@ -60,6 +60,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "objects",
     "topology",
     "clusterclass",
+    "admission",
     "machine",
     "machineset",
     "machinedeployment machinehealthcheck machinepool kubeadm-config kubeadmcontrolplane",
