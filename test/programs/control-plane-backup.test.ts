@@ -230,6 +230,8 @@ describe.skipIf(why !== undefined)(`backups of control planes${why === undefined
       metadata: key("password"),
       data: { word: Buffer.from("open").toString("base64") },
     } as Secret);
+    // The controllers write it some time after the API serves.
+    await until("root", () => tenant.find(ConfigMap, key("kube-root-ca.crt")));
     before = await contentOf(tenant);
     time = await backedUp(a, "web");
     await tenant.create(ConfigMap, configMap("late", { a: "1" }));

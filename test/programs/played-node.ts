@@ -54,13 +54,14 @@ interface Running {
 }
 
 const NODE = "played";
-const network = `127.${10 + Math.floor(Math.random() * 200)}`;
 const ready = [{ type: "Ready", status: "True", reason: "KubeletReady" } as const];
 
 export class PlayedNode {
   readonly #options: PlayedNodeOptions;
   readonly #pods = new Map<string, Running>();
   readonly #services: PlayedServices;
+  /** Of each node another one: pods of two nodes in one process have different addresses. */
+  readonly #network = `127.${10 + Math.floor(Math.random() * 200)}.${Math.floor(Math.random() * 250)}`;
   #addresses = 0;
 
   constructor(options: PlayedNodeOptions) {
@@ -95,8 +96,7 @@ export class PlayedNode {
   }
 
   #address(): string {
-    const n = ++this.#addresses;
-    return `${network}.${Math.floor(n / 250)}.${(n % 250) + 1}`;
+    return `${this.#network}.${(++this.#addresses % 250) + 1}`;
   }
 
   async #register(): Promise<void> {
