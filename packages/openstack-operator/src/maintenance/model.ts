@@ -6,7 +6,7 @@ export interface ComputeNode {
   readonly ready: boolean;
   /** Since when it is not ready, in milliseconds; undefined: it is. */
   readonly lostAt: number | undefined;
-  /** The taint node.kubernetes.io/out-of-service: whoever sets it has made sure that the node is off. */
+  /** The taint node.kubernetes.io/out-of-service: who sets it has made sure that the node is off. */
   readonly fenced: boolean;
 }
 

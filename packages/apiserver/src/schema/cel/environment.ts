@@ -48,7 +48,8 @@ function once<T>(make: () => T): () => T {
 
 function registerLibraries(): CelEnvironment {
   const environment = new Environment({
-    homogeneousAggregateLiterals: true,
+    // kube-apiserver refuses lists of mixed types, but for the arguments of format(), which the library cannot tell apart.
+    homogeneousAggregateLiterals: false,
     enableOptionalTypes: true,
     limits: { maxAstNodes: 10_000, maxDepth: 100 },
   });
