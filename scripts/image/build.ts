@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeLayout } from "./oci.ts";
-import { makeRootfs, USER } from "./rootfs.ts";
+import { HOME, makeRootfs, USER } from "./rootfs.ts";
 import { spdx } from "./sbom.ts";
 
 /** An image in a folder: `rootfs/`, the layout `oci/`, and `sbom.spdx.json`. */
@@ -30,6 +30,7 @@ export function buildImage(root: string, out: string): Image {
   const layout = join(out, "oci");
   const config = {
     User: `${USER}:${USER}`,
+    WorkingDir: `/${HOME}`,
     Entrypoint: ["/usr/bin/node", "--max-semi-space-size=1", "/usr/bin/causeway"],
     Env: ["PATH=/usr/bin", "HOME=/tmp", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt", "NODE_ENV=production"],
     Labels: { "org.opencontainers.image.version": version, "org.opencontainers.image.revision": facts.commit },

@@ -1,6 +1,7 @@
 /** The root file system of the image: libraries from Debian's packages, Node, and the published packages of Causeway. */
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
@@ -20,6 +21,9 @@ const DEBIAN = ["libc6", "libgcc-s1", "libstdc++6", "libatomic1", "ca-certificat
 const UNUSED = ["usr/share/doc", "usr/share/man", "usr/share/lintian", "usr/sbin", "usr/share/locale"];
 /** Who runs in the image. */
 export const USER = 65532;
+
+/** Where a container begins, and keeps the state folder: a volume, where it must outlive the container. */
+export const HOME = "var/lib/causeway";
 
 /** A package that is in the image. */
 export interface Component {
@@ -44,7 +48,7 @@ function debian(work: string, dir: string): Component[] {
   for (const file of found) execFileSync("dpkg-deb", ["-x", join(work, file), dir]);
   authorities(dir);
   for (const folder of UNUSED) rmSync(join(dir, folder), { recursive: true, force: true });
-  mkdirSync(join(dir, "tmp"), { mode: 0o1777 });
+  for (const folder of ["tmp", HOME]) writable(join(dir, folder));
   mkdirSync(join(dir, "etc"), { recursive: true });
   writeFileSync(join(dir, "etc/passwd"), `causeway:x:${USER}:${USER}:causeway:/tmp:/sbin/nologin\n`);
   writeFileSync(join(dir, "etc/group"), `causeway:x:${USER}:\n`);
@@ -52,6 +56,12 @@ function debian(work: string, dir: string): Component[] {
     const [name = "", version = ""] = file.split("_");
     return { name, version: decodeURIComponent(version), from: "debian" };
   });
+}
+
+/** As /tmp is: the layer's files all belong to root, and containers run as another user. */
+function writable(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o1777);
 }
 
 /** The bundle that update-ca-certificates makes where the package is installed. */

@@ -27,7 +27,10 @@ export type Fault =
 export interface SimulatorOptions {
   /** State folder; undefined keeps all in memory. */
   readonly dir?: string;
+  /** Default: 127.0.0.1. */
   readonly host?: string;
+  /** Permits a host beyond loopback, as in a container: all who reach it have all rights, and nothing is encrypted. */
+  readonly insecure?: boolean;
   /** Default: any free port, kept over restarts in `dir`. */
   readonly port?: number;
   readonly clock?: Clock;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "@causeway/foundation";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { at, textAt } from "./kernel/json.ts";
 import { startSimulator } from "./start.ts";
 import { clientOf, passwordBody, send, startClient, type Client } from "./testing-client.ts";
@@ -322,6 +322,16 @@ test("a port in use and a host other than loopback are refused with a reason", a
   const port = Number(new URL(client.origin).port);
   await expect(startSimulator({ port })).rejects.toMatchObject({ code: "PORT_TAKEN", exitStatus: 2 });
   await expect(startSimulator({ host: "0.0.0.0" })).rejects.toMatchObject({ code: "NOT_LOOPBACK" });
+});
+
+test("beyond loopback, where it is permitted, the clouds.yaml and the catalog name the host that was used", async () => {
+  const simulator = await startSimulator({ host: "0.0.0.0", insecure: true });
+  onTestFinished(() => simulator.close());
+  const { port } = new URL(simulator.authUrl);
+  expect(simulator.authUrl).toBe(`http://127.0.0.1:${port}/identity/v3`);
+  const text = await (await fetch(`http://localhost:${port}/_control/clouds.yaml`)).text();
+  expect(text).toContain(`auth_url: http://localhost:${port}/identity/v3`);
+  expect(text).toContain("  simulator-admin:\n");
 });
 
 test("the control API accepts orders over HTTP, as JSON only", async () => {

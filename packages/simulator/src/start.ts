@@ -39,7 +39,7 @@ const region = "RegionOne";
  */
 export const startSimulator: StartSimulator = async (options = {}) => {
   const host = options.host ?? "127.0.0.1";
-  requireLoopback(host);
+  requireLoopback(host, options.insecure);
   const kernel = createKernel(options);
   try {
     return await startOn(kernel, host, options);
@@ -63,7 +63,7 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
   const server = await listen(app.fetch, { host, port: options.port ?? kept });
   kernel.store.setSetting("port", String(server.port));
   kernel.start();
-  const authUrl = `http://${host.includes(":") ? `[${host}]` : host}:${server.port}/identity/v3`;
+  const authUrl = `${originOf(host, server.port)}/identity/v3`;
   return {
     authUrl,
     cloudsYaml: cloudsYamlOf(authUrl, region),
@@ -100,6 +100,12 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
       kernel.close();
     },
   };
+}
+
+/** Where clients on this machine reach it: an address that stands for all of them is no address. */
+function originOf(host: string, port: number): string {
+  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }
 
 type NetworkService = ReturnType<typeof createNetworkService>;
@@ -139,7 +145,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, handles: Handles
   const app: CloudApp = new Hono({ getPath: (request) => withoutRootSlash(getPath(request)) });
   app.onError((error, c) => answerError(error, c));
   app.route("/metadata", createMetadataService(kernel, network));
-  const control = controlApp({ kernel, calls, faults, snapshots, projectId, routes: () => routesOf(mounted) });
+  const control = controlApp({ kernel, calls, faults, snapshots, projectId, region, routes: () => routesOf(mounted) });
   if (handles.heatMagnum) control.route("/magnum", magnumControl(kernel));
   if (dataPath) control.route("/data-path", dataPathApp(dataPath));
   app.route("/_control", control);

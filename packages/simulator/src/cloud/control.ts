@@ -5,6 +5,7 @@ import type { OwnedKernel } from "../kernel/kernel.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import type { OutcomeRule } from "../kernel/settings.ts";
 import type { CallLog } from "./calls.ts";
+import { cloudsYamlOf } from "./clouds-yaml.ts";
 import { faultRulesOf } from "./fault-rules.ts";
 import type { Faults } from "./faults.ts";
 import { addStateRoutes, type Snapshots } from "./snapshots.ts";
@@ -16,6 +17,7 @@ export interface Controlled {
   /** A project's id, from its id or name. */
   readonly projectId: (idOrName: string) => string;
   readonly snapshots: Snapshots;
+  readonly region: string;
   /** What the services serve. */
   readonly routes: () => readonly Route[];
 }
@@ -28,9 +30,9 @@ export interface Route {
 
 const refuse = (message: string) => new ServiceError(400, { error: { code: 400, title: "Bad Request", message } });
 
-/** The orders a person or a test in another process gives to the cloud. Loopback only, no token; see the README. */
+/** The orders a person or a test in another process gives to the cloud. No token: as open as the cloud itself; see the README. */
 export function controlApp(controlled: Controlled): Hono {
-  const { kernel, calls, faults, projectId, routes } = controlled;
+  const { kernel, calls, faults, projectId, region, routes } = controlled;
   const app = new Hono();
   // A page in a browser cannot send JSON to another origin unasked.
   app.use("*", async (c, next) => {
@@ -57,6 +59,8 @@ export function controlApp(controlled: Controlled): Hono {
     const project = c.req.query("project");
     return c.json({ inventory: kernel.inventory(project === undefined ? undefined : projectId(project)) });
   });
+  // With the host and port that the request named: those of a container's published port, too.
+  app.get("/clouds.yaml", (c) => c.text(cloudsYamlOf(`${new URL(c.req.url).origin}/identity/v3`, region)));
   app.get("/routes", (c) => c.json({ routes: routes() }));
   app.get("/failures", (c) => c.json({ failures: kernel.failures }));
   app.get("/faults", (c) => c.json({ faults: faults.rules }));

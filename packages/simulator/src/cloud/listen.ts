@@ -8,11 +8,12 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** The cloud serves plain HTTP on loopback only. Throws NOT_LOOPBACK. */
-export function requireLoopback(host: string): void {
+/** The cloud serves plain HTTP with known passwords: on loopback, unless `insecure`. Throws NOT_LOOPBACK. */
+export function requireLoopback(host: string, insecure = false): void {
+  if (insecure) return;
   if (host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)) return;
-  throw new CausewayError("NOT_LOOPBACK", `The simulated cloud listens on loopback only, not on ${host}.`, {
-    hint: "Use a host like 127.0.0.1: its passwords are known and its traffic is not encrypted.",
+  throw new CausewayError("NOT_LOOPBACK", `The simulated cloud listens on loopback, and not on ${host} unless it is permitted.`, {
+    hint: "Use a host like 127.0.0.1: its passwords are known and its traffic is not encrypted. In a container, whose port is published on loopback, permit it with --insecure.",
   });
 }
 

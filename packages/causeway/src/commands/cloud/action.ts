@@ -29,6 +29,8 @@ export async function cloud(options: CloudOptions, signal: AbortSignal): Promise
     profile: options.delays,
     clock: systemClock,
     dataPath: options.dataPath,
+    host: options.bindAddress,
+    insecure: options.insecure,
     ...(options.port === undefined ? {} : { port: options.port }),
   });
   try {

@@ -16,6 +16,8 @@ Examples:
   OS_CLIENT_CONFIG_FILE=.causeway/cloud/clouds.yaml openstack --os-cloud simulator server list
   causeway cloud --delays real --port 5000
   causeway cloud -o json | jq -r .cloudsYaml
+  causeway cloud --bind-address 0.0.0.0 --insecure --port 5000    in a container
+  curl -s http://127.0.0.1:5000/_control/clouds.yaml    the clouds.yaml for the address that you used
   curl -s http://127.0.0.1:5000/_control/calls    who called what
   causeway cloud --data-path --port 5000
   curl -s http://127.0.0.1:5000/_control/data-path -H 'Content-Type: application/json' \\
@@ -28,7 +30,13 @@ function options() {
   return new Command("cloud")
     .description("Run a simulated OpenStack alone, with seeded projects and a clouds.yaml, until it is stopped.")
     .option("--state <dir>", "folder that keeps what is in the cloud, and its clouds.yaml", ".causeway/cloud")
-    .option("--port <port>", "port on loopback (default: any free one, kept in the state folder)", whole(1, 65535))
+    .option("--bind-address <address>", "address to listen on", "127.0.0.1")
+    .option(
+      "--insecure",
+      "listen beyond loopback, as in a container: all who reach it have all rights, and nothing is encrypted",
+      false,
+    )
+    .option("--port <port>", "port (default: any free one, kept in the state folder)", whole(1, 65535))
     .addOption(
       new Option("--delays <kind>", "provisioning delays")
         .choices(["instant", "real"] as const)
