@@ -35,6 +35,10 @@ export function buildImage(root: string, out: string): Image {
     Env: ["PATH=/usr/bin", "HOME=/tmp", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt", "NODE_ENV=production"],
     Labels: { "org.opencontainers.image.version": version, "org.opencontainers.image.revision": facts.commit },
   };
-  const annotations = { "org.opencontainers.image.ref.name": version };
+  // podman reads the first name of a loaded image, and containerd the second, with which docker loads.
+  const annotations = {
+    "org.opencontainers.image.ref.name": `causeway:${version}`,
+    "io.containerd.image.name": `docker.io/library/causeway:${version}`,
+  };
   return { rootfs, layout, sbom, digest: writeLayout(rootfs, layout, { epoch: facts.epoch, config, annotations }) };
 }

@@ -38,7 +38,7 @@ export function stage(root: string, name: string, commit: string): Staged {
     put(join(dir, "dist", file), readFileSync(join(source, "src", file), "utf8"));
     chmodSync(join(dir, "dist", file), 0o755);
   }
-  copyFileSync(join(root, "LICENSE"), join(dir, "LICENSE"));
+  for (const file of ["LICENSE", "NOTICE"]) copyFileSync(join(root, file), join(dir, file));
   copyFileSync(join(source, "README.md"), join(dir, "README.md"));
   put(join(dir, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   return { manifest, dir };

@@ -12,9 +12,13 @@ export interface Listening {
 export function requireLoopback(host: string, insecure = false): void {
   if (insecure) return;
   if (host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)) return;
-  throw new CausewayError("NOT_LOOPBACK", `The simulated cloud listens on loopback, and not on ${host} unless it is permitted.`, {
-    hint: "Use a host like 127.0.0.1: its passwords are known and its traffic is not encrypted. In a container, whose port is published on loopback, permit it with --insecure.",
-  });
+  throw new CausewayError(
+    "NOT_LOOPBACK",
+    `The simulated cloud listens on loopback, and not on ${host} unless it is permitted.`,
+    {
+      hint: "Use a host like 127.0.0.1: its passwords are known and its traffic is not encrypted. In a container, whose port is published on loopback, permit it with --insecure.",
+    },
+  );
 }
 
 /** Serves `fetch`; port 0 is any free one. Throws PORT_TAKEN if another process has the port. */
