@@ -48,6 +48,11 @@ export function refuseUnreadable(resourceVersion: string | undefined): void {
   throw apiError(500, "", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
 }
 
+/** Whether an update is for any revision: kube-apiserver reads 0 as none. */
+export function isUnpinned(resourceVersion: unknown): boolean {
+  return !resourceVersion || (typeof resourceVersion === "string" && /^0+$/.test(resourceVersion));
+}
+
 /** Gives an update what the object is and its writer did not say, or cannot change. */
 export function keepIdentity(draft: Draft, old: KubeObject): void {
   const was = old.metadata as unknown as Json;

@@ -20,11 +20,11 @@ import { invalidValue } from "../errors/problems.ts";
 import { apiError, badRequest, conflict, invalid } from "../errors/status.ts";
 import { draftOf, type Reading } from "./body.ts";
 import { keyOf, type Call } from "../contract/call.ts";
-import { nameless, refuseOtherName, refuseUnreadable } from "./identity.ts";
+import { isUnpinned, nameless, refuseOtherName, refuseUnreadable } from "./identity.ts";
 import { createDraft } from "./create.ts";
 import { emptyMembers, leaveResidue, residueOf } from "./residue.ts";
 import { blankFor, typedOf } from "./tracking.ts";
-import { change, unpinned } from "./update.ts";
+import { change, dropRevision } from "./update.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
@@ -48,7 +48,7 @@ export async function patch(call: Call, type: Exclude<PatchType, "apply">, body:
     const isSame = record(patched["metadata"])["resourceVersion"] === object.metadata.resourceVersion;
     const draft = draftOf(call, structuredClone(patched), reading);
     refuseOtherName(call, draft.metadata.name);
-    if (!draft.metadata.resourceVersion && !call.resource.unconditionalUpdate) throw unpinned(call);
+    if (isUnpinned(draft.metadata.resourceVersion)) dropRevision(call, draft);
     if (isSame && !namesRevision(type, body)) delete draft.metadata.resourceVersion;
     return { draft, tracked: false };
   });

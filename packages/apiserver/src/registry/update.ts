@@ -12,7 +12,7 @@ import { createDraft } from "./create.ts";
 import { withDefaults } from "./defaults.ts";
 import { andThen, type Maybe } from "../json/maybe-promise.ts";
 import { withOtherForms } from "./other-forms.ts";
-import { checkIdentity, keepIdentity, refuseOtherName, refuseUnreadable } from "./identity.ts";
+import { checkIdentity, isUnpinned, keepIdentity, refuseOtherName, refuseUnreadable } from "./identity.ts";
 import { dedupOwners } from "./owners.ts";
 import { problemsOf } from "./problems.ts";
 import { noteNulls, residueAt } from "./residue.ts";
@@ -42,14 +42,21 @@ export async function update(call: Call, body: unknown): Promise<Updated> {
   }
   const object = await change(call, (old) => {
     checkIdentity(call, draft.metadata.uid, old.object);
-    if (!resourceVersion && !call.resource.unconditionalUpdate) throw unpinned(call);
-    return { draft: structuredClone(draft), tracked: false };
+    const made = structuredClone(draft);
+    if (isUnpinned(resourceVersion)) dropRevision(call, made);
+    return { draft: made, tracked: false };
   });
   return { object, created: false };
 }
 
+/** Lets an update replace whatever revision there is. Throws where a kind is not updated so. */
+export function dropRevision(call: Call, draft: Draft): void {
+  if (!call.resource.unconditionalUpdate) throw unpinned(call);
+  delete draft.metadata.resourceVersion;
+}
+
 /** An update has to say for which revision it is. kube-apiserver names the resource here where it names the kind elsewhere. */
-export function unpinned({ resource, name }: Call): Error {
+function unpinned({ resource, name }: Call): Error {
   const problem = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
   return invalid({ group: resource.group, kind: resource.plural }, name, [problem]);
 }

@@ -93,6 +93,23 @@ export const writing: Chapter = {
       },
     },
     {
+      name: "the resourceVersion 0 counts as none in an update and in a patch",
+      async run(c) {
+        const metadata = { name: "a", resourceVersion: "0" };
+        await made(c.api.post(c.core("configmaps"), configMap("a")));
+        const put = await done(
+          c.api.put(c.core("configmaps", "a"), { ...configMap("a", { data: { a: "1" } }), metadata }),
+        );
+        expect(at(put, "data", "a")).toBe("1");
+        const patched = await c.api.patch(c.core("configmaps", "a"), "merge", { metadata, data: { a: "2" } });
+        expect(at(await done(Promise.resolve(patched)), "data", "a")).toBe("2");
+        await made(c.api.post(contraptions(c), contraption("a")));
+        const refused = "metadata.resourceVersion: Invalid value: 0: must be specified for an update";
+        invalid(await c.api.put(contraptions(c, "a"), { ...contraption("a", { size: "big" }), metadata }), refused);
+        invalid(await c.api.patch(contraptions(c, "a"), "merge", { metadata, spec: { size: "big" } }), refused);
+      },
+    },
+    {
       name: "a put of what is not there is 404",
       async run({ api, core }) {
         expect((await api.put(core("configmaps", "a"), configMap("a"))).code).toBe(404);
