@@ -6,7 +6,7 @@ import { controlPlanePrograms, e2ePrograms, kubernetesBinaries, root, run } from
 export async function runSuite(program: string): Promise<number> {
   const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver", "kubectl"]);
   const controllers = "dir" in kubernetes ? await controlPlanePrograms() : kubernetes;
-  const made = "dir" in controllers ? await e2ePrograms(["kubemark", "e2e-api"]) : controllers;
+  const made = "dir" in controllers ? await e2ePrograms(["hollow-node", "e2e-api"]) : controllers;
   if ("reason" in made || "reason" in kubernetes) {
     console.log(`skipped: no e2e suite here: ${"reason" in made ? made.reason : ""}`);
     console.log("0 passed, 0 failed, 1 skipped");

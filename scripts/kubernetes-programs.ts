@@ -118,10 +118,15 @@ export function kubernetesBinaries(names: readonly string[]): Promise<Built> {
   );
 }
 
-/** Kubernetes' e2e suite as it is linked here ("e2e", "e2e-api", "e2e-storage"), and Kubernetes' own programs that it needs. */
+/** Kubernetes' e2e suite as it is linked here ("e2e", "e2e-api", "e2e-storage"), its nodes ("hollow-node"), and Kubernetes' own programs that it needs. */
 export function e2ePrograms(names: readonly string[]): Promise<Built> {
   const folder = join(tools, "e2e");
-  const linked: Readonly<Record<string, string>> = { e2e: ".", "e2e-api": "./api", "e2e-storage": "./storage" };
+  const linked: Readonly<Record<string, string>> = {
+    e2e: ".",
+    "e2e-api": "./api",
+    "e2e-storage": "./storage",
+    "hollow-node": "./node",
+  };
   const programs = names.map((name) => {
     return { name, source: linked[name] ?? `k8s.io/kubernetes/cmd/${name}`, flags: "-s -w" };
   });

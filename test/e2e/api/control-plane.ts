@@ -18,7 +18,7 @@ export interface ControlPlane {
 }
 
 export interface Programs {
-  /** The folder with kubemark. */
+  /** The folder with the hollow node. */
   readonly programs: string;
   /** The folder with kube-controller-manager and kube-scheduler. */
   readonly binaries: string;
@@ -76,15 +76,13 @@ async function startNode(server: Server, { programs, dir }: Programs, name: stri
   const [port = 0, readOnly = 0] = await freePorts(2);
   const identity = { user: `system:node:${name}`, groups: ["system:nodes"] };
   const args = [
-    "--morph=kubelet",
     `--name=${name}`,
     `--kubeconfig=${keeper(dir)(`${name}.json`, await kubeconfigFor(server, identity))}`,
     `--kubelet-port=${port}`,
     `--kubelet-read-only-port=${readOnly}`,
-    "--use-host-image-service=false",
   ];
   const log = join(dir, `${name}.log`);
-  const stop = launch(join(programs, "kubemark"), args, log);
+  const stop = launch(join(programs, "hollow-node"), args, log);
   return async () => {
     await stop();
     // It keeps its pods' folders in one of its own, wherever temporary files are to be.
