@@ -1,18 +1,20 @@
 /**
  * Workloads in figures: `causeway apiserver --controllers`, next to kube-apiserver with etcd, kube-controller-manager and kube-scheduler; one after
  * the other in one run, with the same simulated nodes in a process that is not measured. "upstream" has the programs' default limits of
- * requests (20 and 50 a second), "unlimited" none that matter. `--side NAME` runs one of them; `--nodes`, `--pods`, `--rate`, `--seconds` and
- * `--idle` change the sizes.
+ * requests (20 and 50 a second), "unlimited" none that matter. Then idle tenants of ours. `--side NAME` runs one of them ("tenants" for the last);
+ * `--nodes`, `--pods`, `--rate`, `--seconds`, `--idle` and `--tenants` change the sizes. `--json FILE` adds the rows to those that the file has.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { controlPlanePrograms, kubernetesBinaries } from "../../scripts/kubernetes-programs.ts";
 import { rounded } from "./apiserver/rows.ts";
-import { printed, roundedFigures, type Figures, type Row, type Side } from "./workloads/rows.ts";
+import { Kept } from "./workloads/kept.ts";
+import { printed, roundedFigures, type Side } from "./workloads/rows.ts";
 import { situations, type Sizes } from "./workloads/situations.ts";
 import { Stage, type Measured } from "./workloads/stage.ts";
+import { idleTenants } from "./workloads/tenants.ts";
 
 const { values } = parseArgs({
   options: {
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     rate: { type: "string", default: "100" },
     seconds: { type: "string", default: "10" },
     idle: { type: "string", default: "60" },
+    tenants: { type: "string", default: "1000" },
   },
 });
 const sizes: Sizes = {
@@ -36,32 +39,14 @@ const sides = (["ours", "upstream", "unlimited"] as const).filter((side) => valu
 const loadNow = (): number => rounded(loadavg()[0] ?? 0);
 const machine = { processors: availableParallelism(), node: process.version, loadBefore: loadNow() };
 const base = mkdtempSync(join(tmpdir(), "bench-workloads-"));
-const measured = new Map<string, Map<Side, Measured>>(situations.map(({ name }) => [name(sizes), new Map()]));
+const kept = new Kept(values.json, () => ({
+  machine: { ...machine, loadAfter: loadNow() },
+  nodes: Number(values.nodes),
+}));
 
-function rowsOf(): Row[] {
-  const sideways = (all: Map<Side, Measured>, pick: (one: Measured) => Figures | undefined) =>
-    Object.fromEntries([...all].flatMap(([side, one]) => (pick(one) ? [[side, pick(one)]] : [])));
-  return [...measured].map(([name, all]) => ({
-    name,
-    figures: sideways(all, ({ figures }) => figures),
-    controllers: sideways(all, ({ controllers }) => controllers),
-  }));
-}
-
-/** After each situation: what has been measured is kept, whatever becomes of the rest. */
-function keep(): void {
-  if (values.json === undefined) return;
-  const rows = rowsOf().map(({ name, figures, controllers }) => ({
-    name,
-    ...mapped(figures),
-    controllers: mapped(controllers),
-  }));
-  const text = { machine: { ...machine, loadAfter: loadNow() }, nodes: Number(values.nodes), rows };
-  writeFileSync(values.json, `${JSON.stringify(text, null, 2)}\n`);
-}
-
-function mapped(figures: Readonly<Partial<Record<Side, Figures>>>): object {
-  return Object.fromEntries(Object.entries(figures).map(([side, one]) => [side, roundedFigures(one)]));
+function add(name: string, side: Side, measured: Measured): void {
+  kept.add(name, side, measured);
+  console.error(`${side}: ${name}: ${JSON.stringify(roundedFigures(measured.figures))}`);
 }
 
 const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver"]);
@@ -74,18 +59,17 @@ try {
     if (side !== "ours" && binaries === undefined) continue;
     const stage = await Stage.start({ side, base, binaries: binaries ?? "", nodes: Number(values.nodes) });
     try {
-      for (const situation of situations) {
-        const found = await situation.run(stage, sizes);
-        const name = situation.name(sizes);
-        measured.get(name)?.set(side, found);
-        console.error(`${side}: ${name}: ${JSON.stringify(roundedFigures(found.figures))}`);
-        keep();
-      }
+      for (const situation of situations) add(situation.name(sizes), side, await situation.run(stage, sizes));
     } finally {
       await stage.close();
     }
   }
+  if (values.side?.includes("tenants") ?? true) {
+    const tenants = Number(values.tenants);
+    const figures = await idleTenants(base, { tenants, idleSeconds: sizes.idleSeconds });
+    add(`${tenants} idle tenants with their controllers, ${sizes.idleSeconds} s`, "ours", { figures });
+  }
 } finally {
   rmSync(base, { recursive: true, force: true });
 }
-console.log(printed(rowsOf()));
+console.log(printed(kept.rows));

@@ -1,4 +1,5 @@
 import { Deployment, Job, ServiceAccount, type KubernetesClient } from "@causeway/kubernetes";
+import { deploymentOf, jobOf, key, namespace } from "./objects.ts";
 import type { Measured, Stage } from "./stage.ts";
 
 export interface Sizes {
@@ -16,30 +17,7 @@ export interface Situation {
   run(stage: Stage, sizes: Sizes): Promise<Measured>;
 }
 
-const namespace = "default";
-const key = { namespace, name: "web" };
 const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
-
-const podOf = (image: string, more: object = {}): object => ({
-  containers: [{ name: "main", image, resources: { requests: { cpu: "50m", memory: "64Mi" } } }],
-  automountServiceAccountToken: false,
-  ...more,
-});
-
-function deploymentOf(replicas: number): Deployment {
-  const labels = { app: "web" };
-  const spec = {
-    replicas,
-    selector: { matchLabels: labels },
-    template: { metadata: { labels }, spec: podOf("web:1") },
-  };
-  return { apiVersion: "apps/v1", kind: "Deployment", metadata: key, spec } as unknown as Deployment;
-}
-
-function jobOf(name: string): Job {
-  const spec = { template: { spec: podOf("work:1", { restartPolicy: "Never" }) } };
-  return { apiVersion: "batch/v1", kind: "Job", metadata: { namespace, name }, spec } as unknown as Job;
-}
 
 async function isRolledOut(client: KubernetesClient, pods: number): Promise<boolean> {
   const { metadata, status } = await client.get(Deployment, key);

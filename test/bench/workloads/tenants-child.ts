@@ -1,0 +1,48 @@
+/**
+ * Serves tenants that run their own workloads, as `causeway up` does: `node tenants-child.ts DIR`. The parent sends how many; each gets a Deployment of one
+ * pod, so that its scheduler and all of its controllers run. Reports "ready", then the worker processes.
+ */
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startApiServer } from "@causeway/apiserver";
+import { bundled } from "@causeway/causeway/bundled";
+import { createClient, Deployment, loadKubeconfig, Pod, type KubernetesClient } from "@causeway/kubernetes";
+import { deploymentOf, key } from "./objects.ts";
+
+const AT_ONCE = 4;
+const main = bundled("main");
+const program =
+  main === undefined
+    ? resolve(import.meta.dirname, "../../../packages/causeway/src/workloads/worker-main.ts")
+    : join(dirname(fileURLToPath(main)), "worker.js");
+
+process.once("disconnect", () => process.exit());
+const server = await startApiServer({ dir: process.argv[2] ?? "", isolation: { program, heap: 3072, resident: 4096 } });
+process.send?.({ ready: true });
+process.once("message", (count: number) => void fill(count));
+
+async function fill(count: number): Promise<void> {
+  const left = Array.from({ length: count }, (_, i) => `tenant-${i}`);
+  const one = async (): Promise<void> => {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) await add(name);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+  process.send?.({ workers: server.workers.map(({ pid }) => pid) });
+}
+
+/** Returns once the tenant's controllers have made the pod. */
+async function add(name: string): Promise<void> {
+  const tenant = await server.ensureCluster(name, { controllers: true });
+  const client = createClient(loadKubeconfig({ text: await tenant.kubeconfig() }));
+  try {
+    await client.create(Deployment, deploymentOf(1));
+    while (!(await hasPod(client))) await new Promise((done) => setTimeout(done, 20));
+  } finally {
+    await client.close();
+  }
+}
+
+async function hasPod(client: KubernetesClient): Promise<boolean> {
+  const { items } = await client.list(Pod, { namespace: key.namespace });
+  return items.some(({ status }) => status?.conditions?.some(({ type }) => type === "PodScheduled"));
+}
