@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
-import { Job } from "@causeway/kubernetes";
+import { Job, Namespace, Pod, ServiceAccount } from "@causeway/kubernetes";
 import { seeded } from "@causeway/foundation/testing";
+import { isReady } from "../objects/pods.ts";
 import { annotations } from "../testing/played-kubelet.ts";
 import { key, World } from "../testing/world.ts";
 import { isTracked } from "./pod-facts.ts";
@@ -84,6 +85,22 @@ describe("a Job on an API server", () => {
     const { status } = await ended(w, "Failed", 500);
     expect(status?.conditions?.find(({ type }) => type === "Failed")?.reason).toBe("DeadlineExceeded");
     await w.until("no pods", async () => (await w.pods()).length === 0);
+  });
+
+  test("counts ended pods while none can be created, so that its namespace can be deleted", async () => {
+    const w = await start();
+    await w.playKubelet();
+    w.run();
+    const team = { namespace: "", name: "team" };
+    await w.client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } });
+    await w.until("an account", async () => w.client.find(ServiceAccount, { namespace: "team", name: "default" }));
+    const metadata = { name: "work", namespace: "team" };
+    const { spec } = work(undefined, { completions: 4, parallelism: 2 });
+    await w.client.create(Job, { apiVersion: "batch/v1", kind: "Job", metadata, spec } as unknown as Job);
+    const pods = async () => (await w.client.list(Pod, { namespace: "team" })).items;
+    await w.until("two pods", async () => (await pods()).filter(isReady).length === 2);
+    await w.client.delete(Namespace, team);
+    await w.until("no namespace", async () => !(await w.client.find(Namespace, team)));
   });
 
   test("takes the finalizer off pods whose Job is deleted", async () => {

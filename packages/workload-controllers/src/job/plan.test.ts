@@ -107,6 +107,19 @@ describe("a Job", () => {
     expect(third.events).toEqual([{ type: "Normal", reason: "Completed", message: "Job completed" }]);
   });
 
+  test("creates the next pods once those that ended are recorded, free and counted", () => {
+    const first = planned(job(), [pod("a", done), pod("b")]);
+    expect(first.steps).toEqual([]);
+    expect(first.wait?.until).toBe(now);
+    expect(first.status?.uncountedTerminatedPods).toEqual({ succeeded: ["uid-a"] });
+    const second = planned(job({}, first.status), [pod("a", done), pod("b")]);
+    expect(second.steps.map(({ type }) => type)).toEqual(["remove-finalizers"]);
+    const free = [pod("a", { ...done, tracked: false }), pod("b")];
+    const third = planned(job({}, first.status), free);
+    expect([third.steps, third.wait?.until, third.status?.succeeded]).toEqual([[], now, 1]);
+    expect(planned(job({}, third.status), free).steps.map(({ type }) => type)).toEqual(["create-pods"]);
+  });
+
   test("does nothing more once it is finished, except for finalizers", () => {
     const finished = job({}, { conditions: [{ type: "Complete", status: "True" }] });
     expect(planned(finished, []).steps).toEqual([]);
@@ -121,7 +134,8 @@ describe("a Job", () => {
     };
     expect(planned(job(), [late("a", 4)]).wait?.until).toBe(now + 6_000);
     expect(planned(job(), [late("a", 30), late("b", 4)]).wait?.until).toBe(now + 16_000);
-    expect(planned(job(), [late("a", 10)]).steps).toMatchObject([{ type: "create-pods" }]);
+    const counted = { ...late("a", 10), metadata: pod("a", { tracked: false }).metadata };
+    expect(planned(job({}, { failed: 1 }), [counted]).steps).toMatchObject([{ type: "create-pods" }]);
   });
 
   test("suspended: deletes its pods uncounted", () => {

@@ -25,6 +25,9 @@ const BURST = 500;
 const READY_DELAY = 2_000;
 
 /**
+ * New pods wait until those that ended are counted: where none can be created (a quota, a namespace that is being deleted), the ended ones would never be
+ * counted, and their finalizer would keep them and the namespace.
+ *
  * Pods that ended are counted exactly once: their uids are written to the status, then they lose the tracking finalizer, then the counts take
  * their place. A pod that has the finalizer cannot vanish uncounted.
  */
@@ -42,9 +45,12 @@ export function plan(observed: Observed, now: number): Plan<Step, JobStatus | un
   const finish = ending ?? (isComplete(count) ? completed : undefined);
   const isManaged = ending === undefined && job.metadata.deletionTimestamp === undefined;
   const { status, events } = statusOf(count, { finish, isManaged, now });
-  const steps = [...(managed.steps ?? []), ...counted];
+  const isCounting = counted.length > 0 || !sameAccount(status, job.status);
+  const due = (managed.steps ?? []).filter(({ type }) => type !== "create-pods" || !isCounting);
+  const steps = [...due, ...counted];
   const settles = steps.length === 0 && !finish ? settlesAt(count, status, now) : undefined;
-  const moments = [managed.until, settles, deadlineOf({ ...job, status })].filter(
+  const isPutOff = steps.length === 0 && due.length < (managed.steps ?? []).length;
+  const moments = [isPutOff ? now : undefined, managed.until, settles, deadlineOf({ ...job, status })].filter(
     (at): at is number => at !== undefined && !finish,
   );
   return {
@@ -188,6 +194,18 @@ function progress(pod: Pod): number {
   const running = pod.status?.phase === "Running" ? 2 : 0;
   const ready = pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ? 4 : 0;
   return ready + running + (pod.spec.nodeName ? 1 : 0) + (isActive(pod) ? 0 : -8);
+}
+
+/** True if both statuses count the same pods as ended. */
+function sameAccount(a: JobStatus, b: JobStatus | undefined): boolean {
+  const account = ({ succeeded, failed, completedIndexes, failedIndexes, uncountedTerminatedPods }: JobStatus) => ({
+    succeeded,
+    failed,
+    completedIndexes,
+    failedIndexes,
+    uncountedTerminatedPods,
+  });
+  return sameJobStatus(account(a) as JobStatus, b && (account(b) as JobStatus));
 }
 
 /** True if both statuses show the same; absent, empty and 0 are one. */
