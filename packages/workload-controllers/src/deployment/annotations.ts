@@ -9,6 +9,8 @@ export const annotation = {
   max: `${prefix}/max-replicas`,
 };
 const LONGEST_HISTORY = 2_000;
+/** The highest number of 64 bits, which no revision can follow. */
+const HIGHEST = 2n ** 63n - 1n;
 
 /** Annotations of a Deployment that its ReplicaSets do not take over. */
 const notCopied = new Set([
@@ -19,14 +21,27 @@ const notCopied = new Set([
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** 0: it has none. Undefined: it is not a number. */
-export function revisionOf({ metadata }: ReplicaSet | Deployment): number | undefined {
-  const text = metadata.annotations?.[annotation.revision] ?? "0";
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+/** 0: it has none. Undefined: it is not a number. Other controllers may write numbers of 64 bits, which upstream counts on. */
+export function revisionOf({ metadata }: ReplicaSet | Deployment): bigint | undefined {
+  return parsed(metadata.annotations?.[annotation.revision] ?? "0");
 }
 
-export function maxRevision(sets: readonly ReplicaSet[]): number {
-  return Math.max(0, ...sets.map((set) => revisionOf(set) ?? 0));
+function parsed(text: string): bigint | undefined {
+  const revision = /^\d{1,19}$/.test(text) ? BigInt(text) : HIGHEST;
+  return revision < HIGHEST ? revision : undefined;
+}
+
+/** The lowest first. */
+export function byRevision(a: ReplicaSet, b: ReplicaSet): number {
+  const [one, other] = [revisionOf(a) ?? 0n, revisionOf(b) ?? 0n];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
+export function maxRevision(sets: readonly ReplicaSet[]): bigint {
+  return sets.reduce((highest, set) => {
+    const revision = revisionOf(set) ?? 0n;
+    return revision > highest ? revision : highest;
+  }, 0n);
 }
 
 /** How large the Deployment was when the ReplicaSet was last scaled. Undefined: unknown. */
@@ -53,12 +68,13 @@ export function missing(set: ReplicaSet, wanted: Annotations): Record<string, st
 export function newSetAnnotations(
   deployment: Deployment,
   held: Annotations | undefined,
-  revision: number,
+  revision: bigint,
 ): Annotations {
   const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => !notCopied.has(name));
   const old = held?.[annotation.revision];
-  if (old !== undefined && !/^\d{1,15}$/.test(old)) return Object.fromEntries(copied);
-  const isNewer = Number(old ?? 0) < revision;
+  const before = parsed(old ?? "0");
+  if (before === undefined) return Object.fromEntries(copied);
+  const isNewer = before < revision;
   return {
     ...Object.fromEntries(copied),
     ...(isNewer ? { [annotation.revision]: String(revision) } : {}),

@@ -24,7 +24,7 @@ const deployment = (spec: Partial<Deployment["spec"]> = {}, fields: Partial<Depl
 const set = (
   name: string,
   image: string,
-  facts: { size?: number; revision?: number; age?: number } = {},
+  facts: { size?: number; revision?: number | bigint; age?: number } = {},
 ): ReplicaSet => {
   const { size = 0, revision = 1, age = 100 } = facts;
   return {
@@ -99,6 +99,19 @@ describe("a Deployment", () => {
     expect(planned(deployment(), sets).steps).toMatchObject([
       { target: { name: "b" }, scale: { from: 0, to: 1 }, resourceVersion: "7" },
     ]);
+  });
+
+  test("counts on from a revision of 64 bits", () => {
+    const sets = [set("a", "web:1", { size: 2, revision: 3546343826724305832n })];
+    const [step] = planned(deployment(), sets).steps;
+    expect(step?.type === "create-replica-set" && step.set.metadata.annotations).toMatchObject({
+      "deployment.kubernetes.io/revision": "3546343826724305833",
+    });
+    const next = set("b", "web:2", { revision: 1n, age: 5 });
+    expect(planned(deployment(), [...sets, next]).steps[0]).toMatchObject({
+      target: { name: "b" },
+      annotations: { "deployment.kubernetes.io/revision": "3546343826724305833" },
+    });
   });
 
   test("Recreate empties the old ReplicaSets, and creates no new one while their pods run", () => {

@@ -7,7 +7,7 @@ import {
 } from "@causeway/kubernetes";
 import { claim, targetOf } from "../objects/claim.ts";
 import { equalTemplates, templateHash, templateHashLabel } from "../objects/pod-template.ts";
-import { annotation, maxRevision, missing, newSetAnnotations, revisionOf, sizeAnnotations } from "./annotations.ts";
+import { annotation, maxRevision, missing, newSetAnnotations, byRevision, sizeAnnotations } from "./annotations.ts";
 import type { Observed } from "./gather.ts";
 import { byCreation, grownSize, sizeOf } from "./replicas.ts";
 import { emptied, isScaling, oldPodsRun, roll, scale, type Sets, type Sizes } from "./rollout.ts";
@@ -57,7 +57,7 @@ function published(sets: Sets, depth: Depth, now: number): PublishedStatus {
 function recordRevision({ deployment, next, old }: Sets): Step[] {
   if (!next) return [];
   const { annotations: held } = next.metadata;
-  const annotations = missing(next, newSetAnnotations(deployment, held, maxRevision(old) + 1));
+  const annotations = missing(next, newSetAnnotations(deployment, held, maxRevision(old) + 1n));
   const { minReadySeconds = 0 } = deployment.spec;
   const isReadyLater = (next.spec.minReadySeconds ?? 0) !== minReadySeconds;
   if (Object.keys(annotations).length === 0 && !isReadyLater) return [];
@@ -116,7 +116,7 @@ function outdated({ deployment, old }: Sets): Step[] {
   if (limit === undefined || limit === 2 ** 31 - 1) return [];
   const kept = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return kept
-    .toSorted((a, b) => (revisionOf(a) ?? 0) - (revisionOf(b) ?? 0) || byCreation(a, b))
+    .toSorted((a, b) => byRevision(a, b) || byCreation(a, b))
     .slice(0, Math.max(0, kept.length - limit))
     .filter(isEmpty)
     .map((set) => ({ type: "delete-replica-set", target: targetOf(set) }));
@@ -139,7 +139,7 @@ function newSet({ deployment, old }: Sets): ReplicaSet {
       ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
       labels,
       annotations: {
-        ...newSetAnnotations(deployment, undefined, maxRevision(old) + 1),
+        ...newSetAnnotations(deployment, undefined, maxRevision(old) + 1n),
         ...sizeAnnotations(deployment),
       },
       ownerReferences: [ownerReference(deployment, { controller: true })],
