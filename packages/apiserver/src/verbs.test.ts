@@ -300,6 +300,38 @@ describe("delete", () => {
     expect((await api.call("DELETE", "/api/v1/namespaces/default")).code).toBe(403);
   });
 
+  test("of a namespace reports in its conditions what a finalizer holds", async () => {
+    const path = "/api/v1/namespaces/held";
+    await api.call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "held" } });
+    await api.call("POST", `${path}/configmaps`, {
+      ...map("kept"),
+      metadata: { name: "kept", finalizers: ["example.com/keep"] },
+    });
+    await api.call("DELETE", path);
+    const conditions = await eventually(async () => {
+      const found = at((await api.call("GET", path)).body, "status", "conditions");
+      return Array.isArray(found) ? (found as Json[]) : undefined;
+    });
+    expect(conditions.map(({ type, status }) => [type, status])).toEqual([
+      ["NamespaceDeletionDiscoveryFailure", "False"],
+      ["NamespaceDeletionGroupVersionParsingFailure", "False"],
+      ["NamespaceDeletionContentFailure", "False"],
+      ["NamespaceContentRemaining", "True"],
+      ["NamespaceFinalizersRemaining", "True"],
+    ]);
+    expect(conditions[3]?.["message"]).toContain("configmaps. has 1 resource instances");
+    expect(conditions[4]?.["message"]).toContain("example.com/keep in 1 resource instances");
+    await api.call(
+      "PATCH",
+      `${path}/configmaps/kept`,
+      { metadata: { finalizers: null } },
+      {
+        "content-type": "application/merge-patch+json",
+      },
+    );
+    await eventually(async () => ((await api.call("GET", path)).code === 404 ? true : undefined));
+  });
+
   test("of a definition takes its objects along", async () => {
     const spec = { ...WIDGETS.spec, group: "other.example.com" };
     await api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {

@@ -1,12 +1,14 @@
-import { hasCode } from "@causeway/foundation";
+import { hasCode, messageOf } from "@causeway/foundation";
+import type { KubeObject } from "@causeway/kubernetes";
 import type { Cluster } from "../contract/cluster.ts";
-import { at, record } from "../json/json.ts";
+import { at, record, type Json } from "../json/json.ts";
 import type { Draft, Resource } from "../contract/resource.ts";
 import { internalCall } from "../contract/call.ts";
 import { remove } from "../registry/delete.ts";
 import { change } from "../registry/update.ts";
 import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
+import { terminatingConditions, type Remaining } from "./namespace-conditions.ts";
 
 /** Empties a namespace that is being deleted, then lets go of it. What finalizers hold is waited for. */
 export function namespaceController(cluster: Cluster): Controller {
@@ -49,9 +51,15 @@ async function empty(cluster: Cluster, namespaces: Resource, name: string): Prom
   const namespaced = storedResources(cluster).filter((resource) => resource.namespaced);
   const pods = namespaced.filter(({ storage }) => storage === "/pods");
   // Pods first: what they use is there for as long as they are. Source: KEP-5080.
-  if ((await emptyOf(cluster, name, pods)) > 0) return;
+  const held = await emptyOf(cluster, name, pods);
   const others = namespaced.filter((resource) => !pods.includes(resource));
-  if ((await emptyOf(cluster, name, others)) > 0) return;
+  const left = isEmpty(held) ? await emptyOf(cluster, name, others) : held;
+  if (!isEmpty(left)) {
+    await report(cluster, namespaces, { name, left });
+    const [failure] = left.errors;
+    if (failure !== undefined) throw failure;
+    return;
+  }
   await change(internalCall(cluster, namespaces, { name, subresource: "finalize" }), ({ object }) => {
     const draft = structuredClone(object) as Draft;
     delete draft.metadata.resourceVersion;
@@ -62,16 +70,51 @@ async function empty(cluster: Cluster, namespaces: Resource, name: string): Prom
   }).catch(ignoreMissing);
 }
 
-/** Deletes all there is of some resources in a namespace; answers how many objects are held by finalizers. */
-async function emptyOf(cluster: Cluster, namespace: string, resources: readonly Resource[]): Promise<number> {
-  let left = 0;
+interface Left extends Remaining {
+  readonly errors: readonly unknown[];
+}
+
+function isEmpty({ objects, errors }: Left): boolean {
+  return objects.size === 0 && errors.length === 0;
+}
+
+/** The status says what a namespace waits for. */
+async function report(
+  cluster: Cluster,
+  namespaces: Resource,
+  { name, left }: { readonly name: string; readonly left: Left },
+): Promise<void> {
+  const now = cluster.clock.now();
+  const of = (object: KubeObject): Json[] | undefined =>
+    terminatingConditions(at(object, "status", "conditions"), left, now);
+  const stored = cluster.store.get({ cluster: cluster.name, resource: "/namespaces", namespace: "", name });
+  if (!stored || !of(stored.object)) return;
+  await change(internalCall(cluster, namespaces, { name, subresource: "status" }), ({ object }) => {
+    const draft = structuredClone(object) as Draft;
+    delete draft.metadata.resourceVersion;
+    const conditions = of(object);
+    if (conditions) draft["status"] = { ...record(draft["status"]), conditions };
+    return { draft, tracked: false };
+  }).catch(ignoreMissing);
+}
+
+/** Deletes all there is of some resources in a namespace; answers what is left: finalizers hold it. */
+async function emptyOf(cluster: Cluster, namespace: string, resources: readonly Resource[]): Promise<Left> {
+  const objects = new Map<string, number>();
+  const finalizers = new Map<string, number>();
+  const errors: unknown[] = [];
   for (const resource of resources) {
     const query = { cluster: cluster.name, resource: resource.storage, namespace };
     const { items } = cluster.store.list(query);
-    await Promise.all(items.map(({ object }) => removeOne(cluster, resource, object.metadata)));
-    left += cluster.store.list(query).items.length;
+    const ended = await Promise.allSettled(items.map(({ object }) => removeOne(cluster, resource, object.metadata)));
+    errors.push(...ended.flatMap((each): unknown[] => (each.status === "rejected" ? [each.reason] : [])));
+    const left = cluster.store.list(query).items;
+    if (left.length > 0) objects.set(`${resource.plural}.${resource.group}`, left.length);
+    for (const name of left.flatMap(({ object }) => object.metadata.finalizers ?? [])) {
+      finalizers.set(name, (finalizers.get(name) ?? 0) + 1);
+    }
   }
-  return left;
+  return { objects, finalizers, errors, failures: errors.map(messageOf) };
 }
 
 /** Each storage once, though two groups may show it. */

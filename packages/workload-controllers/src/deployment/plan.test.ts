@@ -194,7 +194,7 @@ test.each([
 test("the history of revisions is cut to 2,000 characters", () => {
   const history = Array.from({ length: 500 }, (_, i) => String(1_000 + i)).join(",");
   const held = { "deployment.kubernetes.io/revision": "1500", "deployment.kubernetes.io/revision-history": history };
-  const cut = newSetAnnotations(deployment(), held, 1_501)["deployment.kubernetes.io/revision-history"] ?? "";
+  const cut = newSetAnnotations(deployment(), held, 1_501n)["deployment.kubernetes.io/revision-history"] ?? "";
   expect(cut.length).toBeLessThanOrEqual(2_000);
   expect(cut.endsWith(",1499,1500")).toBe(true);
 });
