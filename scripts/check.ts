@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { checkDocs } from "./docs/pages.ts";
+import { checkControllerShape } from "./controller-shape.ts";
 import { checkErrorCatalogue } from "./error-catalogue.ts";
 import { checkFolderOrder } from "./folder-order.ts";
 import { checkFloors } from "./floors.ts";
@@ -49,6 +50,7 @@ const steps: readonly Step[] = [
   command("lint", "oxlint", "--type-aware", "--deny-warnings", "."),
   own("layers and exports", checkFloors),
   own("order of folders", checkFolderOrder),
+  own("shape of controllers", checkControllerShape),
   own("error catalogue", checkErrorCatalogue),
   own("language", checkLanguage),
   own("docs", checkDocs),

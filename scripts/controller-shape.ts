@@ -1,0 +1,70 @@
+/** The shape of controllers: five files each, and plans without input, output, clocks and chance (ARCHITECTURE.md). */
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+
+const FILES = ["gather.ts", "plan.ts", "steps.ts", "perform.ts", "controller.ts"];
+
+/** Folders with a `controller.ts` that lack some of the five, each with its reason. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  "packages/cloud-controller-manager/src/node":
+    "its steps are performed in `controller.ts`, with the client of the informers",
+  "packages/cluster-api/src/clusterclass": "it changes nothing but its own status",
+  "packages/cluster-api/src/csr-approver": "its one rule is `decide.ts`, and its one step the approval",
+  "packages/openstack-operator/src/maintenance": "its steps are those of `model.ts`, which its guards share",
+  "packages/workload-controllers/src/endpointslice": "its steps are those of objects/steps.ts alone",
+  "packages/workload-controllers/src/endpointslicemirroring": "its steps are those of objects/steps.ts alone",
+};
+
+/** What a plan may take of Node: functions of their arguments. */
+const PURE = ["node:crypto", "node:net", "node:path", "node:util", "node:buffer", "node:assert", "node:zlib"];
+/** Each with what it brings into a plan. */
+const IMPURE: readonly (readonly [pattern: RegExp, what: string])[] = [
+  [/\basync\b|\bawait\b/, "waits"],
+  [/\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/, "reads a clock"],
+  [/\bMath\.random\(|\brandomUUID\(|\brandomInt\(/, "draws a random value"],
+  [/\bfetch\(|\bprocess\.(?:env|exit|stdout|stderr|cwd)/, "reaches out of its arguments"],
+];
+
+/** What is wrong with the shape of a controller or the purity of a plan, one line each. */
+export function checkControllerShape(root: string, exceptions = EXCEPTIONS): string[] {
+  const files = readdirSync(join(root, "packages"), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.parentPath.includes("node_modules"))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort();
+  return [
+    ...shapes(files, exceptions),
+    ...files
+      .filter((file) => /^plan(?:-[\w-]+)?\.ts$/.test(basename(file)))
+      .flatMap((file) => impurities(file, readFileSync(join(root, file), "utf8"))),
+  ];
+}
+
+function shapes(files: readonly string[], exceptions: Readonly<Record<string, string>>): string[] {
+  const known = new Set(files);
+  const folders = files.filter((file) => basename(file) === "controller.ts").map(dirname);
+  const problems = folders
+    .filter((folder) => known.has(`${folder}/plan.ts`) || known.has(`${folder}/gather.ts`))
+    .flatMap((folder) => {
+      const missing = FILES.filter((file) => !known.has(`${folder}/${file}`));
+      if (missing.length === 0 || exceptions[folder] !== undefined) return [];
+      return [`${folder}: a controller has ${FILES.join(", ")}; missing: ${missing.join(", ")}`];
+    });
+  const needless = Object.keys(exceptions)
+    .filter((folder) => FILES.every((file) => known.has(`${folder}/${file}`)))
+    .map((folder) => `${folder}: has all five files; remove its exception from scripts/controller-shape.ts`);
+  return [...problems, ...needless];
+}
+
+function impurities(file: string, source: string): string[] {
+  const code = source
+    .replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
+    .replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '""');
+  const imports = [...source.matchAll(/^import (?!type )[^;]*? from "(node:[\w/]+)";/gm)].map(([, name = ""]) => name);
+  return [
+    ...imports.filter((name) => !PURE.includes(name)).map((name) => `${file}: a plan imports ${name}`),
+    ...IMPURE.flatMap(([pattern, what]) => {
+      const line = code.split("\n").find((text) => pattern.test(text));
+      return line === undefined ? [] : [`${file}: a plan ${what}: ${line.trim()}`];
+    }),
+  ];
+}
