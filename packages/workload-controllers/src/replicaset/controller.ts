@@ -8,12 +8,14 @@ import {
   watchOwner,
   type ControllerOptions,
   type KubeObject,
+  type ObjectKey,
   type ReplicaSetStatus,
   type Road,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { OwnedPods } from "../objects/owned-pods.ts";
+import { paced } from "../objects/pace.ts";
 import { failureEvents, isNamespaceTerminating, publish, roadOptions } from "../objects/road.ts";
 import { selects } from "../objects/selector.ts";
 import { gather, type Observed } from "./gather.ts";
@@ -47,9 +49,13 @@ function controllerFor<T extends KubeObject>(context: Context, variant: Variant<
       return { status: failedStatus(observed, status, failure), events };
     },
   };
+  const sizeOf = (key: ObjectKey): number | undefined => {
+    const uid = owners.get(key)?.metadata.uid;
+    return uid === undefined ? undefined : pods.pods.byIndex(by.controller, uid).length;
+  };
   return {
     name: variant.name,
-    reconcile: followRoad(road, roadOptions(context, variant.name)),
+    reconcile: paced(followRoad(road, roadOptions(context, variant.name)), { clock, sizeOf }),
     sources: [
       watchInformer(owners),
       watchOwner(pods.pods, variant.type.kind),
