@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { labelValueFaults, qualifiedNameFaults } from "../syntax/names.ts";
-import { fields, record, records, same, text, texts, type Json } from "../json/json.ts";
+import { copied, fields, record, records, same, text, texts, type Json } from "../json/json.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
 import type { FieldProblem } from "../errors/status.ts";
 import type { Strategy } from "../contract/resource.ts";
@@ -70,7 +70,7 @@ export const nodeStrategy: Strategy = {
     draft["status"] = record(draft["status"]);
   },
   prepareUpdate(draft, old, { subresource }) {
-    if (subresource === "status") draft["spec"] = structuredClone(fields(old)["spec"]);
+    if (subresource === "status") draft["spec"] = copied(fields(old)["spec"]);
   },
   validate(object, old) {
     const spec = record(fields(object)["spec"]);

@@ -3,7 +3,7 @@ import { podQuality } from "../admission/builtin/pod-quality.ts";
 import { admitTolerations } from "../admission/builtin/tolerations.ts";
 import { mutatePod } from "../admission/builtin/pods.ts";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, isRecord, record, records, timestamp, type Json } from "../json/json.ts";
+import { at, copied, fields, isRecord, record, records, timestamp, type Json } from "../json/json.ts";
 import { forbiddenField } from "../errors/problems.ts";
 import { imageProblems } from "./pods/containers.ts";
 import { newPodProblems, podSpecProblems } from "./pods/spec.ts";
@@ -71,7 +71,7 @@ function pairAddresses(draft: Draft): void {
 
 /** Who writes a status changes neither the spec nor the owners, and cannot take the quality away. */
 function keepButStatus(draft: Draft, old: KubeObject): void {
-  draft["spec"] = structuredClone(fields(old)["spec"]);
+  draft["spec"] = copied(fields(old)["spec"]);
   if (old.metadata.ownerReferences) draft.metadata.ownerReferences = old.metadata.ownerReferences;
   else delete draft.metadata.ownerReferences;
   const quality = at(old, "status", "qosClass");

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { timestamp } from "../json/json.ts";
+import { copied, timestamp } from "../json/json.ts";
 import { at } from "../json/json.ts";
 import type { Draft } from "../contract/resource.ts";
 import { alreadyExists, apiError, badRequest, forbidden, invalid, notFound } from "../errors/status.ts";
@@ -69,7 +69,7 @@ async function persistNamed(call: Call, gate: Gate, { draft, isTracked }: Admitt
   const { generateName } = draft.metadata;
   if (draft.metadata.name || !generateName) return persist(call, prepare(call, draft, isTracked), gate);
   for (let attempt = 1; ; attempt += 1) {
-    const named = structuredClone(draft);
+    const named = copied(draft);
     named.metadata.name = `${generateName.slice(0, 58)}${suffix()}`;
     try {
       return await persist(call, prepare(call, named, isTracked), gate);

@@ -1,6 +1,6 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, isRecord, record, text, timestamp, type Json } from "../json/json.ts";
+import { at, copied, isRecord, record, text, timestamp, type Json } from "../json/json.ts";
 import type { Draft } from "../contract/resource.ts";
 import { invalidValue, notSupported } from "../errors/problems.ts";
 import { apiError, badRequest, conflict, invalidOptions, type FieldProblem } from "../errors/status.ts";
@@ -158,7 +158,7 @@ function mark(call: Call, old: KubeObject, options: DeleteOptions): Draft | "hol
   const sameFinalizers = finalizers.join() === (metadata.finalizers ?? []).join();
   const sameGrace = (metadata.deletionGracePeriodSeconds ?? 0) <= grace;
   if (metadata.deletionTimestamp && sameFinalizers && sameGrace) return held ? "hold" : undefined;
-  const draft = structuredClone(old) as Draft;
+  const draft = copied(old) as Draft;
   delete draft.metadata.resourceVersion;
   if (finalizers.length > 0) draft.metadata.finalizers = finalizers;
   else delete draft.metadata.finalizers;

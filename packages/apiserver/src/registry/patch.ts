@@ -1,7 +1,7 @@
 import { hasCode, messageOf } from "@causeway/foundation";
 import type { JsonPatchOperation, KubeObject } from "@causeway/kubernetes";
 import { cutJson } from "../bounds.ts";
-import { fields, isRecord, record, text, timestamp, type Json } from "../json/json.ts";
+import { copied, fields, isRecord, record, text, timestamp, type Json } from "../json/json.ts";
 import { apiVersionOf, inVersion, type Draft } from "../contract/resource.ts";
 import {
   applyConflictMessage,
@@ -46,7 +46,7 @@ export async function patch(call: Call, type: Exclude<PatchType, "apply">, body:
     const seen = inVersion(call.resource, call.version, object);
     const { patched, reading } = patchedBy(call, type, { seen, body });
     const isSame = record(patched["metadata"])["resourceVersion"] === object.metadata.resourceVersion;
-    const draft = draftOf(call, structuredClone(patched), reading);
+    const draft = draftOf(call, copied(patched), reading);
     refuseOtherName(call, draft.metadata.name);
     if (isUnpinned(draft.metadata.resourceVersion)) dropRevision(call, draft);
     if (isSame && !namesRevision(type, body)) delete draft.metadata.resourceVersion;
@@ -144,7 +144,7 @@ export async function apply(
 ): Promise<{ object: KubeObject; created: boolean }> {
   if (body !== null && !isRecord(body)) throw badRequest("the apply patch must be an object");
   noticeDuplicates(call, body ?? {});
-  const applied = appliedConfiguration(call, structuredClone(body ?? {}));
+  const applied = appliedConfiguration(call, copied(body ?? {}));
   const leaves: NonNullable<Call["leaves"]> = { residue: "", members: {} };
   const merge = (live?: KubeObject): Draft => {
     const object = laid(call, {
@@ -194,7 +194,7 @@ export function laid(
 /** What an apply made, as an object of the called resource. */
 export function readApplied(call: Call, applied: KubeObject, object: KubeObject): Draft {
   const refuse = (problem: string): Error => unconvertible(applied, problem);
-  return draftOf({ ...call, fieldValidation: "Ignore" }, structuredClone(object), {
+  return draftOf({ ...call, fieldValidation: "Ignore" }, copied(object), {
     refuse,
     problemOf: conversionProblem,
     isApplied: true,

@@ -1,6 +1,6 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { fields, record, same, type Json } from "../json/json.ts";
+import { copied, fields, record, same, type Json } from "../json/json.ts";
 import type { Draft } from "../contract/resource.ts";
 import { conflict, invalid } from "../errors/status.ts";
 import { invalidValue } from "../errors/problems.ts";
@@ -42,7 +42,7 @@ export async function update(call: Call, body: unknown): Promise<Updated> {
   }
   const object = await change(call, (old) => {
     checkIdentity(call, draft.metadata.uid, old.object);
-    const made = structuredClone(draft);
+    const made = copied(draft);
     if (isUnpinned(resourceVersion)) dropRevision(call, made);
     return { draft: made, tracked: false };
   });
@@ -123,7 +123,7 @@ async function mutated(
 ): Promise<Changed> {
   const { version, resource } = call;
   const { resourceVersion } = made.draft.metadata;
-  const copy = structuredClone(made.draft);
+  const copy = copied(made.draft);
   keepIdentity(copy, old);
   const filled = (version.schema?.default(copy) ?? copy) as Draft;
   resource.strategy.fill?.(filled, contextOf(call));
@@ -171,7 +171,7 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
 /** A write to "status" leaves the rest as it is; custom resources keep even their metadata. */
 function onlySubresource(call: Call, draft: Draft, old: KubeObject): Draft {
   if (call.subresource !== "status") return draft;
-  const next = structuredClone(old) as Draft;
+  const next = copied(old) as Draft;
   delete next.metadata.resourceVersion;
   if (draft["status"] === undefined) delete next["status"];
   else next["status"] = draft["status"];
@@ -185,7 +185,7 @@ function withoutStatus(call: Call, draft: Draft, old: KubeObject): Draft {
   if (!call.version.subresources?.some((s) => s.name === "status")) return draft;
   const was = fields(old)["status"];
   if (was === undefined) delete draft["status"];
-  else draft["status"] = structuredClone(was);
+  else draft["status"] = copied(was);
   return draft;
 }
 

@@ -1,6 +1,6 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, records, text, texts, timestamp, type Json } from "../json/json.ts";
+import { at, copied, fields, record, records, text, texts, timestamp, type Json } from "../json/json.ts";
 import { builtIn } from "../contract/controller.ts";
 import type { Draft } from "../contract/resource.ts";
 import { admitted, OPEN } from "../registry/admit.ts";
@@ -136,7 +136,7 @@ const evicted: Json = {
 
 /** A copy that is for no revision. */
 function copyOf(object: KubeObject): Draft {
-  const draft = structuredClone(object) as Draft;
+  const draft = copied(object) as Draft;
   delete draft.metadata.resourceVersion;
   return draft;
 }

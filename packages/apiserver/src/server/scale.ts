@@ -1,6 +1,6 @@
 import { messageOf } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, record, timestamp, type Json } from "../json/json.ts";
+import { at, copied, record, timestamp, type Json } from "../json/json.ts";
 import { define } from "../contract/define.ts";
 import { seen, type Draft, type ResourceVersion, type ScalePaths } from "../contract/resource.ts";
 import { NO_FIELDS, trackUpdate, type Typed } from "../patch/index.ts";
@@ -30,7 +30,7 @@ export async function scaleRequest(call: Call, request: ScaleRequest): Promise<J
   const writer = verb === "update" ? replacing(call, request.body) : patching(call, request);
   const make = ({ object }: Stored): Changed => {
     const { wanted, owned } = writer(object, scale);
-    const draft = structuredClone(object) as Draft;
+    const draft = copied(object) as Draft;
     const { resourceVersion } = wanted.metadata;
     if (resourceVersion) draft.metadata.resourceVersion = resourceVersion;
     else delete draft.metadata.resourceVersion;
@@ -90,7 +90,7 @@ function patching(call: Call, request: ScaleRequest): Writer {
   return (object, scale) => {
     const before = patchable(call, object, scale);
     const { patched, reading } = patchedBy(about, type, { seen: before, body: request.body });
-    const wanted = draftOf(about, structuredClone(patched), reading);
+    const wanted = draftOf(about, copied(patched), reading);
     refuseOtherName(call, wanted.metadata.name);
     const owned = updated(call, { object, scale, wanted });
     const isSame = wanted.metadata.resourceVersion === before.metadata.resourceVersion;
@@ -108,7 +108,7 @@ function patchable(call: Call, object: KubeObject, scale: ScalePaths): KubeObjec
 /** kube-apiserver cannot convert scales of custom kinds to the version they are applied in. */
 function applying(call: Call, { body, query }: ScaleRequest): Writer {
   const about = scaleCall(call);
-  const applied = appliedConfiguration(about, structuredClone(record(body)));
+  const applied = appliedConfiguration(about, copied(record(body)));
   return (object, scale) => {
     if (call.resource.custom) throw apiError(500, "", UNCONVERTIBLE);
     const live = ownedScale(scaleOf(object, scale) as unknown as KubeObject, object, scale);
@@ -191,7 +191,7 @@ function scaleGate(call: Call, scale: ScalePaths): Gate {
             const after = await mutate(before, shown(old));
             const replicas = at(after, "spec", "replicas");
             if (!after || replicas === at(before, "spec", "replicas")) return draft;
-            const scaled = structuredClone(draft);
+            const scaled = copied(draft);
             write(scaled, scale.specReplicas, replicas);
             return scaled;
           },

@@ -1,6 +1,6 @@
 import { issueToken } from "../auth/token-request.ts";
 import { current, type Call } from "../contract/call.ts";
-import { at, record, records, text, timestamp, type Json } from "../json/json.ts";
+import { at, copied, record, records, text, timestamp, type Json } from "../json/json.ts";
 import type { Draft } from "../contract/resource.ts";
 import { seen } from "../contract/resource.ts";
 import type { KubeObject } from "@causeway/kubernetes";
@@ -66,7 +66,7 @@ async function bind(call: Call, body: unknown): Promise<Special> {
   }
   const now = timestamp(call.cluster.clock.now());
   const make = ({ object }: Stored): Changed => {
-    const draft = structuredClone(object) as Draft;
+    const draft = copied(object) as Draft;
     record(draft["spec"])["nodeName"] = node;
     const status = record(draft["status"]);
     const others = records(status["conditions"]).filter((c) => c["type"] !== "PodScheduled");

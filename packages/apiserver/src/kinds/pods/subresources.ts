@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { at, fields, record, records, same, text, type Json } from "../../json/json.ts";
+import { at, copied, fields, record, records, same, text, type Json } from "../../json/json.ts";
 import { forbiddenField, invalidValue } from "../../errors/problems.ts";
 import type { FieldProblem } from "../../errors/status.ts";
 import type { Draft } from "../../contract/resource.ts";
@@ -15,7 +15,7 @@ const specOf = (object: KubeObject): Json => record(fields(object)["spec"]);
 /** Leaves the pod as it was, but for the containers that were added. */
 export function keepButEphemeral(draft: Draft, old: KubeObject): void {
   const { ephemeralContainers } = specOf(draft);
-  const { ephemeralContainers: _was, ...spec } = structuredClone(specOf(old));
+  const { ephemeralContainers: _was, ...spec } = copied(specOf(old));
   keepRest(draft, old);
   draft["spec"] = ephemeralContainers === undefined ? spec : { ...spec, ephemeralContainers };
 }
@@ -26,7 +26,7 @@ export function keepButResources(draft: Draft, old: KubeObject): void {
   const groups = ["containers", "initContainers"] as const;
   if (groups.some((group) => names(spec, group) !== names(was, group))) return;
   keepRest(draft, old);
-  const next = structuredClone(was);
+  const next = copied(was);
   for (const group of groups) {
     const asked = records(spec[group]);
     for (const [i, container] of records(next[group]).entries()) {
@@ -41,12 +41,12 @@ export function keepButResources(draft: Draft, old: KubeObject): void {
 }
 
 function keepRest(draft: Draft, old: KubeObject): void {
-  const { labels, annotations, ownerReferences, finalizers } = structuredClone(old.metadata);
+  const { labels, annotations, ownerReferences, finalizers } = copied(old.metadata);
   Object.assign(draft.metadata, { labels, annotations, ownerReferences, finalizers });
   for (const [name, value] of Object.entries(draft.metadata)) {
     if (value === undefined) delete (draft.metadata as unknown as Json)[name];
   }
-  draft["status"] = structuredClone(fields(old)["status"]);
+  draft["status"] = copied(fields(old)["status"]);
 }
 
 function names(spec: Json, group: string): string {
