@@ -1,6 +1,8 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { cutJson } from "../bounds.ts";
 
+export { copyJson as copied } from "@causeway/foundation";
+
 /** A JSON object whose fields nobody has looked at yet. */
 export type Json = Record<string, unknown>;
 
@@ -59,20 +61,6 @@ export function same(a: unknown, b: unknown): boolean {
   if (!isRecord(a) || !isRecord(b)) return false;
   const keys = Object.keys(a).filter((k) => a[k] !== undefined);
   return keys.length === Object.keys(b).filter((k) => b[k] !== undefined).length && keys.every((k) => same(a[k], b[k]));
-}
-
-/** A copy of a JSON value, all the way down: what structuredClone gives, in a fifth of its time. */
-export function copied<T>(value: T): T {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item: unknown) => copied(item)) as T;
-  const made: Json = {};
-  for (const [name, item] of Object.entries(value)) {
-    const copy: unknown = typeof item === "object" ? copied(item as unknown) : item;
-    if (name === "__proto__") {
-      Object.defineProperty(made, name, { value: copy, writable: true, enumerable: true, configurable: true });
-    } else made[name] = copy;
-  }
-  return made as T;
 }
 
 /** RFC 3339 in whole seconds, as metav1.Time is written. */

@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, copyJson } from "@causeway/foundation";
 import type { BuiltInTypes } from "./built-in-types.ts";
 
 export const DIRECTIVE = "$patch";
@@ -10,7 +10,7 @@ export type Bag = Record<string, unknown>;
 
 /** A copy that may be changed. */
 export function bagOf(object: object): Bag {
-  return structuredClone(object) as Bag;
+  return copyJson(object) as Bag;
 }
 
 /** The struct that a value is; undefined for maps and for data without one. */

@@ -1,3 +1,4 @@
+import { copyJson } from "@causeway/foundation";
 import type { KubernetesClient } from "../client/interface.ts";
 import type { KubeObject, ResourceType } from "../types/meta.ts";
 
@@ -13,7 +14,7 @@ export function observing(client: KubernetesClient, observe: Observe): Kubernete
     const object = await answer;
     // A subresource may answer with something else (Scale, TokenRequest, Eviction).
     if (!options?.dryRun && object.kind === type.kind && object.metadata.uid !== undefined) {
-      observe(type as ResourceType<KubeObject>, structuredClone(object));
+      observe(type as ResourceType<KubeObject>, copyJson(object));
     }
     return object;
   };
