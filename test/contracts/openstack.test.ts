@@ -10,7 +10,9 @@ describe("the simulated cloud keeps the contract", () => {
   let admin: CloudConfig;
 
   beforeAll(async () => {
-    simulator = await startSimulator({ delays: { "loadbalancer.amphora.create": 1000 } });
+    simulator = await startSimulator({
+      delays: { "loadbalancer.amphora.create": 1000, "server.attach": 600, "server.detach": 600 },
+    });
     config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
     admin = loadCloudsYaml({ cloud: "simulator-admin", text: simulator.cloudsYaml });
   });

@@ -105,7 +105,53 @@ export const serverCases: readonly ContractCase[] = [
       );
     },
   },
+  {
+    name: "a volume shows its attachment from the end of attaching to the end of detaching",
+    async run(context) {
+      const { compute, blockStorage } = context.cloud;
+      const server = await compute.servers.create(await serverBody(context, {}));
+      context.cleanup(() => gone(context, compute.servers, server.id));
+      const volume = await blockStorage.volumes.create({ name: context.name("volume"), size: 1 });
+      context.cleanup(() => gone(context, blockStorage.volumes, volume.id));
+      const read = () => blockStorage.volumes.get(volume.id);
+      await eventually(
+        context,
+        () => compute.servers.get(server.id),
+        ({ status }) => status === "ACTIVE",
+      );
+      await eventually(context, read, ({ status }) => status === "available");
+      const seen = new Map<string, number>();
+      /** The attachments that each status is first seen with. */
+      const until = (end: string) =>
+        eventually(context, read, ({ status, attachments }) => {
+          if (!seen.has(status)) seen.set(status, attachments.length);
+          return status === end;
+        });
+      const attachments = compute.volumeAttachments(server.id);
+      await attachments.attach({ volumeId: volume.id });
+      await until("in-use");
+      await attachments.detach(volume.id);
+      await until("available");
+      const expected = { reserved: 0, attaching: 0, "in-use": 1, detaching: 1, available: 0 };
+      for (const [status, count] of Object.entries(expected)) assert.equal(seen.get(status) ?? count, count, status);
+      assert.equal(seen.get("in-use"), 1);
+    },
+  },
 ];
+
+interface Removable {
+  delete(id: string): Promise<void>;
+  find(id: string): Promise<unknown>;
+}
+
+async function gone(context: ContractContext, collection: Removable, id: string): Promise<void> {
+  await collection.delete(id);
+  await eventually(
+    context,
+    () => collection.find(id),
+    (found) => found === undefined,
+  );
+}
 
 async function serverBody(context: ContractContext, rest: Partial<ServerCreate>): Promise<ServerCreate> {
   const { compute, image } = context.cloud;
@@ -130,13 +176,6 @@ export async function makeServer(
     metadata: { owner: "contract" },
   });
   const server = await compute.servers.create(create);
-  context.cleanup(async () => {
-    await compute.servers.delete(server.id);
-    await eventually(
-      context,
-      () => compute.servers.find(server.id),
-      (s) => s === undefined,
-    );
-  });
+  context.cleanup(() => gone(context, compute.servers, server.id));
   return { server, port, create };
 }

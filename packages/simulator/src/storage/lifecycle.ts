@@ -37,6 +37,11 @@ export class Volumes implements VolumeLinks {
     this.#parts = parts;
     const { agenda } = parts.kernel;
     agenda.handler("volume.settle", (argument) => this.#settleVolume(argument));
+    agenda.handler("volume.attached", (argument) => this.#finishAttach(argument));
+    agenda.handler("volume.detached", (argument) => {
+      const [id = "", serverId = ""] = argument.split(" ");
+      this.#finishDetach(id, serverId);
+    });
     agenda.handler("volume.restored", (argument) => this.#finishRestore(argument));
     agenda.handler("volume.gone", (id) => {
       if (parts.tables.volumes.get(id)?.status === "deleting") parts.tables.volumes.remove(id);
@@ -103,6 +108,7 @@ export class Volumes implements VolumeLinks {
     this.#touch(id, { metadata });
   }
 
+  /** Reserved, then attaching; the attachment is shown when it is complete. */
   attach(id: string, target: { readonly serverId: string; readonly device: string }, milliseconds: number): string {
     const { kernel, tables } = this.#parts;
     const volume = tables.volumes.get(id);
@@ -114,20 +120,40 @@ export class Volumes implements VolumeLinks {
       device: target.device,
       attached_at: instantOf(kernel),
     };
-    this.#touch(id, { status: "attaching", attachments: [...volume.attachments, attachment] });
-    kernel.agenda.after(milliseconds, "volume.settle", `${id} attaching in-use`);
+    this.#touch(id, { status: "reserved", arriving: [...(volume.arriving ?? []), attachment] });
+    kernel.agenda.after(milliseconds / 2, "volume.settle", `${id} reserved attaching`);
+    kernel.agenda.after(milliseconds, "volume.attached", `${id} ${attachment_id}`);
     return attachment_id;
   }
 
+  /** The attachment is shown until the volume is free. */
   detach(id: string, serverId: string, milliseconds: number): void {
     const { kernel, tables } = this.#parts;
     const volume = tables.volumes.get(id);
     if (!volume) return;
-    const attachments = volume.attachments.filter((a) => a.server_id !== serverId);
-    if (attachments.length > 0) return this.#touch(id, { attachments });
-    if (milliseconds <= 0) return this.#touch(id, { attachments, status: "available" });
-    this.#touch(id, { attachments, status: "detaching" });
-    kernel.agenda.after(milliseconds, "volume.settle", `${id} detaching available`);
+    const isLast = volume.attachments.every((a) => a.server_id === serverId);
+    if (milliseconds <= 0 || !isLast) return this.#finishDetach(id, serverId);
+    this.#touch(id, { status: "detaching" });
+    kernel.agenda.after(milliseconds, "volume.detached", `${id} ${serverId}`);
+  }
+
+  #finishAttach(argument: string): void {
+    const [id = "", attachmentId] = argument.split(" ");
+    const volume = this.#parts.tables.volumes.get(id);
+    const attachment = volume?.arriving?.find((each) => each.attachment_id === attachmentId);
+    if (!volume || !attachment) return;
+    const arriving = (volume.arriving ?? []).filter((each) => each !== attachment);
+    this.#touch(id, { status: "in-use", attachments: [...volume.attachments, attachment], arriving });
+  }
+
+  /** Whatever its status was set to meanwhile. */
+  #finishDetach(id: string, serverId: string): void {
+    const volume = this.#parts.tables.volumes.get(id);
+    if (!volume || volume.status === "deleting") return;
+    const isOther = (each: { readonly server_id: string }) => each.server_id !== serverId;
+    const [attachments, arriving] = [volume.attachments.filter(isOther), (volume.arriving ?? []).filter(isOther)];
+    const status = attachments.length > 0 ? "in-use" : "available";
+    this.#touch(id, { attachments, arriving, status: arriving.length > 0 ? volume.status : status });
   }
 
   onGrown(tell: (serverId: string) => void): void {

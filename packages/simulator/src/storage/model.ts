@@ -30,6 +30,8 @@ export interface Volume {
   /** Absent: true of volumes made of an image. */
   readonly bootable?: boolean;
   readonly attachments: readonly VolumeAttachment[];
+  /** Attachments that Nova is making: no view shows them before they are complete. */
+  readonly arriving?: readonly VolumeAttachment[];
   /** Stands for its bytes; absent: empty. */
   readonly content?: string;
   /** With microseconds, without a zone. */
