@@ -17,8 +17,6 @@ export interface AttachmentCall {
 
 /** Milliseconds; the sidecars give a call three minutes. */
 const LONGEST_CALL = 170_000;
-/** Volumes of these statuses change when another program does something. */
-const STILL = new Set(["reserved", "in-use"]);
 /** Steps of one call. Each waits for a change, a list or a call of the cloud; a cloud that undoes every step ends the call. */
 const MOST_STEPS = 40;
 
@@ -112,8 +110,8 @@ class AttachmentRun {
       throw new CausewayError("CSI_DEADLINE_EXCEEDED", `Volume ${volumeId} still has status ${status}.`);
     }
     try {
-      // An informer does not poll soon what is reserved or in use.
-      const hurry = before === undefined || STILL.has(before.status);
+      // An informer does not poll soon what is in use.
+      const hurry = before === undefined || before.status === "in-use";
       await until(storage.volumes, volumeId, isOther, { signal, clock, timeout, hurry });
       this.#changed();
       // A list showed the change; what follows from it is not out of date.

@@ -62,14 +62,17 @@ export const images: WatchedType<Image> = {
   hardlyChanges: true,
 };
 
-const VOLUME_SETTLED = new Set(["available", "in-use", "error", "maintenance", "reserved"]);
+const VOLUME_SETTLED = new Set(["available", "in-use", "error", "maintenance"]);
+/** Milliseconds. Nova reserves a volume a moment before it attaches it; one that stays reserved is another user's. */
+const RESERVED = 60_000;
 export const volumes: WatchedType<Volume> = {
   ...still<Volume>("volumes", {
     ...named,
     server: (volume) => volume.attachments.map((a) => a.server_id),
   }),
-  inTransition: (volume) => !VOLUME_SETTLED.has(volume.status) && !volume.status.startsWith("error"),
-  transition: ({ status }) => ({ kind: status, size: 1 }),
+  inTransition: ({ status }, unchanged) =>
+    status === "reserved" ? unchanged < RESERVED : !VOLUME_SETTLED.has(status) && !status.startsWith("error"),
+  transition: ({ status }) => ({ kind: status === "reserved" ? "attaching" : status, size: 1 }),
   deleting: (volume) => volume.status === "deleting",
   changes: {
     changedAt: (volume) => volume.updated_at ?? volume.created_at,
