@@ -1,5 +1,5 @@
 /**
- * What a hundred attachments, snapshots and detachments cost, ten at a time as a sidecar requests them, in a project with many volumes: calls, and seconds of
+ * What a hundred claims, attachments, snapshots and detachments cost, ten at a time as a sidecar requests them, in a project with many volumes: calls, and seconds of
  * a clock that moves when all are idle. Upstream's driver makes 3 to 5 calls for each and waits a second at least (docs/benchmarks/volumes.json).
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -90,6 +90,24 @@ test("attachments and detachments share lists: a call each and a fifth of a list
     expect(each.calls).toBeLessThan(COUNT * 1.3);
     expect(each.seconds).toBeLessThan(COUNT / WORKERS);
   }
+});
+
+test("claims that come at once share the search for their names, and are attached as they become available", async () => {
+  const nodes = await Promise.all(["n1", "n2"].map((name) => world.server(name)));
+  const { createVolume, controllerPublishVolume } = client.controller;
+  // The provisioner has a hundred workers, the attacher ten.
+  const { calls, seconds } = await cost(async () => {
+    const made = volumes.map(async (_, at) => {
+      const request = { name: `claim-${at}`, capacityRange: gib(1), volumeCapabilities: [fileSystem] };
+      return (await createVolume(request)).volume?.volumeId ?? "";
+    });
+    await inTurn(made, async (volume, at) => {
+      const nodeId = nodes[at % nodes.length] ?? "";
+      await controllerPublishVolume({ volumeId: await volume, nodeId, volumeCapability: fileSystem });
+    });
+  });
+  expect(calls).toBeLessThan(COUNT * 2.5);
+  expect(seconds).toBeLessThan(COUNT / WORKERS);
 });
 
 test("snapshots share lists: a call each and less than half of a list, in less time than upstream's first pause", async () => {

@@ -24,6 +24,7 @@ import type { SnapshotResult } from "./plan-snapshot.ts";
 import { SnapshotReads } from "./snapshot-reads.ts";
 import { createSnapshot, deleteSnapshot, listSnapshots, type SnapshotSpec } from "./snapshots.ts";
 import { conditionOf, createdVolume, snapshotMessage, volumeMessage } from "./messages.ts";
+import { volumeReads } from "./volume-reads.ts";
 import { volumeSpec } from "./volume-spec.ts";
 
 export interface ControllerOptions {
@@ -49,12 +50,18 @@ interface Shared {
 
 const shared = ({ clock = systemClock, log = silentLog }: ControllerOptions): Shared => ({ clock, log });
 
+/** What each cloud has one of. */
+function forEach<T>({ all }: Clouds, create: (storage: StorageCloud) => T): (storage: StorageCloud) => T {
+  const made = new Map(all.map((storage) => [storage, create(storage)]));
+  return (storage) => made.get(storage) ?? create(storage);
+}
+
 function volumeCalls(options: ControllerOptions): ControllerImpl {
   const { clouds, clusterId = "", withTopology = true } = options;
   const parts = shared(options);
   const operations = new Operations();
-  const reads = new Map(clouds.all.map((storage) => [storage, new CapacityReads(storage, parts.clock)]));
-  const capacityOf = (storage: StorageCloud) => reads.get(storage) ?? new CapacityReads(storage, parts.clock);
+  const capacityOf = forEach(clouds, (storage) => new CapacityReads(storage, parts.clock));
+  const readsOf = forEach(clouds, (storage) => volumeReads(storage, parts.clock));
   const onVolume = <T>(
     call: { id: string; request: string; signal: AbortSignal },
     work: (signal: AbortSignal) => Promise<T>,
@@ -70,7 +77,14 @@ function volumeCalls(options: ControllerOptions): ControllerImpl {
       const key = { key: `name ${storage.name} ${spec.name}`, request: JSON.stringify(spec), signal };
       return operations.run(key, async (work) => {
         const affinity = await affinityOf(options, storage, request, work);
-        const volume = await createVolume({ ...parts, storage, spec, hints: affinity, signal: work });
+        const volume = await createVolume({
+          ...parts,
+          storage,
+          reads: readsOf(storage),
+          spec,
+          hints: affinity,
+          signal: work,
+        });
         return createdVolume(volume, {
           spec,
           request,
@@ -185,8 +199,7 @@ function snapshotCalls(options: ControllerOptions): ControllerImpl {
   const { clouds, clusterId = "" } = options;
   const parts = shared(options);
   const operations = new Operations();
-  const reads = new Map(clouds.all.map((storage) => [storage, new SnapshotReads(storage, parts.clock)]));
-  const readsOf = (storage: StorageCloud) => reads.get(storage) ?? new SnapshotReads(storage, parts.clock);
+  const readsOf = forEach(clouds, (storage) => new SnapshotReads(storage, parts.clock));
   return {
     async createSnapshot(request, { signal }) {
       const storage = clouds.of(request.secrets);

@@ -2,11 +2,13 @@ import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { isOpenStackNotFound, until, type Volume, type VolumeCreate } from "@causeway/openstack";
 import type { StorageCloud } from "../clouds.ts";
 import { DESCRIPTION, METADATA_BACKUP } from "../names.ts";
+import type { NamedReads } from "./named-reads.ts";
 import { planCreate, type CreateStep } from "./plan-create.ts";
 import type { VolumeSpec } from "./volume-spec.ts";
 
 export interface CreateCall {
   readonly storage: StorageCloud;
+  readonly reads: NamedReads<Volume>;
   readonly spec: VolumeSpec;
   readonly hints: { readonly sameHost: readonly string[]; readonly differentHost: readonly string[] };
   readonly signal: AbortSignal;
@@ -59,13 +61,8 @@ export async function createVolume(call: CreateCall): Promise<Volume> {
 
 const failure = (step: Extract<CreateStep, { type: "fail" }>) => new CausewayError(step.code, step.message);
 
-/** From Cinder, not from the informer: another controller may have created it a moment ago. */
-async function named({ storage, spec, signal }: CreateCall): Promise<readonly Volume[]> {
-  const found = await storage.cloud.blockStorage.volumes.all({ name: spec.name }, { signal });
-  const own = found.filter(({ name }) => name === spec.name);
-  for (const volume of own) storage.volumes.observe(volume);
-  return own;
-}
+/** From Cinder, not from the informer's copy: another controller may have created it a moment ago. */
+const named = ({ reads, spec, signal }: CreateCall): Promise<readonly Volume[]> => reads.named(spec.name, signal);
 
 /** `isOwn` is false when the answer was lost: the volume that was found may be another controller's. */
 async function create(call: CreateCall): Promise<{ readonly volume: Volume; readonly isOwn: boolean }> {
