@@ -8,13 +8,15 @@ export interface Changes {
   /** Nodes that get a pod. */
   readonly create: readonly string[];
   readonly remove: readonly Pod[];
+  /** Old pods whose replacement does not count, since they are not available. */
+  readonly unavailable: readonly Pod[];
   readonly failedOn: readonly string[];
   readonly events: readonly PlannedEvent[];
   /** When a failed pod that is left alone now is deleted. */
   readonly until: number | undefined;
 }
 
-export const none: Changes = { create: [], remove: [], failedOn: [], events: [], until: undefined };
+export const none: Changes = { create: [], remove: [], unavailable: [], failedOn: [], events: [], until: undefined };
 
 /** One pod on each node that is eligible, and none elsewhere. */
 export function manage(facts: Facts): Changes {
@@ -25,6 +27,7 @@ export function manage(facts: Facts): Changes {
   return {
     create: all.flatMap(({ create }) => create),
     remove: [...all.flatMap(({ remove }) => remove), ...lost],
+    unavailable: [],
     failedOn: all.flatMap(({ failedOn }) => failedOn),
     events: all.flatMap(({ events }) => events),
     until: moments.length === 0 ? undefined : Math.min(...moments),
@@ -39,6 +42,7 @@ function manageNode(facts: Facts, node: NodePods): Changes {
   const excess = excessPods(facts, pods.filter(isActive));
   return {
     create: [],
+    unavailable: [],
     remove: [...ended.flatMap(({ remove }) => remove), ...excess],
     failedOn: ended.flatMap(({ failedOn }) => failedOn),
     events: ended.flatMap(({ events }) => events),

@@ -252,6 +252,20 @@ describe("the update of a DaemonSet", () => {
   });
 });
 
+test("old pods that are replaced beyond the limits, since they are not available, are to be read first", () => {
+  const nodes = [node("one"), node("two"), node("three")];
+  const pods = [on("one", waits), on("two", waits), on("three")];
+  const unavailable = [{ maxSurge: 1, maxUnavailable: 0 }, { maxUnavailable: 1 }].map((rollingUpdate) => {
+    const object = set({ template: template("web:2"), updateStrategy: { type: "RollingUpdate", rollingUpdate } });
+    const [step] = plan(observed(object, nodes, pods, { revisions: [one, two] }), now).steps;
+    return step && "unavailable" in step ? step.unavailable.map(({ metadata }) => metadata.name) : [];
+  });
+  expect(unavailable).toEqual([
+    ["pod-one", "pod-two"],
+    ["pod-one", "pod-two"],
+  ]);
+});
+
 describe("the status and history of a DaemonSet", () => {
   test("counts nodes by the oldest pod of each", () => {
     const nodes = [node("one"), node("two"), node("three"), node("four", tainted("own", "NoSchedule"))];

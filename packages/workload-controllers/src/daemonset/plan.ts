@@ -66,12 +66,14 @@ function revisionOf(
   return { step: { type: "renumber-revision", target: targetOf(found), revision: next } };
 }
 
-function stepsOf({ observed: { set }, hash }: Facts, { create, remove, failedOn }: Changes): Step[] {
+function stepsOf({ observed: { set }, hash }: Facts, { create, remove, unavailable, failedOn }: Changes): Step[] {
   const removed = remove.slice(0, BURST);
   const pods = create.slice(0, BURST).map((node) => podFor(set, node, hash));
   return [
-    ...(pods.length > 0 ? [{ type: "create-pods", pods } as const] : []),
-    ...(removed.length > 0 ? [{ type: "delete-pods", targets: removed.map(targetOf), failedOn } as const] : []),
+    ...(pods.length > 0 ? [{ type: "create-pods", pods, unavailable } as const] : []),
+    ...(removed.length > 0
+      ? [{ type: "delete-pods", targets: removed.map(targetOf), failedOn, unavailable } as const]
+      : []),
   ];
 }
 

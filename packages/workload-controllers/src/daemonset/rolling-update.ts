@@ -42,7 +42,11 @@ function replacing(facts: Facts, nodes: readonly Versions[], { unavailable }: Li
     if (crowded || Boolean(next) === Boolean(old)) return true;
     return next ? !isUp(next) : old !== undefined && !isUp(old);
   }).length;
-  return { ...none, remove: [...unavailableOld, ...candidates.slice(0, Math.max(0, unavailable - missing))] };
+  return {
+    ...none,
+    unavailable: unavailableOld,
+    remove: [...unavailableOld, ...candidates.slice(0, Math.max(0, unavailable - missing))],
+  };
 }
 
 /** A second pod is created next to the old one, which is deleted once the new one is available. */
@@ -54,7 +58,8 @@ function surging(facts: Facts, nodes: readonly Versions[], { surge }: Limits): C
   const done = both.filter(({ next }) => next && isUp(next));
   const surging = nodes.filter(({ crowded }) => crowded).length + both.length - done.length;
   const create = [...down, ...up.slice(0, Math.max(0, surge - surging))].map(({ node }) => node.name);
-  return { ...none, create, remove: done.flatMap(({ old }) => old ?? []) };
+  const unavailable = down.flatMap(({ old }) => old ?? []);
+  return { ...none, create, unavailable, remove: done.flatMap(({ old }) => old ?? []) };
 }
 
 function available({ observed: { set }, now }: Facts): (pod: Pod) => boolean {
