@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { Surplus } from "./surplus.ts";
 
 /** What a look at the process found. */
 export interface Look {
@@ -48,9 +49,13 @@ export class IdleCollector {
   }
 }
 
-/** Collects this process' garbage whenever it is idle and has grown. It does not keep the process alive. */
-export function collectWhenIdle(): { stop(): void } {
+/**
+ * Collects this process' garbage whenever it is idle and has grown. `onSurplus` hears how many bytes it keeps without use. It does not keep the process
+ * alive.
+ */
+export function collectWhenIdle(onSurplus?: (bytes: number) => void): { stop(): void } {
   const collector = new IdleCollector();
+  const surplus = new Surplus();
   let collect: (() => void) | undefined;
   let before = performance.eventLoopUtilization();
   let second: NodeJS.Timeout | undefined;
@@ -58,8 +63,11 @@ export function collectWhenIdle(): { stop(): void } {
     const now = performance.eventLoopUtilization();
     const busy = performance.eventLoopUtilization(now, before).utilization;
     before = now;
-    const { heapUsed, external } = process.memoryUsage();
-    if (!collector.look({ now: performance.now(), busy, memory: heapUsed + external })) return;
+    const { heapUsed, external, rss } = process.memoryUsage();
+    const at = performance.now();
+    const kept = surplus.look({ now: at, idle: busy < IDLE, resident: rss, used: heapUsed + external });
+    if (kept !== undefined) onSurplus?.(kept);
+    if (!collector.look({ now: at, busy, memory: heapUsed + external })) return;
     const run = (collect ??= garbageCollection());
     run();
     second = setTimeout(run, SECOND_PASS).unref();

@@ -31,6 +31,8 @@ export interface Calls {
   reload(): readonly ClusterInfo[];
   /** Copies the database to a file, as of one moment. */
   snapshot(path: string): number;
+  /** Answers once the program is loaded. */
+  ready(): null;
   close(): null;
 }
 
@@ -57,6 +59,8 @@ export type WorkerMessage =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: PlainError }
   | { readonly changed: ClusterChange }
+  /** Bytes that an idle worker keeps without use, and a new one on the same state would not have. */
+  | { readonly surplus: number }
   | { readonly log: { readonly level: "debug" | "info" | "warn" | "error"; message: string; fields: LogFields } };
 
 /** What a watchdog reports, a line of JSON each. */

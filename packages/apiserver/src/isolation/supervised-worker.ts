@@ -11,6 +11,11 @@ const LONGEST = 30_000;
 /** Of a worker that does not get its state folder, since the one of a server before still has it. */
 const TAKEN = 100;
 const OPENING = 60_000;
+/** A worker is replaced to return memory once in so long at most: its clusters' clients connect again. */
+const RENEWAL = 3_600_000;
+/** Milliseconds in which a worker that is replaced ends its connections. */
+const RENEWAL_GRACE = 600;
+const MIB = 1024 * 1024;
 
 export interface SupervisedOptions {
   readonly name: string;
@@ -42,6 +47,9 @@ export class SupervisedWorker {
   /** Why it does not serve now. */
   #problem: string | undefined;
   #refusal: string | undefined;
+  #renewedAt = -Infinity;
+  /** The process that takes over when the one that serves has ended. */
+  #next: WorkerProcess | undefined;
 
   constructor(options: SupervisedOptions) {
     this.#options = options;
@@ -103,6 +111,7 @@ export class SupervisedWorker {
   /** Ends the process within `grace` milliseconds. */
   async close(grace: number): Promise<void> {
     this.#closing = true;
+    this.#next?.kill();
     this.#opened.reject(new CausewayError("APISERVER_CLOSED", "the API server is closed", { hint: "Start it again." }));
     const process = this.#process;
     if (!process) return;
@@ -117,27 +126,70 @@ export class SupervisedWorker {
 
   #gone = Promise.withResolvers<void>();
 
+  #fork(): WorkerProcess {
+    const { program, limits, log, name, changed } = this.#options;
+    const process: WorkerProcess = new WorkerProcess({
+      program,
+      limits,
+      log: log.with({ worker: name }),
+      onReport: (report) => this.#hear(report, process),
+      onChange: (change) => {
+        if (!this.#closing) changed(change);
+      },
+      onSurplus: (bytes) => void this.#renew(process, bytes),
+      onExit: (exit) => {
+        if (process === this.#next) this.#next = undefined;
+        else if (process === this.#process) this.#ended(exit);
+      },
+    });
+    return process;
+  }
+
   #start(): void {
-    const { program, limits, log, name, options, opened, changed } = this.#options;
+    try {
+      this.#open(this.#fork());
+    } catch (error) {
+      // Without descriptors or memory for it, no process starts: that is tried again, as after an end.
+      this.#ended({ code: null, signal: null, lastWords: messageOf(error) });
+    }
+  }
+
+  /** Replaces an idle process that keeps memory without use by a new one, which is loaded before the old one ends. */
+  async #renew(process: WorkerProcess, bytes: number): Promise<void> {
+    const { clock, log, name } = this.#options;
+    const isDue = (): boolean => !this.#closing && this.#isOpen && process === this.#process;
+    if (!isDue() || clock.now() - this.#renewedAt < RENEWAL) return;
+    this.#renewedAt = clock.now();
+    try {
+      const next = this.#fork();
+      this.#next = next;
+      await next.call("ready");
+      if (!isDue()) return next.kill();
+      log.info("a worker process is replaced, to return memory that it does not use", {
+        worker: name,
+        pid: process.pid,
+        unusedMiB: Math.round(bytes / MIB),
+      });
+      // What is called from now on waits for the new process.
+      this.#opened = Promise.withResolvers();
+      this.#opened.promise.catch(() => {});
+      this.#isOpen = false;
+      await Promise.race([process.call("close").catch(() => null), clock.sleep(RENEWAL_GRACE)]);
+      process.kill();
+    } catch (error) {
+      this.#next?.kill();
+      log.warn("a worker process keeps memory that it does not use, and could not be replaced", {
+        worker: name,
+        error,
+      });
+    }
+  }
+
+  #open(process: WorkerProcess): void {
+    const { options, opened } = this.#options;
     this.#diagnostician = new Diagnostician();
     this.#warnAt = 1;
     this.#gone = Promise.withResolvers();
-    let process: WorkerProcess;
-    try {
-      process = new WorkerProcess({
-        program,
-        limits,
-        log: log.with({ worker: name }),
-        onReport: (report) => this.#hear(report, process),
-        onChange: (change) => {
-          if (!this.#closing) changed(change);
-        },
-        onExit: (exit) => this.#ended(exit),
-      });
-    } catch (error) {
-      // Without descriptors or memory for it, no process starts: that is tried again, as after an end.
-      return this.#ended({ code: null, signal: null, lastWords: messageOf(error) });
-    }
     this.#process = process;
     process.call("open", options()).then(
       (clusters) => {
@@ -211,6 +263,11 @@ export class SupervisedWorker {
     this.#process = undefined;
     this.#gone.resolve();
     if (this.#closing) return;
+    const next = this.#next;
+    this.#next = undefined;
+    if (next && !this.#isOpen) return this.#open(next);
+    // It ended by itself before the new one was loaded.
+    next?.kill();
     if (this.#isOpen) this.#opened = Promise.withResolvers();
     this.#opened.promise.catch(() => {});
     this.#isOpen = false;

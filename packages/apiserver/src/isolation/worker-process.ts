@@ -21,6 +21,7 @@ export interface WorkerProcessOptions {
   readonly log: Log;
   readonly onReport: (report: Report) => void;
   readonly onChange: (change: ClusterChange) => void;
+  readonly onSurplus: (bytes: number) => void;
   readonly onExit: (exit: Exit) => void;
 }
 
@@ -37,7 +38,7 @@ export class WorkerProcess {
   #calls = 0;
   #ended = false;
 
-  constructor({ program, limits, log, onReport, onChange, onExit }: WorkerProcessOptions) {
+  constructor({ program, limits, log, onReport, onChange, onSurplus, onExit }: WorkerProcessOptions) {
     this.#log = log;
     this.#child = fork(program, [], {
       execArgv: [`--max-old-space-size=${limits.heap}`, "--max-semi-space-size=4"],
@@ -55,6 +56,7 @@ export class WorkerProcess {
     reports.on("error", () => {});
     this.#child.on("message", (message: WorkerMessage) => {
       if ("changed" in message) onChange(message.changed);
+      else if ("surplus" in message) onSurplus(message.surplus);
       else this.#hear(message);
     });
     const end = (code: number | null, signal: string | null): void => {
@@ -94,7 +96,7 @@ export class WorkerProcess {
     this.#child.kill("SIGKILL");
   }
 
-  #hear(message: Exclude<WorkerMessage, { changed: unknown }>): void {
+  #hear(message: Exclude<WorkerMessage, { changed: unknown } | { surplus: unknown }>): void {
     if ("log" in message) {
       const { level, message: text, fields } = message.log;
       return this.#log[level](text, fields);

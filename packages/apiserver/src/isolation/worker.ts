@@ -100,6 +100,7 @@ class Worker {
       return this.#opened.infos;
     },
     snapshot: (path) => this.#opened.snapshot(path),
+    ready: () => null,
     close: async () => {
       await this.#state?.close();
       return null;
@@ -122,7 +123,7 @@ class Worker {
     });
     // The watchdog keeps the priority that the process began with.
     lowerPriority(threads, nice);
-    collectWhenIdle();
+    collectWhenIdle((surplus) => this.#send({ surplus }));
     const state: ServerState = new ServerState({
       ...options,
       clock: systemClock,

@@ -1,0 +1,98 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog, VirtualClock, type Log } from "@causeway/foundation";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { SupervisedWorker } from "./supervised-worker.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** A worker that notes what it is called, and reports a surplus when it has opened its state and each time it is asked for a snapshot. */
+const PROGRAM = `
+import { appendFileSync } from "node:fs";
+const file = process.env.RENEWAL_TEST_FILE;
+process.on("disconnect", () => process.exit());
+process.on("message", ({ id, call }) => {
+  appendFileSync(file, process.pid + " " + call + "\\n");
+  if (call === "ready" && process.env.RENEWAL_TEST_FAILS) process.exit(3);
+  process.send({ id, result: call === "open" ? [] : null });
+  if (call === "open" || call === "snapshot") setTimeout(() => process.send({ surplus: 150 * 1024 * 1024 }), 50);
+});
+`;
+
+const folder = mkdtempSync(join(tmpdir(), "renewal-"));
+const notes = join(folder, "notes");
+afterEach(() => rmSync(notes, { force: true }));
+
+function supervised(failed: () => void, log: Log = silentLog) {
+  const program = join(folder, "worker.mjs");
+  writeFileSync(program, PROGRAM);
+  const clock = new VirtualClock();
+  const worker = new SupervisedWorker({
+    name: "1",
+    program,
+    limits: { stuckAfter: 10_000, heap: 64, resident: 512 },
+    clock,
+    log,
+    options: () => ({
+      dir: folder,
+      host: "127.0.0.1",
+      limits: { stuckAfter: 1, heap: 1, resident: 1 },
+      parked: {},
+      removed: [],
+    }),
+    opened: () => {},
+    changed: () => {},
+    refused: () => {},
+    failed,
+  });
+  onTestFinished(async () => {
+    const closed = worker.close(100);
+    await vi.waitFor(async () => {
+      await clock.advance(1_000);
+      await Promise.race([closed, Promise.reject(new Error("not yet"))]);
+    });
+    vi.unstubAllEnvs();
+  });
+  return { worker, clock };
+}
+
+const calls = (): string[] => readFileSync(notes, "utf8").trim().split("\n");
+
+test("a worker that keeps memory without use is replaced by one that was loaded before, once an hour at most", async () => {
+  vi.stubEnv("RENEWAL_TEST_FILE", notes);
+  const failed = vi.fn();
+  const { worker, clock } = supervised(failed);
+  await worker.opened();
+  const first = worker.pid;
+  await vi.waitFor(() => expect(worker.pid).not.toBe(first), { timeout: 20_000 });
+  await worker.opened();
+  const second = worker.pid;
+  expect(calls()).toEqual([`${first} open`, `${second} ready`, `${first} close`, `${second} open`]);
+  // The second one reported a surplus, too: it stays for the rest of the hour.
+  await worker.call("snapshot", "x");
+  expect(worker.pid).toBe(second);
+  await clock.advance(3_600_000);
+  await worker.call("snapshot", "x");
+  await vi.waitFor(() => expect(worker.pid).not.toBe(second), { timeout: 20_000 });
+  await worker.opened();
+  expect(failed).not.toHaveBeenCalled();
+  expect(worker.restarts).toBe(0);
+});
+
+test("a worker goes on where the new process does not start, and the log says so", async () => {
+  vi.stubEnv("RENEWAL_TEST_FILE", notes);
+  vi.stubEnv("RENEWAL_TEST_FAILS", "yes");
+  const warn = vi.fn();
+  const { worker } = supervised(() => {}, { ...silentLog, with: () => silentLog, warn });
+  await worker.opened();
+  const first = worker.pid;
+  await vi.waitFor(
+    () => expect(warn).toHaveBeenCalledWith(expect.stringContaining("could not be replaced"), expect.anything()),
+    {
+      timeout: 20_000,
+    },
+  );
+  expect(worker.pid).toBe(first);
+  expect(await worker.call("snapshot", "x")).toBeNull();
+});

@@ -1,0 +1,38 @@
+/** What a look at an idle process found, in bytes. */
+export interface MemoryLook {
+  /** Milliseconds. */
+  readonly now: number;
+  readonly idle: boolean;
+  /** Memory of the process as the system counts it. */
+  readonly resident: number;
+  /** What JavaScript objects and their buffers take. */
+  readonly used: number;
+}
+
+const MIB = 1024 * 1024;
+/** Idle for so long, so that garbage was collected, and what V8 returns is returned: milliseconds. */
+const SETTLED = 20_000;
+/** A surplus is worth a new process from this part of the memory on, and from so many bytes. */
+const PART = 0.35;
+const LEAST = 64 * MIB;
+
+/**
+ * Decides when a process has memory that it neither uses nor returns: pieces that were freed between others, after a busy time. A new process on the
+ * same state would not have it. What one needs beside its objects (program, caches, threads) is the least that it had while it was idle.
+ */
+export class Surplus {
+  #idleSince: number | undefined;
+  #overhead = Infinity;
+
+  /** The surplus in bytes, when it is worth a new process; otherwise undefined. */
+  look({ now, idle, resident, used }: MemoryLook): number | undefined {
+    if (!idle) this.#idleSince = undefined;
+    else this.#idleSince ??= now;
+    if (this.#idleSince === undefined) return undefined;
+    const overhead = resident - used;
+    this.#overhead = Math.min(this.#overhead, overhead);
+    if (now - this.#idleSince < SETTLED) return undefined;
+    const surplus = overhead - this.#overhead;
+    return surplus >= Math.max(LEAST, PART * resident) ? surplus : undefined;
+  }
+}
