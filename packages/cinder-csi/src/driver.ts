@@ -52,6 +52,7 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
       };
     }),
   );
+  warmUp(connected);
   const observed = options.metrics && callMetrics(options.metrics);
   let server: CsiServer | undefined;
   const close = async () => {
@@ -84,7 +85,6 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
     await close();
     throw error;
   }
-  warmUp(connected);
   return { close };
 }
 
@@ -141,7 +141,7 @@ function connect(
 }
 
 /**
- * Authenticates and lists while the sidecars start: both are needed by their first calls, which then do not wait for the cloud. What fails here
+ * Authenticates and lists while the server and the sidecars start: both are needed by their first calls, which then do not wait for the cloud. What fails here
  * fails again, with its error, in the call that needs it.
  */
 function warmUp(connected: readonly Connected[]): void {

@@ -1,6 +1,7 @@
 import { CausewayError, type Clock } from "@causeway/foundation";
 import type { Volume } from "@causeway/openstack";
 import type { Clouds, StorageCloud } from "../clouds.ts";
+import { listAfter } from "./plan-list.ts";
 import { pageOf } from "./snapshots.ts";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -13,20 +14,16 @@ export function parseToken(text: string): { readonly after: string; readonly clo
   return { after, cloud: at < 0 ? "" : text.slice(at + 1) };
 }
 
-/** Milliseconds: csi-attacher requests all volumes once a minute, and compares where they are attached. */
-const FRESH = 50_000;
-
-/**
- * The volumes of a cloud, as they were a minute ago at most where one of them is attached: a detachment by hand is to be seen.
- */
+/** The volumes of a cloud, listed again where a change by hand may have been missed. */
 async function current({ volumes }: StorageCloud, clock: Clock, signal: AbortSignal): Promise<readonly Volume[]> {
   await volumes.start(signal);
-  const isAttached = volumes.list().some(({ attachments }) => attachments.length > 0);
-  if (isAttached && clock.now() - volumes.listedAt >= FRESH) await volumes.refresh(signal, "changes");
+  if (clock.now() - volumes.listedAt >= listAfter(volumes.list(), clock.now())) {
+    await volumes.refresh(signal, "changes");
+  }
   return volumes.list();
 }
 
-/** One page of the volumes of all clouds, from the informers: one list a minute at most, and none while no volume is attached. */
+/** One page of the volumes of all clouds, from the informers: one list a minute at most, and fewer the longer nothing has changed. */
 export async function listVolumes(
   clouds: Clouds,
   query: { readonly token: string; readonly most: number; readonly signal: AbortSignal; readonly clock: Clock },
