@@ -15,15 +15,7 @@ export async function perform(
   const { client } = context.informers;
   switch (step.type) {
     case "create-attachment":
-      try {
-        await client.create(VolumeAttachment, step.attachment, { fieldManager, signal });
-      } catch (error) {
-        // The name follows from volume and node: an earlier attempt made it, or it is being deleted.
-        if (!isAlreadyExists(error)) throw error;
-        const found = await client.find(VolumeAttachment, keyOf(step.attachment), { signal });
-        if (found) context.informers.for(VolumeAttachment).observe(found);
-      }
-      return;
+      return attach(context, step, signal);
     case "delete-attachment":
       // The kubelet was to learn that the volume goes; it may have begun to use it before, and a silent watch does not show that.
       if (node && step.unlessUsed !== undefined) {
@@ -51,4 +43,33 @@ export async function perform(
       return;
     }
   }
+}
+
+async function attach(
+  context: Context,
+  { attachment, isExclusive }: Extract<Step, { readonly type: "create-attachment" }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client } = context.informers;
+  if (isExclusive && (await isElsewhere(context, attachment, signal))) return;
+  try {
+    await client.create(VolumeAttachment, attachment, { fieldManager, signal });
+  } catch (error) {
+    // The name follows from volume and node: an earlier attempt made it, or it is being deleted.
+    if (!isAlreadyExists(error)) throw error;
+    const found = await client.find(VolumeAttachment, keyOf(attachment), { signal });
+    if (found) context.informers.for(VolumeAttachment).observe(found);
+  }
+}
+
+/** Whether the volume is attached to another node: a silent watch does not show what another leader attached. The next plan sees what was found. */
+async function isElsewhere({ informers }: Context, { spec }: VolumeAttachment, signal: AbortSignal): Promise<boolean> {
+  const { items } = await informers.client.list(VolumeAttachment, { signal });
+  const others = items.filter(
+    (each) =>
+      each.spec.source.persistentVolumeName === spec.source.persistentVolumeName &&
+      each.spec.nodeName !== spec.nodeName,
+  );
+  for (const each of others) informers.for(VolumeAttachment).observe(each);
+  return others.length > 0;
 }

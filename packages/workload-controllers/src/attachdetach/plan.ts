@@ -43,7 +43,10 @@ export function plan(observed: Observed, now: number): Plan<Step, readonly PodEv
       ...[...detached].map((each) => detachment(observed, each)),
       ...missing
         .filter((need) => !blocked.includes(need))
-        .map(({ volume }): Step => ({ type: "create-attachment", attachment: attachmentOf(volume, observed.name) })),
+        .map(({ volume }): Step => {
+          const attachment = attachmentOf(volume, observed.name);
+          return { type: "create-attachment", attachment, isExclusive: !isShared(volume) };
+        }),
     ],
     status: [...blocked.flatMap(multiAttach), ...needs.flatMap((need) => failures(need, own))],
     ...(later.length === 0 ? {} : { wait: { for: "a node to unmount its volumes", until: Math.min(...later) } }),

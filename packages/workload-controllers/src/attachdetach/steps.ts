@@ -4,7 +4,12 @@ import type { VolumeAttachment } from "../objects/storage.ts";
 
 /** What is done for the volumes of one node. */
 export type Step =
-  | { readonly type: "create-attachment"; readonly attachment: VolumeAttachment }
+  | {
+      readonly type: "create-attachment";
+      readonly attachment: VolumeAttachment;
+      /** The step is left out if the server has an attachment of the volume to another node, whatever the cache shows. */
+      readonly isExclusive: boolean;
+    }
   | {
       readonly type: "delete-attachment";
       readonly target: Target;
