@@ -1,10 +1,10 @@
 import type { WantedCondition } from "@causeway/kubernetes";
-import type { Port, Volume } from "@causeway/openstack";
+import type { Port, Server, Volume } from "@causeway/openstack";
 import { serverOwnerKey } from "../resources/naming.ts";
 import type { MachineContext } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
 import { markOf, portMarks } from "./ports.ts";
-import { isGone, ownVolumes, recordedServerId } from "./server.ts";
+import { isGone, isProven, ownVolumes, recordedServerId } from "./server.ts";
 import { claimName } from "./floating-ip.ts";
 import { trunkDeletions } from "./trunks.ts";
 import type { Outcome } from "./outcome.ts";
@@ -33,16 +33,31 @@ export function planMachineDeletion(context: MachineContext, now: number): Outco
   if (left.length > 0) return outcome(left, "Deleting the volumes");
   if (volumes.length > 0) return waitFor(`volume ${volumes[0]?.name} to go; it is ${volumes[0]?.status}`, now + 5_000);
   const claim: MachineStep[] = context.claim ? [{ do: "delete-claim", reason, name: claimName(context.object) }] : [];
-  return outcome([...claim, { do: "remove-finalizer", reason }], "Deleted");
+  const done = outcome([...claim, { do: "remove-finalizer", reason }], "Deleted");
+  const kept = keptServer(context);
+  if (!kept) return done;
+  const message = `Server ${kept.name} (${kept.id}) is kept: it was recorded for this machine, which did not create it`;
+  return { ...done, events: [{ type: "Warning", reason: "ServerKept", message }] };
 }
 
-function ownServers(context: MachineContext) {
+/** Servers with our mark, and the recorded one if it has the machine's name or other proof: an ID alone can be of any server. */
+function ownServers(context: MachineContext): Server[] {
   const recorded = recordedServerId(context);
-  return context.cloud.servers.filter(
-    (s) =>
-      !isGone(s) &&
-      (s.id === recorded || (s.name === context.name && s.metadata[serverOwnerKey] === context.ownerMark)),
-  );
+  return context.cloud.servers.filter((s) => {
+    if (isGone(s)) return false;
+    if (s.id === recorded) return s.name === context.name || isProven(context, s) || marked(context, s);
+    return s.name === context.name && marked(context, s);
+  });
+}
+
+function marked({ ownerMark }: MachineContext, server: Server): boolean {
+  return server.metadata[serverOwnerKey] === ownerMark;
+}
+
+/** The recorded server, where it is not this machine's. */
+function keptServer(context: MachineContext): Server | undefined {
+  const recorded = recordedServerId(context);
+  return context.cloud.servers.find((s) => s.id === recorded && !isGone(s));
 }
 
 /**

@@ -2,7 +2,7 @@ import type { OpenStackMachineStatus, ResolvedMachine } from "@causeway/api";
 import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
 import type { Port, Server } from "@causeway/openstack";
 import { summarise } from "../resources/findings.ts";
-import { clusterResourceName, machineFinalizer, serverOwner } from "../resources/naming.ts";
+import { adoptAnnotation, clusterResourceName, machineFinalizer, serverOwner } from "../resources/naming.ts";
 import type { Hold } from "../identity/state.ts";
 import { wrongCloud } from "../openstackcluster/identity.ts";
 import { planBuild } from "./build.ts";
@@ -15,7 +15,7 @@ import { waiting, type Outcome } from "./outcome.ts";
 import { planAddress } from "./floating-ip.ts";
 import { planPortUpdates } from "./port-updates.ts";
 import { resolveSpec } from "./resolve.ts";
-import { findServer, machineAddresses, providerId, recordedServerId } from "./server.ts";
+import { findServer, isProven, machineAddresses, providerId, recordedServerId } from "./server.ts";
 
 export type MachinePlan = Plan<MachineStep, OpenStackMachineStatus>;
 
@@ -124,14 +124,16 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
     ...(before ? {} : resolvedOf(context)),
   };
   const address = planAddress(context, server, ports);
+  const claim = planFinalizer(context, server);
   const base = {
     status,
-    events: ignoredChanges(context, server),
-    steps: [...planPortUpdates(context, ports), ...address.steps],
+    events: [...ignoredChanges(context, server), ...claim.events],
+    steps: [...claim.steps, ...planPortUpdates(context, ports), ...address.steps],
     more: address.more,
   };
   const state = stateOf(server, now);
-  if (server.status !== "ACTIVE") return { ...base, ...state };
+  const events = [...base.events, ...(state.events ?? [])];
+  if (server.status !== "ACTIVE") return { ...base, ...state, events };
   const id = providerId(context, server);
   const record: MachineStep[] =
     context.recordsProviderId && context.object.spec.providerID === undefined
@@ -140,9 +142,23 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
   return {
     ...base,
     ...state,
+    events,
     steps: [...base.steps, ...record],
     status: { ...status, addresses: machineAddresses(server), initialization: { provisioned: true } },
   };
+}
+
+/**
+ * An object can arrive with its server: restored from a backup, moved or written by a user. The finalizer is added when the server is proven to be
+ * this machine's; without proof the object goes without its server.
+ */
+function planFinalizer(context: MachineContext, server: Server): { steps: MachineStep[]; events: PlannedEvent[] } {
+  const { object, finalizer, owner } = context;
+  if (object.metadata.finalizers?.includes(finalizer)) return { steps: [], events: [] };
+  if (isProven(context, server)) return { steps: [{ do: "add-finalizer", reason: "InstanceNotReady" }], events: [] };
+  if (!owner) return { steps: [], events: [] };
+  const message = `Server ${server.id} is recorded for this machine, which did not create it: the server remains when the machine is deleted. Set the annotation ${adoptAnnotation} to "true" to have it deleted with the machine`;
+  return { steps: [], events: [{ type: "Warning", reason: "ServerNotOwned", message }] };
 }
 
 /** The server's ports; one that we made for it counts before Nova has written so. */

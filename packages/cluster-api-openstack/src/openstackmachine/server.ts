@@ -1,8 +1,9 @@
 import type { OpenStackMachineSpec, ResolvedMachine } from "@causeway/api";
 import type { BlockDeviceMapping, Server, ServerCreate, Volume, VolumeCreate } from "@causeway/openstack";
-import { serverOwnerKey, volumeName } from "../resources/naming.ts";
+import { adoptAnnotation, serverOwnerKey, volumeName } from "../resources/naming.ts";
 import { chosen, type Found } from "../resources/ownership.ts";
 import type { MachineContext } from "./model.ts";
+import { markOf, portMarks } from "./ports.ts";
 
 /** Nova's states in which a server is not there any more. */
 export function isGone(server: Server): boolean {
@@ -25,6 +26,21 @@ export function findServer(context: MachineContext): Found<Server> {
   const servers = context.cloud.servers.filter((s) => !isGone(s));
   if (recorded !== undefined) return chosen(servers.filter((s) => s.id === recorded));
   return chosen(servers.filter((s) => s.name === context.name && s.metadata[serverOwnerKey] === context.ownerMark));
+}
+
+/**
+ * Proof that a server was created for this machine, whatever is recorded: our metadata, a port with the machine's name and description (which
+ * upstream's provider writes, too), or the user's annotation.
+ */
+export function isProven(context: MachineContext, server: Server): boolean {
+  const { object, cloud, ownerMark } = context;
+  if (object.metadata.annotations?.[adoptAnnotation] === "true") return true;
+  if (server.name !== context.name) return false;
+  if (server.metadata[serverOwnerKey] === ownerMark) return true;
+  const marks = portMarks(object, context);
+  return cloud.ports.some(
+    (p) => p.device_id === server.id && p.project_id === cloud.projectId && marks.includes(markOf(p)),
+  );
 }
 
 type Device = Pick<NonNullable<OpenStackMachineSpec["rootVolume"]>, "sizeGiB" | "type" | "availabilityZone">;
