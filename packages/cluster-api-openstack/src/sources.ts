@@ -22,6 +22,7 @@ import type { MachineSources } from "./openstackmachine/gather.ts";
 import type { ServerSources } from "./openstackserver/gather.ts";
 import { Holds } from "./reactions/holds.ts";
 import { Interests } from "./reactions/interests.ts";
+import { Looks } from "./reactions/looks.ts";
 
 export interface SourcesOptions {
   /** Of the management cluster; run by the caller. */
@@ -146,7 +147,7 @@ export function openSources(options: SourcesOptions): Sources {
     namespaces,
   ];
   return {
-    cluster: { ...shared, machines: openStackMachines, interests: clusterInterests },
+    cluster: { ...shared, machines: openStackMachines, interests: clusterInterests, looks: new Looks() },
     server: { ...shared, interests: serverInterests, images, looks: new WeakMap() },
     machine: { ...shared, interests: machineInterests, images, looks: new WeakMap() },
     pool: { ...shared, pools, interests: poolInterests },

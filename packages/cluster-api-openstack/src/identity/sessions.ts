@@ -1,9 +1,12 @@
+import type { IdentityReference } from "@causeway/api";
 import { CausewayError, messageOf, type Clock } from "@causeway/foundation";
+import type { ObjectKey, Secret } from "@causeway/kubernetes";
 import {
   cloudIdentity,
   isUnauthorized,
   type AvailabilityZone,
   type Cloud,
+  type CloudConfig,
   type CloudInformer,
   type CloudPool,
   type CloudWatch,
@@ -52,6 +55,8 @@ const zonesLast = 10 * 60_000;
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #open = new Map<Cloud, Session>();
+  /** By Secret as the informer holds it, which is another object after a change, and by entry: a reconcile does not parse it again. */
+  readonly #configs = new WeakMap<Secret, Map<string, CloudConfig>>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -64,9 +69,9 @@ export class Sessions {
     signal: AbortSignal,
   ): Promise<SessionResult> {
     try {
-      const { objects, clouds, ca } = this.#options;
+      const { objects, clouds } = this.#options;
       const key = secretKeyOf(place, objects);
-      const client = clouds.get(readIdentity(objects.secret(key), place.reference, { ...key, ca }));
+      const client = clouds.get(this.#configOf(place.reference, key));
       const session = await this.#patiently(async (limited) => {
         const opened = await this.#session(client, limited);
         await Promise.all(needed(client.watch).map((informer) => informer.start(limited)));
@@ -77,6 +82,17 @@ export class Sessions {
       signal.throwIfAborted();
       return { ok: false, ...explain(error) };
     }
+  }
+
+  #configOf(reference: IdentityReference, key: ObjectKey): CloudConfig {
+    const { objects, ca } = this.#options;
+    const secret = objects.secret(key);
+    const entry = JSON.stringify([reference.cloudName, reference.region]);
+    const known = secret && this.#configs.get(secret)?.get(entry);
+    if (known) return known;
+    const config = readIdentity(secret, reference, { ...key, ca });
+    if (secret) this.#configs.set(secret, new Map([...(this.#configs.get(secret) ?? []), [entry, config]]));
+    return config;
   }
 
   async #session({ cloud, watch }: { cloud: Cloud; watch: CloudWatch }, signal: AbortSignal): Promise<Session> {

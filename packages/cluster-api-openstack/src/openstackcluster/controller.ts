@@ -19,9 +19,6 @@ import type { ClusterStep } from "./steps.ts";
 import { planCluster, type ClusterPlan } from "./plan.ts";
 import { fieldManager, performClusterStep } from "./perform.ts";
 
-/** For how many milliseconds such a list is read often. */
-const lookFor = 5_000;
-
 export interface ClusterControllerOptions {
   readonly informers: Informers;
   readonly sources: ClusterSources;
@@ -38,9 +35,7 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
   const road: Road<ClusterGathered, ClusterStep, OpenStackClusterStatus> = {
     gather: (key, signal) => gatherCluster(sources, key, signal),
     plan(observed, now) {
-      const plan = planCluster(observed, now);
-      hurryFor(observed, plan, now);
-      return plan;
+      return lookedFor(sources, observed, { plan: planCluster(observed, now), now });
     },
     perform: (step, observed, signal) =>
       performClusterStep(
@@ -106,9 +101,20 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
   );
 }
 
-/** Changes that are due soon, in types whose informers cannot know of them. */
-function hurryFor({ session }: ClusterGathered, { look = [] }: ClusterPlan, now: number): void {
-  for (const list of look) session?.watch[list].hurry(now + lookFor);
+/** Changes that are due soon, in types whose informers cannot know of them: the plan waits until such a list is to be read again. */
+function lookedFor(
+  { looks }: ClusterSources,
+  { object, session }: ClusterGathered,
+  { plan, now }: { readonly plan: ClusterPlan; readonly now: number },
+): ClusterPlan {
+  const { look = [], wait } = plan;
+  if (!session || look.length === 0 || plan.steps.length > 0 || !wait) {
+    looks.forget(object.metadata.uid ?? "");
+    return plan;
+  }
+  const lists = [...new Set(look)].map((name) => session.watch[name]);
+  const again = looks.await({ key: object.metadata.uid ?? "", what: wait.for, lists }, now);
+  return { ...plan, wait: { ...wait, until: Math.min(again, wait.until ?? again) } };
 }
 
 export function infrastructureOf(cluster: Cluster): ObjectKey[] {

@@ -12,6 +12,7 @@ import type { CloudWatch, Member } from "@causeway/openstack";
 import type { Session, Sessions } from "../identity/sessions.ts";
 import type { Holds } from "../reactions/holds.ts";
 import type { Interests } from "../reactions/interests.ts";
+import type { Looks } from "../reactions/looks.ts";
 import {
   bastionName,
   clusterResourceName,
@@ -37,6 +38,7 @@ export interface ClusterSources {
   readonly sessions: Sessions;
   readonly interests: Interests;
   readonly holds: Holds;
+  readonly looks: Looks;
 }
 
 /** What was read, and with which session the steps are to be made. */

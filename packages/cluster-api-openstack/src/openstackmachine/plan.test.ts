@@ -1,82 +1,12 @@
-import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
+import type { OpenStackMachine } from "@causeway/api";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { cloudIdentityAnnotation, machineFinalizer } from "../resources/naming.ts";
-import { ModelCloud } from "../testing/model-cloud.ts";
+import { cloudIdentityAnnotation } from "../resources/naming.ts";
+import type { ModelCloud } from "../testing/model-cloud.ts";
 import { port, server } from "../foresee/resources.ts";
-import { demoSpec, now, openStackCluster, openStackMachine } from "../testing/objects.ts";
+import { apply, deleting, plan, ready, settle, world, type World } from "../testing/machine-world.ts";
+import { demoSpec, now, openStackCluster } from "../testing/objects.ts";
 import type { MachineObserved } from "./model.ts";
-import type { MachineStep } from "./steps.ts";
-import { planMachine } from "./plan.ts";
-
-interface World {
-  cloud: ModelCloud;
-  object: OpenStackMachine;
-  infrastructure: OpenStackCluster;
-  extra: Partial<MachineObserved>;
-}
-
-function world(spec: Partial<OpenStackMachine["spec"]> = {}, metadata: object = { finalizers: [] }): World {
-  const cloud = new ModelCloud();
-  const infrastructure = openStackCluster({ ...demoSpec, tags: ["team-a"] });
-  infrastructure.status = {
-    initialization: { provisioned: true },
-    network: { id: "net-1", name: "demo", subnets: [{ id: "sub-1", name: "demo", cidr: "10.6.0.0/24" }] },
-    workerSecurityGroup: { id: "sg-worker", name: "worker" },
-    controlPlaneSecurityGroup: { id: "sg-cp", name: "cp" },
-  };
-  return { cloud, object: openStackMachine(spec, metadata), infrastructure, extra: {} };
-}
-
-function plan(w: World) {
-  return planMachine(
-    {
-      object: w.object,
-      clusterName: "demo",
-      infrastructure: w.infrastructure,
-      owner: { name: "demo-workers-abcde", zone: "nova", bootstrapSecret: "demo-workers-abcde" },
-      paused: false,
-      identity: { ok: true, cloud: w.cloud.forMachine() },
-      ...w.extra,
-    },
-    now,
-  );
-}
-
-function apply(w: World, step: MachineStep): void {
-  w.cloud.applyMachine(step);
-  const { object } = w;
-  if (step.do === "add-finalizer")
-    w.object = { ...object, metadata: { ...object.metadata, finalizers: [machineFinalizer] } };
-  if (step.do === "remove-finalizer") w.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
-  if (step.do === "record-provider-id") w.object = { ...object, spec: { ...object.spec, providerID: step.providerId } };
-}
-
-function settle(w: World) {
-  for (let round = 0; round < 20; round++) {
-    const planned = plan(w);
-    if (planned.steps.length === 0) {
-      w.object = { ...w.object, status: planned.status };
-      return planned;
-    }
-    for (const step of planned.steps) apply(w, step);
-  }
-  throw new Error("the plan does not come to rest");
-}
-
-function ready(status: OpenStackMachine["status"]) {
-  const condition = status?.conditions?.find((c) => c.type === "InstanceReady");
-  return `${condition?.status} ${condition?.reason}`;
-}
-
-function deleting(w: World): void {
-  w.object = { ...w.object, metadata: { ...w.object.metadata, deletionTimestamp: "2026-11-21T00:00:00Z" } };
-}
-
-/** Nova has written the server into its ports. */
-function attach(w: World): void {
-  w.cloud.ports = w.cloud.ports.map((p) => ({ ...p, device_id: w.cloud.servers[0]?.id ?? "" }));
-}
 
 describe("planMachine", () => {
   it("makes a port on the cluster's network with the role's group, then the server", () => {
@@ -223,83 +153,6 @@ describe("planMachine", () => {
       }),
       { numRuns: 100 },
     );
-  });
-
-  describe("an object that arrives with spec.providerID and without a finalizer", () => {
-    /** A machine whose server runs, as a backup without finalizers brings it back. */
-    function restored(change: (w: World) => void = () => undefined): World {
-      const w = world();
-      settle(w);
-      const { status: _lost, ...object } = w.object;
-      w.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
-      change(w);
-      return w;
-    }
-    const unmarked = (w: World) => {
-      w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, metadata: {} }));
-    };
-    /** The server of a user, whose ID was written into the machine. */
-    const foreign = (w: World) => {
-      w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, name: "pet", metadata: {} }));
-      w.cloud.ports = w.cloud.ports.map((p) => ({ ...p, name: "pet", description: "", tags: ["team-a"] }));
-    };
-    const annotated = (w: World) => {
-      foreign(w);
-      const annotations = { "causeway.dev/adopt-resources": "true" };
-      w.object = { ...w.object, metadata: { ...w.object.metadata, annotations } };
-    };
-    const marks = (w: World) => (w.cloud.ports = w.cloud.ports.map((p) => ({ ...p, device_id: "srv-of-another" })));
-
-    it.each<[string, (w: World) => void]>([
-      ["our metadata", () => undefined],
-      ["upstream's port", (w) => (unmarked(w), attach(w))],
-      ["the user's annotation", annotated],
-    ])("gets the finalizer with proof by %s, creates nothing, and takes its server along", (_name, change) => {
-      const w = restored(change);
-      const before = w.cloud.inventory;
-      expect(plan(w).steps).toEqual([{ do: "add-finalizer", reason: "InstanceNotReady" }]);
-      settle(w);
-      expect(w.cloud.inventory).toEqual(before);
-      deleting(w);
-      settle(w);
-      expect(w.cloud.servers).toEqual([]);
-      expect(w.object.metadata.finalizers).toEqual([]);
-    });
-
-    it.each<[string, (w: World) => void]>([
-      ["of a user", foreign],
-      ["of its name without any mark", (w) => (unmarked(w), marks(w))],
-    ])("gets no finalizer for a server %s, and an event says that the server remains", (_name, change) => {
-      const w = restored(change);
-      expect(plan(w).steps).toEqual([]);
-      expect(plan(w).events?.map((e) => e.reason)).toContain("ServerNotOwned");
-      deleting(w);
-      expect(plan(w).steps).toEqual([]);
-      expect(w.cloud.servers).toHaveLength(1);
-    });
-
-    it("says nothing about the owner of a server before its Machine is there, as in the middle of a move", () => {
-      const w = restored(foreign);
-      w.extra = { owner: undefined };
-      expect(plan(w)).toMatchObject({ steps: [], events: [] });
-    });
-
-    it("keeps a user's server whose ID was recorded later, and says so", () => {
-      const w = world();
-      settle(w);
-      const pet = server("pet-1", { name: "pet" });
-      w.cloud.servers = [...w.cloud.servers, pet];
-      w.object = { ...w.object, spec: { ...w.object.spec, providerID: "openstack:///pet-1" } };
-      deleting(w);
-      const events: unknown[] = [];
-      for (let round = 0; round < 9; round++) {
-        const { steps, events: said = [] } = plan(w);
-        events.push(...said.map((e) => e.reason));
-        for (const step of steps) apply(w, step);
-      }
-      expect(w.cloud.inventory).toEqual(["servers pet"]);
-      expect(events).toEqual(["ServerKept"]);
-    });
   });
 
   const problems: [string, Partial<OpenStackMachine["spec"]>, RegExp][] = [

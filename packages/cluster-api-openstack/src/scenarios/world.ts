@@ -18,7 +18,7 @@ import {
   type KubeObject,
   type KubernetesClient,
 } from "@causeway/kubernetes";
-import { createCloudPool } from "@causeway/openstack";
+import { createCloudPool, type WatchIntervals } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { afterAll, beforeAll } from "vitest";
 import { createOpenStackInfrastructure } from "../infrastructure.ts";
@@ -53,11 +53,11 @@ export function openInfrastructure() {
     await Promise.all([api.close(), simulator.close()]);
   });
 
-  /** The controllers as one process would run them. `kill` ends them wherever they are. */
-  function start() {
+  /** The controllers as one process would run them, with pauses between polls that suit a test. `kill` ends them wherever they are. */
+  function start(intervals: WatchIntervals = { fast: 20, fastest: 20 }) {
     const stop = new AbortController();
     const informers = createInformers(client, { log: silentLog });
-    const clouds = createCloudPool({ intervals: { fast: 20, fastest: 20 } });
+    const clouds = createCloudPool({ intervals });
     const events = createEventRecorder(client, { component: "test" });
     const infrastructure = createOpenStackInfrastructure({
       informers,

@@ -1,0 +1,62 @@
+import { systemClock } from "@causeway/foundation";
+import type { Secret } from "@causeway/kubernetes";
+import type { CloudConfig, CloudPool } from "@causeway/openstack";
+import { describe, expect, it } from "vitest";
+import { Sessions } from "./sessions.ts";
+
+function secretOf(password: string): Secret {
+  const text = `clouds:
+  one:
+    auth: { auth_url: "https://cloud.test/v3", username: u, password: ${password}, project_name: p, user_domain_name: d, project_domain_name: d }
+  two:
+    auth: { auth_url: "https://two.test/v3", username: u, password: ${password}, project_name: p, user_domain_name: d, project_domain_name: d }
+`;
+  const metadata = { name: "cloud", namespace: "default" };
+  return { apiVersion: "v1", kind: "Secret", metadata, data: { "clouds.yaml": Buffer.from(text).toString("base64") } };
+}
+
+/** Sessions on a Secret that can be replaced, and each config that a client was requested for. */
+function world() {
+  const state = { secret: secretOf("first") };
+  const configs: CloudConfig[] = [];
+  const clouds = {
+    get(config: CloudConfig) {
+      configs.push(config);
+      throw new Error("no cloud in this test");
+    },
+  } as unknown as CloudPool;
+  const sessions = new Sessions({
+    clouds,
+    objects: { secret: () => state.secret, clusterIdentity: () => undefined, namespace: () => undefined },
+    clock: systemClock,
+    onOpen: () => {},
+  });
+  const get = (cloudName: string, region?: string) =>
+    sessions.get(
+      { namespace: "default", reference: { name: "cloud", cloudName, ...(region ? { region } : {}) } },
+      () => [],
+      new AbortController().signal,
+    );
+  return { state, configs, get };
+}
+
+describe("Sessions", () => {
+  it("parses a clouds.yaml once for each entry and region, not in each reconcile", async () => {
+    const { configs, get } = world();
+    for (let i = 0; i < 5; i++) await get("one");
+    expect(new Set(configs).size).toBe(1);
+    await get("two");
+    await get("one", "north");
+    await get("one");
+    expect(new Set(configs).size).toBe(3);
+    expect(configs.map(({ region }) => region).at(-2)).toBe("north");
+  });
+
+  it("uses the new credentials as soon as the Secret has them", async () => {
+    const { state, configs, get } = world();
+    await get("one");
+    state.secret = secretOf("second");
+    await get("one");
+    expect(JSON.stringify(configs[1]?.auth)).toContain("second");
+  });
+});
