@@ -91,6 +91,26 @@ describe("the agent", () => {
     await agent.stop();
   });
 
+  test("a list that is the same as the last is not read again, and a machine that ends is launched from it", async () => {
+    const list = [machine("a"), machine("b")];
+    let reads = 0;
+    Object.defineProperty(list, Symbol.iterator, {
+      value: () => {
+        reads++;
+        return Array.prototype.values.call(list) as ArrayIterator<BootedMachine>;
+      },
+    });
+    const agent = play(list);
+    expect(await agent.look(100)).toEqual(["launch a", "launch b"]);
+    expect(reads).toBe(1);
+    const off = [machine("a", { running: false }), machine("b")];
+    agent.cloud.machines = off;
+    await agent.look();
+    agent.cloud.machines = list;
+    expect(await agent.look(3)).toContain("launch a");
+    await agent.stop();
+  });
+
   test("a source that does not answer changes nothing", async () => {
     const agent = play([machine("a")]);
     await agent.look();

@@ -42,6 +42,8 @@ class Machines {
   /** Machines that ended by themselves: how long to wait, and until when. */
   readonly #resting = new Map<string, { readonly pause: number; readonly until: number }>();
   readonly #removing = new Set<Promise<void>>();
+  /** The list that was settled last; undefined: the next is settled, whatever it is. */
+  #settled: readonly BootedMachine[] | undefined;
   #known: ReadonlySet<string> | undefined;
 
   constructor(options: Options, signal: AbortSignal) {
@@ -49,8 +51,10 @@ class Machines {
     this.#signal = signal;
   }
 
-  /** Makes what runs here what the source says. */
+  /** Makes what runs here what the source says. The list of the last time costs nothing, unless a machine has ended since or is to be launched again. */
   settle(machines: readonly BootedMachine[]): void {
+    if (machines === this.#settled && this.#resting.size === 0) return;
+    this.#settled = machines;
     const present = new Map(machines.map((machine) => [machine.id, machine]));
     for (const machine of machines) if (this.#isToStart(machine)) this.#start(machine);
     for (const [id, { stop }] of this.#running) {
@@ -94,6 +98,7 @@ class Machines {
       })
       .finally(() => {
         this.#running.delete(machine.id);
+        this.#settled = undefined;
         if (!stop.signal.aborted) this.#rest(machine.id);
       });
     this.#running.set(machine.id, { stop, ended });

@@ -9,7 +9,7 @@ import { listen, requireLoopback } from "./cloud/listen.ts";
 import { answerError, mountServices, type CloudApp, type Mounted } from "./cloud/mount.ts";
 import { neighbours } from "./cloud/neighbours.ts";
 import { Snapshots } from "./cloud/snapshots.ts";
-import { runningMachines } from "./compute/machines.ts";
+import { machinesOf } from "./compute/machines.ts";
 import { createMetadataService } from "./compute/metadata-service.ts";
 import { createComputeService } from "./compute/service.ts";
 import { dataPathApp } from "./data-path/control.ts";
@@ -88,7 +88,7 @@ async function startOn(kernel: OwnedKernel, host: string, options: SimulatorOpti
       return () => void snapshots.restore(name);
     },
     advance: (milliseconds) => kernel.advance(milliseconds),
-    machines: () => runningMachines(kernel, network),
+    machines: machinesOf(kernel, network),
     dataPath: dataPath && {
       listeners: () => dataPath.listeners(),
       setMembers: (members) => dataPath.table.setMembers(members),

@@ -1,11 +1,22 @@
 import type { RunningMachine } from "../interface.ts";
 import type { Kernel } from "../kernel/interface.ts";
+import type { OwnedKernel } from "../kernel/kernel.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
 import { configDrive } from "./metadata-documents.ts";
 import { computeTables, requestedPorts } from "./model.ts";
 
+/** The machines now: the same list while nothing in the cloud has changed. Who plays machines reads it ten times a second. */
+export function machinesOf(kernel: OwnedKernel, network: NetworkLinks): () => readonly RunningMachine[] {
+  let known: { readonly changes: number; readonly machines: readonly RunningMachine[] } | undefined;
+  return () => {
+    const changes = kernel.changes();
+    if (known?.changes !== changes) known = { changes, machines: runningMachines(kernel, network) };
+    return known.machines;
+  };
+}
+
 /** The servers that have a disk, as their hypervisor sees them: user data and all, without a request. */
-export function runningMachines(kernel: Kernel, network: NetworkLinks): RunningMachine[] {
+function runningMachines(kernel: Kernel, network: NetworkLinks): RunningMachine[] {
   const tables = computeTables(kernel);
   const booted = tables.servers.all().filter((s) => s.vm_state === "active" || s.vm_state === "stopped");
   return booted.map((server) => ({

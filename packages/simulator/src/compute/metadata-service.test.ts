@@ -63,3 +63,14 @@ test("a config drive has the same documents; a server without one has none", asy
   expect(JSON.parse(drive?.["openstack/latest/meta_data.json"] ?? "{}")).toMatchObject({ name: "s" });
   expect((await server()).client.simulator.machines()[0]?.configDrive).toBeUndefined();
 });
+
+test("the list of machines is computed once for each change of the cloud, not with each call", async () => {
+  const { client, id } = await server();
+  const { simulator, call } = client;
+  const before = simulator.machines();
+  expect(before).toMatchObject([{ id, running: true, userData: "#!/bin/sh\n" }]);
+  for (let i = 0; i < 100; i++) expect(simulator.machines()).toBe(before);
+  await call("POST", `/compute/v2.1/servers/${id}/action`, { "os-stop": null });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(simulator.machines()).toMatchObject([{ id, running: false }]);
+});

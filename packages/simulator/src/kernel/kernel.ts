@@ -31,6 +31,8 @@ export interface OwnedKernel extends Kernel {
   flush(): void;
   /** Calls `changed` after each flush, whether anything has changed or not. */
   onFlush(changed: () => void): void;
+  /** How many changes the tables have seen: what was computed from them is current while this is the same. */
+  changes(): number;
   /** What is in every table now. */
   snapshot(): Snapshot;
   /** Puts back what was there; tables in `kept` only gain what they have lost. */
@@ -46,6 +48,7 @@ export function createKernel(options: KernelOptions = {}): OwnedKernel {
   const store = options.dir === undefined ? memoryStore() : openStore(options.dir);
   const undo: UndoLog = { current: undefined };
   const tables = new Map<string, StoredTable<Identified>>();
+  let changes = 0;
 
   function table<T extends Identified>(name: string, indexes: readonly string[] = []): Table<T> {
     const known = tables.get(name);
@@ -53,7 +56,7 @@ export function createKernel(options: KernelOptions = {}): OwnedKernel {
       known.index(indexes);
       return known as unknown as Table<T>;
     }
-    const made = new StoredTable<T>(name, indexes, { store, undo });
+    const made = new StoredTable<T>(name, indexes, { store, undo, changed: () => void changes++ });
     tables.set(name, made as unknown as StoredTable<Identified>);
     return made;
   }
@@ -85,6 +88,7 @@ export function createKernel(options: KernelOptions = {}): OwnedKernel {
     start: () => agenda.start(),
     flush,
     onFlush: (changed) => void watchers.push(changed),
+    changes: () => changes,
     snapshot: () => takeSnapshot(tables, clock.now()),
     restore(snapshot, kept = []) {
       restoreSnapshot(tables, snapshot, { now: clock.now(), kept });

@@ -10,6 +10,8 @@ export interface UndoLog {
 export interface TableContext {
   readonly store: Store;
   readonly undo: UndoLog;
+  /** Called with each change of the table. */
+  readonly changed: () => void;
 }
 
 /** The one implementation of `Table`. */
@@ -100,6 +102,7 @@ export class StoredTable<T extends Identified> implements Table<T> {
   #set(id: string, object: T | undefined): void {
     const old = this.#objects.get(id);
     this.#context.undo.current?.push(() => this.#set(id, old));
+    this.#context.changed();
     if (old) this.#leave(old);
     if (object) {
       this.#place(object);
