@@ -1,7 +1,7 @@
 /**
  * `npm ci` runs it: makes one file of the command and what it imports, from which programs start twice as fast as from some six hundred sources,
- * and a snapshot of `causeway apiserver`, which starts three times as fast again. Whoever changes a source starts from sources, until the next
- * install or `npm run prepare`. Without it all runs, so that a failure is only told.
+ * and a snapshot of `causeway apiserver`, which starts three times as fast again. After a change of a source the program starts from sources, until the next
+ * install or `npm run prepare`. Without it all runs, so that a failure is only a warning.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -81,13 +81,13 @@ async function snapshot(dir: string): Promise<void> {
   const built = pathToFileURL(resolve(dir, "apiserver.js")).href;
   const { firstObjects } = (await import(built)) as typeof ApiServer;
   const facts: SnapshotFacts = { stamps, firstObjects: await firstObjects() };
-  const told = resolve(dir, "facts.json");
-  writeFileSync(told, JSON.stringify(facts));
+  const factsFile = resolve(dir, "facts.json");
+  writeFileSync(factsFile, JSON.stringify(facts));
   writeFileSync(file, LATER + withoutNative(readFileSync(file, "utf8")));
   const compiled = resolve(dir, "compiled.cjs");
   writeFileSync(compiled, COMPILED);
   const blob = resolve(dir, "apiserver.blob");
-  const args = [...flags(), "--snapshot-blob", blob, "--build-snapshot", compiled, told, file];
+  const args = [...flags(), "--snapshot-blob", blob, "--build-snapshot", compiled, factsFile, file];
   const ran = spawnSync(process.execPath, args, { cwd: CHECKOUT, encoding: "utf8", timeout: 60_000 });
   if (ran.status !== 0) throw new Error(`no snapshot of the API server: ${ran.stderr.slice(-2000)}`);
   symlinkSync(process.execPath, resolve(dir, "node"));

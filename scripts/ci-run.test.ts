@@ -32,7 +32,7 @@ test("what passes is summed up: tests where a suite counts them, a step as one e
   expect(code).toBe(0);
 });
 
-test("files that fail run once more; what then passes is told as what failed at first", () => {
+test("files that fail run once more; those that then pass are reported as failed at first", () => {
   const failing = `${finding("failed", "a.test.ts")}; ${finding("failed", "a.test.ts")}`;
   const { code, lines } = ci({
     test: `${failing}; ${closing("10 passed, 2 failed, 2 skipped", 1)}`,
@@ -53,7 +53,7 @@ test("what fails again fails", () => {
   expect(code).toBe(1);
 });
 
-test("a step that ends without a word of tests runs whole once more, and its last lines are told", () => {
+test("a step that ends without a summary of tests runs whole once more, and its last lines are printed", () => {
   const { code, lines } = ci({ "run test:faults": closing("out of memory", 137) });
   expect(lines.filter((line) => line === "npm run test:faults")).toHaveLength(3);
   expect(lines.slice(-4)).toEqual([
@@ -65,7 +65,7 @@ test("a step that ends without a word of tests runs whole once more, and its las
   expect(code).toBe(1);
 });
 
-test("a test that passed only when its suite tried it again is told, and passes", () => {
+test("a test that passed only when its suite tried it again is reported, and passes", () => {
   const { code, lines } = ci({
     "run test:programs": `${finding("unsteady", "p.test.ts")}; ${closing("5 passed, 0 failed, 0 skipped")}`,
   });

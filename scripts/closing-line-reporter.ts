@@ -25,7 +25,7 @@ function finding(test: TestCase): string[] {
 }
 
 /**
- * Prints, after everything else, the one line that tells how a run ended: "N passed, N failed, N skipped". Into the file that
+ * Prints, after everything else, the one line that summarises a run: "N passed, N failed, N skipped". Into the file that
  * CAUSEWAY_TEST_FINDINGS names it writes a line for each test that failed, and for each that only passed when it was tried again.
  */
 export default class ClosingLineReporter implements Reporter {

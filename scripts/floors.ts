@@ -1,6 +1,6 @@
 /**
  * The plan of the house as data: which package stands on which floor, and the few pairs that may look
- * sideways. `checkFloors` holds every import in packages/ against it. docs/decisions tells why a pair is named.
+ * sideways. `checkFloors` holds every import in packages/ against it. docs/decisions records the reason for each pair.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { checkLanguage } from "./language.ts";
+import { checkLanguage, wordsIn } from "./language.ts";
 
 const root = mkdtempSync(join(tmpdir(), "language-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -12,8 +12,18 @@ test("reports each replaced word with its place and what to write", () => {
   const word = ["ane", "w"].join("");
   writeFileSync(join(root, "docs/a.md"), `one line\nmade ${word}, and ${word.toUpperCase()}\n`);
   writeFileSync(join(root, "docs/truth/b.md"), word);
-  expect(checkLanguage(root, ["docs", "missing"])).toEqual([
+  const uses = [
     `docs/a.md:2 uses "${word}"; write: again; recreate`,
     `docs/a.md:2 uses "${word.toUpperCase()}"; write: again; recreate`,
+  ];
+  expect(wordsIn(root, ["docs", "missing"])).toEqual(uses);
+  expect(checkLanguage(root, [])).toEqual(uses);
+});
+
+test("permits the words in an exception, and reports an exception that is not needed", () => {
+  expect(checkLanguage(root, ["docs/a.md"])).toEqual([]);
+  expect(checkLanguage(root, ["docs"])).toEqual([]);
+  expect(checkLanguage(root, ["docs", "packages/clean"])).toEqual([
+    "scripts/language.ts: remove packages/clean from the exceptions: it uses no replaced word",
   ]);
 });

@@ -27,7 +27,9 @@ export interface CloudControllerManagerOptions {
   readonly clusterCidrs?: readonly Cidr[];
   /** Where reconciles are measured, under cloud-provider-openstack's names. */
   readonly metrics?: Metrics;
-  /** Where reconciles that do not converge are counted. Default `metrics`. Managers of several clusters may share it. */
+  /**
+   * Where reconciles that do not converge are counted. Default `metrics`. Managers of several clusters may share it.
+   */
   readonly brakes?: Metrics;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -35,8 +37,8 @@ export interface CloudControllerManagerOptions {
 }
 
 /**
- * What a watch of the cloud for this manager alone may look at every five minutes only: places, which are listed when one is
- * missed, and ports, unless something on them is to be put right.
+ * What a watch of the cloud for this manager alone may look at every five minutes only: places, which are listed when
+ * one is missed, and ports, unless something on them is to be put right.
  */
 export function rarelyWatched(config: CloudControllerConfig): ("networks" | "subnets" | "ports")[] {
   const { loadBalancer, routerId } = config;
@@ -45,8 +47,8 @@ export function rarelyWatched(config: CloudControllerConfig): ("networks" | "sub
 }
 
 /**
- * The cloud controller manager of one workload cluster: nodes, Services of type LoadBalancer, and routes to pods. Each stands
- * alone: a cloud without Octavia still gets its nodes initialised.
+ * The cloud controller manager of one workload cluster: nodes, Services of type LoadBalancer, and routes to pods. Each
+ * stands alone: a cloud without Octavia still gets its nodes initialised.
  */
 export function createCloudControllerManager(options: CloudControllerManagerOptions): {
   run(signal: AbortSignal): Promise<void>;

@@ -1,11 +1,14 @@
 import type { Clock } from "@causeway/foundation";
 
-/** Something that can be listed anew. */
+/** A cache that can be listed again. */
 interface Listed {
   refresh(signal?: AbortSignal): Promise<void>;
 }
 
-/** Lists anew what somebody misses in a cache that is filled rarely; not more often than this (ms), for it may never come. */
+/**
+ * Refreshes rarely listed caches when an object is missing from them, at most once per `pause` (ms): the object may
+ * never exist.
+ */
 export class Missed {
   readonly #clock: Clock;
   readonly #pause: number;

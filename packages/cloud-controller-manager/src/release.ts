@@ -13,9 +13,9 @@ export interface ReleaseOptions {
 const pause = 500;
 
 /**
- * Deletes every Service of a cluster that is being deleted and has, or is to get, a load balancer; resolves when none is left.
- * Their finalizers see to it that "gone" means: load balancer and floating IP are gone too. Services that others make
- * meanwhile go as well.
+ * Deletes every Service of a cluster that is being deleted and has, or is to get, a load balancer; resolves when none
+ * is left. Their finalizers see to it that "gone" means: load balancer and floating IP are gone too. Services that
+ * others make meanwhile go as well.
  */
 export async function releaseLoadBalancers(options: ReleaseOptions, signal: AbortSignal): Promise<void> {
   const { informers, clock, log } = options;

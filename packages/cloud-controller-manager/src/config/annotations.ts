@@ -2,8 +2,9 @@
 export const prefix = "loadbalancer.openstack.org/";
 
 /**
- * One annotation of a Service. The table below is the source of what is parsed, of the warnings and of docs/reference/annotations.md.
- * Keys, values and defaults are cloud-provider-openstack's, but for those that it does not have (`added`).
+ * One annotation of a Service. The table below is the source of what is parsed, of the warnings and of
+ * docs/reference/annotations.md. Keys, values and defaults are cloud-provider-openstack's, but for those that it does
+ * not have (`added`).
  */
 export interface ServiceAnnotation {
   readonly key: string;

@@ -6,7 +6,7 @@ const known = new Map(
   Object.entries(settings).map(([section, keys]) => [section.toLowerCase(), keys && Object.keys(keys)]),
 );
 
-/** What is said of a section or key that nobody reads; undefined when it is known. */
+/** The warning about a section that is not read; undefined for a known section. */
 export function unknownSection(section: string): string | undefined {
   return known.has(section) ? undefined : `section [${section}] is not known${suggestion(section, [...known.keys()])}`;
 }

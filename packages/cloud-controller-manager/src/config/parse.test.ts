@@ -132,7 +132,7 @@ request-timeout = 5s
       "address-sort-order has what is no CIDR: lan",
     ],
     [
-      "a provider nobody knows",
+      "an unknown provider",
       "[LoadBalancer]\nlb-provider = acme",
       'lb-provider "acme" is not known here; it is taken to be like amphora',
     ],

@@ -29,8 +29,8 @@ const placement: Readonly<Record<string, Setting>> = {
 };
 
 /**
- * Every section and key of cloud.conf: the source of the warnings about unknown ones, and of docs/reference/cloud-conf.md. A section
- * without keys is another program's and is not looked at.
+ * Every section and key of cloud.conf: the source of the warnings about unknown ones, and of
+ * docs/reference/cloud-conf.md. A section without keys is another program's and is not looked at.
  */
 export const settings: Readonly<Record<string, Readonly<Record<string, Setting>> | undefined>> = {
   Global: {

@@ -16,12 +16,12 @@ test("the time from a change of the nodes until a Service waits for nothing more
     meanwhile();
     return result;
   });
-  const told = async (): Promise<string[]> => {
+  const sumAndCount = async (): Promise<string[]> => {
     const lines = (await metrics.render()).split("\n");
     return lines.filter((line) => /latency_seconds_(sum|count)/.test(line)).map((line) => line.split(" ")[1] ?? "");
   };
   await reconcile(key, signal);
-  expect(await told()).toEqual(["0", "0"]);
+  expect(await sumAndCount()).toEqual(["0", "0"]);
   // It comes while a reconcile is under way, which has read the nodes before.
   meanwhile = () => syncs.changed([key, { ...key, name: "other" }]);
   await reconcile(key, signal);
@@ -30,10 +30,10 @@ test("the time from a change of the nodes until a Service waits for nothing more
   result = { after: 60_000 };
   await reconcile(key, signal);
   syncs.changed([key]);
-  expect(await told()).toEqual(["0", "0"]);
+  expect(await sumAndCount()).toEqual(["0", "0"]);
   await clock.advance(4_000);
   result = undefined;
   await reconcile(key, signal);
   await reconcile(key, signal);
-  expect(await told()).toEqual(["7", "1"]);
+  expect(await sumAndCount()).toEqual(["7", "1"]);
 });

@@ -1,11 +1,17 @@
 import type { Clock, HistogramMetric, Metrics } from "@causeway/foundation";
 import type { ObjectKey, Reconcile } from "@causeway/kubernetes";
 
-/** service_controller_nodesync_latency_seconds, for each Service: upstream measures all of them as one, which a stuck one would hold up. */
+/**
+ * service_controller_nodesync_latency_seconds, for each Service: upstream measures all of them as one, which a stuck
+ * one would hold up.
+ */
 export class NodeSyncs {
   readonly #clock: Clock;
   readonly #latency: HistogramMetric | undefined;
-  /** Since when (ms since the epoch), and since which change, a Service's load balancer has not all nodes; by the Service's key. */
+  /**
+   * Since when (ms since the epoch), and since which change, a Service's load balancer has not all nodes; by the
+   * Service's key.
+   */
   readonly #since = new Map<string, { readonly at: number; readonly change: number }>();
   #changes = 0;
 

@@ -13,8 +13,8 @@ interface Sources {
 
 /**
  * The addresses of a server's node, in cloud-provider-openstack's order: fixed IPs of ACTIVE ports; accessIPv4 and
- * accessIPv6; the "hostname" of the metadata; what the server and its trunks have by network name, floating ones as ExternalIP; without
- * repeats, sorted by the configured CIDRs.
+ * accessIPv6; the "hostname" of the metadata; what the server and its trunks have by network name, floating ones as
+ * ExternalIP; without repeats, sorted by the configured CIDRs.
  */
 export function nodeAddresses(sources: Sources, config: NetworkingConfig): NodeAddress[] {
   let addresses: NodeAddress[] = [

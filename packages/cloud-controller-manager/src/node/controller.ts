@@ -39,7 +39,9 @@ export interface NodeControllerOptions {
   readonly log: Log;
 }
 
-/** Initialises nodes, keeps their addresses and labels, taints those of stopped servers and deletes those of gone ones. */
+/**
+ * Initialises nodes, keeps their addresses and labels, taints those of stopped servers and deletes those of gone ones.
+ */
 export function createNodeController(options: NodeControllerOptions): { run(signal: AbortSignal): Promise<void> } {
   const { informers, cloud, watch, config, duties, events, clock, log } = options;
   const nodes = informers.for(Node);

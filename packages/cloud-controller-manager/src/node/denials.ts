@@ -30,8 +30,8 @@ export class Denials {
   }
 
   /**
-   * Asks for the server itself, once all lists that were needed lacked it: a list can be empty for other reasons. A server that is
-   * there after all is taken in, and the count begins again.
+   * Asks for the server itself, once all lists that were needed lacked it: a list can be empty for other reasons. A
+   * server that is there after all is taken in, and the count begins again.
    */
   async confirm(node: Node, serverId: string, signal: AbortSignal): Promise<number> {
     const found = await this.#cloud.compute.servers.find(serverId, { signal });
@@ -40,7 +40,7 @@ export class Denials {
     return this.forget(node.metadata.name);
   }
 
-  /** Looks again, unless it has just been done; `find` tells whether the server is there now. */
+  /** Refreshes the server list unless that has just been done; `find` returns the servers that the list holds now. */
   async deny(node: Node, find: () => readonly Server[], signal: AbortSignal): Promise<number> {
     const { name, uid } = node.metadata;
     const before = this.#denied.get(name);

@@ -23,7 +23,7 @@ export interface Observed {
   readonly ports: readonly Port[];
   /** Fixed addresses of subports of its trunks, with their networks' names. */
   readonly trunked: readonly { readonly network: string; readonly address: string }[];
-  /** The server's flavor, when Nova tells only its id. */
+  /** The server's flavor, when Nova returns only its id. */
   readonly flavor: Flavor | undefined;
   readonly region: string;
   /** In how many looks in a row, each at a fresh and healthy list, the server was not there. */
@@ -93,7 +93,7 @@ async function denialsOf(from: GatherFrom, { node, known, find }: Sought, signal
   return known && ours && count >= denialsNeeded ? from.denials.confirm(node, known.serverId, signal) : count;
 }
 
-/** Ports may be listed rarely: anew for a node that waits for its addresses. */
+/** Ports may be listed rarely: refresh them for a node that waits for its addresses. */
 async function portsOf(
   { watch, missed }: GatherFrom,
   { node, server }: { readonly node: Node; readonly server: Server },

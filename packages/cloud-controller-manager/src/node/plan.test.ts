@@ -120,7 +120,7 @@ describe("a new Node", () => {
     ]);
   });
 
-  test("is told apart from others of its name by nobody", () => {
+  test("stays uninitialised with a warning when two servers have its name", () => {
     expect(reasons(observed({ servers: [aServer("a"), aServer("b")] }))).toEqual(["AmbiguousServer"]);
   });
 
@@ -157,7 +157,7 @@ describe("a node IP that the kubelet was given", () => {
     expect(internal(withIp("10.0.0.2,fd00:0::2"))).toEqual(["10.0.0.2", "fd00::2"]);
   });
 
-  test("that the server does not have keeps the Node uninitialised, and is told", () => {
+  test("that the server does not have keeps the Node uninitialised, with a warning", () => {
     const start = withIp("10.9.9.9");
     expect(settle(start).node.spec?.taints).toHaveLength(1);
     expect(reasons(start)).toEqual(["UnknownNodeIP"]);

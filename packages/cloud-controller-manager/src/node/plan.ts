@@ -8,7 +8,7 @@ import { formatProviderId, parseProviderId } from "./provider-id.ts";
 import type { Step } from "./steps.ts";
 import { shutdownTaint, uninitializedTaint } from "./taints.ts";
 
-/** A kubelet tells its status every five minutes at least; one that has not been heard for longer (ms) is silent. */
+/** A kubelet reports its status at least every five minutes; a Node without a heartbeat for longer (ms) is silent. */
 const silence = 360_000;
 /** A Node that never had a server may still get one for this long (ms). */
 const grace = 600_000;
@@ -24,7 +24,7 @@ export function plan(observed: Observed, now: number): Plan<Step, undefined> {
   if (servers.length > 1)
     return still(
       "AmbiguousServer",
-      `${servers.length} servers are named ${node.metadata.name}; the node cannot be told which is its own`,
+      `${servers.length} servers are named ${node.metadata.name}; rename or delete all but the node's own, or set the node's providerID`,
     );
   const { providerID } = node.spec ?? {};
   const known = parseProviderId(providerID);
@@ -71,8 +71,8 @@ function planStopped({ node, duties }: Observed, server: Server): Plan<Step, und
 }
 
 /**
- * A Node is deleted when the cloud has denied its server several times and its kubelet is not Ready. One without a providerID
- * never had a server: only a silent one goes, and only when it has had time enough.
+ * A Node is deleted when the cloud has denied its server several times and its kubelet is not Ready. One without a
+ * providerID never had a server: only a silent one goes, and only when it has had time enough.
  */
 function planMissing(observed: Observed, now: number): Plan<Step, undefined> {
   const { node, denials } = observed;

@@ -13,7 +13,7 @@ export class Silences {
     this.#clock = clock;
   }
 
-  /** Did its kubelet fall silent lately? One whose kubelet never told anything did not. */
+  /** Whether the Node became not Ready lately; false for a Node whose kubelet has never reported a status. */
   isFresh({ metadata, status }: Node): boolean {
     const ready = status?.conditions?.find((condition) => condition.type === "Ready");
     if (!ready || ready.status === "True") {

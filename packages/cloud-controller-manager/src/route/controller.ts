@@ -37,7 +37,7 @@ const gathering = 1_000;
 /** All routes of the cluster are one thing to look at. */
 const everything: ObjectKey = { namespace: "", name: "routes" };
 
-/** Keeps routes to all nodes' pods on one router, and tells each node when its are there. */
+/** Keeps routes to all nodes' pods on one router, and sets each Node's NetworkUnavailable condition. */
 export function createRouteController(options: RouteControllerOptions): { run(signal: AbortSignal): Promise<void> } {
   const { informers, cloud, watch, routerId, events, clock, log } = options;
   const nodes = informers.for(Node);

@@ -155,7 +155,7 @@ describe("the plan of routes", () => {
       { refusals: new Map([["10.244.1.0/24 via 10.0.0.11", { message: "too many routes", until: now + 1 }]]) },
       /too many/,
     ],
-  ])("a node is told that it has no route when %s", (_what, changes: Partial<Observed>, message) => {
+  ])("a node gets a warning that it has no route when %s", (_what, changes: Partial<Observed>, message) => {
     const planned = plan(observed([node(1)], [], changes), now);
     expect(planned.steps).toMatchObject([{ type: "mark-nodes", nodes: [{ name: "n1", available: false }] }]);
     expect(planned.status[0]?.event.message).toMatch(message);

@@ -5,7 +5,7 @@ import type { Observed } from "./gather.ts";
 import type { Mark, PairedPort, Step } from "./steps.ts";
 import { routeKey, wantedRoutes, type Wanted } from "./wanted.ts";
 
-/** A warning about one node, told on it. */
+/** A warning event on one Node. */
 export interface NodeWarning {
   readonly node: Node;
   readonly event: PlannedEvent;
@@ -15,9 +15,9 @@ export interface NodeWarning {
 const patience = 60_000;
 
 /**
- * What cloud-provider's route controller does, for all nodes at once: a port may send its pods' addresses before a route leads
- * to it; routes that lead to no node go, their pairs first; a node is told when its routes are there. Routes outside the
- * cluster's CIDRs are others'.
+ * cloud-provider's route controller as one plan for all nodes: a port permits its pods' addresses before a route points
+ * to it; routes that point to no node are deleted, after their address pairs; a Node's condition is set when its routes
+ * exist. Routes outside the cluster's CIDRs belong to others and are not changed.
  */
 export function plan(observed: Observed, now: number): Plan<Step, readonly NodeWarning[]> {
   const { router } = observed;

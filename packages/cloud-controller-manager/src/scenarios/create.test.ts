@@ -19,7 +19,7 @@ const poolsOf = async () => {
 test.each(["created", "freed"])(
   "a floating IP that was %s just before its Service is attached at once, without a refused POST or a warning",
   async (how) => {
-    const { w, run, writes, told } = stage();
+    const { w, run, writes, messagesOf } = stage();
     run({ provider: "ovn" });
     await w.createService("warm");
     await w.served("warm");
@@ -37,7 +37,7 @@ test.each(["created", "freed"])(
     const service = await w.served("web");
     expect(service.status?.loadBalancer?.ingress?.[0]?.ip).toBe(ip.floating_ip_address);
     expect(writes()).toEqual(["POST /loadbalancers", "PUT /floatingips/ID"]);
-    expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+    expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
     await w.remove("web");
     await w.cloud.network.floatingIps.delete(ip.id);
     await w.cloud.network.ports.delete(other.id);
@@ -115,7 +115,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect(service.status?.loadBalancer?.ingress).toEqual([{ ip: lb?.vip_address, ipMode: "VIP" }]);
   });
 
-  test("12, 50: an external one has one floating IP of ours on its VIP, and bears id and address as annotations", async () => {
+  test("12, 50: an external one has one floating IP of ours on its VIP, and id and address as annotations", async () => {
     const { w, run } = stage();
     const [network] = await w.cloud.network.networks.all({ name: "public" });
     run({ provider, floatingNetworkId: network?.id ?? "" });
@@ -187,7 +187,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect((await w.members()).map((m) => m.name)).toEqual(["c-node-1"]);
   });
 
-  test("38: without a node nothing is made, and that is told", async () => {
+  test("38: without a node no load balancer is created, and an event reports it", async () => {
     const { w, run, hears, writes } = stage();
     run({ provider });
     writes();
@@ -259,7 +259,7 @@ describe("a new Service", () => {
   });
 
   test("14: the second matching floating subnet is used when the first has no address left", async () => {
-    const { w, cloud, run, told } = stage();
+    const { w, cloud, run, messagesOf } = stage();
     const admin = connectCloud(loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator-admin" }));
     const [network] = await w.cloud.network.networks.all({ name: "public" });
     await admin.network.networks.update(network?.id ?? "", { shared: true });
@@ -279,7 +279,7 @@ describe("a new Service", () => {
     await w.served("web");
     const [ip] = await w.cloud.network.floatingIps.all();
     expect(ip?.floating_ip_address).toMatch(/^172\.30\.[12]\./);
-    expect([first, await told("web", "SyncLoadBalancerFailed")]).toEqual([false, []]);
+    expect([first, await messagesOf("web", "SyncLoadBalancerFailed")]).toEqual([false, []]);
     await w.remove("web");
     for (const subnet of [full, free]) await admin.network.subnets.delete(subnet.id);
     await admin.network.networks.update(network?.id ?? "", { shared: false });
@@ -315,7 +315,7 @@ describe("a new Service", () => {
     await w.cloud.network.floatingIps.delete(made.id);
   });
 
-  test("21: an availability zone that the API is too old for is told and not sent", async () => {
+  test("21: an availability zone is not sent to an API that is too old for it, and an event reports it", async () => {
     const { w, cloud, run, hears } = stage();
     withOctavia(cloud, "2.13");
     run({ provider: "amphora" });
@@ -324,8 +324,8 @@ describe("a new Service", () => {
     await w.served("web");
   });
 
-  test("20, 21, 22: what OVN has not is not sent, and told: flavors, zones, timeouts, source ranges", async () => {
-    const { w, run, told } = stage();
+  test("20, 21, 22: what OVN does not support is not sent, and events report flavors, zones, timeouts, source ranges", async () => {
+    const { w, run, messagesOf } = stage();
     run({ provider: "ovn" });
     const annotations = {
       [os("flavor-id")]: "f",
@@ -339,7 +339,7 @@ describe("a new Service", () => {
     const [listener] = await listenersOf();
     expect(listener).toMatchObject({ timeout_client_data: 50_000, allowed_cidrs: null });
     for (const what of ["Flavor", "AvailabilityZones", "Timeouts", "SourceRanges", "LbMethod"])
-      expect(await told("web", `LoadBalancer${what}Ignored`), what).toHaveLength(1);
+      expect(await messagesOf("web", `LoadBalancer${what}Ignored`), what).toHaveLength(1);
   });
 
   test("22: where no provider is configured one is always named: amphora if the cloud has it, else OVN", async () => {

@@ -46,7 +46,7 @@ describe.each(["amphora", "ovn"])("a Service that goes on %s", (provider) => {
   });
 
   test("109: a cascading delete that is answered with 404 is done", async () => {
-    const { w, cloud, run, told } = stage();
+    const { w, cloud, run, messagesOf } = stage();
     run({ provider });
     await w.createService("web", {}, internal);
     await w.served("web");
@@ -58,7 +58,7 @@ describe.each(["amphora", "ovn"])("a Service that goes on %s", (provider) => {
     });
     await w.remove("web");
     expect(await w.cloud.loadBalancing.loadBalancers.find(lb?.id ?? "")).toBeUndefined();
-    expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+    expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
   });
 
   test("110: because it is a ClusterIP now leaves nothing, on itself neither", async () => {
@@ -95,13 +95,13 @@ describe("a Service that goes", () => {
   });
 
   test("while its load balancer is immutable waits, and is gone when it is not", async () => {
-    const { w, cloud, run, told } = stage();
+    const { w, cloud, run, messagesOf } = stage();
     run({ provider: "amphora" });
     await w.createService("web", {}, internal);
     await w.served("web");
     const message = "Load Balancer 1 is immutable and cannot be updated.";
     refuse(cloud, "DELETE /loadbalancers/ID", { status: 409, message, times: 2 });
     await w.remove("web");
-    expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+    expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
   });
 });

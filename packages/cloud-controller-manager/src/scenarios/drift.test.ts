@@ -24,7 +24,7 @@ async function served(annotations: Record<string, string> = {}, spec = {}) {
   return { w, work, service, ids, listeners, pools, healthMonitors, loadBalancers };
 }
 
-describe("what somebody changes by hand is as before within the period of the lists, and stillness costs no call of an object", () => {
+describe("a manual change is reverted within one list interval, and an unchanged Service costs no call for single objects", () => {
   test("a monitor's settings", async () => {
     const { w, ids, healthMonitors, work } = await served({ [os("health-monitor-delay")]: "7" });
     await healthMonitors.update(ids.monitor, { delay: 60, max_retries: 9, admin_state_up: false });
@@ -102,7 +102,7 @@ describe("what somebody changes by hand is as before within the period of the li
     expect(now.tags.toSorted()).toEqual([await ownerOf(w, "web"), "kube_service_c_default_web", "theirs"]);
   });
 
-  test("the floating IP: taken off it comes back; given to another port it is let go, and another is published", async () => {
+  test("the floating IP: detached it is attached again; given to another port it is released, and another is published", async () => {
     const { w, service, ids } = await served();
     const { floatingIps, ports } = w.cloud.network;
     const address = service.status?.loadBalancer?.ingress?.[0]?.ip;

@@ -19,7 +19,7 @@ async function published(name: string, count: number) {
 
 describe.each(["amphora", "ovn"])("a Service of both families on %s", (provider) => {
   test("40: is published at a floating IP and at a VIP of the other family, each with members of its own", async () => {
-    const { w, run, writes, told } = stage();
+    const { w, run, writes, messagesOf } = stage();
     run({ provider });
     writes();
     await w.createService("web", { ...both });
@@ -32,7 +32,7 @@ describe.each(["amphora", "ovn"])("a Service of both families on %s", (provider)
     const pools = await w.cloud.loadBalancing.pools.all({ loadbalancer_id: all[1]?.id });
     const members = await w.cloud.loadBalancing.members(pools[0]?.id ?? "").all();
     expect(members.map((m) => m.address.includes(":"))).toEqual([true, true]);
-    expect(await told("web", "LoadBalancerDualStackIgnored")).toEqual([]);
+    expect(await messagesOf("web", "LoadBalancerDualStackIgnored")).toEqual([]);
     await pause(100);
     writes();
     await w.change("web", { metadata: { labels: { looked: "again" } } });
@@ -101,7 +101,7 @@ describe.each(["amphora", "ovn"])("a Service of both families on %s", (provider)
 });
 
 test("a Service of both families lets in from its source ranges on each those of its family", async () => {
-  const { w, run, told } = stage();
+  const { w, run, messagesOf } = stage();
   run({ provider: "amphora" });
   const allowed = async () =>
     (await w.cloud.loadBalancing.listeners.all()).map((l) => (l.allowed_cidrs ?? []).join(" ")).toSorted();
@@ -110,5 +110,5 @@ test("a Service of both families lets in from its source ranges on each those of
   expect(await allowed()).toEqual(["10.0.0.0/8", "2001:db8::/32"]);
   await w.change("web", { spec: { loadBalancerSourceRanges: ["0.0.0.0/0", "2001:db8:1::/48"] } });
   await w.until("the other ranges", async () => ((await allowed()).join() === ",2001:db8:1::/48" ? true : undefined));
-  expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+  expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
 });

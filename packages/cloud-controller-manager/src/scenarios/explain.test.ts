@@ -27,8 +27,8 @@ async function explained(loadBalancer: Partial<LoadBalancerConfig> = {}): Promis
   return answer;
 }
 
-/** Writes to the cloud that the explanation tells, in their order. */
-function toldWrites(explanation: ServiceExplanation | undefined): string[] {
+/** Writes to the cloud that the explanation lists, in their order. */
+function explainedWrites(explanation: ServiceExplanation | undefined): string[] {
   const rounds = [...(explanation?.securityGroup ?? []), ...(explanation?.rounds ?? [])];
   const calls = rounds.flat().flatMap((step) => step.calls);
   return calls
@@ -60,7 +60,7 @@ test.each<[string, Partial<LoadBalancerConfig>, Record<string, string>]>([
   ["OVN with monitors and security groups", { provider: "ovn", createMonitor: true, manageSecurityGroups: true }, {}],
   ["serial calls, internal", { provider: "amphora", serialApiCalls: true }, internal],
 ])(
-  "every round on %s is told, nothing of it is done, and then exactly that is done",
+  "the explanation on %s lists every round and changes nothing, and a reconcile then makes exactly those changes",
   async (_what, config, annotations) => {
     const { w, writes, run } = stage();
     await w.createService("web", { ports: [tcp(80), udp(53)] }, annotations);
@@ -71,8 +71,8 @@ test.each<[string, Partial<LoadBalancerConfig>, Record<string, string>]>([
     expect(first?.complete).toBe(true);
     const manager = run(config);
     await w.served("web");
-    const done = await writesUntil(toldWrites(first).length);
-    expect(done.sort()).toEqual(toldWrites(first).sort());
+    const done = await writesUntil(explainedWrites(first).length);
+    expect(done.sort()).toEqual(explainedWrites(first).sort());
     const still = await explained(config);
     expect([still?.rounds, still?.securityGroup, still?.wait]).toEqual([[], [], undefined]);
     await manager.stop();
@@ -80,10 +80,10 @@ test.each<[string, Partial<LoadBalancerConfig>, Record<string, string>]>([
     await w.change("web", { spec: { ports: [tcp(81)] }, metadata: { annotations: { [os("connection-limit")]: "9" } } });
     writes();
     const change = await explained(config);
-    expect(toldWrites(change).length).toBeGreaterThan(3);
+    expect(explainedWrites(change).length).toBeGreaterThan(3);
     run(config);
-    const next = await writesUntil(toldWrites(change).length);
-    expect(next.sort()).toEqual(toldWrites(change).sort());
+    const next = await writesUntil(explainedWrites(change).length);
+    expect(next.sort()).toEqual(explainedWrites(change).sort());
   },
 );
 
@@ -101,11 +101,11 @@ test.each<["amphora" | "ovn", string, readonly string[]]>([
   ["amphora", "PENDING_UPDATE", changedPorts],
   ["ovn", "ERROR", ["DELETE /loadbalancers/ID", "POST /loadbalancers", "PUT /floatingips/ID"]],
 ])(
-  "every round is told while the load balancer on %s is %s, and then exactly that is done",
+  "the explanation lists every round while the load balancer on %s is %s, and a reconcile makes exactly those changes",
   async (provider, status, expected) => {
     const { w, writes, run, skip } = stage();
-    const told = await explainedWhile(provider, status);
-    expect([told?.complete, toldWrites(told)]).toEqual([true, expected]);
+    const explanation = await explainedWhile(provider, status);
+    expect([explanation?.complete, explainedWrites(explanation)]).toEqual([true, expected]);
     writes();
     run({ provider });
     skip(600_000);
@@ -114,9 +114,12 @@ test.each<["amphora" | "ovn", string, readonly string[]]>([
   },
 );
 
-test("a failover is told with what comes after it, but that it may be refused", async () => {
-  const told = await explainedWhile("amphora", "ERROR");
-  expect([told?.complete, toldWrites(told)]).toEqual([false, ["PUT /loadbalancers/ID/failover", ...changedPorts]]);
+test("a failover is explained with the rounds after it, marked incomplete because Octavia may refuse it", async () => {
+  const explanation = await explainedWhile("amphora", "ERROR");
+  expect([explanation?.complete, explainedWrites(explanation)]).toEqual([
+    false,
+    ["PUT /loadbalancers/ID/failover", ...changedPorts],
+  ]);
   stage().run({ provider: "amphora" });
 });
 

@@ -157,7 +157,7 @@ describe("a Service of type LoadBalancer", () => {
     }
   });
 
-  test("one that goes to ERROR while it is made is made anew, and that is told", async () => {
+  test("a load balancer that goes to ERROR during its creation is recreated, and an event reports it", async () => {
     const { w, cloud } = await started(1);
     cloud.setOutcomes([{ operation: "loadbalancer.*", outcome: "error" }]);
     cloud.setFaults((call) => {
@@ -172,7 +172,7 @@ describe("a Service of type LoadBalancer", () => {
     expect(await w.eventsOf("web")).toContain("SyncLoadBalancerFailed");
   });
 
-  test("whose load balancer or pool somebody deletes gets it back", async () => {
+  test("whose load balancer or pool is deleted by hand gets it back", async () => {
     const { w } = await started(1);
     w.run({ provider: "ovn" });
     await w.joinAll();
@@ -192,7 +192,7 @@ describe("a Service of type LoadBalancer", () => {
     expect(await w.cloud.network.floatingIps.all()).toHaveLength(1);
   });
 
-  test("whose pool somebody deletes while it is to be changed is not kept waiting by what was cached", async () => {
+  test("whose pool is deleted by hand before a change is not delayed by the cached pool", async () => {
     const { w } = await started(2);
     w.run({ provider: "ovn" });
     await w.joinAll();
@@ -204,7 +204,7 @@ describe("a Service of type LoadBalancer", () => {
     await w.settled("another pool", async () => (await w.members()).length === 1);
   });
 
-  test("whose load balancer is immutable just now is changed a little later, and nobody is alarmed", async () => {
+  test("whose load balancer is immutable for a moment is changed a little later, without a warning", async () => {
     const { w, cloud } = await started(2);
     w.run({ provider: "amphora" }, { clock: fastClock(10) });
     await w.joinAll();
@@ -236,7 +236,7 @@ describe("a Service of type LoadBalancer", () => {
     await w.settled("no monitor", async () => (await monitors()).length === 0);
   });
 
-  test("is told when the quota is used up, with the cloud's words, and served when it is raised", async () => {
+  test("gets an event with the cloud's message when the quota is exhausted, and is served when the quota is raised", async () => {
     const { w, cloud } = await started(1);
     cloud.setQuota("demo", "load_balancer", 0);
     w.run({ provider: "ovn" }, { clock: fastClock(20) });

@@ -40,7 +40,7 @@ describe("nodes", () => {
     });
   });
 
-  test("are initialised in a cloud without Octavia; its Services are told", async () => {
+  test("are initialised in a cloud without Octavia; its Services get an event", async () => {
     const { w } = await started(1);
     w.run({}, { octavia: false });
     await w.joinAll();
@@ -144,7 +144,7 @@ describe("nodes", () => {
     await network.networks.delete(net.id);
   });
 
-  test("whose name two servers have are told so and are not initialised, until one of the two is gone", async () => {
+  test("whose name two servers have get a warning and are not initialised until one of the two is deleted", async () => {
     const { w } = await started(2);
     w.run();
     const [first, second] = w.infrastructure.servers;

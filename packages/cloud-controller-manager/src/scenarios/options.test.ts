@@ -70,7 +70,7 @@ describe("a new Service", () => {
     await w.cloud.keyManager.secrets.delete(reference);
   });
 
-  test("30: with an external store nobody asks Barbican", async () => {
+  test("30: with an external store Barbican gets no request", async () => {
     const { w, cloud, run } = stage();
     run({ provider: "amphora", containerStore: "external" });
     const before = cloud.calls.length;
@@ -143,7 +143,7 @@ describe("a new Service", () => {
     await w.settled("the other alone", (lb) => lb.id !== old?.id);
   });
 
-  test("86: a quota that is used up is told in the cloud's words", async () => {
+  test("86: an exhausted quota is reported with the cloud's message", async () => {
     const { w, cloud, run, hears } = stage();
     refuse(cloud, "POST /loadbalancers", { status: 403, message: "Quota has been met for resources: Load Balancer" });
     run({ provider: "ovn" });

@@ -20,8 +20,8 @@ export interface OwnWorldOptions extends Omit<WorldOptions, "server" | "config">
 }
 
 /**
- * For files whose scenarios cannot share a stage: gives what starts an API server, a simulated cloud and a world between them, all
- * ended after each test, once `before` has run.
+ * For files whose scenarios cannot share a stage: gives what starts an API server, a simulated cloud and a world
+ * between them, all ended after each test, once `before` has run.
  */
 export function ownWorlds(before?: (own: OwnWorld) => Promise<void>): (options: OwnWorldOptions) => Promise<OwnWorld> {
   vi.setConfig(SLOW);

@@ -48,7 +48,7 @@ test("a Service that goes while its load balancer is being replaced leaves nothi
   expect(await w.cloud.network.floatingIps.all()).toEqual([]);
 });
 
-test("an internal Service would lose its address: it is told, and stays", async () => {
+test("an internal Service would lose its address: it keeps its provider, and an event says so", async () => {
   const { w, run, hears, writes } = stage();
   run({ provider: "amphora" });
   await w.createService("web", {}, internal);

@@ -87,7 +87,7 @@ async function routed(w: World, count: number): Promise<void> {
 }
 
 describe("routes", () => {
-  test("are kept by nobody where cloud.conf names no router; nodes are initialised all the same", async () => {
+  test("are not managed where cloud.conf names no router; nodes are initialised all the same", async () => {
     const { w, routes } = await started();
     stops.push(w.run({ enabled: false }, { clusterCidr: "10.244.0.0/16", clock: fastClock(10) }).stop);
     await joined(w);
@@ -96,7 +96,7 @@ describe("routes", () => {
     expect(await networkUnavailable(w, 0)).toBeUndefined();
   });
 
-  test("to two nodes are one read and one write of the router; ports may send their pods' addresses; nodes are told", async () => {
+  test("to two nodes are one read and one write of the router; ports permit their pods' addresses; nodes get the condition", async () => {
     const { w, routes, work } = await started();
     run(w, { clock: systemClock });
     await joined(w);
@@ -133,7 +133,7 @@ describe("routes", () => {
     expect(work().filter((call) => call.includes("add_extraroutes")).length).toBeLessThanOrEqual(3);
   });
 
-  test("that are there already are not written again, by a controller that starts anew", async () => {
+  test("that exist already are not written again by a controller that restarts", async () => {
     const { w, work } = await started();
     run(w);
     await joined(w);
@@ -160,7 +160,7 @@ describe("routes", () => {
     expect(await routes()).toEqual([foreign]);
   });
 
-  test("are not led to a node whose port may not send its pods' addresses; the node is told, the others are served", async () => {
+  test("are not created to a node whose port may not send its pods' addresses; the node gets a warning, the others are served", async () => {
     const { w, cloud, routes } = await started();
     const [port] = await w.cloud.network.ports.all({ device_id: w.infrastructure.servers[0]?.id });
     const refusal = { when: "before", status: 403, body: { NeutronError: { message: "not allowed" } } } as const;
@@ -173,11 +173,11 @@ describe("routes", () => {
     await until(w, "the word", async () => (await networkUnavailable(w, 0))?.status === "True");
     expect((await routes()).map((r) => r.destination)).toEqual([cidrOf(1)]);
     expect(await networkUnavailable(w, 0)).toMatchObject({ reason: "NoRouteCreated" });
-    const told = await w.until("an event", async () => {
+    const message = await w.until("an event", async () => {
       const events = await w.client.list(Event);
       return events.items.find((e) => e.reason === "FailedToCreateRoute")?.message;
     });
-    expect(told).toContain("not allowed");
+    expect(message).toContain("not allowed");
     cloud.setFaults(undefined);
     await routed(w, 1);
   });
@@ -210,7 +210,7 @@ describe("routes", () => {
     });
   });
 
-  test("that somebody removes come back", async () => {
+  test("that are deleted by hand are created again", async () => {
     const { w, routes } = await started({ servers: 1 });
     run(w);
     await joined(w);
@@ -231,7 +231,7 @@ describe("routes", () => {
     expect((await routes())[0]?.destination).toBe(cidrOf(0));
   });
 
-  test("a node without an address in the family of its pods is told so", async () => {
+  test("a node without an address in its pods' address family gets a warning", async () => {
     const { w } = await started({ servers: 1 });
     run(w, { clusterCidr: "10.244.0.0/16,fd00:244::/48" });
     await w.joinAll();

@@ -109,7 +109,7 @@ describe("a Service's security group", () => {
     expect(rules()).toEqual(["POST /security-group-rules"]);
   });
 
-  test("that somebody changes by hand is as before within the period of the lists: rules and ports", async () => {
+  test("that are changed by hand are as before within one list interval: rules and ports", async () => {
     const { w } = await started(2);
     w.run({ provider: "amphora", ...managed });
     await w.joinAll();

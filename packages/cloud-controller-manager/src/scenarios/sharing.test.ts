@@ -6,7 +6,7 @@ import { internal, os, ownerOf, pause, setStage, tcp } from "./stage.ts";
 const stage = setStage(2);
 const name = (service: string) => `kube_service_c_default_${service}`;
 
-/** Name, tags, listeners and members, as whoever owns it set them. */
+/** Name, tags, listeners and members, as their owner set them. */
 async function treeOf(w: World, id: string): Promise<unknown> {
   const { loadBalancing } = w.cloud;
   const lb = await loadBalancing.loadBalancers.get(id);
@@ -43,7 +43,7 @@ async function owned(config = {}) {
 }
 
 describe("a load balancer that Services share", () => {
-  test("88: bears the tags of both, and each listener its Service's", async () => {
+  test("88: has the tags of both, and each listener its Service's", async () => {
     const { w, share, writes, lb } = await owned();
     await w.createService("b", { ports: [tcp(81)] }, share);
     const b = await w.served("b");
@@ -202,7 +202,7 @@ describe("a load balancer that Services share", () => {
   });
 
   test("of another cluster's name that nothing proves to be the Service's serves on unchanged, with one Warning of what to do", async () => {
-    const { w, run, writes, hears, told } = stage();
+    const { w, run, writes, hears, messagesOf } = stage();
     const first = run({ provider: "ovn" });
     await w.createService("a", { ports: [tcp(80)] });
     const before = await w.served("a");
@@ -217,7 +217,7 @@ describe("a load balancer that Services share", () => {
     expect(await hears("a", "LoadBalancerOwnerUnknown")).toMatch(/start the controller once with --cluster-name=c,/);
     await w.label("c-node-0", { x: "y" });
     await pause(300);
-    expect(await told("a", "LoadBalancerOwnerUnknown")).toHaveLength(1);
+    expect(await messagesOf("a", "LoadBalancerOwnerUnknown")).toHaveLength(1);
     expect(writes()).toEqual([]);
     expect(await treeOf(w, lb?.id ?? "")).toEqual(tree);
     expect((await w.service("a")).status).toEqual(before.status);

@@ -8,7 +8,10 @@ import { routeOf, workIn } from "../testing/calls.ts";
 import { SkippingClock } from "../testing/skipping-clock.ts";
 import { fastClock, World, type RunOptions, type Running, type WorldServer } from "../testing/world.ts";
 
-/** Milliseconds that a scenario may take on a busy machine: `until` waits for two minutes at most, several times in some of them. */
+/**
+ * Milliseconds that a scenario may take on a busy machine: `until` waits for two minutes at most, several times in some
+ * of them.
+ */
 export const SLOW = { testTimeout: 600_000, hookTimeout: 300_000 };
 export const os = (name: string): string => `loadbalancer.openstack.org/${name}`;
 export const internal = { "service.beta.kubernetes.io/openstack-internal-load-balancer": "true" };
@@ -33,7 +36,7 @@ export interface Stage {
   /** Writes, and reads of single objects or their parts, since the last time it or `writes` was asked. */
   readonly work: () => string[];
   /** Messages of the Service's events of that reason. */
-  readonly told: (service: string, reason: string) => Promise<string[]>;
+  readonly messagesOf: (service: string, reason: string) => Promise<string[]>;
   /** Waits for such an event; its message. */
   readonly hears: (service: string, reason: string, text?: RegExp) => Promise<string>;
 }
@@ -89,7 +92,7 @@ export function setStage(servers = 3, dualStack = false): () => Stage {
       },
       work,
       writes: () => work().filter((call) => !call.startsWith("GET")),
-      told: (service, reason) => messages(w, service, reason),
+      messagesOf: (service, reason) => messages(w, service, reason),
       hears: (service, reason, text = /./) =>
         w.until(`event ${reason} of ${service}`, async () =>
           (await messages(w, service, reason)).find((message) => text.test(message)),

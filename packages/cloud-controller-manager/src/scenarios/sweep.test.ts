@@ -59,7 +59,7 @@ describe("a sweep", () => {
     expect(left.map((ip) => ip.description)).toEqual([expect.stringContaining("default/live")]);
   });
 
-  test("leaves alone what bears our names without our words, another cluster's, and what a live Service uses", async () => {
+  test("leaves alone a resource with our name but not our description, another cluster's, and what a live Service uses", async () => {
     const { w } = await started();
     const { loadBalancing, network } = w.cloud;
     const vip = { vip_subnet_id: w.infrastructure.subnet.id };

@@ -7,18 +7,18 @@ const stage = setStage(3);
 const exclude = "node.kubernetes.io/exclude-from-external-load-balancers";
 
 async function served(config: Parameters<ReturnType<typeof stage>["run"]>[0], spec = {}, annotations = {}) {
-  const { w, run, writes, hears, told, cloud, skip } = stage();
+  const { w, run, writes, hears, messagesOf, cloud, skip } = stage();
   const running = run(config);
   await w.createService("web", spec, annotations);
   const service = await w.served("web");
   const [lb] = await w.loadBalancers();
   await pause(50);
   writes();
-  return { w, run, writes, hears, told, cloud, skip, lb, service, running };
+  return { w, run, writes, hears, messagesOf, cloud, skip, lb, service, running };
 }
 
 describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
-  test("69: a pool, a monitor or a member that somebody deletes comes back within the period of the lists", async () => {
+  test("69: a pool, a monitor or a member that is deleted by hand comes back within one list interval", async () => {
     const { w } = await served({ provider, createMonitor: true });
     const { pools, healthMonitors } = w.cloud.loadBalancing;
     const monitor = async () => (await healthMonitors.all())[0];
@@ -38,7 +38,7 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     await w.settled("the member", async () => (await w.members()).length === 3);
   });
 
-  test("70: a load balancer that somebody deletes is made again, behind the same floating IP, and its id noted", async () => {
+  test("70: a load balancer that is deleted by hand is created again, behind the same floating IP, and its id noted", async () => {
     const { w, lb, service } = await served({ provider });
     await w.cloud.loadBalancing.deleteLoadBalancer(lb?.id ?? "", { cascade: true });
     const again = await w.settled("another", (other) => other.id !== lb?.id);
@@ -51,7 +51,7 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     );
   });
 
-  test("a drift of settings is mended: a method, a limit and a monitor that somebody changed", async () => {
+  test("drift of settings is reverted: a method, a limit and a monitor that were changed by hand", async () => {
     const { w } = await served({ provider, createMonitor: true });
     const { listeners, healthMonitors } = w.cloud.loadBalancing;
     await w.settled("its monitor", async () => (await healthMonitors.all()).length === 1);
@@ -60,7 +60,7 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     await w.settled("no limit", async () => (await listeners.all())[0]?.connection_limit === -1);
   });
 
-  test("74: another cluster name renames all parts and tags; nothing that carries traffic is made anew", async () => {
+  test("74: another cluster name renames all parts and tags; nothing that carries traffic is recreated", async () => {
     const { w, lb, running, run, writes, hears } = await served({ provider, createMonitor: true });
     const { listeners, pools, healthMonitors } = w.cloud.loadBalancing;
     await w.settled("its monitor", async () => (await healthMonitors.all()).length === 1);
@@ -100,12 +100,12 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     await w.cloud.loadBalancing.deleteLoadBalancer(lb?.id ?? "", { cascade: true });
   });
 
-  test("in ERROR after it has served it is mended by itself, behind the same address", async () => {
+  test("in ERROR after it has served it is repaired without a user, behind the same address", async () => {
     const { w, cloud, lb, hears } = await served({ provider });
     const address = (await w.service("web")).status?.loadBalancer?.ingress?.[0]?.ip;
     cloud.setOutcomes([{ operation: "loadbalancer.update", outcome: "error" }]);
     await w.change("web", { spec: { ports: [tcp(80), tcp(443)] } });
-    expect(await hears("web", "SyncLoadBalancerFailed", /ERROR/)).toMatch(/failed over|made anew/);
+    expect(await hears("web", "SyncLoadBalancerFailed", /ERROR/)).toMatch(/failed over|recreated/);
     cloud.setOutcomes([]);
     await w.settled("another", (now) => now.id !== lb?.id && now.listeners.length === 2);
     await w.until("the address", async () =>
@@ -114,7 +114,7 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     expect(await w.cloud.network.floatingIps.all()).toHaveLength(1);
   });
 
-  test("that stays PENDING a person is told whom to ask", async () => {
+  test("that stays PENDING gets an event that names the cloud's operator as the one to act", async () => {
     const { w, cloud, skip, run, running, hears, lb } = await served({ provider }, {}, internal);
     await running.stop();
     run({ provider }, { clock: fastClock(3_000) });
@@ -126,13 +126,13 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     await w.settled("it");
   });
 
-  test("46, 81: immutable for a while it is tried again, and nobody is alarmed", async () => {
-    const { w, cloud, told } = await served({ provider }, { ports: [tcp(80)] });
+  test("46, 81: immutable for a while it is tried again, without a warning", async () => {
+    const { w, cloud, messagesOf } = await served({ provider }, { ports: [tcp(80)] });
     const message = "Load Balancer 1 is immutable and cannot be updated.";
     refuse(cloud, "PUT /pools/ID/members", { status: 409, message, times: 2 });
     await w.label("c-node-2", { [exclude]: "true" });
     await w.settled("two", async () => (await w.members()).length === 2);
-    expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+    expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
   });
 });
 
@@ -192,7 +192,8 @@ test.each([500, 502, 503, 504])(
     run({ provider: "amphora" }, { clock: fastClock(10) });
     await w.createService("web");
     await w.until("a create", async () => (posts > 0 ? true : undefined));
-    // Octavia's own refusal would be tried again after two seconds, which are 200 ms here; what it may be at work on has 10 s.
+    // Octavia's own refusal would be tried again after two seconds, which are 200 ms here; what it may be at work on
+    // has 10 s.
     await pause(600);
     expect(posts).toBe(1);
     const [subnet] = (await w.cloud.network.subnets.all()).filter(({ name }) => name.startsWith("c"));
@@ -233,7 +234,7 @@ test("a create under way when the process ends is found by the next one, though 
 test.each([400, 403, 409, 501])(
   "a create that is refused with %i is tried again after 5 s, 10 s and so on, reported once, and tried at once when the Service changes",
   async (status) => {
-    const { w, cloud, run, hears, told, writes } = stage();
+    const { w, cloud, run, hears, messagesOf, writes } = stage();
     refuse(cloud, "POST /loadbalancers", { status, message: "this cannot be", times: 1_000 });
     const clock = fastClock(50);
     run({ provider: "amphora" }, { clock });
@@ -245,21 +246,21 @@ test.each([400, 403, 409, 501])(
     const posts = writes().filter((call) => call === "POST /loadbalancers").length;
     const allowed = [0, 5_000, 15_000, 35_000, 75_000, 155_000].filter((at) => at <= clock.now() - begun).length;
     expect(posts).toBeLessThanOrEqual(allowed);
-    expect(await told("web", "SyncLoadBalancerFailed")).toHaveLength(1);
+    expect(await messagesOf("web", "SyncLoadBalancerFailed")).toHaveLength(1);
     cloud.setFaults(undefined);
     await w.change("web", { spec: { ports: [tcp(81)] } });
     await w.served("web");
   },
 );
 
-test("nodes that the cloud refuses as members are told as such, in the cloud's words", async () => {
-  const { w, cloud, hears, told } = await served({ provider: "amphora" });
+test("nodes that the cloud refuses as members are reported with the cloud's message", async () => {
+  const { w, cloud, hears, messagesOf } = await served({ provider: "amphora" });
   refuse(cloud, "PUT /pools/ID/members", { status: 400, message: "no such subnet" });
   await w.label("c-node-0", { [exclude]: "true" });
   expect(await hears("web", "UpdateLoadBalancerFailed")).toMatch(
     /new hosts \[c-node-1 c-node-2\].* 2\], error: .*no such subnet/,
   );
-  expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+  expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
   await w.settled("two members", async () => (await w.members()).length === 2);
 });
 

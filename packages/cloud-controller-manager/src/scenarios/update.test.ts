@@ -6,14 +6,14 @@ const providers = ["amphora", "ovn"];
 
 /** A Service that is served, with what it was made of, and no write since. */
 async function served(config: Parameters<ReturnType<typeof stage>["run"]>[0], spec = {}, annotations = {}) {
-  const { w, run, writes, hears, told, cloud, skip } = stage();
+  const { w, run, writes, hears, messagesOf, cloud, skip } = stage();
   run(config);
   const service = await w.createService("web", spec, annotations);
   await w.served("web");
   const [lb] = await w.loadBalancers();
   await pause(50);
   writes();
-  return { w, writes, hears, told, cloud, skip, lb, service };
+  return { w, writes, hears, messagesOf, cloud, skip, lb, service };
 }
 
 describe.each(providers)("a served Service on %s", (provider) => {
@@ -33,7 +33,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
       loadbalancer_id: lb?.id ?? "",
       protocol: "TCP",
       protocol_port: 9999,
-      tags: ["somebody"],
+      tags: ["another-owner"],
     });
     await w.settled("theirs beside ours", (now) => now.listeners.length === 2);
     await w.change("web", { spec: { ports: [tcp(81)] } });
@@ -139,12 +139,12 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect((await w.service("web")).status?.loadBalancer?.ingress).toEqual([{ hostname: "web.example.org" }]);
   });
 
-  test("a hostname annotation that is no DNS name is told once, and the address is published", async () => {
-    const { w, told } = await served({ provider }, {}, { [os("hostname")]: "Bad_Host Name" });
+  test("a hostname annotation that is no DNS name is reported once, and the address is published", async () => {
+    const { w, messagesOf } = await served({ provider }, {}, { [os("hostname")]: "Bad_Host Name" });
     expect((await w.service("web")).status?.loadBalancer?.ingress).toEqual([{ ip: expect.any(String), ipMode: "VIP" }]);
     await pause(500);
-    expect(await told("web", "LoadBalancerHostnameIgnored")).toHaveLength(1);
-    expect(await told("web", "EnsuredLoadBalancer")).toHaveLength(1);
+    expect(await messagesOf("web", "LoadBalancerHostnameIgnored")).toHaveLength(1);
+    expect(await messagesOf("web", "EnsuredLoadBalancer")).toHaveLength(1);
   });
 
   test("80: one that is PENDING is not changed, and is as soon as it is ACTIVE", async () => {
@@ -162,8 +162,8 @@ describe.each(providers)("a served Service on %s", (provider) => {
     await w.settled("members", async () => (await w.members()).length === 6);
   });
 
-  test("81: a 409 is tried again in place, soon, and nobody is alarmed", async () => {
-    const { w, cloud, told } = await served({ provider });
+  test("81: a 409 is tried again in place, soon, without a warning", async () => {
+    const { w, cloud, messagesOf } = await served({ provider });
     refuse(cloud, "POST /listeners", {
       status: 409,
       message: "Load Balancer 1 is immutable and cannot be updated.",
@@ -171,28 +171,28 @@ describe.each(providers)("a served Service on %s", (provider) => {
     });
     await w.change("web", { spec: { ports: [tcp(80), tcp(443)] } });
     await w.settled("both", async () => (await w.members()).length === 6);
-    expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+    expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
   });
 
   test("82: a 429 is tried again not before the time that it names", async () => {
-    const { w, cloud, told } = await served({ provider });
+    const { w, cloud, messagesOf } = await served({ provider });
     refuse(cloud, "POST /listeners", { status: 429, message: "slow down", headers: { "retry-after": "1" } });
     const begin = Date.now();
     await w.change("web", { spec: { ports: [tcp(80), tcp(443)] } });
     await w.settled("both", async () => (await w.members()).length === 6);
     expect(Date.now() - begin).toBeGreaterThan(1_000);
-    expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+    expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
   });
 
   test("84: a token that is refused is replaced once, and the call repeated", async () => {
-    const { w, cloud, told } = await served({ provider });
+    const { w, cloud, messagesOf } = await served({ provider });
     refuse(cloud, "POST /listeners", { status: 401, message: "The request you have made requires authentication." });
     const before = cloud.calls.length;
     await w.change("web", { spec: { ports: [tcp(80), tcp(443)] } });
     await w.settled("both", async () => (await w.members()).length === 6);
     const since = cloud.calls.slice(before);
     expect(since.filter((call) => call.method === "POST" && call.path.includes("auth/tokens"))).toHaveLength(1);
-    expect(await told("web", "SyncLoadBalancerFailed")).toEqual([]);
+    expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
   });
 });
 
@@ -230,7 +230,7 @@ describe("a served Service", () => {
     expect(writes()).toEqual(["DELETE /pools/ID", "POST /pools", "PUT /pools/ID/members"]);
   });
 
-  test("58: another method is one PUT of the pool; one that is refused is told, and the rest goes on", async () => {
+  test("58: another method is one PUT of the pool; a refused one is reported, and other changes continue", async () => {
     const { w, writes, hears, cloud } = await served({ provider: "amphora" }, { ports: [tcp(80)] });
     const method = async () => (await w.cloud.loadBalancing.pools.all())[0]?.lb_algorithm;
     await w.change("web", { metadata: { annotations: { [os("lb-method")]: "LEAST_CONNECTIONS" } } });
@@ -246,7 +246,7 @@ describe("a served Service", () => {
     expect(writes()).toEqual(["PUT /pools/ID", "POST /listeners", "POST /pools", "PUT /pools/ID/members"]);
   });
 
-  test("58: a method that nobody knows is told, and the default is used", async () => {
+  test("58: an unknown method is reported, and the default is used", async () => {
     const { hears, w } = await served({ provider: "amphora" }, {}, { [os("lb-method")]: "FASTEST" });
     expect(await hears("web", "LoadBalancerLbMethodUnknown")).toMatch(/FASTEST/);
     expect((await w.cloud.loadBalancing.pools.all())[0]?.lb_algorithm).toBe("ROUND_ROBIN");

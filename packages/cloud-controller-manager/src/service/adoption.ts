@@ -14,8 +14,9 @@ interface Candidate {
 const SKEW = 60;
 
 /**
- * The name that the Service's cluster had when upstream's manager, or an earlier release, created this load balancer, whose tags name no owner:
- * name, description and tag are of upstream's rule, and end with the Service's namespace and name. Undefined where it is of the present name.
+ * The name that the Service's cluster had when upstream's manager, or an earlier release, created this load balancer,
+ * whose tags name no owner: name, description and tag are of upstream's rule, and end with the Service's namespace and
+ * name. Undefined where it is of the present name.
  */
 export function formerCluster({ service, clusterName, lb }: Candidate): string | undefined {
   const end = `_${service.metadata.namespace}_${service.metadata.name}`;
@@ -28,8 +29,9 @@ export function formerCluster({ service, clusterName, lb }: Candidate): string |
 }
 
 /**
- * Whether such a load balancer is surely the Service's, and not that of a Service of the same name in another cluster, of which this one is a
- * copy: Octavia has upstream's description, only a controller can have published its address, and a copy is younger than the load balancer.
+ * Whether such a load balancer is surely the Service's, and not that of a Service of the same name in another cluster,
+ * of which this one is a copy: Octavia has upstream's description, only a controller can have published its address,
+ * and a copy is younger than the load balancer.
  */
 export function isProved({ service, lb }: Candidate, cluster: string, floatingIp: FloatingIp | undefined): boolean {
   const described = lb.description === loadBalancerDescription(cluster, service);
@@ -52,15 +54,19 @@ function isYounger({ metadata }: Service, lb: LoadBalancer): boolean {
   return !(service <= created + SKEW * 1000);
 }
 
-/** Of a load balancer from before a change of `--cluster-name`: its tags get the owner under its former name, and the rename follows. */
+/**
+ * Of a load balancer from before a change of `--cluster-name`: its tags get the owner under its former name, and the
+ * rename follows.
+ */
 export function adoptionOfFormer({ service, lb, clusterName }: Candidate, cluster: string): Adoption {
   const message = `load balancer ${lb.id} (${lb.name}) has no tag of its owner; its name, description and address prove that it is this Service's from before the cluster was renamed from ${cluster} to ${clusterName}`;
   return { lb, tags: [...lb.tags, ownerTag(cluster, service)], event: adopted(message) };
 }
 
 /**
- * Of a load balancer whose owner was a Service of this cluster with the same namespace and name, which no longer exists: the Service was restored
- * from a backup with another UID. `members`: the addresses that it serves. One that serves none of this cluster's nodes is another cluster's.
+ * Of a load balancer whose owner was a Service of this cluster with the same namespace and name, which no longer
+ * exists: the Service was restored from a backup with another UID. `members`: the addresses that it serves. One that
+ * serves none of this cluster's nodes is another cluster's.
  */
 export function adoptionOfRestored(
   { service, lb, clusterName }: Candidate,

@@ -18,8 +18,8 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * An address that cannot be had holds up no member; what takes the load balancer or the finalizer away waits for all before it. The two address
- * families are independent, but for the finalizer.
+ * An address that cannot be had holds up no member; what takes the load balancer or the finalizer away waits for all
+ * before it. The two address families are independent, but for the finalizer.
  */
 export function isIndependent(later: Step, held: Step): boolean {
   if (later.type === "remove-finalizer") return false;
@@ -33,7 +33,10 @@ function ofFamily(step: Step): { readonly step: OneStep; readonly second: boolea
   return step.type === "of-second" ? { step: step.step, second: true } : { step, second: false };
 }
 
-/** What a person may change so that what was refused is tried anew; not what we note on the Service ourselves. */
+/**
+ * The fields that a user may change so that a refused step is tried again; without the annotations that we write
+ * ourselves.
+ */
 export function wishesOf({ metadata, spec }: Service): string {
   const {
     [annotation.loadBalancerId]: _id,

@@ -94,7 +94,7 @@ describe("a Service's load balancer", () => {
     );
   });
 
-  test("is reached from wherever a crash left it: any number of steps done, the rest planned anew", () => {
+  test("is reached from wherever a crash left it: any number of steps done, the rest planned again", () => {
     fc.assert(
       fc.property(wishes, wishes, fc.integer({ min: 0, max: 12 }), (first, then, cut) => {
         const world = new ModelWorld(aService(first.spec, first.annotations), first.nodes, { provider: "amphora" });
@@ -219,7 +219,7 @@ describe("the calls of a change", () => {
     expect(w.served()).toHaveLength(2);
   });
 
-  test("tags of others stay; members that somebody gave another weight or switched off, and parts that are off, are as before", () => {
+  test("keeps tags of others, members whose weight or state was changed by hand, and parts that are switched off", () => {
     const w = world();
     w.listeners = w.listeners.map((l) => ({ ...l, tags: ["theirs"], name: "x" }));
     w.balancers = w.balancers.map((l) => ({ ...l, tags: [...l.tags, "theirs"] }));

@@ -6,8 +6,8 @@ import { loadBalancerDescription } from "./names.ts";
 import { ownerTag } from "./ownership.ts";
 
 /**
- * The whole tree in one POST: listeners, their pools, members, and monitors where the provider takes them there. Nothing but the
- * load balancer where the provider takes only one thing at a time.
+ * The whole tree in one POST: listeners, their pools, members, and monitors where the provider takes them there.
+ * Nothing but the load balancer where the provider takes only one thing at a time.
  */
 export function createBody(
   observed: Observed,

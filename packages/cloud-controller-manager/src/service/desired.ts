@@ -137,7 +137,9 @@ function matches(labels: Readonly<Record<string, string>>, selector: string): bo
   });
 }
 
-/** A listener takes ranges of its VIP's family alone: where both are given, the others are for the other load balancer. */
+/**
+ * A listener takes ranges of its VIP's family alone: where both are given, the others are for the other load balancer.
+ */
 export function ownRanges({ sourceRanges }: Pick<Parameters, "sourceRanges">, { spec }: Service): readonly string[] {
   const own = sourceRanges.filter((range) => range.includes(":") === (spec.ipFamilies?.[0] === "IPv6"));
   return own.length === 0 ? sourceRanges : own;

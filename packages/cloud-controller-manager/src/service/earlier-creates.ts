@@ -2,7 +2,10 @@ import type { Clock } from "@causeway/foundation";
 import type { Service } from "@causeway/kubernetes";
 import { serviceFinalizer } from "./concern.ts";
 
-/** How long (ms) a create may go on in the cloud after its connection was lost, in addition to the time that its members take. */
+/**
+ * How long (ms) a create may go on in the cloud after its connection was lost, in addition to the time that its members
+ * take.
+ */
 const LOST_FOR = 10_000;
 /** Measured on the OVN provider: 170 ms a member. */
 const MEMBER_TAKES = 500;
@@ -15,8 +18,9 @@ export function creationTime(members: number): number {
 }
 
 /**
- * Creates of the process before this one. A process may end after its POST was sent and before its answer came, and a load balancer may not
- * be listed before the POST is done: a Service that had our finalizer when it was first seen may have such a create under way.
+ * Creates of the process before this one. A process may end after its POST was sent and before its answer came, and a
+ * load balancer may not be listed before the POST is done: a Service that had our finalizer when it was first seen may
+ * have such a create under way.
  */
 export class EarlierCreates {
   readonly #clock: Clock;
@@ -28,7 +32,10 @@ export class EarlierCreates {
     this.#clock = clock;
   }
 
-  /** Until when (ms since the epoch) nothing is created for the Service; undefined: no create of an earlier process can be under way. */
+  /**
+   * Until when (ms since the epoch) nothing is created for the Service; undefined: no create of an earlier process can
+   * be under way.
+   */
   until({ metadata }: Service, members: number): number | undefined {
     const now = this.#clock.now();
     this.#began ??= now;

@@ -32,9 +32,15 @@ export type ExplainedRound<S = Step> = readonly ExplainedStep<S>[];
 export interface ServiceExplanation {
   /** Of its security group, which come first. */
   readonly securityGroup: readonly ExplainedRound<GroupStep>[];
-  /** In their order. Before and after each a load balancer that is being changed is waited for: its parts are thought to become as they are asked for. */
+  /**
+   * In their order. Before and after each a load balancer that is being changed is waited for: its parts are thought to
+   * become as they are asked for.
+   */
   readonly rounds: readonly ExplainedRound[];
-  /** False: a load balancer is in ERROR, and whether the cloud lets us fail it over, or a person mends it, is not known. */
+  /**
+   * False when a load balancer is in ERROR: whether the cloud permits a failover, or an operator repairs it, is not
+   * known.
+   */
   readonly complete: boolean;
   /** What they would wait for in the end. */
   readonly wait: Wait | undefined;
@@ -48,8 +54,8 @@ export interface ServiceExplanation {
 const most = 10_000;
 
 /**
- * Reads what a reconcile reads, and plans to the end, and does nothing of it. Undefined where there is no such Service, or none that
- * concerns load balancers here.
+ * Reads what a reconcile reads, and plans to the end, and does nothing of it. Undefined where there is no such Service,
+ * or none that concerns load balancers here.
  */
 export async function explainService(
   options: ExplainOptions,

@@ -14,7 +14,10 @@ export function matchingSubnets(wanted: Wanted, subnets: readonly Subnet[]): Sub
   );
 }
 
-/** A glob, or "~" and a regular expression; a leading "!" turns it round. A regular expression that is none matches nothing. */
+/**
+ * A glob, or "~" and a regular expression; a leading "!" turns it round. A regular expression that is none matches
+ * nothing.
+ */
 export function nameMatches(pattern: string, name: string): boolean {
   if (pattern.startsWith("!")) return !nameMatches(pattern.slice(1), name);
   return expressionOf(pattern)?.test(name) ?? false;

@@ -11,7 +11,9 @@ import type { AddressStep, KubernetesStep, OneStep, Step } from "./steps.ts";
 /** What the cloud will choose stands under these names until it has. */
 const toCome = { id: "(new)", address: "(its address)" };
 
-/** What will be observed when the steps of a plan are done, nothing else happens and load balancers have become ACTIVE. */
+/**
+ * What will be observed when the steps of a plan are done, nothing else happens and load balancers have become ACTIVE.
+ */
 export function foresee(observed: Observed, steps: readonly Step[], status: ServiceStatus): Observed {
   const done = steps.reduce((now, step) => stepped(now, step), settled(observed));
   return settled({ ...done, service: { ...done.service, status } });

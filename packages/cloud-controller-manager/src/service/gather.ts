@@ -40,8 +40,9 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
 }
 
 /**
- * The name that the second one had before the cluster was renamed, where the first cannot tell it, because it is gone or has its new
- * name: the tag of its owner does. All load balancers are read for it, so only for a Service that lacks a second or that ends.
+ * The name that the second one had before the cluster was renamed, where the first cannot tell it, because it is gone
+ * or has its new name: the tag of its owner does. All load balancers are read for it, so only for a Service that lacks
+ * a second or that ends.
  */
 function formerSecondName(
   watch: CloudWatch,
@@ -156,7 +157,10 @@ async function freshCandidates(
   return candidates(from.watch, sought);
 }
 
-/** By the annotated id, else by name, else by the in-tree provider's name; with those of that name that are on their way out. */
+/**
+ * By the annotated id, else by name, else by the in-tree provider's name; with those of that name that are on their way
+ * out.
+ */
 function candidates(watch: CloudWatch, { service, lbName, former, second = false }: Sought): readonly LoadBalancer[] {
   const alive = (lb: LoadBalancer) =>
     lb.provisioning_status !== "DELETED" && !(lb.name === lbName && isAnothers(lb, service));
@@ -165,7 +169,7 @@ function candidates(watch: CloudWatch, { service, lbName, former, second = false
   const known = id === undefined ? undefined : watch.loadBalancers.get(id);
   const named = watch.loadBalancers.byIndex("name", lbName).filter(alive);
   if (known && alive(known) && staying(known) && known.name !== retiringName(lbName)) {
-    // A second one of our name is an error to be told, not to be overlooked.
+    // A second load balancer of our name is kept in the result: the plan reports it as an error.
     return known.name === lbName ? [known, ...named.filter((lb) => lb.id !== known.id)] : [known];
   }
   if (named.length > 0) return named;
@@ -209,7 +213,10 @@ async function floatingIps(
   };
 }
 
-/** A floating IP that was created or freed just now is not so in the cache: it is read before it is called missing or taken. */
+/**
+ * A floating IP that was created or freed just now is not so in the cache: it is read before it is called missing or
+ * taken.
+ */
 async function readWantedFloatingIp(
   { watch, cloud, holds, clock }: GatherFrom,
   { address, lb }: { readonly address: string; readonly lb: LoadBalancer },
@@ -232,7 +239,9 @@ interface Placing {
   readonly lb: LoadBalancer | undefined;
 }
 
-/** Ports are cached as they were when made; which server they are on is listed anew when a new load balancer depends on it. */
+/**
+ * The cache holds ports as created; refresh it when a new load balancer depends on the server that a port belongs to.
+ */
 async function freshNodeSubnet(from: GatherFrom, placing: Placing, signal: AbortSignal): Promise<Subnet | undefined> {
   const { service, nodes, parameters, lb } = placing;
   const family = service.spec.ipFamilies?.[0] ?? "IPv4";
@@ -256,7 +265,7 @@ function nodeSubnet(watch: CloudWatch, nodes: readonly Node[], family: "IPv4" | 
   return undefined;
 }
 
-/** Networks and subnets are listed rarely: anew where one is missed and an address is to come from there. */
+/** Networks and subnets are listed rarely: refresh them where one is missing that an address is to come from. */
 async function freshExternalPlace(
   { watch, missed }: GatherFrom,
   { parameters, lb }: Pick<Placing, "parameters" | "lb">,

@@ -10,7 +10,10 @@ import type { OneStep } from "./steps.ts";
 export interface Held {
   readonly uncertain: number | undefined;
   readonly busy: number | undefined;
-  /** The load balancer is PENDING after a change of its members, and likely to be ACTIVE from then on: it is planned for as if it were. */
+  /**
+   * The load balancer is PENDING after a change of its members, and likely to be ACTIVE from then on: it is planned for
+   * as if it were.
+   */
   readonly expectedActive?: number;
   /** How often in a row the load balancer refused a change as immutable. */
   readonly refusals: number;

@@ -2,11 +2,16 @@ import type { Service } from "@causeway/kubernetes";
 
 /** Prefixes by which cloud-provider-openstack and we know our own. */
 export const loadBalancerPrefix = "kube_service_";
-/** Beginnings of the tags that name cluster and UID of a Service. Upstream counts tags that begin with kube_service_; these do not. */
+/**
+ * Beginnings of the tags that name cluster and UID of a Service. Upstream counts tags that begin with kube_service_;
+ * these do not.
+ */
 export const ownerPrefix = "k8s-owner=";
 export const sharerPrefix = "k8s-sharer=";
 
-/** Whether a tag proves a Service's part in a load balancer: only the controller sets such tags, never an annotation. */
+/**
+ * Whether a tag proves a Service's part in a load balancer: only the controller sets such tags, never an annotation.
+ */
 export function isProofTag(tag: string): boolean {
   return tag.startsWith(ownerPrefix) || tag.startsWith(sharerPrefix);
 }

@@ -21,8 +21,9 @@ interface Burst {
 }
 
 /**
- * Nodes come and go in bursts, and each change of members makes a load balancer immutable for a while: changes are passed on
- * together, when none has followed for half a second, or after five seconds; while a burst goes on, after two quiet ones, or ten.
+ * Nodes come and go in bursts, and each change of members makes a load balancer immutable for a while: changes are
+ * passed on together, when none has followed for half a second, or after five seconds; while a burst goes on, after two
+ * quiet ones, or ten.
  */
 export class NodeBursts {
   readonly #clock: Clock;

@@ -7,20 +7,20 @@ import { nodeChanges } from "./node-changes.ts";
 function watched() {
   const clock = new VirtualClock(0);
   const passed: number[] = [];
-  let told: (change: Change<Node>) => void = () => {};
+  let emit: (change: Change<Node>) => void = () => {};
   let changes = 0;
   const stop = nodeChanges({
     clock,
     nodes: {
       onChange(handler) {
-        told = handler;
-        return () => (told = () => {});
+        emit = handler;
+        return () => (emit = () => {});
       },
     },
     changed: () => (changes += 1),
     keys: () => [{ namespace: "default", name: "web" }],
   })(() => passed.push(clock.now()));
-  return { clock, passed, stop, tell: (change: Change<Node>) => told(change), changes: () => changes };
+  return { clock, passed, stop, tell: (change: Change<Node>) => emit(change), changes: () => changes };
 }
 
 const added = (name: string): Change<Node> => ({ type: "added", object: aNode(name, { address: "10.0.0.1" }) });

@@ -15,8 +15,9 @@ interface NodeChanges {
 }
 
 /**
- * Nodes change all the time; only what makes them members or not counts. The first such change reconciles the Services at once, those that
- * follow do so together: a plan compares all members with all nodes, and a hundred nodes that are replaced are two hundred changes.
+ * Nodes change all the time; only what makes them members or not counts. The first such change reconciles the Services
+ * at once, those that follow do so together: a plan compares all members with all nodes, and a hundred nodes that are
+ * replaced are two hundred changes.
  */
 export function nodeChanges({ nodes, changed, keys, clock }: NodeChanges): Source {
   return (enqueue) => {

@@ -89,7 +89,10 @@ export interface GatherFrom {
   readonly whole?: boolean;
 }
 
-/** A load balancer of the Service that its tags do not say to be so: its tags are rewritten before anything else is changed. */
+/**
+ * A load balancer of the Service that its tags do not say to be so: its tags are rewritten before anything else is
+ * changed.
+ */
 export interface Adoption {
   readonly lb: LoadBalancer;
   readonly tags: readonly string[];

@@ -30,7 +30,9 @@ function tagOf(prefix: string, cluster: string, { metadata }: Service): string {
   return `${prefix}${cluster.slice(0, clusterLimit)}/${metadata.uid ?? ""}`;
 }
 
-/** The tags of the Service that prove its part in a load balancer, whatever the cluster was called when they were set. */
+/**
+ * The tags of the Service that prove its part in a load balancer, whatever the cluster was called when they were set.
+ */
 export function proofTags(lb: LoadBalancer, service: Service): string[] {
   return lb.tags.filter((tag) => isProofTag(tag) && isOf(tag, service));
 }
@@ -59,8 +61,9 @@ export function isAnothers(lb: Pick<LoadBalancer, "tags">, service: Service): bo
 }
 
 /**
- * The Service that an owner tag names owns the load balancer. One without such a tag (of an earlier release, of upstream's manager,
- * or of a cloud without tags) belongs to the Service whose name it has exactly. An annotation never proves anything.
+ * The Service that an owner tag names owns the load balancer. One without such a tag (of an earlier release, of
+ * upstream's manager, or of a cloud without tags) belongs to the Service whose name it has exactly. An annotation never
+ * proves anything.
  */
 export function isOwner(whose: Omit<Whose, "listeners">, lb: LoadBalancer): boolean {
   const { service, lbName, formerName: former } = whose;
@@ -94,8 +97,9 @@ export function othersTags(
 }
 
 /**
- * The name that the Service had on this load balancer before the cluster was renamed; undefined when it had none. A tag with the Service's UID
- * proves it and has the cluster's name of that time; id and address are annotations, which a copy of the Service in another cluster has, too.
+ * The name that the Service had on this load balancer before the cluster was renamed; undefined when it had none. A tag
+ * with the Service's UID proves it and has the cluster's name of that time; id and address are annotations, which a
+ * copy of the Service in another cluster has, too.
  */
 export function formerName(service: Service, lb: LoadBalancer, lbName: string): string | undefined {
   const { annotations = {} } = service.metadata;
@@ -107,7 +111,10 @@ export function formerName(service: Service, lb: LoadBalancer, lbName: string): 
   return known.find((name) => formers.some((former) => former(name)));
 }
 
-/** Whether a name is the one of the time of a proof tag. Of a cluster's name the tag has only the beginning, where that is long. */
+/**
+ * Whether a name is the one of the time of a proof tag. Of a cluster's name the tag has only the beginning, where that
+ * is long.
+ */
 function nameBefore(service: Service, tag: string): (name: string) => boolean {
   const { cluster } = partsOf(tag);
   const end = `_${service.metadata.namespace}_${service.metadata.name}`;

@@ -20,7 +20,7 @@ export interface Parameters {
   readonly keepFloatingIp: boolean;
   readonly hostname: string | undefined;
   readonly method: LbAlgorithm | undefined;
-  /** Asked for, and known to nobody. */
+  /** The algorithm of the annotation that Octavia does not have. */
   readonly unknownMethod: string | undefined;
   readonly proxyProtocol: "PROXY" | "PROXYV2" | undefined;
   /** Headers that the load balancer adds to requests: "X-Forwarded-For", "-Port", "-Proto". */
@@ -155,7 +155,9 @@ function placement(from: Annotations, chosen: LoadBalancerPlacement | undefined,
   };
 }
 
-/** Subnet and network from the nearest that names either: a Service's network is not overruled by cloud.conf's subnet. */
+/**
+ * Subnet and network from the nearest that names either: a Service's network is not overruled by cloud.conf's subnet.
+ */
 function vipPlace(
   from: Annotations,
   chosen: LoadBalancerPlacement | undefined,
@@ -208,7 +210,7 @@ function monitorOf(from: Annotations, config: LoadBalancerConfig): Parameters["m
   };
 }
 
-/** As the cloud will show them, each once; what is no CIDR stays as it is, to be told. */
+/** CIDRs as the cloud will show them, each once; an invalid CIDR is kept as it is, so that the plan can report it. */
 function sourceRangesOf(service: Service, from: Annotations): readonly string[] {
   const own = service.spec.loadBalancerSourceRanges ?? [];
   const asked = listOf(own.length > 0 ? own.join(",") : from.text("sourceRanges"));

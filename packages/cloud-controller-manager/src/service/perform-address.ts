@@ -2,7 +2,9 @@ import { isOpenStackConflict, isOpenStackNotFound, isQuotaExceeded, type Floatin
 import type { Doing } from "./doing.ts";
 import type { AddressStep } from "./steps.ts";
 
-/** Gives the VIP a floating IP or takes it away; the cache knows at once, and looks again when something is not there. */
+/**
+ * Gives the VIP a floating IP or takes it away; the cache knows at once, and looks again when something is not there.
+ */
 export async function performAddress(step: AddressStep, doing: Doing): Promise<void> {
   try {
     await change(step, doing);

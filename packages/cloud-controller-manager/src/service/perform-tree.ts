@@ -26,7 +26,7 @@ export async function performTree(step: PartStep, doing: Doing): Promise<void> {
   }
 }
 
-/** A method that the provider refuses is told, and not asked for again: everything else of the Service goes on. */
+/** A method that the provider refuses is reported and not sent again; all other changes of the Service continue. */
 async function updatePool(
   { id, change }: Extract<PartStep, { type: "update-pool" }>,
   { using, observed, signal }: Doing,

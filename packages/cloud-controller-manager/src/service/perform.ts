@@ -75,8 +75,8 @@ async function performKubernetes(step: KubernetesStep, { using, observed, signal
 }
 
 /**
- * One POST for the whole tree. It is never repeated without a look for what another attempt made, and where an answer was
- * lost, not before the cloud has had time to finish: a load balancer is not listed until its POST is done.
+ * One POST for the whole tree. It is never repeated without a look for what another attempt made, and where an answer
+ * was lost, not before the cloud has had time to finish: a load balancer is not listed until its POST is done.
  */
 async function createLoadBalancer(
   body: LoadBalancerCreate,
@@ -100,9 +100,10 @@ async function createLoadBalancer(
 }
 
 /**
- * Octavia answers errors of Neutron and of its drivers with 500. One such answer may come of a moment's trouble; the second is
- * reported in Octavia's words. What the create may have left all the same is read by name before the next one. Where the answer was
- * lost, or was that of a proxy, Octavia may be at work still: the cloud has time to finish before the next look.
+ * Octavia answers errors of Neutron and of its drivers with 500. One such answer may come of a moment's trouble; the
+ * second is reported in Octavia's words. What the create may have left all the same is read by name before the next
+ * one. Where the answer was lost, or was that of a proxy, Octavia may be at work still: the cloud has time to finish
+ * before the next look.
  */
 function createFailed(
   body: LoadBalancerCreate,
@@ -125,7 +126,9 @@ function createFailed(
   return "deferred";
 }
 
-/** Octavia's own answer with an error, which has a fault code; undefined where none came, or that of a proxy before it. */
+/**
+ * Octavia's own answer with an error, which has a fault code; undefined where none came, or that of a proxy before it.
+ */
 function answerOf({ cause }: Error): CausewayError | undefined {
   if (!(cause instanceof CausewayError)) return undefined;
   return cause.details["serviceType"] === "Client" || cause.details["serviceType"] === "Server" ? cause : undefined;

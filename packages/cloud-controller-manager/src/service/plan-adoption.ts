@@ -5,7 +5,9 @@ import type { Step } from "./steps.ts";
 
 const patience = 60_000;
 
-/** The tags are rewritten first, so that they alone say whose the load balancer is. What is published stays until then. */
+/**
+ * The tags are rewritten first, so that they alone say whose the load balancer is. What is published stays until then.
+ */
 export function planAdoption(
   { service, held }: Observed,
   { lb, tags, event }: Adoption,

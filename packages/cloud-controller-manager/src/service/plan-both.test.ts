@@ -7,7 +7,7 @@ import { planBoth } from "./plan-both.ts";
 
 const former = "kube_service_before_default_web";
 
-/** A Service that is served, whose load balancer alone still has the name of before the cluster was named otherwise. */
+/** A served Service; only its load balancer still has the name from before the cluster was renamed. */
 function almostRenamed(changes: object = {}): Observed {
   const world = new ModelWorld(aService(), [aNode("n1", { address: "10.0.0.1" })]);
   world.converge();

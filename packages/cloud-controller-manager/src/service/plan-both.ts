@@ -6,8 +6,9 @@ import type { OneStep, Step } from "./steps.ts";
 type ServicePlan = Plan<Step, ServiceStatus>;
 
 /**
- * The plan of a Service with all its load balancers. The second one (of the other address family) follows the rules of the
- * first; the Service itself is written by the first alone, which holds on to its finalizer until the second is gone.
+ * The plan of a Service with all its load balancers. The second one (of the other address family) follows the rules of
+ * the first; the Service itself is written by the first alone, which holds on to its finalizer until the second is
+ * gone.
  */
 export function planBoth(observed: Observed, now: number): ServicePlan {
   const first = plan(observed, now);
@@ -41,7 +42,7 @@ function isOfCloud(step: Step): step is OneStep {
   return !["add-finalizer", "annotate", "clear-status", "remove-finalizer", "of-second"].includes(step.type);
 }
 
-/** What the first has told already is not told again of the second. */
+/** Whether an event of the second load balancer is not already reported by the first. */
 function isNews({ type, reason }: PlannedEvent): boolean {
   return type === "Warning" && !/Ignored|Unchecked|Unknown/.test(reason);
 }

@@ -13,9 +13,9 @@ const patience = 60_000;
 const stuckAfter = 600_000;
 
 /**
- * A load balancer in ERROR takes no change but failover and deletion. One that never served is made anew. One that has served is
- * failed over where its provider can and we may; else, where it serves nobody any more, it is made anew with its addresses kept;
- * else a person is told what to do. Each again only after ever longer times.
+ * A load balancer in ERROR accepts no change but failover and deletion. One that never served is recreated. One that
+ * has served is failed over where its provider supports it and we may; else, where it carries no traffic any more, it
+ * is recreated with its addresses kept; else an event advises the user. Each is repeated with an increasing delay.
  */
 export function planBroken(
   observed: Observed,
@@ -28,7 +28,7 @@ export function planBroken(
   const served = (observed.service.status?.loadBalancer?.ingress?.length ?? 0) > 0;
   const until = held.broken;
   if (until !== undefined && until > now)
-    return { steps: [], status, wait: { for: `load balancer ${lb.id} in ERROR to be mended`, until } };
+    return { steps: [], status, wait: { for: `load balancer ${lb.id} to leave ERROR`, until } };
   if (!served && owned) return rebuild(lb, { status, why: "went to ERROR while it was made" });
   if (lb.provider !== "ovn" && !held.failoverRefused && isRegistered(observed, lb)) {
     const message = `load balancer ${lb.id} is in ERROR; it is failed over`;
@@ -36,19 +36,19 @@ export function planBroken(
   }
   const dead = lb.operating_status === "ERROR" || lb.operating_status === "OFFLINE";
   if (owned && dead && lb.name.startsWith(loadBalancerPrefix))
-    return rebuild(lb, { status, why: "is in ERROR and serves nobody" });
-  const advice = `fail it over (openstack loadbalancer failover ${lb.id}), or delete it and it will be made anew`;
+    return rebuild(lb, { status, why: "is in ERROR and carries no traffic" });
+  const advice = `fail it over (openstack loadbalancer failover ${lb.id}), or delete it and it is recreated`;
   const event = warning(`load balancer ${lb.id} is in ERROR: ${advice}`);
   return {
     steps: [],
     status,
     events: [event],
-    wait: { for: `load balancer ${lb.id} to be mended`, until: now + patience },
+    wait: { for: `load balancer ${lb.id} to leave ERROR`, until: now + patience },
   };
 }
 
 function rebuild(lb: LoadBalancer, how: { status: ServiceStatus; why: string }): ServicePlan {
-  const event = warning(`load balancer ${lb.id} ${how.why}; it is deleted and made anew`);
+  const event = warning(`load balancer ${lb.id} ${how.why}; it is deleted and recreated`);
   return {
     steps: [{ type: "delete-load-balancer", id: lb.id, cascade: true, broken: true, event }],
     status: how.status,
@@ -63,7 +63,7 @@ function warning(what: string) {
   } as const;
 }
 
-/** A load balancer that has been PENDING for too long: nobody but the cloud's operator can end that. */
+/** A load balancer that has been PENDING for too long: only the cloud's operator can end that. */
 export function stuckEvents({ held }: Observed, lb: LoadBalancer, now: number): ReturnType<typeof warning>[] {
   if (held.pendingSince === undefined || now - held.pendingSince < stuckAfter) return [];
   return [

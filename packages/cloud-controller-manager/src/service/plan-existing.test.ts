@@ -39,7 +39,7 @@ describe("waiting", () => {
     expect(plan(busy, 500).steps.map((s) => s.type)).toEqual(["replace-members"]);
   });
 
-  test("a pool that stays PENDING and refuses for half a minute is made anew", () => {
+  test("a pool that stays PENDING and refuses for half a minute is recreated", () => {
     const w = world();
     w.nodes = nodes.slice(1);
     w.pools = w.pools.map((p) => ({ ...p, pool: { ...p.pool, provisioning_status: "PENDING_CREATE" } }));
@@ -50,7 +50,7 @@ describe("waiting", () => {
     ).toEqual(["replace-members"]);
   });
 
-  test("a pool of ours whose listener somebody deleted goes, and one of a person stays", () => {
+  test("a pool of ours whose listener was deleted by hand is deleted, and a user's pool stays", () => {
     const w = world();
     const [own] = w.pools;
     if (!own) throw new Error("no pool");
@@ -89,7 +89,7 @@ describe("a load balancer in ERROR", () => {
     return w;
   };
 
-  test("that never served is deleted and made anew", () => {
+  test("that never served is deleted and recreated", () => {
     const w = broken(false);
     expect(plan(w.observe(), 0).steps).toMatchObject([{ type: "delete-load-balancer", cascade: true, broken: true }]);
     w.converge();
@@ -97,14 +97,14 @@ describe("a load balancer in ERROR", () => {
     expect(w.balancers).toHaveLength(1);
   });
 
-  test("again and again, is made anew ever more slowly", () => {
+  test("again and again, is recreated with an increasing delay", () => {
     const held = { ...nothingHeld, broken: 5_000 };
     const observed = { ...broken(false).observe(), held };
     expect(plan(observed, 4_999)).toMatchObject({ steps: [], wait: { until: 5_000 } });
     expect(plan(observed, 5_000).steps).toHaveLength(1);
   });
 
-  test("that has served is failed over; where that is refused and it still serves, a person is told what to do", () => {
+  test("that has served is failed over; where that is refused and it still serves, an event advises the user", () => {
     const observed = broken(true).observe();
     expect(plan(observed, 0).steps.map((step) => step.type)).toEqual(["failover"]);
     const held = { ...nothingHeld, failoverRefused: true };

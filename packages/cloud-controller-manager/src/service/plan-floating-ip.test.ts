@@ -74,24 +74,24 @@ describe("the floating IP", () => {
     expect(w.floatingIps).toMatchObject([{ port_id: null }]);
   });
 
-  test("of a load balancer that somebody deleted goes with the Service, but not from another port", () => {
+  test("of a load balancer that was deleted by hand is deleted with the Service, but not from another port", () => {
     const w = world();
     w.converge();
     w.balancers = [];
     w.floatingIps = w.floatingIps.map((ip) => ({ ...ip, port_id: null }));
-    w.addFloatingIp({ description: own, port_id: "somebody's" });
+    w.addFloatingIp({ description: own, port_id: "another-port" });
     w.delete();
     expect(w.converge()).toEqual(["delete-floating-ip", "remove-finalizer"]);
-    expect(w.floatingIps).toMatchObject([{ port_id: "somebody's" }]);
+    expect(w.floatingIps).toMatchObject([{ port_id: "another-port" }]);
   });
 
   test("that is one too many and free goes; one that is another port's stays", () => {
     const w = world();
     w.converge();
     w.addFloatingIp({ description: own });
-    w.addFloatingIp({ description: own, port_id: "somebody's" });
+    w.addFloatingIp({ description: own, port_id: "another-port" });
     expect(w.converge()).toEqual(["delete-floating-ip"]);
-    expect(w.floatingIps.map((ip) => ip.port_id)).toEqual([w.balancers[0]?.vip_port_id, "somebody's"]);
+    expect(w.floatingIps.map((ip) => ip.port_id)).toEqual([w.balancers[0]?.vip_port_id, "another-port"]);
   });
 
   test("that the former load balancer still has, on its way out, is waited for: the address stays", () => {
@@ -107,7 +107,7 @@ describe("the floating IP", () => {
     expect(types({ ...between, leaving: [], ownFloatingIps: free })).toContain("attach-floating-ip");
   });
 
-  test("is none where there is no external network: the VIP is published, and that is told", () => {
+  test("is none where there is no external network: the VIP is published, and an event says so", () => {
     const w = world();
     w.external = false;
     w.converge();

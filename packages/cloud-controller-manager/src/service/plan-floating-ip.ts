@@ -13,7 +13,10 @@ export interface AddressPlan {
 
 const nothing: AddressPlan = { steps: [], events: [] };
 
-/** Which floating IP the VIP shall have (cloud-provider-openstack's rules). It can be given as soon as the VIP has its port. */
+/**
+ * Which floating IP the VIP shall have (cloud-provider-openstack's rules). It can be given as soon as the VIP has its
+ * port.
+ */
 export function planFloatingIp(observed: Observed, lb: LoadBalancer): AddressPlan {
   const { parameters, floatingIp, externalNetwork } = observed;
   if (!isOwner(observed, lb)) return floatingIp || parameters.internal ? nothing : onlyOwner(lb);
@@ -31,7 +34,7 @@ export function planFloatingIp(observed: Observed, lb: LoadBalancer): AddressPla
   return isComing(observed) ? nothing : does(obtain(observed, lb, externalNetwork.id));
 }
 
-/** cloud-provider-openstack tells both: that the search found none, and what comes of it. */
+/** As cloud-provider-openstack, two events: the search found no network, and the load balancer stays internal. */
 const withoutNetwork: AddressPlan = {
   steps: [],
   events: [
@@ -54,13 +57,13 @@ function isComing({ ownFloatingIps, leaving, service }: Observed): boolean {
   return ownFloatingIps.some((ip) => leaving.some((l) => l.vip_port_id === ip.port_id));
 }
 
-/** A second one of ours, left free by a load balancer that somebody deleted, serves nobody. */
+/** A second floating IP of ours that is free because its load balancer was deleted by hand carries no traffic. */
 function surplus({ ownFloatingIps, parameters }: Observed, used: FloatingIp): AddressPlan {
   const extra = parameters.keepFloatingIp ? [] : ownFloatingIps.filter((ip) => ip.id !== used.id && isFree(ip));
   return { steps: extra.map(({ id }) => ({ type: "delete-floating-ip", id, onlyFree: true })), events: [] };
 }
 
-/** After the cluster was named otherwise, its floating IP is found again by its description only. */
+/** After a rename of the cluster, its floating IP is found again by its description only. */
 function renamed({ service, clusterName, ...observed }: Observed, floatingIp: FloatingIp): AddressPlan {
   const beginning = floatingIpDescription("", service);
   const description = floatingIpDescription(clusterName, service);
@@ -86,8 +89,8 @@ function isWanted({ service }: Observed, floatingIp: FloatingIp): boolean {
 }
 
 /**
- * One that we made before and that lost its port comes first: a lost answer never makes a second. Where another is to be
- * replaced, the new one is there before the old one goes.
+ * One that we made before and that lost its port comes first: a lost answer never makes a second. Where another is to
+ * be replaced, the new one is there before the old one goes.
  */
 function obtain(observed: Observed, lb: LoadBalancer, networkId: string): AddressStep {
   const { service, wantedFloatingIp, ownFloatingIps, parameters, clusterName, floatingIp } = observed;
@@ -111,7 +114,7 @@ function subnetsFor({ parameters, floatingSubnets }: Observed, address: string):
   return address === "" ? (floatingSubnets ?? []).map((subnet) => subnet.id) : [];
 }
 
-/** Told once, before the address is published. */
+/** Emitted once, before the address is published. */
 function skipped({ service }: Observed): AddressPlan {
   if ((service.status?.loadBalancer?.ingress ?? []).length > 0) return nothing;
   const message = "an IPv6 address needs no floating IP";

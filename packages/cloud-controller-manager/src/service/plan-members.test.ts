@@ -32,7 +32,10 @@ function reads(count: number): number {
   return made;
 }
 
-/** The changes of members of a Service with so many ports when a node takes another's place; whether each is followed by another. */
+/**
+ * The changes of members of a Service with so many ports when a node takes another's place; whether each is followed by
+ * another.
+ */
 function followed(ports: number): (true | undefined)[] {
   const [first, second, third] = [1, 2, 3].map((i) => aNode(`n${i}`, { address: `10.0.0.${i}` }));
   if (!first || !second || !third) throw new Error("no nodes");
@@ -40,18 +43,18 @@ function followed(ports: number): (true | undefined)[] {
   const world = new ModelWorld(aService({ ports: Array.from({ length: ports }, (_, i) => port(i)) }), [first, second]);
   world.converge();
   world.nodes = [first, third];
-  const told: (true | undefined)[] = [];
+  const announced: (true | undefined)[] = [];
   for (let i = 0; i < ports; i += 1) {
     const observed = world.observe();
     const [step] = plan(observed, 0).steps;
     if (step?.type !== "replace-members") throw new Error(`not ${step?.type}`);
-    told.push(step.more);
+    announced.push(step.more);
     const { members: nodes } = step;
     world.pools = world.pools.map((pool) =>
       pool.pool.id === step.poolId ? { ...pool, members: asWritten(pool.members, nodes) } : pool,
     );
   }
-  return told;
+  return announced;
 }
 
 describe("a change of members", () => {

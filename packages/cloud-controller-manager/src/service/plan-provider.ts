@@ -7,7 +7,7 @@ import { isOwner, othersTags } from "./ownership.ts";
 import { giveUp } from "./plan-floating-ip.ts";
 import type { OneStep, TreeStep } from "./steps.ts";
 
-/** What another provider for a load balancer comes to: it is retired, or it is told why it stays. */
+/** What a change of the provider annotation leads to: the load balancer is retired, or an event says why it stays. */
 export interface ProviderChange {
   readonly step: TreeStep | undefined;
   readonly events: readonly PlannedEvent[];
@@ -19,8 +19,9 @@ const patience = 60_000;
 const none: ProviderChange = { step: undefined, events: [] };
 
 /**
- * A load balancer never changes its provider. Where a Service asks for another one, the old one is named aside, a new one is made in
- * its place, and the floating IP goes over when that is whole. Where clients would lose the address, it stays as it is.
+ * A load balancer never changes its provider. Where a Service asks for another one, the old one is named aside, a new
+ * one is made in its place, and the floating IP goes over when that is whole. Where clients would lose the address, it
+ * stays as it is.
  */
 export function providerChange(observed: Observed, lb: LoadBalancer): ProviderChange {
   const { parameters, retiring, lbName } = observed;

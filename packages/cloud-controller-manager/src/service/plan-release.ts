@@ -97,7 +97,7 @@ function leave(observed: Observed, lb: LoadBalancer): TreeStep | undefined {
   return { type: "update-load-balancer", id: lb.id, change: { tags } };
 }
 
-/** A load balancer that somebody deleted by hand leaves its floating IP; the description tells whose it was. */
+/** A load balancer that is deleted by hand leaves its floating IP; the description names the Service it belonged to. */
 function orphanAddresses({ ownFloatingIps, parameters }: Observed): Step[] {
   if (parameters.keepFloatingIp) return [];
   return ownFloatingIps.filter(isFree).map((ip) => ({ type: "delete-floating-ip", id: ip.id }));

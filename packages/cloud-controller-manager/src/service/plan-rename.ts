@@ -9,8 +9,8 @@ import type { TreeStep } from "./steps.ts";
 const limit = 255;
 
 /**
- * The next part that still bears the name of before the cluster was named otherwise: monitors, pools, listeners, and the load
- * balancer last, so that what is left of the work is seen from what is left of the name. Nothing that carries traffic is made anew.
+ * The next part that still has the name from before the cluster was renamed: monitors, pools, listeners, and the load
+ * balancer last, so that its old name shows that the rename is not complete. Nothing that carries traffic is recreated.
  */
 export function nextRename(observed: Observed, lb: LoadBalancer): TreeStep | undefined {
   const { formerName: former, lbName } = observed;

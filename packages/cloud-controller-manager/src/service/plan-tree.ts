@@ -19,13 +19,13 @@ import type { TreeStep } from "./steps.ts";
 export interface TreeGoal {
   readonly lb: LoadBalancer;
   readonly wanted: readonly DesiredPort[];
-  /** That the load balancer bears, whatever else it bears. */
+  /** The tags that the load balancer must have; it may have others. */
   readonly tags: readonly string[];
 }
 
 /**
- * The next change that brings a load balancer's tree nearer to its Service; undefined when nothing is to be done, or nothing but what
- * is held back.
+ * The next change that brings a load balancer's tree nearer to its Service; undefined when nothing is to be done, or
+ * nothing but what is held back.
  */
 export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undefined {
   const free = changes(observed, goal).filter((change) => observed.held.braked(change) === undefined);
@@ -34,13 +34,19 @@ export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undef
   return free.next().done === true ? change : { ...change, more: true };
 }
 
-/** When the first of the changes that are held back may be tried again; undefined where none is. `more`: changes besides those of the tree. */
+/**
+ * When the first of the changes that are held back may be tried again; undefined where none is. `more`: changes besides
+ * those of the tree.
+ */
 export function brakedUntil(observed: Observed, goal: TreeGoal, more: readonly TreeStep[] = []): number | undefined {
   const untils = [...more, ...changes(observed, goal)].flatMap((change) => observed.held.braked(change) ?? []);
   return untils.length === 0 ? undefined : Math.min(...untils);
 }
 
-/** Ports that no longer are wanted go first, so that another may take their number; then each port from the listener down. */
+/**
+ * Ports that no longer are wanted go first, so that another may take their number; then each port from the listener
+ * down.
+ */
 function* changes(observed: Observed, goal: TreeGoal): Generator<TreeStep> {
   const own = ownListeners(observed, goal.lb);
   for (const listener of own)
@@ -68,13 +74,13 @@ function isUnused(pool: Pool, { listeners }: Observed): boolean {
   return pool.listeners.length === 0 && !listeners.some((listener) => listener.default_pool_id === pool.id);
 }
 
-/** A pool whose listener somebody deleted; what persons name otherwise is theirs. */
+/** A pool of ours whose listener was deleted by hand; a pool with any other name belongs to a user. */
 function isNamedAsOurs(name: string, { lbName }: Observed): boolean {
   const index = /^pool_(\d+)_/.exec(name)?.[1];
   return index !== undefined && name === childName("pool", Number(index), lbName);
 }
 
-/** Ports that a listener of somebody else has on the same load balancer, as "TCP 80". */
+/** Ports that another owner's listener uses on the same load balancer, as "TCP 80". */
 export function takenPorts(observed: Observed, goal: TreeGoal): string[] {
   const own = new Set(ownListeners(observed, goal.lb).map((l) => l.id));
   const others = observed.listeners.filter((l) => !own.has(l.id));
@@ -110,7 +116,7 @@ function* portChanges({ observed, lb, own }: Place, port: DesiredPort): Generato
 
 /**
  * A pool that stays PENDING on an ACTIVE load balancer refuses every change but its deletion (seen on amphora after a
- * populated create). It is made anew, once it has refused for half a minute.
+ * populated create). It is recreated once it has refused for half a minute.
  */
 function isStuck({ held }: Observed, { pool }: ObservedPool): boolean {
   return held.refusals >= patientRefusals && pool.provisioning_status.startsWith("PENDING_");

@@ -24,8 +24,9 @@ const patience = 60_000;
 type ServicePlan = Plan<Step, ServiceStatus>;
 
 /**
- * The rules of a Service of type LoadBalancer (cloud-provider-openstack's ensure, update and delete as one). A plan has at most
- * one change of the load balancer itself, since each makes it immutable for a while; address work goes on beside it.
+ * The rules of a Service of type LoadBalancer (cloud-provider-openstack's ensure, update and delete as one). A plan has
+ * at most one change of the load balancer itself, since each makes it immutable for a while; address work goes on
+ * beside it.
  */
 export function plan(observed: Observed, now: number): ServicePlan {
   const { service } = observed;
@@ -74,7 +75,7 @@ function failedPlan(observed: Observed, message: string, now: number): ServicePl
     steps: [],
     status: statusOf(observed),
     events: [syncFailed(message)],
-    wait: { for: "what stands in the way to be mended", until: now + patience },
+    wait: { for: "the blocking condition to clear", until: now + patience },
   };
 }
 
@@ -192,8 +193,8 @@ function planTree(
   }
   if (!change) return { ...retirement(observed, lb, now), events: provider.events };
   const busy = heldBack(observed, change, now);
-  const told = provider.step === undefined || change === provider.step ? provider.events : [];
-  const events = [...announced(observed, change), ...told];
+  const warnings = provider.step === undefined || change === provider.step ? provider.events : [];
+  const events = [...announced(observed, change), ...warnings];
   if (busy === undefined) return { steps: [change], events };
   return { steps: [], events, wait: { for: `load balancer ${lb.id} to be changeable`, until: busy } };
 }
@@ -235,7 +236,7 @@ function refusePorts(observed: Observed, goal: TreeGoal): string | undefined {
 function heldBack({ held, pools }: Observed, change: TreeStep | undefined, now: number): number | undefined {
   if (held.busy !== undefined && held.busy > now) return held.busy;
   if (held.nodes === undefined || held.nodes <= now || !changesMembers(change)) return undefined;
-  // A pool that has none yet serves nobody: it does not wait for more nodes.
+  // A pool without members carries no traffic: it does not wait for more nodes.
   const empty = pools.find((p) => p.pool.id === change.poolId)?.members.length === 0;
   return empty ? undefined : held.nodes;
 }
@@ -272,7 +273,9 @@ function addressOf({ parameters, floatingIp, externalNetwork }: Observed, lb: Lo
   return lb.vip_address.includes(":") || externalNetwork === undefined ? lb.vip_address : undefined;
 }
 
-/** Published when the load balancer can serve: never before it is ACTIVE the first time, and kept while it is changed. */
+/**
+ * Published when the load balancer can serve: never before it is ACTIVE the first time, and kept while it is changed.
+ */
 function statusOf(observed: Observed): ServiceStatus {
   const lb = observed.loadBalancers[0];
   const before = observed.service.status?.loadBalancer?.ingress ?? [];
@@ -286,7 +289,9 @@ function statusOf(observed: Observed): ServiceStatus {
   return address === undefined ? { loadBalancer: {} } : { loadBalancer: { ingress: [ingressOf(observed, address)] } };
 }
 
-/** A hostname that the API server would refuse is left out: the address is published instead, and a warning says why. */
+/**
+ * A hostname that the API server would refuse is left out: the address is published instead, and a warning says why.
+ */
 function ingressOf({ parameters, config, service }: Observed, ip: string): LoadBalancerIngress {
   if (parameters.hostname !== undefined && isHostname(parameters.hostname)) return { hostname: parameters.hostname };
   const proxied = parameters.proxyProtocol !== undefined && hasTcp(service);

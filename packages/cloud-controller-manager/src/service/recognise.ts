@@ -24,7 +24,10 @@ export interface Recognised {
   readonly unproved?: string | undefined;
 }
 
-/** Load balancers whose tags do not name the Service as owner: from before the cluster was renamed, or before the Service was restored. */
+/**
+ * Load balancers whose tags do not name the Service as owner: from before the cluster was renamed, or before the
+ * Service was restored.
+ */
 export async function recognised(from: GatherFrom, sought: Sought, signal: AbortSignal): Promise<Recognised> {
   const { service, known, anothers } = sought;
   const staying = known.length > 0 ? known : publishedBefore(from, service);
@@ -62,7 +65,10 @@ async function ofFormer(
   return { adoption: adoptionOfFormer(candidate, cluster) };
 }
 
-/** One of the Service's namespace and name under another cluster's name, whose address the Service publishes, though it has lost its annotations. */
+/**
+ * One of the Service's namespace and name under another cluster's name, whose address the Service publishes, though it
+ * has lost its annotations.
+ */
 function publishedBefore({ watch, clusterName }: GatherFrom, service: Service): readonly LoadBalancer[] {
   if ((service.status?.loadBalancer?.ingress ?? []).length === 0) return [];
   return watch.loadBalancers

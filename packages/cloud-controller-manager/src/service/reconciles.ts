@@ -14,7 +14,10 @@ interface Measuring {
   readonly operationOf: (key: ObjectKey) => Operation | undefined;
 }
 
-/** cloudprovider_openstack_reconcile_duration_seconds and its fellows, and cloud-provider's count of synced load balancers. */
+/**
+ * cloudprovider_openstack_reconcile_duration_seconds and its fellows, and cloud-provider's count of synced load
+ * balancers.
+ */
 export function measured(reconcile: Reconcile, { metrics, clock, operationOf }: Measuring): Reconcile {
   if (metrics === undefined) return reconcile;
   const labels = ["operation"];
@@ -57,7 +60,9 @@ export function measured(reconcile: Reconcile, { metrics, clock, operationOf }: 
   };
 }
 
-/** What is done for a Service: one that has its address and asks for nothing new is updated, as after changes of nodes. */
+/**
+ * What is done for a Service: one that has its address and asks for nothing new is updated, as after changes of nodes.
+ */
 export class Operations {
   readonly #asked = new Map<string, string>();
 
@@ -76,7 +81,7 @@ export class Operations {
   }
 }
 
-/** Tells how long nodes wait until they may be used. */
+/** Records in a metric how long nodes wait until they may be used. */
 export function taintRemovals(metrics: Metrics | undefined, clock: Clock): (node: Node) => void {
   const delay = metrics?.histogram({
     name: "node_controller_cloud_provider_taint_removal_delay_seconds",

@@ -130,10 +130,10 @@ async function tenMinutes(world: ModelWorld, field: Field): Promise<Life> {
       world.apply(step);
       respell(world, field);
     },
-    async publish(_, now, told) {
+    async publish(_, now, published) {
       status = now;
       world.service = { ...world.service, status: now };
-      events.push(...told);
+      events.push(...published);
     },
     failed: (_, planned) => ({ status: planned.status, events: [] }),
     aimOf,
@@ -157,9 +157,9 @@ describe.each(Object.entries(services))("%s, on a cloud that returns a field oth
   test.each(all.map((field) => [`${field.part} ${field.field}`, field] as const))("%s", async (_name, field) => {
     const life = await tenMinutes(make().world, field);
     expect(life.calls.length, life.calls.join(" ")).toBeLessThanOrEqual(60);
-    const told = life.events.filter(({ reason }) => reason === "ReconcileNotConverging");
-    expect(told.length > 0).toBe(!life.settled);
-    expect(new Set(told.map(({ message }) => message)).size).toBe(told.length);
+    const warnings = life.events.filter(({ reason }) => reason === "ReconcileNotConverging");
+    expect(warnings.length > 0).toBe(!life.settled);
+    expect(new Set(warnings.map(({ message }) => message)).size).toBe(warnings.length);
   });
 
   test("every field of every body is tried", () => {
@@ -179,8 +179,8 @@ test.each<[Field, RegExp]>([
   const make = services["a Service with monitors, source ranges, timeouts and affinity"];
   if (!make) throw new Error("no such Service");
   const { events, status } = await tenMinutes(make().world, field);
-  const told = events.filter(({ reason }) => reason === "ReconcileNotConverging").map((event) => event.message);
-  expect(told).toContainEqual(expect.stringMatching(message));
+  const warnings = events.filter(({ reason }) => reason === "ReconcileNotConverging").map((event) => event.message);
+  expect(warnings).toContainEqual(expect.stringMatching(message));
   // What is not in doubt is served.
   expect(status.loadBalancer?.ingress ?? []).toHaveLength(1);
 });

@@ -22,8 +22,8 @@ export function isDualStack({ spec }: Service): boolean {
 }
 
 /**
- * A Service of two families is two of one: the second as if it were a Service of its own, with what speaks of one address only
- * taken out. One that is to have no second load balancer any more looks as if it were being deleted.
+ * A Service of two families is two of one: the second as if it were a Service of its own, with what speaks of one
+ * address only taken out. One that is to have no second load balancer any more looks as if it were being deleted.
  */
 export function secondService(service: Service): Service {
   const family = otherFamily(service);

@@ -2,7 +2,10 @@ import type { PlannedEvent } from "@causeway/kubernetes";
 import type * as Tree from "@causeway/octavia-tree";
 import type { LoadBalancerCreate } from "@causeway/openstack";
 
-/** Changes of a load balancer and its parts. Each leaves it PENDING: the plan never has two of them, and waits after each. */
+/**
+ * Changes of a load balancer and its parts. Each leaves it PENDING: the plan never has two of them, and waits after
+ * each.
+ */
 export type TreeStep =
   | Tree.TreeStep
   | { readonly type: "failover"; readonly id: string; readonly event: PlannedEvent }
@@ -11,7 +14,7 @@ export type TreeStep =
       readonly id: string;
       readonly cascade: boolean;
       readonly event: PlannedEvent;
-      /** It is made anew: not at once, if it breaks again and again. */
+      /** It is recreated, with an increasing delay if it breaks again and again. */
       readonly broken?: true;
     };
 
@@ -29,7 +32,7 @@ export type AddressStep =
   | { readonly type: "attach-floating-ip"; readonly id: string; readonly portId: string }
   | { readonly type: "describe-floating-ip"; readonly id: string; readonly description: string }
   | { readonly type: "detach-floating-ip"; readonly id: string }
-  /** `onlyFree`: not if somebody has given it to a port since it was listed. */
+  /** `onlyFree`: not if it was attached to a port since it was listed. */
   | { readonly type: "delete-floating-ip"; readonly id: string; readonly onlyFree?: true };
 
 export type KubernetesStep =

@@ -1,4 +1,7 @@
-/** What many reconciles wait for together is asked once, without a signal of its own: who is told to stop must not wait for its retries. */
+/**
+ * A request that many reconciles share has no signal of its own: a reconcile that is cancelled must not wait for its
+ * retries.
+ */
 import { expect, test } from "vitest";
 import { systemClock } from "@causeway/foundation";
 import type { Cloud, CloudWatch } from "@causeway/openstack";

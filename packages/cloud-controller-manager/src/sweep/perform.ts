@@ -35,12 +35,12 @@ async function removeBalancer({ cloud, clock }: PerformWith, id: string, signal:
     if (left.provisioning_status === "ERROR") break;
     await clock.sleep(pause, signal);
   }
-  throw new CausewayError("SWEEP_STUCK", `Load balancer ${id} was told to go and is still there.`, {
+  throw new CausewayError("SWEEP_STUCK", `The deletion of load balancer ${id} has not ended.`, {
     hint: "See its provisioning_status; the cloud's operator can help one that stays PENDING or ERROR.",
   });
 }
 
-/** Off all ports first. A port that has been changed since it was listed is read anew. */
+/** Removes the group from all ports first. A port that has changed since it was listed is read again. */
 async function removeGroup({ cloud, ports }: PerformWith, id: string, signal: AbortSignal): Promise<void> {
   const { network } = cloud;
   for (const { id: portId } of ports.filter((port) => port.security_groups.includes(id))) {

@@ -29,8 +29,8 @@ export interface SweepOptions {
 }
 
 /**
- * Names and descriptions together must be those that this cluster's controller gives, and no Service of the name may be there.
- * What is not certain is not ours.
+ * Names and descriptions together must be those that this cluster's controller gives, and no Service of the name may be
+ * there. What is not certain is not ours.
  */
 export function planSweep(observed: Observed, options: SweepOptions): Orphan[] {
   const loadBalancers = observed.loadBalancers.flatMap((lb) => orphanBalancer(observed, lb));
@@ -52,7 +52,9 @@ function isThere({ services }: Observed, namespace: string, name: string): boole
   return services.some(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
 }
 
-/** Neither namespaces nor names of Services have an underscore, so that a name that was not cut is read one way only. */
+/**
+ * Neither namespaces nor names of Services have an underscore, so that a name that was not cut is read one way only.
+ */
 function orphanBalancer(observed: Observed, lb: LoadBalancer): Orphan[] {
   const { clusterName, services } = observed;
   const start = `${loadBalancerPrefix}${clusterName}_`;

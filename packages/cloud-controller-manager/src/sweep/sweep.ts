@@ -24,8 +24,8 @@ export interface SweepRequest extends SweepFrom, SweepOptions {
 }
 
 /**
- * Finds, and removes, what this cluster's Services left in the cloud: load balancers, floating IPs, security groups. One that
- * cannot be removed holds up no other. Throws SWEEP_OTHER_CLUSTER.
+ * Finds, and removes, what this cluster's Services left in the cloud: load balancers, floating IPs, security groups.
+ * One that cannot be removed holds up no other. Throws SWEEP_OTHER_CLUSTER.
  */
 export async function sweepOrphans(request: SweepRequest, signal: AbortSignal): Promise<readonly Swept[]> {
   const observed = await gatherSweep(request, signal);

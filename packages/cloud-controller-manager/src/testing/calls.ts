@@ -12,7 +12,7 @@ export function routeOf({ method, path }: Call): string {
   return `${method} ${route.replaceAll(id, "ID")}`;
 }
 
-/** Tells, each time, the calls since the last time that write, or that read single objects or their parts. */
+/** A function that returns the calls since its last use that write, or that read single objects or their parts. */
 export function workIn(calls: readonly Call[]): () => string[] {
   let seen = 0;
   return () => {

@@ -53,8 +53,8 @@ export const nothingHeld: Observed["held"] = {
 };
 
 /**
- * What a Service and Octavia's tree become when a plan's steps are done: a world without time, in which each change of the load
- * balancer leaves it PENDING until `settle`, and a second change before that throws, as Octavia refuses it.
+ * What a Service and Octavia's tree become when a plan's steps are done: a world without time, in which each change of
+ * the load balancer leaves it PENDING until `settle`, and a second change before that throws, as Octavia refuses it.
  */
 export class ModelWorld {
   service: Service;

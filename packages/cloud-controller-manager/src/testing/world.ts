@@ -84,7 +84,10 @@ function noneIfGone(error: unknown): Member[] {
   throw error;
 }
 
-/** The cloud controller manager between an API server and a cloud, with servers in the cloud and nodes that join by hand. */
+/**
+ * The cloud controller manager between an API server and a cloud, with servers in the cloud and nodes that join by
+ * hand.
+ */
 export class World {
   readonly client: KubernetesClient;
   readonly cloud: Cloud;
@@ -107,7 +110,10 @@ export class World {
     return new World(options, { client, cloud, infra });
   }
 
-  /** Starts the manager with a connection of its own; the answer has its stop, which is like a kill to what it has under way. */
+  /**
+   * Starts the manager with a connection of its own; the answer has its stop, which is like a kill to what it has under
+   * way.
+   */
   run(loadBalancer: Partial<LoadBalancerConfig> = {}, how: RunOptions = {}): Running {
     const { prefix, intervals } = this.#options;
     const { clock = systemClock, octavia = true, clusterCidr } = how;
@@ -196,7 +202,7 @@ export class World {
     return this.client.get(Service, { namespace, name });
   }
 
-  /** Changes the Service as a person would, again if somebody was faster. */
+  /** Changes the Service as a user would, and tries again on a conflict. */
   async change(name: string, body: Readonly<Record<string, unknown>>): Promise<Service> {
     for (;;) {
       try {

@@ -43,7 +43,9 @@ export interface GatherFrom {
   readonly missed: Missed;
 }
 
-/** Reads caches only. Undefined where there is nothing to do for certain: not managed, and nothing left of when it was. */
+/**
+ * Reads caches only. Undefined where there is nothing to do for certain: not managed, and nothing left of when it was.
+ */
 export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const service = from.services.get(key);
   if (!service) return undefined;

@@ -3,8 +3,8 @@ import type { Cloud, CloudWatch } from "@causeway/openstack";
 import { groupPrefix } from "./names.ts";
 
 /**
- * Groups of a time when they were managed. Where they are not now, one list at the start tells whether there are any: a cluster
- * that never had them pays no polling for them.
+ * Security groups from a time when they were managed. Where they are not managed now, one list at the start finds
+ * whether any exist: a cluster that never had them pays no polling for them.
  */
 export class Leftovers {
   readonly #cloud: Cloud;

@@ -75,7 +75,7 @@ async function reread({ cloud, watch }: PerformWith, id: string, signal: AbortSi
   else watch.securityGroups.forget(id);
 }
 
-/** One port that cannot be written holds up no other; its error is told in the end. */
+/** A port that cannot be written does not delay the others; its error is thrown at the end. */
 async function setGroups(using: PerformWith, list: readonly GroupedPort[], signal: AbortSignal): Promise<void> {
   const done = await Promise.allSettled(list.map((port) => setGroup(using, port, signal)));
   for (const one of done) if (one.status === "rejected") throw one.reason;

@@ -8,8 +8,9 @@ import type { GroupedPort, Rule, Step } from "./steps.ts";
 type GroupPlan = Plan<Step, undefined>;
 
 /**
- * The security group of one Service: it lets the load balancer's traffic (or, where the provider leaves clients' addresses as
- * they are, the clients') to the node ports, and is on the ports of the nodes that are members, and on no other.
+ * The security group of one Service: it lets the load balancer's traffic (or, where the provider leaves clients'
+ * addresses as they are, the clients') to the node ports, and is on the ports of the nodes that are members, and on no
+ * other.
  */
 export function plan(observed: Observed): GroupPlan {
   const { wanted, groups, service, clusterName } = observed;
@@ -51,7 +52,9 @@ function ruleSteps(observed: Observed, group: SecurityGroup): Step[] {
   ];
 }
 
-/** One for each node port and network that may send to it; the health check's node port is the load balancer's alone. */
+/**
+ * One for each node port and network that may send to it; the health check's node port is the load balancer's alone.
+ */
 function wantedRules(observed: Observed): Rule[] | undefined {
   const { service, memberCidrs, sourceRanges, clientsSeen } = observed;
   if (memberCidrs.length === 0) return undefined;
