@@ -1,8 +1,9 @@
 /**
- * The API server in figures, beside a real kube-apiserver with etcd: the same machine, the same disk, one load generator, turn by turn in one
- * run. Both sync every write to disk before they acknowledge it. A start is from before the first process to the first answer, on an empty database, with
- * authority, certificates and keys in place and the programs' files in the page cache (npm ci has made ours what it starts from). `--only WORD` runs the parts whose name has it; `--seconds N` is the length of
- * one turn.
+ * The API server in figures, beside a real kube-apiserver with etcd: the same machine, the same disk, one load
+ * generator, turn by turn in one run. Both sync every write to disk before they acknowledge it. A start is from before
+ * the first process to the first answer, on an empty database, with authority, certificates and keys in place and the
+ * programs' files in the page cache (npm ci has made ours what it starts from). `--only WORD` runs the parts whose name
+ * has it; `--seconds N` is the length of one turn.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, homedir, loadavg, tmpdir } from "node:os";
@@ -30,7 +31,7 @@ const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
 const binaries = process.env["CAUSEWAY_KUBERNETES_BINARIES"] ?? join(cache, "causeway/kubernetes/v1.34.4");
 /** Processes that want a processor, mean of a minute. */
 const loadNow = (): number => rounded(loadavg()[0] ?? 0);
-/** What else the machine did counts for both sides, and is told. */
+/** What else the machine did counts for both sides, and is reported. */
 const machine = { processors: availableParallelism(), node: process.version, loadBefore: loadNow() };
 const base = mkdtempSync(join(tmpdir(), "bench-apiserver-"));
 const rows: Row[] = [];
@@ -220,5 +221,5 @@ const json = rows.map(({ ours, upstream, ...row }) => ({
   ours: roundedFigures(ours),
   ...(upstream ? { upstream: roundedFigures(upstream) } : {}),
 }));
-const told = { machine: { ...machine, loadAfter: loadNow() }, rows: json };
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(told, null, 2)}\n`);
+const report = { machine: { ...machine, loadAfter: loadNow() }, rows: json };
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);

@@ -10,8 +10,9 @@ const HEARTBEAT = 5_000;
 const LEASE = 40;
 
 /**
- * The servers of one group, each with as much of a kubelet as the tests of nodes look at: it joins, renews its Lease and its Ready
- * condition, and falls silent when its server goes. The suite asks over HTTP for machines to be taken away and given back.
+ * The servers of one group, each with as much of a kubelet as the tests of nodes look at: it joins, renews its Lease
+ * and its Ready condition, and falls silent when its server goes. The suite asks over HTTP for machines to be taken
+ * away and given back.
  */
 export class Machines {
   readonly #world: World;
@@ -68,7 +69,7 @@ export class Machines {
     });
   }
 
-  /** As somebody deletes a server: the kubelet on it is gone with it. */
+  /** As a user deletes a server: the kubelet on it is gone with it. */
   async #remove(name: string): Promise<void> {
     const server = this.#names.get(name);
     if (!server) throw new Error(`there is no machine ${name}`);

@@ -102,7 +102,10 @@ async function main(): Promise<number> {
   }
 }
 
-/** Those that take machines away run one by one, each on a group that `whole` has mended: the suite counts the nodes when it begins. */
+/**
+ * Those that take machines away run one by one, each on a group that `whole` has restored: the suite counts the nodes
+ * when it begins.
+ */
 async function playAll(how: Parameters<typeof play>[1], whole: () => Promise<void>): Promise<number> {
   const wanted = new RegExp(process.argv[2] ?? "");
   const specs = SPECS.filter(({ focus }) => wanted.test(focus));

@@ -20,13 +20,18 @@ interface Report {
   }[];
 }
 
-/** The outcomes of the specs that ran, of a report in JSON, which is taken away; a suite that was ended for its time leaves none. */
+/**
+ * The outcomes of the specs that ran, of a report in JSON, which is taken away; a suite that was ended for its time
+ * leaves none.
+ */
 export function outcomesOf(report: string): Outcome[] {
   if (!existsSync(report)) return [];
   const text = readFileSync(report, "utf8");
   rmSync(report);
   const [suite] = suites(text);
-  return (suite?.SpecReports ?? []).filter((spec) => spec.LeafNodeType === "It" && spec.State !== "skipped").map(told);
+  return (suite?.SpecReports ?? [])
+    .filter((spec) => spec.LeafNodeType === "It" && spec.State !== "skipped")
+    .map(outcomeOf);
 }
 
 /** None of a report that was cut because the suite was ended while it wrote. */
@@ -39,7 +44,7 @@ function suites(text: string): readonly Report[] {
   }
 }
 
-function told(spec: Report["SpecReports"][number]): Outcome {
+function outcomeOf(spec: Report["SpecReports"][number]): Outcome {
   const name = [...(spec.ContainerHierarchyTexts ?? []), spec.LeafNodeText].join(" ");
   const seconds = Math.round(spec.RunTime / 1e9);
   return { name, state: spec.State, seconds, ...(spec.Failure ? { failure: spec.Failure.Message } : {}) };

@@ -2,11 +2,11 @@
 export interface Spec {
   /** A regular expression that only its full name matches. */
   readonly focus: string;
-  /** As which provider the suite is told to run: the tests that take machines away know only those of two public clouds. */
+  /** The provider option of the suite: the tests that take machines away know only those of two public clouds. */
   readonly provider: "skeleton" | "gce";
 }
 
-/** Why the others cannot run where no kubelet runs pods is told in docs/reference/e2e.md, spec by spec. */
+/** docs/reference/e2e.md gives, spec by spec, why the others cannot run without a kubelet that runs pods. */
 export const SPECS: readonly Spec[] = [
   { focus: "LoadBalancers.*should handle load balancer cleanup finalizer for service", provider: "skeleton" },
   { focus: "Services.*should complete a service status lifecycle", provider: "skeleton" },

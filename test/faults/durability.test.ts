@@ -1,7 +1,7 @@
 /**
- * The API server is killed (SIGKILL) under write load, again and again, on one state folder. Every promise it made before is held against
- * what it tells after: nothing acknowledged is lost, nothing is there by half, no revision names two states, watches that resume miss and
- * repeat nothing, and no address or port is given twice.
+ * The API server is killed (SIGKILL) under write load, again and again, on one state folder. Every promise it made
+ * before is held against what it returns afterwards: nothing acknowledged is lost, nothing is there by half, no
+ * revision names two states, watches that resume miss and repeat nothing, and no address or port is given twice.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

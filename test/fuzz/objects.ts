@@ -202,7 +202,7 @@ const SEEDS: Readonly<Record<string, Seed>> = {
         priorityLevelConfiguration: { name: "global-default" },
         rules: [
           {
-            subjects: [{ kind: "User", user: { name: "nobody" } }],
+            subjects: [{ kind: "User", user: { name: "absent" } }],
             resourceRules: [{ verbs: ["get"], apiGroups: [""], resources: ["pods"], namespaces: ["*"] }],
           },
         ],

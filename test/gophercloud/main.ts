@@ -1,9 +1,10 @@
 /**
- * `npm run test:gophercloud [-- --cloud simulated|real --service NAME --run REGEX --limit SECONDS]`: gophercloud's acceptance tests against
- * a cloud: the simulated one, or the one that OS_CLIENT_CONFIG_FILE and OS_CLOUD name (devcloud unless told), whose NAME-admin is its
- * administrator. Builds them with Go at first, into the user's cache directory. The results are kept in docs/reference/gophercloud/NAME.json
- * and docs/reference/gophercloud.md is written anew; with --run (over "package.Test") those of the tests that ran. `--cloud page` only
- * writes the page. Ends with 0 whatever became of the tests: the page says which differ.
+ * `npm run test:gophercloud [-- --cloud simulated|real --service NAME --run REGEX --limit SECONDS]`: gophercloud's
+ * acceptance tests against a cloud: the simulated one, or the one that OS_CLIENT_CONFIG_FILE and OS_CLOUD name
+ * (default: devcloud), whose NAME-admin is its administrator. Builds them with Go at first, into the user's cache
+ * directory. The results are kept in docs/reference/gophercloud/NAME.json and docs/reference/gophercloud.md is
+ * rewritten; with --run (over "package.Test") those of the tests that ran. `--cloud page` only writes the page. Ends
+ * with 0 whatever became of the tests: the page says which differ.
  */
 import { parseArgs } from "node:util";
 import { openCloud } from "../support/suite-cloud.ts";

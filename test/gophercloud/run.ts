@@ -91,7 +91,7 @@ function logged(text: string): string[] {
 
 const last = (lines: readonly string[]): string => lines.at(-1) ?? "";
 
-/** The log that tells a failure: what is tidied up afterwards is logged, too. */
+/** The log of a failure, which includes the cleanup after it. */
 function why(text: string): string {
   const panicked = /^panic: (?!test timed out).*/m.exec(text)?.[0];
   const lines = logged(text);

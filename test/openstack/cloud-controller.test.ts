@@ -1,4 +1,7 @@
-/** The cloud controller manager between an API server of ours and a real OpenStack: nodes and load balancers, with both providers. */
+/**
+ * The cloud controller manager between an API server of ours and a real OpenStack: nodes and load balancers, with both
+ * providers.
+ */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApiServer } from "@causeway/apiserver";
@@ -63,7 +66,7 @@ describe("the cloud controller manager on a real OpenStack", () => {
     await world.until("routes", async () => ((await routes()).length === 3 ? true : undefined));
     expect(await routes()).toEqual(["10.244.0.0/24", "10.244.1.0/24", "192.168.7.0/24"]);
     for (const [i, { id, name }] of servers.entries()) {
-      const node = await world.until(`${name} to be told`, async () => {
+      const node = await world.until(`the event of ${name}`, async () => {
         const found = await world.client.get(Node, { namespace: "", name });
         return found.status?.conditions?.some((c) => c.type === "NetworkUnavailable" && c.status === "False")
           ? found

@@ -1,4 +1,7 @@
-/** Packets through load balancers of a real OpenStack (OVN): they arrive where the Service says, from whom they come, and nowhere else. */
+/**
+ * Packets through load balancers of a real OpenStack (OVN): they arrive where the Service says, from whom they come,
+ * and nowhere else.
+ */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -65,12 +68,15 @@ describe("packets through a load balancer", () => {
   const fromInside = (where: typeof TCP | typeof UDP): Promise<Heard> =>
     namespaces.ask(client, { ...where, address: vip, count: MANY });
   const inside = (): string => Object.values(client.addresses).flat()[0]?.addr ?? "";
-  /** Asks until all questions of one round were answered by just these, each of which saw this client; of nobody: none was. */
+  /**
+   * Asks until all questions of one round were answered by just these, each of which saw this client; an empty list: by
+   * none.
+   */
   const untilHeard = async (of: readonly Server[], saw: string, look: () => Promise<Heard>): Promise<void> => {
-    const wanted = of.length === 0 ? ["nobody"] : of.map(({ name }) => `${name} saw ${saw}`);
+    const wanted = of.length === 0 ? ["no answer"] : of.map(({ name }) => `${name} saw ${saw}`);
     for (const end = Date.now() + PATIENCE; ;) {
       const answers = await look();
-      const heard = [...new Set(answers.map((a) => (a ? `${a.name} saw ${a.client}` : "nobody")))].toSorted();
+      const heard = [...new Set(answers.map((a) => (a ? `${a.name} saw ${a.client}` : "no answer")))].toSorted();
       if (isDeepStrictEqual(heard, wanted)) return;
       if (Date.now() > end) expect(heard).toEqual(wanted);
       await sleep(PAUSE);
@@ -160,7 +166,8 @@ describe("packets through a load balancer", () => {
       ]);
       await Promise.all(asked);
     };
-    // Other node ports than before: Open vSwitch 3.1 ends at an assertion when a connection is tracked that looks like a former one.
+    // Other node ports than before: Open vSwitch 3.1 ends at an assertion when a connection is tracked that looks like
+    // a former one.
     await serveAs("guarded", [31080, 31053]);
     await allowed([`${HOST}/32`], { outside: true, inside: false });
     await allowed([`${inside()}/32`], { outside: false, inside: true });

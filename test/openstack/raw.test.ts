@@ -1,6 +1,6 @@
 /**
- * The recorded answers to raw HTTP (test/contracts/openstack/truth) are still those of the real cloud. With CAUSEWAY_RECORD=1 what is
- * seen is recorded anew.
+ * The recorded answers to raw HTTP (test/contracts/openstack/truth) are still those of the real cloud. With
+ * CAUSEWAY_RECORD=1 what is seen is recorded again.
  */
 import { describe } from "vitest";
 import { loadCloudsYaml } from "@causeway/openstack";

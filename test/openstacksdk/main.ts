@@ -1,7 +1,8 @@
 /**
- * `npm run test:openstacksdk [-- --cloud simulated|real --service NAME --run REGEX]`: openstacksdk's functional tests (tools/openstacksdk,
- * installed from PyPI once) against a cloud. What became of each test is kept in docs/reference/openstacksdk/NAME.json, and
- * docs/reference/openstacksdk.md is written anew; with --run (names of tests of the service) of those tests only. `--cloud page` only writes the page.
+ * `npm run test:openstacksdk [-- --cloud simulated|real --service NAME --run REGEX]`: openstacksdk's functional tests
+ * (tools/openstacksdk, installed from PyPI once) against a cloud. What became of each test is kept in
+ * docs/reference/openstacksdk/NAME.json, and docs/reference/openstacksdk.md is rewritten; with --run (names of tests of
+ * the service) of those tests only. `--cloud page` only writes the page.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

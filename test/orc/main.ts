@@ -1,8 +1,9 @@
 /**
- * `npm run test:orc [-- --service NAME --run TEST --parallel N]`: the kuttl suites of openstack-resource-controller, with its own manager, on
- * the embedded API server and a simulated cloud. Builds the programs with Go at first, into the user's cache directory. The results are kept
- * in docs/reference/orc/NAME.json and docs/reference/orc.md is written anew. `--service page` only writes the page. Ends with 0 whatever
- * became of the tests: the page says which fail, and why.
+ * `npm run test:orc [-- --service NAME --run TEST --parallel N]`: the kuttl suites of openstack-resource-controller,
+ * with its own manager, on the embedded API server and a simulated cloud. Builds the programs with Go at first, into
+ * the user's cache directory. The results are kept in docs/reference/orc/NAME.json and docs/reference/orc.md is
+ * rewritten. `--service page` only writes the page. Ends with 0 whatever became of the tests: the page says which fail,
+ * and why.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -9,7 +9,7 @@ import type { OrcPrograms } from "./programs.ts";
 import { serveImages } from "./suites.ts";
 
 export interface OrcPlace {
-  /** What kuttl and its commands are told. */
+  /** The environment of kuttl and its commands. */
   readonly variables: Readonly<Record<string, string>>;
   /** Where the images are. */
   readonly images: string;
@@ -50,7 +50,10 @@ interface CloudsYaml {
   readonly clouds: Readonly<Record<string, { readonly auth: object }>>;
 }
 
-/** A clouds.yaml with the two entries that the suites name: a member of a project, and the administrator in the same project. */
+/**
+ * A clouds.yaml with the two entries that the suites name: a member of a project, and the administrator in the same
+ * project.
+ */
 async function cloudsFor(text: string): Promise<string> {
   const cloud = connectCloud(loadCloudsYaml({ cloud: "simulator-admin", text }));
   const [roles, projects] = [await cloud.identity.roles.all(), await cloud.identity.projects.all()];

@@ -165,7 +165,8 @@ function scenario(name: Server["name"], dir: string): void {
     await k.run("delete", "cluster", "classy", "--timeout=90s");
     const all = [`${kinds},machines,machinesets,kubeadmconfigs,stubmachines,secrets`, owned];
     await until("nothing that is left", async () => {
-      // What only its owner keeps goes by garbage collection, which comes with kube-controller-manager there. What a manager wrote last may come after.
+      // What only its owner keeps goes by garbage collection, which comes with kube-controller-manager there. What a
+      // manager wrote last may come after.
       if (name === "kube-apiserver")
         await k.run("delete", "stubmachinetemplates,kubeadmconfigtemplates,secrets", owned);
       const left = await k.run("get", ...all, "-o", "name");
@@ -195,7 +196,7 @@ function scenario(name: Server["name"], dir: string): void {
       await installInventory(kubectlOn(server, kubectls[0] ?? "kubectl", { namespace: "", minor: 34 }), dir);
       const kinds = "clusters,machines,machinesets,machinedeployments,stubclusters,stubmachines,stubmachinetemplates";
       const before = [...(await inventory(k, kinds)), ...(await inventory(k, "secrets"))];
-      // Data that a person gave a machine to boot with is nobody's to move.
+      // A Secret that a user wrote as bootstrap data is not part of the move.
       const moved = before.filter((line) => line !== "Secret/demo-boot <- ");
       await clusterctl("move", "--to-kubeconfig", other.kubeconfig, "--namespace", "default");
       expect([...(await inventory(there, kinds)), ...(await inventory(there, "secrets"))]).toEqual(moved);
@@ -205,7 +206,10 @@ function scenario(name: Server["name"], dir: string): void {
     }
   });
 
-  /** Where no garbage is collected: what a manager wrote for a Cluster after its deletion stays, names it as its owner, and stops `clusterctl move`. */
+  /**
+   * Where no garbage is collected: what a manager wrote for a Cluster after its deletion stays, names it as its owner,
+   * and stops `clusterctl move`.
+   */
   async function withoutOwnerless(cluster: string): Promise<void> {
     const kinds =
       "stubclusters,stubmachines,stubmachinetemplates,kubeadmcontrolplanes,kubeadmconfigs,kubeadmconfigtemplates," +

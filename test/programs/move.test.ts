@@ -85,7 +85,7 @@ function scenario(dir: string): void {
   });
 
   test("a Cluster goes from one to the other, Secrets with it, owners re-made", async () => {
-    // Data that a person gave a machine to boot with is nobody's to move.
+    // A Secret that a user wrote as bootstrap data is not part of the move.
     const moved = (await held(from)).filter((line) => line !== "Secret/demo-boot <- ");
     expect(moved.length).toBeGreaterThan(8);
     await move();

@@ -15,14 +15,14 @@ afterAll(() => rmSync(state, { recursive: true, force: true }));
 async function started() {
   const process = causeway(["cloud", "--state", state, "-o", "json"]);
   const output = await process.until(/\}\n/);
-  return { process, told: JSON.parse(output.split("\n")[0] ?? "") as { cloudsYaml: string; clouds: string[] } };
+  return { process, ready: JSON.parse(output.split("\n")[0] ?? "") as { cloudsYaml: string; clouds: string[] } };
 }
 
-test("a cloud is started alone, told how it is reached, stopped, and started again with what was in it", async () => {
+test("a cloud starts alone, prints its addresses, stops, and starts again with its contents", async () => {
   const first = await started();
-  expect(first.told.clouds).toEqual(["simulator-admin", "simulator", "simulator-alt", "simulator-reader"]);
-  expect(statSync(first.told.cloudsYaml).mode & 0o777).toBe(0o600);
-  const connect = () => connectCloud(loadCloudsYaml({ cloud: "simulator", path: first.told.cloudsYaml }));
+  expect(first.ready.clouds).toEqual(["simulator-admin", "simulator", "simulator-alt", "simulator-reader"]);
+  expect(statSync(first.ready.cloudsYaml).mode & 0o777).toBe(0o600);
+  const connect = () => connectCloud(loadCloudsYaml({ cloud: "simulator", path: first.ready.cloudsYaml }));
   let cloud = connect();
   const network = await cloud.network.networks.create({ name: "kept" });
   await cloud.close();

@@ -1,4 +1,7 @@
-/** Logical clusters in worker processes: the quick cases. What takes long, such as a worker that is stuck: long/isolation.test.ts. */
+/**
+ * Logical clusters in worker processes: the quick cases. What takes long, such as a worker that is stuck:
+ * long/isolation.test.ts.
+ */
 import { request } from "node:https";
 import { getPriority } from "node:os";
 import { describe, expect, test, vi } from "vitest";
@@ -29,7 +32,7 @@ describe("a worker process", () => {
 });
 
 describe("a cluster", () => {
-  test("is not reachable at the management address, nor is it told whether there is one", async () => {
+  test("is not reachable at the management address, which does not reveal whether it exists", async () => {
     const server = await stage().start();
     await stage().tenant(server, "a");
     const statuses = await Promise.all(

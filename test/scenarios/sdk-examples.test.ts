@@ -62,11 +62,11 @@ describe("an example", () => {
     expect(await run("list-servers.ts")).toMatch(/^listed ACTIVE 10\.21\.0\.\d+$/m);
   });
 
-  test("tells of ports until the one it waits for is there", async () => {
+  test("prints ports until the one it waits for is there", async () => {
     const network = await cloud.network.networks.create({ name: "for-ports" });
-    const told = run("wait-for-port.ts", "awaited");
+    const output = run("wait-for-port.ts", "awaited");
     await cloud.network.ports.create({ name: "awaited", network_id: network.id });
-    expect(await told).toMatch(/^added awaited \w+$/m);
+    expect(await output).toMatch(/^added awaited \w+$/m);
   });
 
   test("reads its credentials so that they may be rotated", async () => {

@@ -42,13 +42,15 @@ const faults: readonly Fault[] = [
   { when: "after", cut: true },
 ];
 
-/** Informers in a process of their own over ports that a second client changes, deletes and makes anew, while calls fail. */
+/**
+ * Informers in a process of their own over ports that a second client changes, deletes and recreates, while calls fail.
+ */
 export async function soak(options: SoakOptions): Promise<SoakRound[]> {
   const state = mkdtempSync(join(tmpdir(), "causeway-soak-"));
   const simulator = await startSimulator({ profile: "instant" });
   const random = seeded(options.seed);
   let broken = 0;
-  // Whoever is refused when it starts ends, and is right: faults begin when the watcher runs.
+  // A watcher whose first request fails ends, as it should: faults begin when the watcher runs.
   let started = false;
   simulator.setFaults((call) => {
     if (!started || !call.userAgent.startsWith("soak-watcher") || random() > options.failing) return undefined;

@@ -8,7 +8,7 @@ import { runInNewContext } from "node:vm";
 import { connectCloud, loadCloudsYaml, watchCloud } from "@causeway/openstack";
 import { digestOf } from "./digest.ts";
 
-/** What the watcher tells of itself. */
+/** What the watcher reports about itself. */
 export interface WatcherReport {
   /** Of the informer's cache. */
   readonly cache: string;
@@ -29,13 +29,13 @@ const collect = runInNewContext("gc") as () => void;
 const config = loadCloudsYaml({ cloud: process.env["OS_CLOUD"] });
 const cloud = connectCloud(config, { userAgent: "soak-watcher", reload: () => loadCloudsYaml({ cloud: config.name }) });
 const watch = watchCloud(cloud, { intervals: { slow: Number(process.argv[2] ?? 2000) } });
-const told = new Map<string, string>();
+const known = new Map<string, string>();
 let [unfounded, deletions] = [0, 0];
 watch.ports.onChange(({ type, object }) => {
-  if ((type === "added") === told.has(object.id)) unfounded++;
-  if (type !== "deleted") return void told.set(object.id, object.name);
+  if ((type === "added") === known.has(object.id)) unfounded++;
+  if (type !== "deleted") return void known.set(object.id, object.name);
   deletions++;
-  told.delete(object.id);
+  known.delete(object.id);
 });
 await watch.ports.start();
 
@@ -44,7 +44,7 @@ for await (const _ of createInterface({ input: process.stdin })) {
   const cached = new Map(watch.ports.list().map((port) => [port.id, port.name]));
   const report: WatcherReport = {
     cache: digestOf(cached),
-    events: digestOf(told),
+    events: digestOf(known),
     objects: cached.size,
     unfounded,
     deletions,

@@ -12,7 +12,9 @@ export interface Cut {
   readonly at: (call: CallRecord, number: number) => boolean;
 }
 
-/** Kills the process (SIGKILL) at the first call that `cut` picks. The answer tells which it was; undefined while none. */
+/**
+ * Kills the process (SIGKILL) at the first call that `cut` picks. Resolves to that call; undefined while there is none.
+ */
 export function killAt(stage: Stage, system: Started, cut: Cut): { readonly call: CallRecord | undefined } {
   const killed: { call: CallRecord | undefined } = { call: undefined };
   let number = 0;
@@ -28,7 +30,10 @@ export function killAt(stage: Stage, system: Started, cut: Cut): { readonly call
   return killed;
 }
 
-/** The status is read when the service has done its work and before a byte of the answer is written: that is the instant. */
+/**
+ * The status is read when the service has done its work and before a byte of the answer is written: that is the
+ * instant.
+ */
 function dyingBeforeTheAnswer(kill: () => void): Fault {
   return {
     when: "after",

@@ -1,6 +1,6 @@
 /**
- * A worker process that does harm when it is told to, for tests: on SIGUSR2 it reads what to do from the file that CAUSEWAY_TEST_ORDER names. No
- * request reaches this.
+ * A worker process that does harm on request, for tests: on SIGUSR2 it reads what to do from the file that
+ * CAUSEWAY_TEST_ORDER names. No request reaches this.
  */
 import { readFileSync } from "node:fs";
 import { runWorker } from "@causeway/apiserver/worker";
@@ -22,7 +22,7 @@ if (import.meta.main) {
 }
 
 function harm(kind: Order["harm"]): void {
-  if (kind === "throw") throw new Error("told to throw");
+  if (kind === "throw") throw new Error("ordered to throw");
   const eaten: unknown[] = [];
   for (;;) {
     if (kind === "eat") eaten.push({ text: "x".repeat(100) + eaten.length, list: [eaten.length] });

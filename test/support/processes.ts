@@ -1,7 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { join, resolve } from "node:path";
 
-/** Milliseconds that a test waits for what is to come: a green run never needs them, and how fast the machine is must not decide. */
+/**
+ * Milliseconds that a test waits for what is to come: a green run never needs them, and how fast the machine is must
+ * not decide.
+ */
 export const PATIENCE = 300_000;
 export const root = resolve(import.meta.dirname, "../..");
 const sources = resolve(root, "packages/causeway/src");
@@ -10,14 +13,20 @@ export interface Started {
   readonly child: ChildProcess;
   /** Everything it has printed, both streams. */
   output(): string;
-  /** Resolves with the output when it matches; rejects when the process ends or the time (ms, five minutes unless told) is up. */
+  /**
+   * Resolves with the output when it matches; rejects when the process ends or the time (ms, default five minutes) is
+   * up.
+   */
   until(pattern: RegExp, milliseconds?: number): Promise<string>;
   /** The exit code. */
   readonly ended: Promise<number | null>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `causeway ARGS…` with the Node that runs the test; `installed` as npm links the command, with what the install left to start from. */
+/**
+ * Starts `causeway ARGS…` with the Node that runs the test; `installed` as npm links the command, with what the install
+ * left to start from.
+ */
 export function causeway(
   args: readonly string[],
   options: { env?: NodeJS.ProcessEnv; cwd?: string; installed?: boolean } = {},

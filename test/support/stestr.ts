@@ -37,7 +37,7 @@ export async function runStestr(run: StestrRun): Promise<TestResult[]> {
   writeFileSync(join(folder, ".stestr.conf"), configuration);
   const options = { cwd: folder, env: { ...process.env, ...run.env } };
   await ended(spawn(stestr, ["init"], { ...options, stdio: "ignore" }));
-  // Its exit code tells that a test failed, which the results tell better.
+  // Its exit code is not 0 after a failed test; the results give the details.
   await ended(
     spawn(stestr, ["run", "--concurrency", String(workers), tests], {
       ...options,
@@ -48,7 +48,10 @@ export async function runStestr(run: StestrRun): Promise<TestResult[]> {
   return parsed(last.stdout, run.with);
 }
 
-/** What a run that was broken off had found by then: stestr keeps it in a file "tmp…", and renames it if it has the time. */
+/**
+ * What a run that was broken off had found by then: stestr keeps it in a file "tmp…", and renames it if it has the
+ * time.
+ */
 export async function brokenOff(folder: string, python: Python): Promise<TestResult[]> {
   const kept = join(folder, ".stestr");
   const file = readdirSync(kept).find((name) => name.startsWith("tmp") || name === "0");

@@ -28,7 +28,10 @@ export interface Suite {
   readonly page: string;
   /** How the page begins, with its title, without the table. */
   readonly head: string;
-  /** Set where the real cloud is not run: the page then gives all failures, and the rate of all tests that were not skipped. */
+  /**
+   * Set where the real cloud is not run: the page then gives all failures, and the rate of all tests that were not
+   * skipped.
+   */
   readonly simulatedOnly?: true;
   /** In the page's order. */
   readonly services: readonly string[];
@@ -91,8 +94,8 @@ function lasting(reason: string): string {
 export function mergedRecord(old: CloudRecord | undefined, part: CloudRecord, groupOf: Suite["groupOf"]): CloudRecord {
   if (!old) return part;
   const names = [...part.passed, ...Object.keys(part.failed), ...Object.values(part.skipped).flat()];
-  const anew = new Set(names.map(groupOf));
-  const stays = (name: string) => !anew.has(groupOf(name));
+  const renewed = new Set(names.map(groupOf));
+  const stays = (name: string) => !renewed.has(groupOf(name));
   const failed = Object.entries(old.failed).filter(([name]) => stays(name));
   const reasons = new Set([...Object.keys(old.skipped), ...Object.keys(part.skipped)]);
   const skipped = [...reasons].map((reason): readonly [string, readonly string[]] => {
@@ -116,7 +119,7 @@ export interface Found {
   readonly part: boolean;
 }
 
-/** Keeps what a run found, and writes the page anew. */
+/** Keeps what a run found, and rewrites the page. */
 export function keepRecord(suite: Suite, { service, cloud, record: found, part }: Found): void {
   mkdirSync(suite.folder, { recursive: true });
   const old = readRecord(suite, service);
@@ -143,7 +146,10 @@ export interface Rate {
   readonly differ: readonly string[];
 }
 
-/** How many of the tests that the real cloud passes the simulated one passes, too. Undefined: one of them has not been run. */
+/**
+ * How many of the tests that the real cloud passes the simulated one passes, too. Undefined: one of them has not been
+ * run.
+ */
 export function rateOf({ real, simulated }: ServiceRecord): Rate | undefined {
   if (!real || !simulated) return undefined;
   const has = new Set(simulated.passed);
@@ -151,7 +157,10 @@ export function rateOf({ real, simulated }: ServiceRecord): Rate | undefined {
   return { real: real.passed.length, both: real.passed.length - differ.length, differ };
 }
 
-/** Why a test that the real cloud passes is not passed: its own failure, that of its class's set-up, or that it was skipped. */
+/**
+ * Why a test that the real cloud passes is not passed: its own failure, that of its class's set-up, or that it was
+ * skipped.
+ */
 function whyNot(name: string, { failed }: CloudRecord, groupOf: Suite["groupOf"]): string {
   const own = failed[name];
   if (own !== undefined) return own;

@@ -6,7 +6,10 @@ export interface TempestService {
   readonly name: string;
   /** Whose tests: a prefix of their names. */
   readonly prefix: string;
-  /** Octavia's provider whose load balancers are made; "ovn" unless told, since devcloud's amphorae have no agent that answers. */
+  /**
+   * Octavia's provider whose load balancers are made; "ovn" by default, since devcloud's amphorae have no agent that
+   * answers.
+   */
   readonly provider?: "amphora";
 }
 

@@ -1,9 +1,10 @@
 /**
- * `npm run test:terraform [-- --cloud simulated|real --service NAME --run REGEX --limit SECONDS]`: the acceptance tests of the Terraform
- * provider for OpenStack against a cloud: the simulated one, or the one that OS_CLIENT_CONFIG_FILE and OS_CLOUD name (devcloud unless told),
- * whose NAME-admin is its administrator. Builds them with Go at first, into the user's cache directory. The results are kept in
- * docs/reference/terraform/NAME.json and docs/reference/terraform.md is written anew; with --run those of the tests that ran. `--cloud page`
- * only writes the page. Ends with 0 whatever became of the tests: the page says which fail, and why.
+ * `npm run test:terraform [-- --cloud simulated|real --service NAME --run REGEX --limit SECONDS]`: the acceptance tests
+ * of the Terraform provider for OpenStack against a cloud: the simulated one, or the one that OS_CLIENT_CONFIG_FILE and
+ * OS_CLOUD name (default: devcloud), whose NAME-admin is its administrator. Builds them with Go at first, into the
+ * user's cache directory. The results are kept in docs/reference/terraform/NAME.json and docs/reference/terraform.md is
+ * rewritten; with --run those of the tests that ran. `--cloud page` only writes the page. Ends with 0 whatever became
+ * of the tests: the page says which fail, and why.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -11,11 +11,14 @@ export interface TerraformPrograms {
   readonly tests: string;
   /** terraform or tofu. */
   readonly terraform: string;
-  /** What the tests are told of a program that is not HashiCorp's. */
+  /** The environment with which the tests use a program that is not HashiCorp's. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The provider's tests, built at first into the user's cache directory, and the Terraform of PATH; or why there are none. */
+/**
+ * The provider's tests, built at first into the user's cache directory, and the Terraform of PATH; or why there are
+ * none.
+ */
 export async function terraformPrograms(): Promise<TerraformPrograms | { readonly reason: string }> {
   const program = { name: "openstack.test", source: `${MODULE}/openstack`, flags: "-s -w", tests: "acceptance" };
   const built = await buildMissing([program], folder, cached(`terraform-${pinnedVersion(folder, MODULE)}`));

@@ -1,8 +1,9 @@
 /**
- * Writes src/wire/{core,group,definition}-tables.generated.ts: which fields the built-in kinds have, with their types and protobuf numbers.
- * Run: node packages/apiserver/scripts/wire-tables.ts DIR, where DIR/GROUP/types.go are the published Go types
- * of k8s.io/api (GROUP/v1; autoscaling/v2 as DIR/autoscaling2), as DIR/meta of k8s.io/apimachinery (pkg/apis/meta/v1) and,
- * as DIR/definition, of k8s.io/apiextensions-apiserver (pkg/apis/apiextensions/v1: types.go and types_jsonschema.go, one after the other).
+ * Writes src/wire/{core,group,definition}-tables.generated.ts: which fields the built-in kinds have, with their types
+ * and protobuf numbers. Run: node packages/apiserver/scripts/wire-tables.ts DIR, where DIR/GROUP/types.go are the
+ * published Go types of k8s.io/api (GROUP/v1; autoscaling/v2 as DIR/autoscaling2), as DIR/meta of k8s.io/apimachinery
+ * (pkg/apis/meta/v1) and, as DIR/definition, of k8s.io/apiextensions-apiserver (pkg/apis/apiextensions/v1: types.go and
+ * types_jsonschema.go, one after the other).
  */
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -76,7 +77,7 @@ for (const name of wanted) {
 lines.sort();
 const header = `// Written by scripts/wire-tables.ts from the published Kubernetes API types. Do not edit.
 // struct: "name=number:type…"; [] list, {} map of strings, ~ part of the struct itself,
-// * may be told from its zero value, ! said also when empty.
+// * a pointer: absent differs from its zero value, ! written even when empty.
 `;
 const isCore = (line: string): boolean => /^ {2}"(core|meta)\./.test(line);
 write("core-tables.generated.ts", "CORE_TABLES", lines.filter(isCore));

@@ -21,36 +21,46 @@ export interface ApiServerOptions {
   readonly log?: Log;
   /** CustomResourceDefinition manifests that exist from the start in the management cluster. */
   readonly crds?: readonly unknown[];
-  /** How the management cluster is guarded and watched; not kept over restarts. `controllers`: those of `controllers` below run for it. */
+  /**
+   * How the management cluster is guarded and watched; not kept over restarts. `controllers`: those of `controllers`
+   * below run for it.
+   */
   readonly management?: GuardOptions & { readonly controllers?: boolean };
   /**
-   * Starts controllers beside the server's own, for each cluster that has option `controllers`, in the process that serves it. A worker process has
-   * those that its program gives to `runWorker`.
+   * Starts controllers beside the server's own, for each cluster that has option `controllers`, in the process that
+   * serves it. A worker process has those that its program gives to `runWorker`.
    */
   readonly controllers?: StartClusterControllers;
-  /** Authenticators that clusters may name in `authentication.external`. A worker process has those that its program gives to `runWorker`. */
+  /**
+   * Authenticators that clusters may name in `authentication.external`. A worker process has those that its program
+   * gives to `runWorker`.
+   */
   readonly authenticators?: ExternalAuthenticators;
   /** Conversions among versions of kinds of the management cluster; each wins over what the kind's definition says. */
   readonly conversions?: readonly KindConversion[];
   /** Where the server has its own certificate from; default: the management cluster's authority issues it. */
   readonly serving?: ServingFiles;
   /**
-   * How records are encrypted on disk. Default: Secrets are, with a key that is made in `dir`; a configuration kept elsewhere
-   * keeps them safe from whoever has all of `dir`.
+   * How records are encrypted on disk. Default: Secrets are, with a key that is made in `dir`; a configuration kept
+   * elsewhere protects them from a reader of all of `dir`.
    */
   readonly encryption?: EncryptionOptions;
-  /** Open connections that clients may have. Default: by the descriptors that the process may open, a quarter kept for the management cluster. */
+  /**
+   * Open connections that clients may have. Default: by the descriptors that the process may open, a quarter kept for
+   * the management cluster.
+   */
   readonly connections?: Partial<ConnectionLimits>;
   /** Revisions that lists and watches can go back by; what is older answers 410 Expired. Default 20,000. */
   readonly history?: number;
   /**
-   * Milliseconds that the management cluster's controllers leave to those who waited for the server: what they see to can wait, and has
-   * while it was down. Default 0: they have begun when the server is there.
+   * Milliseconds that the management cluster's controllers leave to those who waited for the server: what they see to
+   * can wait, and has while it was down. Default 0: they have begun when the server is there.
    */
   readonly housekeepingAfter?: number;
   /**
-   * How logical clusters are kept apart from the management cluster. "none" (default): all are served by this process. Else each is served by a
-   * worker process, at a listener of its own; a state folder of one process is converted at the start. Needs `dir`.
+   * How logical clusters are kept apart from the management cluster. "none" (default): all are served by this process.
+   * Else each is served by a worker process, at a listener of its own; a state folder of one process is converted at
+   * the start. Needs `dir`.
    */
   readonly isolation?: "none" | IsolationOptions;
   /** What `firstObjects` answered, of the same sources: saves a new cluster the work of making them. */
@@ -67,8 +77,8 @@ export interface IsolationOptions {
   /** Milliseconds without progress after which a worker is ended and started again. Default 10,000. */
   readonly stuckAfter?: number;
   /**
-   * Milliseconds without progress after which this process itself is aborted (signal SIGABRT), for a supervisor such as systemd to start it again.
-   * Default: never.
+   * Milliseconds without progress after which this process itself is aborted (signal SIGABRT), for a supervisor such as
+   * systemd to start it again. Default: never.
    */
   readonly abortAfter?: number;
   /** The program of worker processes; default: that of this package. */
@@ -93,8 +103,8 @@ export interface GuardOptions {
   /** Default: nothing is recorded. */
   readonly audit?: AuditOptions;
   /**
-   * A PEM file of authorities whose client certificates are taken too, beside the cluster's own: the old roots while roots
-   * are rotated. Read again when it changes.
+   * A PEM file of authorities whose client certificates are taken too, beside the cluster's own: the old roots while
+   * roots are rotated. Read again when it changes.
    */
   readonly clientAuthorityFile?: string;
 }
@@ -103,11 +113,20 @@ export interface LogicalClusterOptions extends GuardOptions {
   /** The cluster's own roots; made (and kept) by the server when absent. */
   readonly authority?: KeyPair;
   readonly serviceAccountKey?: string;
-  /** The authority of the certificate with which requests are passed on to extension servers; made (and kept) when absent. */
+  /**
+   * The authority of the certificate with which requests are passed on to extension servers; made (and kept) when
+   * absent.
+   */
   readonly frontProxy?: KeyPair;
-  /** PEM public keys whose service-account tokens are believed too: those of keys that signed before `serviceAccountKey`. */
+  /**
+   * PEM public keys whose service-account tokens are believed too: those of keys that signed before
+   * `serviceAccountKey`.
+   */
   readonly serviceAccountVerificationKeys?: readonly string[];
-  /** CIDRs; default 10.96.0.0/12 and none. Services may have one of each family: "10.96.0.0/12,fd00:10:96::/112", the default first. */
+  /**
+   * CIDRs; default 10.96.0.0/12 and none. Services may have one of each family: "10.96.0.0/12,fd00:10:96::/112", the
+   * default first.
+   */
   readonly serviceCidr?: string;
   readonly podCidr?: string;
   readonly dnsDomain?: string;
@@ -115,18 +134,25 @@ export interface LogicalClusterOptions extends GuardOptions {
   readonly limits?: LogicalClusterLimits;
   /** "v1.34.0": what /version answers. */
   readonly version?: string;
-  /** The class of worker process that serves it: one that it shares with other clusters (default), or its own. Chosen when the cluster is made. */
+  /**
+   * The class of worker process that serves it: one that it shares with other clusters (default), or its own. Chosen
+   * when the cluster is made.
+   */
   readonly worker?: "shared" | "own";
   /**
-   * Whether admission and conversion webhooks of this cluster are called. Default: those in the networks of `kubelets`, and all of the management
-   * cluster: who may write a webhook configuration could have this process send requests to any address it reaches.
+   * Whether admission and conversion webhooks of this cluster are called. Default: those in the networks of `kubelets`,
+   * and all of the management cluster: who may write a webhook configuration could have this process send requests to
+   * any address it reaches.
    */
   readonly webhooks?: boolean;
   /** How kubelets and webhooks are reached, for logs, exec, attach and port-forward. Default: not at all. */
   readonly kubelets?: KubeletOptions;
   /** The controllers that the server's owner brings run for this cluster. Default false. */
   readonly controllers?: boolean;
-  /** A listener of its own, so that the cluster stands at "/" of https://host:port. Port 0: any free one, kept over restarts. */
+  /**
+   * A listener of its own, so that the cluster stands at "/" of https://host:port. Port 0: any free one, kept over
+   * restarts.
+   */
   readonly listen?: {
     readonly host: string;
     readonly port: number;
@@ -144,13 +170,19 @@ export interface ControlledCluster {
   readonly log: Log;
   /** The networks of its pods, "10.244.0.0/16" or one of each family; undefined: none were given. */
   readonly podCidr: string | undefined;
-  /** A client that writes as `user` and needs no connection. Objects that it returns share their contents with the store: callers must not change them. */
+  /**
+   * A client that writes as `user` and needs no connection. Objects that it returns share their contents with the
+   * store: callers must not change them.
+   */
   client(user: User): KubernetesClient;
-  /** Does work that ends without waiting on the account of the cluster; the watchdog names `what` when it takes too long. */
+  /**
+   * Does work that ends without waiting on the account of the cluster; the watchdog names `what` when it takes too
+   * long.
+   */
   charge<T>(what: string, work: () => T): T;
   /**
-   * Resolves when one of the resources ("apps/deployments", "/pods") has an object, at once if one has; rejects when `signal` aborts or the cluster
-   * closes. Controllers that wait for it cost an empty cluster nothing.
+   * Resolves when one of the resources ("apps/deployments", "/pods") has an object, at once if one has; rejects when
+   * `signal` aborts or the cluster closes. Controllers that wait for it cost an empty cluster nothing.
    */
   whenStored(resources: readonly string[], signal: AbortSignal): Promise<void>;
 }
@@ -171,7 +203,10 @@ export interface LogicalCluster {
   /** The port of its own listener. */
   readonly port: number | undefined;
   readonly authority: KeyPair;
-  /** Until when (milliseconds since the epoch) it is not served, and why: its requests ended its worker process again and again. */
+  /**
+   * Until when (milliseconds since the epoch) it is not served, and why: its requests ended its worker process again
+   * and again.
+   */
   readonly parked?: { readonly until: number; readonly reason: string } | undefined;
   /** A kubeconfig with a new client certificate. Default: kubernetes-admin in system:masters, one year. */
   kubeconfig(options?: { commonName?: string; organizations?: readonly string[]; server?: string }): Promise<string>;
@@ -196,20 +231,24 @@ export interface ApiServer {
   /** Makes it or opens it; with the same name and options it changes nothing. */
   ensureCluster(name: string, options?: LogicalClusterOptions): Promise<LogicalCluster>;
   cluster(name: string): LogicalCluster | undefined;
-  /** Why a logical cluster is not served though it is there: its worker process cannot open it, and tries again. Undefined while it is served. */
+  /**
+   * Why a logical cluster is not served though it is there: its worker process cannot open it, and tries again.
+   * Undefined while it is served.
+   */
   clusterProblem(name: string): string | undefined;
   /** Removes the cluster and everything in it. Nothing to do is success. */
   removeCluster(name: string): Promise<void>;
   /**
-   * Reads again, now, the files that options name (certificates, authorities, encryption), which are looked at once a minute
-   * anyway; resolves when all records are encrypted as configured. Throws what is wrong with the first that is; that one
-   * stays as it was.
+   * Reads again, now, the files that options name (certificates, authorities, encryption), which are looked at once a
+   * minute anyway; resolves when all records are encrypted as configured. Throws what is wrong with the first that is;
+   * that one stays as it was.
    */
   reload(): Promise<void>;
   /**
-   * Writes everything (objects of all clusters, authorities, keys, settings) to one file of mode 0600, as of one moment, while requests go
-   * on. It is as secret as the state folder. `restoreApiServer` makes a state folder of it. Rejects when the disk refuses. Logical clusters whose
-   * worker process cannot read its database are named in `missing`, and logged.
+   * Writes everything (objects of all clusters, authorities, keys, settings) to one file of mode 0600, as of one
+   * moment, while requests go on. It is as secret as the state folder. `restoreApiServer` makes a state folder of it.
+   * Rejects when the disk refuses. Logical clusters whose worker process cannot read its database are named in
+   * `missing`, and logged.
    */
   backup(file: string): Promise<Backup>;
   /** The worker processes that run; none without `isolation`. */

@@ -5,7 +5,7 @@ import type * as Jose from "jose";
 import type * as Yaml from "yaml";
 
 /*
- * Libraries that a server can do without until somebody asks for what they do. Each is loaded when it is first used, at once, so that
+ * Libraries that a server needs only for some requests. Each is loaded when it is first used, at once, so that
  * starting does not wait for it.
  */
 const load = createRequire(import.meta.url);

@@ -4,7 +4,10 @@ import { ServerState } from "./clusters/server-state.ts";
 import { isSplit } from "./isolation/placement.ts";
 import type { ApiServer, ApiServerOptions, StartApiServer } from "./interface.ts";
 
-/** The first objects of clusters, for `ApiServerOptions.firstObjects`: what a server in memory makes, to be kept by whoever builds a program of these sources. */
+/**
+ * The first objects of clusters, for `ApiServerOptions.firstObjects`: what a server in memory makes, to be stored in a
+ * program that is built from these sources.
+ */
 export async function firstObjects(): Promise<readonly KubeObject[]> {
   const state = new ServerState({ clock: systemClock, log: silentLog });
   try {

@@ -213,7 +213,7 @@ describe("list", () => {
 });
 
 describe("watch", () => {
-  test("tells what happens after a revision, and what enters and leaves a selection", async () => {
+  test("reports changes after a revision, and objects that enter and leave a selection", async () => {
     const { body } = await api.call("GET", MAPS);
     const from = String(at(body, "metadata", "resourceVersion"));
     const merge = { "content-type": "application/merge-patch+json" };

@@ -14,7 +14,7 @@ export const BUNDLE = join(CHECKOUT, "node_modules/.cache/causeway/bundle");
 /** Beside the bundle: the stamps of what it was made of. */
 export const MADE_OF = "made-of.json";
 
-/** @typedef {readonly [path: string, size: number, written: number]} Stamp Path from the checkout, bytes, and the instant of the last write in milliseconds: what tells make of a change. */
+/** @typedef {readonly [path: string, size: number, written: number]} Stamp Path from the checkout, bytes, and the instant of the last write in milliseconds: a change of size or time means a change of the file, as for make. */
 
 /**
  * What a snapshot (snapshot.ts) is built with: the stamps of its sources, and the first objects of clusters.

@@ -1,7 +1,7 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { exitStatus, exitStatusOf, renderError } from "./terminal/report-error.ts";
 
-/** After this long a process that was told to stop ends anyway: state on disk is whole at any instant. */
+/** Milliseconds after a stop signal at which the process exits in any case: the state on disk is always consistent. */
 const grace = 1_700;
 
 /** Runs the command line of this process until it is done, or a signal stops it; sets the exit code. */

@@ -125,7 +125,7 @@ describe("the agent", () => {
     ["without user data", ""],
     ["with a script", "#!/bin/sh\n"],
     ["with a cloud-config that joins nothing", "#cloud-config\nruncmd: [echo]\n"],
-  ])("a server %s is somebody else's: nothing is launched", async (_, userData) => {
+  ])("a server %s is not a machine of ours: nothing is launched", async (_, userData) => {
     const agent = play([machine("other", { userData })]);
     expect(await agent.look(5)).toEqual([]);
     agent.cloud.machines = [];
@@ -139,7 +139,7 @@ describe("the agent", () => {
     await agent.stop();
   });
 
-  test("disks of machines that went away while nobody looked are removed at the start", async () => {
+  test("disks of machines that were deleted while the agent was down are removed at the start", async () => {
     const agent = play([machine("a")], { disks: ["a", "old"] });
     expect(await agent.look(3)).toEqual(["launch a", "remove old"]);
     await agent.stop();

@@ -33,8 +33,8 @@ export function servingWish(node: string, ipAddresses: readonly string[]): Certi
 }
 
 /**
- * When to ask for the next certificate: after 70 % to 90 % of the life of this one, as the kubelet's certificate manager
- * does. `random` is from 0 to 1, so that nodes made together do not ask together.
+ * When to ask for the next certificate: after 70 % to 90 % of the life of this one, as the kubelet's certificate
+ * manager does. `random` is from 0 to 1, so that nodes made together do not ask together.
  * @see https://kubernetes.io/docs/tasks/tls/certificate-rotation/
  */
 export function renewalTime(certificate: string, random: number): number {
@@ -47,7 +47,7 @@ const patience = 10 * 60_000;
 
 /**
  * Asks the cluster for a certificate and waits until it is approved and signed.
- * @throws MACHINE_CERTIFICATE_DENIED when it is denied; asks again when nobody decides for ten minutes.
+ * @throws MACHINE_CERTIFICATE_DENIED when it is denied; asks again when the request is undecided after ten minutes.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/kubelet-tls-bootstrapping/
  */
 export async function requestCertificate(

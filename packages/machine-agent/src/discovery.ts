@@ -5,9 +5,9 @@ import { CausewayError, publicKeyHash } from "@causeway/foundation";
 import type { JoinConfiguration } from "./join-configuration.ts";
 
 /**
- * Learns the cluster's root certificate as `kubeadm join` does: the public cluster-info ConfigMap, read without trusting
- * the connection, proved by the token's signature and by the pinned public key.
- * @throws MACHINE_DISCOVERY_FAILED when the proof fails: then somebody else answered, or the token is unknown.
+ * Learns the cluster's root certificate as `kubeadm join` does: the public cluster-info ConfigMap, read without
+ * trusting the connection, proved by the token's signature and by the pinned public key.
+ * @throws MACHINE_DISCOVERY_FAILED when the proof fails: another server responded, or the token is unknown.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/bootstrap-tokens/#configmap-signing
  */
 export async function discoverAuthority(join: JoinConfiguration, signal: AbortSignal): Promise<string> {

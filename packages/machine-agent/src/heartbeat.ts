@@ -54,7 +54,7 @@ export async function reportStatus(
 }
 
 /**
- * Keeps the Node alive until the signal aborts. A Node that somebody deleted is not made again: a kubelet registers when
+ * Keeps the Node alive until the signal aborts. A Node that was deleted is not recreated: a kubelet registers when
  * it starts, not later.
  * @throws KUBERNETES_UNAUTHORIZED when the cluster does not know this machine any more.
  */

@@ -37,7 +37,7 @@ describe.each([
 });
 
 describe("a disk", () => {
-  test("is for nobody else: files 0600, folders 0700, nothing left beside them", async () => {
+  test("is readable by its owner only: files 0600, folders 0700, no temporary file left", async () => {
     const disk = join(dir, "private", id);
     await fileIdentity(disk).save(identity);
     expect((await stat(join(disk, "identity.json"))).mode & 0o777).toBe(0o600);

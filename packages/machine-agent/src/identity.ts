@@ -54,7 +54,7 @@ export function memoryIdentity(): IdentityStore {
   };
 }
 
-/** Disks as folders of `dir`, named by the machine's UUID. What bears another name is not touched. */
+/** Disks as folders of `dir`, named by the machine's UUID. A folder with any other name is not touched. */
 export function folderDisks(dir: string): MachineDisks & { path(id: string): string } {
   const path = (id: string) => join(dir, id);
   return {

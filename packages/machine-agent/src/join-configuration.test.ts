@@ -65,7 +65,7 @@ describe("the join configuration", () => {
     ]);
   });
 
-  test("a cluster whose root nobody pinned is joined only where that is said", () => {
+  test("a cluster without a pinned CA is joined only with unsafeSkipCAVerification", () => {
     const text = base.replace('caCertHashes: ["sha256:ab"]', "unsafeSkipCAVerification: true");
     expect(joinConfiguration(boot(text)).caCertHashes).toEqual([]);
   });

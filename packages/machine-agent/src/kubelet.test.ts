@@ -321,9 +321,9 @@ describe("discovery", () => {
 
   test.each([
     ["a token of another secret", { token: other }, "not signed with this machine's token"],
-    ["a token that has expired", { token: "nobody.0123456789abcdef" }, "not signed with this machine's token"],
+    ["a token that has expired", { token: "absent.0123456789abcdef" }, "not signed with this machine's token"],
     ["another pin", { pin: `sha256:${"0".repeat(64)}` }, "not the pinned one"],
-    ["nobody there", { server: "https://127.0.0.1:1" }, "cannot be reached"],
+    ["no server at the address", { server: "https://127.0.0.1:1" }, "cannot be reached"],
   ])("refuses %s", async (_, join, message) => {
     await expect(discover(join)).rejects.toMatchObject({
       code: "MACHINE_DISCOVERY_FAILED",

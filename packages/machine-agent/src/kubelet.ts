@@ -48,7 +48,7 @@ export async function runMachine(machine: BootedMachine, using: MachineUsing, si
   }
 }
 
-/** A timer, so that a process with nothing else to do lives on until it is told to stop. */
+/** A timer, so that a process with nothing else to do runs until its signal aborts. */
 async function idle({ clock, signal }: Using): Promise<void> {
   while (!signal.aborted) await clock.sleep(aDay, signal).catch(() => {});
 }

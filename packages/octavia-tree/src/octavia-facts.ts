@@ -3,16 +3,19 @@ import { isForbidden, isOpenStackNotFound, type Cloud } from "@causeway/openstac
 
 /** What the cloud's Octavia is, whatever load balancers there are. */
 export interface OctaviaFacts {
-  /** The newest API version it serves; undefined: it does not tell. */
+  /** The newest API version it serves; undefined: it does not report one. */
   readonly version: string | undefined;
-  /** Names of its providers; none where they are not told. */
+  /** Names of its providers; empty where the list is not permitted. */
   readonly providers: readonly string[];
 }
 
 /** A cloud may be upgraded while we run: what it is, is asked again after this long (ms). */
 const fresh = 3_600_000;
 
-/** Two calls an hour for a whole cloud. What cannot be read is an error of the reconcile that needs it, and asked again by the next. */
+/**
+ * Two calls an hour for a whole cloud. What cannot be read is an error of the reconcile that needs it, and asked again
+ * by the next.
+ */
 export class OctaviaReader {
   readonly #cloud: Cloud;
   readonly #clock: Clock;
@@ -23,7 +26,7 @@ export class OctaviaReader {
     this.#clock = clock;
   }
 
-  /** Many wait for one answer; who is told to stop waits no longer. */
+  /** Concurrent callers share one request; a caller whose signal aborts stops waiting. */
   facts(signal: AbortSignal): Promise<OctaviaFacts> {
     const now = this.#clock.now();
     if (!this.#read || now - this.#read.at > fresh) {
@@ -46,8 +49,8 @@ export class OctaviaReader {
 /** None where a gateway hides the list. */
 async function versionsOf(cloud: Cloud): Promise<string[]> {
   try {
-    const told = await cloud.describe("load-balancer");
-    return told?.versions.map(({ id }) => id.replace(/^v/, "")) ?? [];
+    const description = await cloud.describe("load-balancer");
+    return description?.versions.map(({ id }) => id.replace(/^v/, "")) ?? [];
   } catch (error) {
     if (isOpenStackNotFound(error) || isForbidden(error)) return [];
     throw error;

@@ -66,7 +66,7 @@ test("a list that looks as before the write is not taken for an old one: what wa
   expect(world.reads).toBe(2);
 });
 
-test("the answer to a create tells the members of its pools; a pool with a monitor is read all the same", async () => {
+test("the response to a create gives the members of its pools; a pool with a monitor is read all the same", async () => {
   const { world, details } = setUp(["1"]);
   const members = [aMember("1")];
   details.made({ pools: [{ id: "p", members, healthmonitor: null }] } as unknown as LoadBalancer);

@@ -7,7 +7,10 @@ export interface ObservedPool {
   readonly monitor: HealthMonitor | undefined;
 }
 
-/** What an earlier process knew of pools without a monitor; entries are texts that differ whenever the pool or one of its members was changed. */
+/**
+ * What an earlier process knew of pools without a monitor; entries are texts that differ whenever the pool or one of
+ * its members was changed.
+ */
 export interface PoolRecord {
   /** The members that the pool had when its entry was this one; undefined: not known. */
   recall(poolId: string, entry: string): readonly Member[] | undefined;
@@ -20,17 +23,21 @@ interface Kept {
   readonly members: readonly Member[];
   readonly monitor: HealthMonitor | undefined;
   /**
-   * The members are as we wrote them, when the cache had this of the pool: the first that a later list tells came of it if it has as many.
-   * "none": there was no pool yet.
+   * The members are as we wrote them, when the cache had this of the pool: the next list entry results from that write
+   * if it has as many members. "none": there was no pool yet.
    */
   readonly written?: Pool | "none";
-  /** The load balancer's time of change when that write was first seen to be done: a pool that is younger was changed since. */
+  /**
+   * The load balancer's time of change when that write was first seen to be done: a pool that is younger was changed
+   * since.
+   */
   readonly settled?: string | null;
 }
 
 /**
- * Members and monitors of pools, which no list of all pools tells. Each is read once, and anew when the pool's own entry
- * (its member ids, its monitor, its time of change) is another than then. What we wrote is not read, nor what a record has of that entry.
+ * Members and monitors of pools, which the list of all pools omits. Each is read once, and again when the pool's own
+ * entry (its member ids, its monitor, its time of change) has changed since. What we wrote is not read, nor what a
+ * record has of that entry.
  */
 export class PoolDetails {
   readonly #cloud: Cloud;
@@ -95,7 +102,7 @@ export class PoolDetails {
     this.#kept.set(pool.id, { entry: entryOf(pool), members, monitor, written: pool });
   }
 
-  /** What the answer to a create of the whole tree tells of its pools. */
+  /** Reads the pools from the response to a create of the whole tree. */
   made(lb: LoadBalancer): void {
     for (const pool of lb.pools as readonly Partial<MadePool>[]) {
       const { id, members, healthmonitor } = pool;

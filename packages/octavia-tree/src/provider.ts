@@ -56,8 +56,9 @@ const amphora: Abilities = {
 };
 
 /**
- * The OVN provider as of Zed (3.0.0): it refuses algorithms, allowed_cidrs, HTTP, SCTP monitors and monitor ports with 501, takes
- * timeouts, connection limits and additional VIPs without honouring them, and a monitor inside a full create stays PENDING_CREATE.
+ * The OVN provider as of Zed (3.0.0): it refuses algorithms, allowed_cidrs, HTTP, SCTP monitors and monitor ports with
+ * 501, takes timeouts, connection limits and additional VIPs without honouring them, and a monitor inside a full create
+ * stays PENDING_CREATE.
  */
 const ovn: Abilities = {
   algorithm: "SOURCE_IP_PORT",
@@ -77,8 +78,9 @@ const ovn: Abilities = {
 };
 
 /**
- * Providers that nobody described behave like amphora, Octavia's reference. What the API is too old for nobody can do; an
- * API that does not tell its version is thought to be new. Versions: https://docs.openstack.org/api-ref/load-balancer/v2/
+ * Providers that are not described here behave like amphora, Octavia's reference. No provider supports what the API is
+ * too old for; an API that does not report its version counts as the newest. Versions:
+ * https://docs.openstack.org/api-ref/load-balancer/v2/
  */
 export function limitsOf(provider: string | undefined, version?: string): ProviderLimits {
   const able = provider === "ovn" ? ovn : amphora;
@@ -97,8 +99,8 @@ export function limitsOf(provider: string | undefined, version?: string): Provid
 }
 
 /**
- * The provider of a new load balancer that names none: amphora, as cloud-provider-openstack has it, where the cloud has it;
- * else OVN; else the first. It is always named in the create, for a provider's limits must be known before.
+ * The provider of a new load balancer that names none: amphora, as cloud-provider-openstack has it, where the cloud has
+ * it; else OVN; else the first. It is always named in the create, for a provider's limits must be known before.
  */
 export function defaultProvider({ providers }: OctaviaFacts): string | undefined {
   if (providers.length === 0) return undefined;

@@ -3,7 +3,8 @@ import type { CloudWatch, LoadBalancer } from "@causeway/openstack";
 /**
  * Load balancers, listeners and pools come from three lists taken at different times. Before a settled load balancer is
  * compared with its Service, the two others must be at least as new: they are listed again when the load balancer names
- * children that they do not have (or the other way round), when they show children that are still being changed, and after each change of ours.
+ * children that they do not have (or the other way round), when they show children that are still being changed, and
+ * after each change of ours.
  */
 export class TreeFreshness {
   readonly #watch: CloudWatch;
@@ -16,20 +17,26 @@ export class TreeFreshness {
   }
 
   /**
-   * A change of ours was sent: what is cached of the load balancer's children is old when it is ACTIVE again. Until a list says
-   * otherwise it is PENDING, which makes the lists come fast. No list tells more of members than their ids.
+   * A change of ours was sent: what is cached of the load balancer's children is old when it is ACTIVE again. Until a
+   * list says otherwise it is PENDING, which makes the lists come fast. Lists contain only the ids of members.
    */
   touch(lb: LoadBalancer, what: "tree" | "members"): void {
     if (what === "tree") this.#touched.add(lb.id);
     this.#watch.loadBalancers.observe({ ...lb, provisioning_status: "PENDING_UPDATE" });
   }
 
-  /** After a change of members that others follow: the next one shows whether this one is over, and no list is needed for it. */
+  /**
+   * After a change of members that others follow: the next one shows whether this one is over, and no list is needed
+   * for it.
+   */
   expectMore({ id }: LoadBalancer): void {
     this.#watch.loadBalancers.putOff(id);
   }
 
-  /** When (ms since the epoch) a load balancer whose members we change one pool after the other is expected to be ACTIVE again. */
+  /**
+   * When (ms since the epoch) a load balancer whose members we change one pool after the other is expected to be ACTIVE
+   * again.
+   */
   expectedActive({ id, provisioning_status: status }: LoadBalancer): number | undefined {
     return status === "PENDING_UPDATE" ? this.#watch.loadBalancers.putOffUntil(id) : undefined;
   }

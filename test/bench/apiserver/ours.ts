@@ -8,7 +8,7 @@ import { costOf, firstAnswers, installed, proportionalMiB, stop, type Cost, type
 const LAUNCH = resolve(import.meta.dirname, "../../../packages/causeway/src/launch.sh");
 const SERVER_CHILD = resolve(import.meta.dirname, "server-child.js");
 
-/** What the process that makes clusters tells. */
+/** What the process that makes clusters reports. */
 export type Said =
   | { readonly is: "ready" }
   | {
@@ -18,7 +18,9 @@ export type Said =
       readonly workers: readonly (number | undefined)[];
     };
 
-/** `causeway apiserver`, as who installed it starts it, on a new state folder in `base`, with these options in addition. */
+/**
+ * `causeway apiserver`, as who installed it starts it, on a new state folder in `base`, with these options in addition.
+ */
 export async function startOurs(base: string, options: readonly string[] = []): Promise<Subject> {
   const files = mkdtempSync(join(base, "ours-"));
   const state = join(files, "state");
@@ -61,7 +63,10 @@ export async function startOurs(base: string, options: readonly string[] = []): 
   };
 }
 
-/** Makes so many logical clusters, one by one, on one server; answers how long each took, in milliseconds, and what the server is then. */
+/**
+ * Makes so many logical clusters, one by one, on one server; answers how long each took, in milliseconds, and what the
+ * server is then.
+ */
 export async function makeClusters(
   base: string,
   { count, settle }: { count: number; settle: number },

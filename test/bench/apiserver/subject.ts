@@ -28,7 +28,10 @@ export interface Cost {
   readonly memoryMiB: number;
 }
 
-/** Processor time so far (user and system) and resident memory, of all processes together. Linux counts time in ticks of 10 ms. */
+/**
+ * Processor time so far (user and system) and resident memory, of all processes together. Linux counts time in ticks of
+ * 10 ms.
+ */
 export function costOf({ processes }: { readonly processes: readonly { readonly pid?: number | undefined }[] }): Cost {
   const all = processes.map(({ pid }) => {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
@@ -51,8 +54,8 @@ export function proportionalMiB(processes: readonly { readonly pid?: number | un
 }
 
 /**
- * Writes what both servers find as an installer leaves it: the authority, the certificate that the server shows, and a client that may do
- * everything. (So does each find the key of its tokens.)
+ * Writes what both servers find as an installer leaves it: the authority, the certificate that the server shows, and a
+ * client that may do everything. (So does each find the key of its tokens.)
  */
 export async function installed(files: string): Promise<{ readonly authority: KeyPair }> {
   const authority = await createAuthority({ commonName: "bench", lifetime: DAY });
@@ -88,14 +91,15 @@ export function ask({ url, files }: Pick<Subject, "url" | "files">, path: string
 }
 
 /**
- * Starts a server and answers when it has first served a list of namespaces, and when it has first said that it is ready: in seconds from before
- * its first process. It is asked again two milliseconds after each answer that is none. Its processes end with this one.
+ * Starts a server and answers when it has first served a list of namespaces, and when it has first said that it is
+ * ready: in seconds from before its first process. It is asked again two milliseconds after each answer that is none.
+ * Its processes end with this one.
  */
 export async function firstAnswers(
   subject: Pick<Subject, "url" | "files">,
   launch: () => readonly ChildProcess[],
 ): Promise<Pick<Subject, "started" | "ready" | "processes">> {
-  // Nobody listens yet: what this process needs for asking is loaded before the time runs.
+  // No server listens yet: the modules for requests are loaded before the measurement starts.
   await ask(subject, "/readyz");
   const begun = performance.now();
   const processes = launch();

@@ -15,7 +15,7 @@ export interface StageOptions {
   /** The folder of etcd and kube-apiserver. */
   readonly binaries: string;
   readonly program: string;
-  /** Told the calls of each measurement, in order. */
+  /** Called with the calls of each measurement, in order. */
   readonly explain?: (calls: readonly TimedRoute[]) => void;
 }
 
@@ -86,7 +86,10 @@ export class Stage {
     this.#servers = [...this.#servers, ...servers];
   }
 
-  /** So many new ones, made beforehand, for as many old ones: what is measured is the controller, not the cloud's building of servers. */
+  /**
+   * So many new ones, made beforehand, for as many old ones: what is measured is the controller, not the cloud's
+   * building of servers.
+   */
   async prepareReplacement(count: number): Promise<() => Promise<void>> {
     const fresh = await this.cloud.addServers(count);
     const old = this.#servers.slice(0, count);

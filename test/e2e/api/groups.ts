@@ -1,6 +1,6 @@
 /**
- * Specs of Kubernetes' e2e suite that run without a container: by group, a text that only their full names have. What is left out, and why,
- * is told in docs/reference/e2e-api.md.
+ * Specs of Kubernetes' e2e suite that run without a container: by group, a text that only their full names have. What
+ * is left out, and why, is described in docs/reference/e2e-api.md.
  */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   machinery: [

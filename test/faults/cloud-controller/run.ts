@@ -6,7 +6,7 @@ import { CLUSTER, NODES, OWN, type FaultWorld } from "./world.ts";
 import type { Process } from "./process.ts";
 
 const MINUTE = 60_000;
-/** How long (by the clock) a controller may take until all is well, once nobody disturbs it. */
+/** How long (by the clock) a controller may take until all is well, once no fault disturbs it. */
 const PATIENCE = 30 * MINUTE;
 const PROVIDER = "loadbalancer.openstack.org/provider";
 const EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -40,7 +40,7 @@ class Run {
   readonly #managers: Process[] = [];
   readonly #ending: Promise<void>[] = [];
   readonly #elected: boolean;
-  /** How often the cluster has been named otherwise. */
+  /** How often the cluster has been renamed. */
   #renamed = 0;
 
   constructor(world: FaultWorld, schedule: Schedule, name: string) {
@@ -99,7 +99,10 @@ class Run {
     this.#managers.push(this.#world.launch({ clusterName, provider, elected: this.#elected }));
   }
 
-  /** A person waits until all is well, stops everything and starts it with another name; what befalls calls begins anew. */
+  /**
+   * A person waits until all is well, stops everything and starts it with another name; the faults of calls start
+   * again.
+   */
   async #rename(): Promise<void> {
     this.#world.simulator.setFaults(undefined);
     this.#pending("usual");
@@ -277,13 +280,13 @@ class Run {
   /** Lets time pass until a look finds nothing wrong; what the last one found if none does. */
   async #untilRight(look: () => Promise<string | undefined>): Promise<string | undefined> {
     const end = this.#world.clock.now() + PATIENCE;
-    let mended = false;
+    let repaired = false;
     for (let pause = 500; ; pause = Math.min(MINUTE, pause * 1.5)) {
       await this.#world.pass(pause);
       const wrong = await look();
       if (wrong === undefined || this.#world.clock.now() > end) return wrong;
-      if (!mended && this.#world.clock.now() > end - PATIENCE / 2) {
-        mended = true;
+      if (!repaired && this.#world.clock.now() > end - PATIENCE / 2) {
+        repaired = true;
         await this.#mendByHand();
       }
     }
@@ -344,14 +347,14 @@ class Run {
     return undefined;
   }
 
-  /** The floating IP of the first is told, and the VIP of the second. */
+  /** The status has the floating IP of the first, and the VIP of the second. */
   async #statusWrong(service: 0 | 1, [first, second]: readonly LoadBalancer[]): Promise<string | undefined> {
     const { client, cloud } = this.#world;
     const { status } = await client.get(Service, { namespace: "default", name: this.#serviceName(service) });
     const [ip] = await cloud.network.floatingIps.all({ port_id: first?.vip_port_id ?? "" });
-    const told = (status?.loadBalancer?.ingress ?? []).map((ingress) => ingress.ip).join();
+    const published = (status?.loadBalancer?.ingress ?? []).map((ingress) => ingress.ip).join();
     const wanted = [ip?.floating_ip_address ?? "none", ...(second ? [second.vip_address] : [])].join();
-    return told === wanted ? undefined : `tells ${told}, has ${wanted}`;
+    return published === wanted ? undefined : `publishes ${published}, has ${wanted}`;
   }
 
   async #whatIsLeft(): Promise<string | undefined> {

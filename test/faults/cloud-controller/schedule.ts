@@ -15,7 +15,7 @@ export type Deed =
   | { readonly do: "add-member"; readonly service: 0 | 1 }
   | { readonly do: "families"; readonly service: 0 | 1; readonly families: 1 | 2 }
   | { readonly do: "provider"; readonly service: 0 | 1; readonly provider: Provider }
-  /** The cluster is named otherwise, which a person does when all is well. */
+  /** The cluster is renamed, which a user does when all Services are settled. */
   | { readonly do: "rename" }
   | { readonly do: "restart" | "crash" | "second" };
 

@@ -5,7 +5,7 @@ import { schedules } from "./schedule.ts";
 import { FaultWorld } from "./world.ts";
 
 const ENOUGH = 5;
-/** How often it tells how far it has come. */
+/** How often it prints its progress. */
 const MILESTONE = 100;
 
 /** Plays so many schedules of that seed; fails with those that did not end well. */

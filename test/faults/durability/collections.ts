@@ -1,6 +1,6 @@
 /** What the durability test writes: several kinds, in two logical clusters. */
 
-/** A payload that tells whether an object is whole: the serial stands at both ends, and gives the length between. */
+/** A payload that shows whether an object is whole: the serial stands at both ends, and gives the length between. */
 interface Payload {
   readonly labels: { readonly parity: string };
   readonly annotations: { readonly first: string; readonly pad: string; readonly last: string };
@@ -37,7 +37,7 @@ export const COLLECTIONS: readonly Collection[] = [
     path: `${BLUE}/apis/coordination.k8s.io/v1/namespaces/default/leases`,
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
-    fields: { spec: { holderIdentity: "nobody" } },
+    fields: { spec: { holderIdentity: "no-holder" } },
   },
 ];
 
@@ -84,7 +84,7 @@ function padding(serial: number): number {
   return 100 + ((serial * 37) % 1900);
 }
 
-/** An object as the API tells it, as far as the test looks. */
+/** The fields that the test reads of an object of the API. */
 export interface Observed {
   readonly metadata: {
     readonly name: string;

@@ -13,7 +13,7 @@ export class Ledger {
   readonly problems: string[] = [];
   acknowledged = 0;
   unanswered = 0;
-  /** The newest revision that anybody was told. */
+  /** The newest revision that a client has received. */
   newest = 0;
   readonly #revisions = new Map<number, string>();
   readonly #held = new Map<string, Held>();
@@ -35,7 +35,7 @@ export class Ledger {
     this.#pending.set(keyOf(collection, name), { serial });
   }
 
-  /** One revision is one state of one object, whoever tells it and however often. */
+  /** One revision is one state of one object, whichever response has it and however often. */
   note(
     revision: number,
     { collection, name, serial }: { collection: Collection; name: string; serial: number | undefined },

@@ -92,7 +92,7 @@ export const continued: Generator = (random) => {
   return [first, use(Buffer.from(text).toString("base64url").slice(0, MOST_QUERY))];
 };
 
-/** Options of all verbs, in numbers and values that nobody needs. */
+/** Options of all verbs, in unusual numbers and values. */
 export const query: Generator = (random) => {
   const plural = random.pick(["configmaps", "pods", random.pick(PLURALS)]);
   const names = [

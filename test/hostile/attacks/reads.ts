@@ -79,7 +79,7 @@ export const reads: readonly Attack[] = [
     },
   },
   {
-    title: "200 watches that nobody reads see writes of 300 kB",
+    title: "200 watches whose client does not read see writes of 300 kB",
     lasts: 3_000,
     run: async (t) => {
       await t.repeat(200, 50, () => ({

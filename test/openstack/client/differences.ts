@@ -1,5 +1,5 @@
 import { excuses } from "./excuses.ts";
-import type { Told } from "./normal.ts";
+import type { ClientOutput } from "./normal.ts";
 import type { Line } from "./run.ts";
 
 /** A command that the two clouds answer differently. */
@@ -15,15 +15,15 @@ export function differencesOf(
   simulated: readonly Line[],
 ): { readonly different: readonly Difference[]; readonly excused: readonly Difference[] } {
   const all = real.flatMap((line, place): Difference[] => {
-    const ours = simulated[place]?.told;
-    if (ours !== undefined && same(line.told, ours)) return [];
-    return [{ command: line.command, at: partings(line.told, ours) }];
+    const ours = simulated[place]?.output;
+    if (ours !== undefined && same(line.output, ours)) return [];
+    return [{ command: line.command, at: partings(line.output, ours) }];
   });
   const isExcused = ({ command }: Difference) => excuses.some(({ commands }) => commands.includes(command));
   return { different: all.filter((one) => !isExcused(one)), excused: all.filter(isExcused) };
 }
 
-const same = (a: Told, b: Told): boolean => JSON.stringify(a) === JSON.stringify(b);
+const same = (a: ClientOutput, b: ClientOutput): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Where two values part, by path. */
 function partings(real: unknown, ours: unknown, path = "answer"): string[] {

@@ -5,7 +5,7 @@ export const excuses: readonly { readonly why: string; readonly commands: readon
     commands: ["network rbac delete {rule}"],
   },
   {
-    why: "the real cloud's hypervisor runs nothing, so that it tells a paused or suspended server as running; libvirt does not",
+    why: "the real cloud's hypervisor runs nothing, so that it reports a paused or suspended server as running; libvirt does not",
     commands: ["server show {p}-uno -c status -c OS-EXT-STS:power_state -c OS-EXT-STS:vm_state"],
   },
   {

@@ -3,7 +3,7 @@ import type { Command } from "./chapter.ts";
 import type { Answer } from "./process.ts";
 
 /** What a command's answer says, without what differs from run to run. */
-export interface Told {
+export interface ClientOutput {
   readonly code: number;
   readonly out: unknown;
   readonly err: string;
@@ -50,13 +50,13 @@ const volatile =
 /** Whether a process has been heard of lately: not on a busy machine. */
 const isAlive = /^(up|down)$/;
 
-/** Quotas of a type of volumes that somebody else made. */
+/** Quotas of a type of volumes that another user created. */
 const ofType = /^(gigabytes|volumes|snapshots)_(?!_DEFAULT__$|fast$|attached$|\{p\})/;
 
 /** Keys whose values are words in no order, by blanks or lines. */
 const unordered = /^(tags|roles|listeners|pools|members|loadbalancers|rules|export_locations)$/;
 
-export function told(answer: Answer, known: Known, wanted: Command["rows"]): Told {
+export function outputOf(answer: Answer, known: Known, wanted: Command["rows"]): ClientOutput {
   const parsed = parse(answer.out);
   const rows = Array.isArray(parsed) ? parsed.filter((row) => isWanted(row, known, wanted)) : parsed;
   return { code: answer.code, out: value(rows, known), err: text(usage(answer.err), known).trim() };
@@ -81,8 +81,8 @@ function parse(out: string): unknown {
 }
 
 function tellsOf(row: unknown, { prefix, names }: Known): boolean {
-  const told = JSON.stringify(row);
-  return told.includes(prefix) || [...names.keys()].some((id) => told.includes(id));
+  const rowText = JSON.stringify(row);
+  return rowText.includes(prefix) || [...names.keys()].some((id) => rowText.includes(id));
 }
 
 /** Of argparse's usage only the last line: the rest is the client's own. */
@@ -125,7 +125,7 @@ function text(raw: string, { prefix, names, addresses }: Known): string {
     .replace(/(?<![\w:])(fd|fe80|2001)[0-9a-f]*:[0-9a-f:]+(?![\w:])/g, (ip) => (addresses.has(ip) ? ip : "<address>"));
 }
 
-/** The client tells the lines of an HTML answer as a set, joined by colons: their order changes from process to process. */
+/** The client prints the lines of an HTML response as a set, joined by colons: their order changes from process to process. */
 const inAnyOrder = (lines: string) => lines.split(": ").sort().join(": ");
 
 /** Addresses in a script's words. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { accounts, commandsOf, type Account, type Chapter, type Command } from "./chapter.ts";
-import { addressesIn, told, type Told } from "./normal.ts";
+import { addressesIn, outputOf, type ClientOutput } from "./normal.ts";
 import { ClientProcess, type Answer } from "./process.ts";
 
-/** One command and what it told. */
+/** One command and its output. */
 export interface Line {
   readonly command: string;
-  readonly told: Told;
+  readonly output: ClientOutput;
 }
 
 /** The accounts of one cloud, each a client that is started at its first command. */
@@ -53,7 +53,7 @@ export async function runChapter(clients: CloudClients, chapter: Chapter, prefix
     }
     const answer = await perform(command);
     learn(command, answer, { kept, names, prefix });
-    lines.push({ command: command.text, told: told(answer, known, command.rows) });
+    lines.push({ command: command.text, output: outputOf(answer, known, command.rows) });
   }
   for (const command of commandsOf(chapter.cleanup ?? "")) await perform(command);
   return lines;

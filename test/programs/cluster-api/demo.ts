@@ -1,10 +1,13 @@
-/** A Cluster on infrastructure that nobody provides: what a person would apply. */
+/** A Cluster without an infrastructure provider, as a user would apply it. */
 import type { Kubectl } from "../kubectl/kubectl.ts";
 import { stub } from "./infrastructure.ts";
 import { cluster, controlPlaneMachine, machineDeployment } from "./objects.ts";
 import type { Json } from "./world.ts";
 
-/** Makes the Cluster "demo" of a control plane at `url`, which the kubeconfig leads to, with two workers; its infrastructure says it is there. */
+/**
+ * Makes the Cluster "demo" of a control plane at `url`, which the kubeconfig leads to, with two workers; its
+ * infrastructure says it is there.
+ */
 export async function makeDemo(k: Kubectl, { url, kubeconfig }: { url: string; kubeconfig: string }): Promise<void> {
   const { hostname: host, port } = new URL(url);
   const access = { value: base64(kubeconfig) };

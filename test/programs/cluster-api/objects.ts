@@ -37,7 +37,7 @@ export function machineDeployment(name: string, replicas: number): Json {
   };
 }
 
-/** A machine of the control plane that nobody's controller owns. */
+/** A control-plane machine without an owning controller. */
 export function controlPlaneMachine(name: string): Json {
   return {
     apiVersion: "cluster.x-k8s.io/v1beta2",

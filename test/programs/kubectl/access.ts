@@ -76,7 +76,7 @@ export const access: readonly KubectlCase[] = [
       >;
       expect(claims).toMatchObject({ aud: ["vault"], sub: `system:serviceaccount:${k.namespace}:default` });
       expect(Number(claims["exp"]) - Number(claims["iat"])).toBe(1200);
-      expect(await k.fails("create", "token", "nobody")).toContain('serviceaccounts "nobody" not found');
+      expect(await k.fails("create", "token", "absent")).toContain('serviceaccounts "absent" not found');
     },
   },
   {

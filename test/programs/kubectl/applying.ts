@@ -71,10 +71,10 @@ export const applying: readonly KubectlCase[] = [
     },
   },
   {
-    name: "apply --dry-run=server: told, not done",
+    name: "apply --dry-run=server: printed, not done",
     run: async (k) => {
-      const told = await k.feed(configMap("a", { x: "1" }), "apply", "--dry-run=server", ...stdin);
-      expect(told).toBe("configmap/a created (server dry run)\n");
+      const printed = await k.feed(configMap("a", { x: "1" }), "apply", "--dry-run=server", ...stdin);
+      expect(printed).toBe("configmap/a created (server dry run)\n");
       expect(await k.fails("get", "cm", "a")).toContain('configmaps "a" not found');
     },
   },
@@ -151,7 +151,7 @@ export const applying: readonly KubectlCase[] = [
     },
   },
   {
-    name: "edit and replace: through an editor, and --force made anew",
+    name: "edit and replace: through an editor, and --force recreated",
     run: async (k) => {
       await k.feed(configMap("a", { x: "1" }), "create", ...stdin);
       const editor = join(k.dir, "editor.sh");

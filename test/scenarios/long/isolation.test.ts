@@ -1,6 +1,7 @@
 /**
- * Logical clusters in worker processes: what one of them does to its process hurts neither the management cluster nor the clusters of another
- * worker, and nothing that was written is lost. The quick cases are in test/scenarios/isolation.test.ts.
+ * Logical clusters in worker processes: what one of them does to its process hurts neither the management cluster nor
+ * the clusters of another worker, and nothing that was written is lost. The quick cases are in
+ * test/scenarios/isolation.test.ts.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -107,15 +108,15 @@ describe("a cluster", () => {
       stage().order(server, "mallory", "throw");
       expect(await stage().logged("APISERVER_WORKER_CRASHED", after)).toMatchObject({
         cluster: "mallory",
-        reason: "told to throw",
+        reason: "ordered to throw",
       });
     }
     expect(await readAgain(other)).toMatchObject({ data: { of: "other" } });
     const refused = await mallory
       .get(ConfigMap, { namespace: "default", name: "kept" }, { signal: AbortSignal.timeout(ANSWER) })
       .catch((error: unknown) => error);
-    expect(messageOf(refused)).toMatch(/not served until .*told to throw/);
-    expect(server.cluster("mallory")?.parked).toMatchObject({ reason: expect.stringContaining("told to throw") });
+    expect(messageOf(refused)).toMatch(/not served until .*ordered to throw/);
+    expect(server.cluster("mallory")?.parked).toMatchObject({ reason: expect.stringContaining("ordered to throw") });
     expect(server.cluster("other")?.parked).toBeUndefined();
     expect(changed).toEqual(["mallory"]);
     await expect(server.ensureCluster("mallory")).rejects.toMatchObject({ code: "APISERVER_CLUSTER_PARKED" });

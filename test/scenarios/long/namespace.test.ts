@@ -1,4 +1,6 @@
-/** A team's namespace is deleted with all that is in it, credentials included, while its cluster serves a load balancer. */
+/**
+ * A team's namespace is deleted with all that is in it, credentials included, while its cluster serves a load balancer.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   Cluster,
@@ -120,7 +122,7 @@ test("nothing is left in the cloud, and the namespace goes", async () => {
   expect(stage.simulator.inventory("demo")).toEqual(stage.before);
 });
 
-test("a kubeconfig that a person deletes is written anew", async () => {
+test("a kubeconfig that a user deletes is written again", async () => {
   await makeCluster();
   const key = { namespace, name: "web-kubeconfig" };
   const first = await eventually(PATIENCE, () => management.find(Secret, key));

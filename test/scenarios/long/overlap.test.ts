@@ -1,4 +1,7 @@
-/** A second cluster on the demo's router whose subnet overlaps the demo's: said in a condition, and nothing is made for it. */
+/**
+ * A second cluster on the demo's router whose subnet overlaps the demo's: said in a condition, and nothing is made for
+ * it.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Cluster, OpenStackCluster } from "@causeway/api";
 import { getCondition, type Condition } from "@causeway/kubernetes";
@@ -17,7 +20,7 @@ describe("a managed subnet that overlaps another on the same router", () => {
   });
   afterAll(() => stage?.close());
 
-  test("is told by a condition that names both, and the demo keeps its connection", async () => {
+  test("is reported by a condition that names both, and the demo keeps its connection", async () => {
     const client = stage.client();
     try {
       const first = await client.get(OpenStackCluster, demo);

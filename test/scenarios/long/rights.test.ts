@@ -1,4 +1,7 @@
-/** What the cloud controller manager may do in its cluster: the manifest that we bring is enough, and so is upstream's role. */
+/**
+ * What the cloud controller manager may do in its cluster: the manifest that we bring is enough, and so is upstream's
+ * role.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -87,7 +90,9 @@ async function apply(w: World, objects: readonly Manifest[]): Promise<void> {
   }
 }
 
-/** A cluster's life: a node comes, a Service is served, changed and taken away, and a node goes whose server is gone. */
+/**
+ * A cluster's life: a node comes, a Service is served, changed and taken away, and a node goes whose server is gone.
+ */
 async function life(w: World): Promise<void> {
   await w.joinAll();
   await w.createService("web");
@@ -142,7 +147,7 @@ test("the rights of deploy/cloud-controller-manager/rbac.yaml are enough, and ha
   const granted = manifests
     .flatMap((m) => m.rules ?? [])
     .flatMap((r) => r.resources.flatMap((resource) => r.verbs.map((verb) => `${verb} ${resource}`)));
-  // Rarely needed: a term that is renewed, an Event of what happens again, a Node that somebody else changed first.
+  // Rarely needed: a term that is renewed, an Event of what happens again, a Node that another client changed first.
   const rare = ["update leases", "patch events", "get nodes"];
   // A call is recorded just after its answer.
   await expect.poll(() => granted.filter((right) => !asked().all.includes(right) && !rare.includes(right))).toEqual([]);

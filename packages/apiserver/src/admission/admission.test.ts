@@ -88,7 +88,7 @@ test("webhooks of one logical cluster do not hear of another", async () => {
   other.close();
 });
 
-test("a cluster that may not call out fails as its failure policy says, and calls nobody", async () => {
+test("a cluster that may not call out fails by its failure policy without a call", async () => {
   const tenant = await rawClient(await server.ensureCluster("tenant"));
   await configure(tenant, "MutatingWebhookConfiguration");
   const refused = await tenant.call("POST", MAPS, map("a"));

@@ -24,7 +24,7 @@ function appending(letter: string, asked: boolean): AdmissionPlugin {
   };
 }
 
-test("nobody asked concerns nobody", () => {
+test("an empty chain concerns no attempt", () => {
   expect(admissionChain([appending("b", false)]).concerns(attempt.call, "CREATE", "mutate")).toBe(false);
 });
 

@@ -20,7 +20,7 @@ export function compileConditions(
 
 export interface ConditionsResult {
   readonly matches: boolean;
-  /** Set where nothing said no, but something could not be told. */
+  /** Set where no condition is false and at least one could not be evaluated. */
   readonly error?: string;
 }
 

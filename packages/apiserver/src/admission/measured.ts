@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import type { ClusterMetrics } from "../contract/cluster-metrics.ts";
 import type { AdmissionPlugin, Attempt } from "../contract/admission.ts";
 
-/** A plugin whose time is told in metrics, under the names that kube-apiserver has for its two phases. */
+/** Measures the time of a plugin under the metric names that kube-apiserver has for its two phases. */
 export function measured(
   metrics: ClusterMetrics,
   names: { readonly mutate?: string; readonly validate?: string },

@@ -3,7 +3,9 @@ import { qualifiedNameFaults } from "../syntax/names.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../errors/problems.ts";
 import type { FieldProblem } from "../errors/status.ts";
 
-/** What is wrong with the parts that webhook configurations and policies share, in the words of admissionregistration. */
+/**
+ * What is wrong with the parts that webhook configurations and policies share, in the words of admissionregistration.
+ */
 
 export const FAILURE_POLICIES = ["Fail", "Ignore"];
 export const MATCH_POLICIES = ["Equivalent", "Exact"];
@@ -108,7 +110,7 @@ function expressionProblems(expression: Json, path: string): FieldProblem[] {
   }
 }
 
-/** matchConditions; `check` tells what is wrong with an expression. */
+/** matchConditions; `check` returns the faults of an expression. */
 export function conditionProblems(
   conditions: unknown,
   path: string,

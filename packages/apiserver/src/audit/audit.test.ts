@@ -218,8 +218,8 @@ describe("events", () => {
     it("are lost when it cannot be reached, and the log says how many without their content", async () => {
       const webhook = await listenTo();
       webhook.answer = 500;
-      const told: [string, LogFields | undefined][] = [];
-      const log = { ...silentLog, error: (message: string, fields?: LogFields) => told.push([message, fields]) };
+      const logged: [string, LogFields | undefined][] = [];
+      const log = { ...silentLog, error: (message: string, fields?: LogFields) => logged.push([message, fields]) };
       const sink = webhookSink(
         { kubeconfigFile: webhook.kubeconfigFile },
         { clock: systemClock, log: { ...log, error: (m, f) => void log.error(m, f) }, lastTimeout: 30_000 },
@@ -227,8 +227,8 @@ describe("events", () => {
       sink.write('{"secret":"hidden"}');
       await sink.close();
       await webhook.close();
-      expect(told).toEqual([["audit events were lost", expect.objectContaining({ events: 1 })]]);
-      expect(JSON.stringify(told)).not.toContain("hidden");
+      expect(logged).toEqual([["audit events were lost", expect.objectContaining({ events: 1 })]]);
+      expect(JSON.stringify(logged)).not.toContain("hidden");
     });
   });
 });

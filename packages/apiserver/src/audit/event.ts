@@ -44,7 +44,7 @@ export function recordRequest(recorder: Recorder, recording: Recording, beginnin
     recorder.write(objects.length === 0 ? whole : `${whole.slice(0, -1)}${objects.join("")}}`);
   };
 
-  // Whoever cannot show who they are is told so in one event.
+  // A request without valid credentials is recorded in one event.
   const failed = asked.user === undefined;
   if (!failed) emit("RequestReceived", received);
   const isLong = failed || STREAMS.has(asked.verb);
@@ -106,8 +106,13 @@ function nameObject(event: Json, verb: string, body: Json): void {
   if (verb === "patch") return;
   const { namespace, name, uid, resourceVersion } = record(body["metadata"]);
   const known = record(event["objectRef"]);
-  const told = { namespace: text(namespace), name: text(name), uid: text(uid), resourceVersion: text(resourceVersion) };
-  event["objectRef"] = { ...filled(told), ...known };
+  const named = {
+    namespace: text(namespace),
+    name: text(name),
+    uid: text(uid),
+    resourceVersion: text(resourceVersion),
+  };
+  event["objectRef"] = { ...filled(named), ...known };
 }
 
 function reference({ plural, namespace, name, group, version, subresource }: Audited): Json {
@@ -123,7 +128,7 @@ function userInfo({ name, uid, groups, extra }: User): Json {
   return { username: name, ...(uid ? { uid } : {}), ...(groups.length > 0 ? { groups } : {}), ...more };
 }
 
-/** Those that proxies name, then whoever is at the other end of the connection. */
+/** The addresses that proxies name, then the peer of the connection. */
 function sourceIps(request: Request): string[] {
   const { headers } = request;
   const forwarded = text([headers["x-forwarded-for"] ?? ""].flat().join(","))

@@ -46,7 +46,7 @@ export function compilePolicy(policy: Json): Evaluate {
 
 function invalid(why: string): CausewayError {
   return new CausewayError("AUDIT_POLICY_INVALID", `the audit policy cannot be used: ${why}`, {
-    hint: "Mend it as kubernetes.io, Auditing, tells.",
+    hint: "Correct the policy; kubernetes.io (Auditing) documents its fields.",
   });
 }
 

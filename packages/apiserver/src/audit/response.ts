@@ -19,7 +19,7 @@ interface Watching {
   ended(outcome: Outcome): void;
 }
 
-/** Tells when an answer begins and ends, and what it says, whoever sends it. */
+/** Reports when a response begins and ends, and its content, whichever code sends it. */
 export function watchResponse(response: Response, watching: Watching): void {
   let begun = false;
   let over = false;
@@ -32,10 +32,10 @@ export function watchResponse(response: Response, watching: Watching): void {
     if (over) return;
     over = true;
     const code = response.statusCode;
-    const told = code >= 400 || watching.keepBody || isStatus(last) ? bodyOf(response, last) : undefined;
-    const status = statusIn(told);
+    const content = code >= 400 || watching.keepBody || isStatus(last) ? bodyOf(response, last) : undefined;
+    const status = statusIn(content);
     begin(status);
-    watching.ended({ code, status, body: watching.keepBody ? told : undefined });
+    watching.ended({ code, status, body: watching.keepBody ? content : undefined });
   };
   before(response, "write", () => begin());
   before(response, "end", finish);

@@ -54,7 +54,7 @@ function bootstrapSecret(id: string, secret: string, lifetime: number): Json {
 }
 
 describe("who may do what", () => {
-  test("nobody but the named may, in upstream's words", async () => {
+  test("only the named users may, with upstream's message", async () => {
     const jane = await as("jane");
     const refused = await jane.call("GET", "/api/v1/namespaces/default/pods");
     expect(refused.body).toMatchObject({
@@ -88,7 +88,7 @@ describe("who may do what", () => {
     expect((await june.call("GET", "/api/v1/namespaces/kube-system/pods")).code).toBe(403);
   });
 
-  test("nobody gives away more than they have", async () => {
+  test("a user grants no more rights than they have", async () => {
     const meta = (name: string): Json => ({ apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name } });
     const rules = [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["*"], verbs: ["create"] }];
     await admin.call("POST", `${RBAC}/clusterroles`, { ...meta("role-maker"), kind: "ClusterRole", rules });
@@ -121,7 +121,7 @@ describe("who may do what", () => {
     expect(rules).toContainEqual(expect.objectContaining({ resources: ["localsubjectaccessreviews"] }));
   });
 
-  test("a wrong token is nobody, and no token is anonymous", async () => {
+  test("a wrong token is 401, and no token is anonymous", async () => {
     const wrong = await bearing("not.a.token");
     expect((await wrong.call("GET", "/api")).body).toMatchObject({ code: 401, reason: "Unauthorized" });
     const anonymous = await rawClient(server.management, { token: "" });
@@ -320,7 +320,7 @@ describe("a kubelet", () => {
     metadata: { name, labels },
   });
 
-  test("writes its own Node and Lease, and nobody else's", async () => {
+  test("writes its own Node and Lease, and no others", async () => {
     const kubelet = await as("system:node:n1", "system:nodes");
     expect((await kubelet.call("POST", "/api/v1/nodes", node("n1"))).code).toBe(201);
     expect((await kubelet.call("POST", "/api/v1/nodes", node("n2"))).code).toBe(403);

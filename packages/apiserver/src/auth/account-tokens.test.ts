@@ -142,10 +142,10 @@ test.each<[string, Json, Json, Json]>([
   expect(claims).toEqual({ namespace: "ns", serviceaccount: { name: "robot", uid: "uid-robot" }, ...bound });
   expect((body["spec"] as Json)["boundObjectRef"]).toEqual(spec["boundObjectRef"]);
   const { user } = (await accountTokens(cluster).verify(tokenOf(body), [ISSUER])) ?? {};
-  const told = Object.fromEntries(
+  const prefixed = Object.fromEntries(
     Object.entries(extra).map(([key, value]) => [`authentication.kubernetes.io/${key}`, [value]]),
   );
-  expect(user?.extra).toEqual({ ...told, "authentication.kubernetes.io/credential-id": [expect.any(String)] });
+  expect(user?.extra).toEqual({ ...prefixed, "authentication.kubernetes.io/credential-id": [expect.any(String)] });
 });
 
 test.each<[string, Json, Json | undefined, string]>([
@@ -215,14 +215,17 @@ test.each<[Json, number, number, boolean]>([
   [{ expirationSeconds: 3606, ...ref("Pod", "pod") }, 3606, 3606, false],
   [{ expirationSeconds: 3607, ...ref("Pod", "pod") }, 3607, 31_536_000, true],
   [{ expirationSeconds: 3607, audiences: ["x"], ...ref("Pod", "pod") }, 3607, 3607, false],
-])("a token request %j is answered with %i seconds, and lives %i; it warns: %s", async (spec, told, lives, warns) => {
-  const body = await ask(await world(), spec);
-  const claims = claimsOf(tokenOf(body));
-  expect(Number(claims["exp"]) - Number(claims["iat"])).toBe(lives);
-  expect((body["spec"] as Json)["expirationSeconds"]).toBe(told);
-  const facts = claims["kubernetes.io"] as Json;
-  expect(facts["warnafter"]).toBe(warns ? NOW / SECOND + told : undefined);
-});
+])(
+  "a token request %j is answered with %i seconds, and lives %i; it warns: %s",
+  async (spec, reported, lives, warns) => {
+    const body = await ask(await world(), spec);
+    const claims = claimsOf(tokenOf(body));
+    expect(Number(claims["exp"]) - Number(claims["iat"])).toBe(lives);
+    expect((body["spec"] as Json)["expirationSeconds"]).toBe(reported);
+    const facts = claims["kubernetes.io"] as Json;
+    expect(facts["warnafter"]).toBe(warns ? NOW / SECOND + reported : undefined);
+  },
+);
 
 async function reason(cluster: Cluster, token: string, audiences: readonly string[] = [ISSUER]): Promise<string> {
   try {

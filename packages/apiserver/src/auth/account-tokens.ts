@@ -115,8 +115,8 @@ function extraOf(id: string, pod: unknown, node: unknown): Record<string, readon
     "pod-name": text(at(pod, "name")),
     "pod-uid": text(at(pod, "uid")),
   };
-  const told = Object.entries(said).filter(([, value]) => value !== "");
-  return Object.fromEntries(told.map(([key, value]) => [`authentication.kubernetes.io/${key}`, [value]]));
+  const given = Object.entries(said).filter(([, value]) => value !== "");
+  return Object.fromEntries(given.map(([key, value]) => [`authentication.kubernetes.io/${key}`, [value]]));
 }
 
 function found(cluster: Cluster, plural: string, place: { namespace: string; name: string }): KubeObject | undefined {

@@ -8,9 +8,9 @@ const PLURALS = ["certificatesigningrequests", "clustertrustbundles"];
 const CLIENT = "kubernetes.io/kube-apiserver-client";
 
 /**
- * Who approves or signs requests of a signer must be allowed to, for that signer; who publishes its trust, to attest; and nobody
- * asks for a client certificate of system:masters. Source: kubernetes.io, "Admission Controllers": CertificateApproval,
- * CertificateSigning, CertificateSubjectRestriction, ClusterTrustBundleAttest.
+ * Who approves or signs requests of a signer must be allowed to, for that signer; who publishes its trust, to attest;
+ * and no request may ask for a client certificate of system:masters. Source: kubernetes.io, "Admission Controllers":
+ * CertificateApproval, CertificateSigning, CertificateSubjectRestriction, ClusterTrustBundleAttest.
  */
 export const certificateAdmission: AdmissionPlugin = {
   concerns: ({ resource }, operation, phase) =>
@@ -53,7 +53,7 @@ function attestation(attempt: Attempt): string | undefined {
   return `user not permitted to attest for signerName "${now}"`;
 }
 
-/** Whether somebody may do this for a signer: by its name, or by "domain/*". */
+/** Whether the user may do this for a signer: by its name, or by "domain/*". */
 function mayFor({ call }: Attempt, verb: string, signer: string): boolean {
   const { user, cluster } = call;
   const about = { user, verb, namespace: "", group: GROUP, version: "*", plural: "signers", subresource: "" };

@@ -32,8 +32,9 @@ function rulesOf(text: string): Rule[] {
 }
 
 /**
- * The roles of Kubernetes' own controllers, of its scheduler and of what else a cluster is made of, which they have with kube-apiserver from
- * its start; a cluster's node is held to what the Node authorizer says, and its role bound to nobody.
+ * The roles of Kubernetes' own controllers, of its scheduler and of what else a cluster is made of, which they have
+ * with kube-apiserver from its start; a cluster's node is held to what the Node authorizer says, and its role has no
+ * binding.
  */
 export function componentRoles(): readonly Manifest[] {
   const controllers = Object.entries(CONTROLLER_RULES);

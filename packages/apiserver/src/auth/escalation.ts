@@ -12,10 +12,10 @@ const EVERYTHING: readonly Json[] = [
 ];
 
 /**
- * Nobody gives away more than they have: who writes a role needs all it allows (or the verb "escalate" on it), who writes
- * a binding needs all its role allows (or the verb "bind" on that role). Throws 403, and 404 for a binding to a role that
- * does not exist: whoever creates the role later must not give its rights to a binding that nobody could judge.
- * Source: kubernetes.io "Using RBAC Authorization", privilege escalation prevention.
+ * A user grants no more rights than they have: who writes a role needs all it allows (or the verb "escalate" on it),
+ * who writes a binding needs all its role allows (or the verb "bind" on that role). Throws 403, and 404 for a binding
+ * to a role that does not exist: a role that is created later must not give its rights by a binding that was never
+ * checked. Source: kubernetes.io "Using RBAC Authorization", privilege escalation prevention.
  */
 export function forbidEscalation(object: KubeObject, old: KubeObject | undefined, context: WriteContext): void {
   const { user, cluster, pathName } = context;

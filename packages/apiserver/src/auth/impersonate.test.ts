@@ -21,7 +21,7 @@ const AUTHENTICATION = "authentication.k8s.io";
 
 test.each<[string, readonly (readonly [string, string])[], User, readonly string[]]>([
   [
-    "nobody",
+    "no user",
     [
       ["accept", "x"],
       ["impersonation", "x"],
@@ -178,7 +178,7 @@ test.each<[string, readonly (readonly [string, string])[], string]>([
     ],
     'userextras.authentication.k8s.io "1" is forbidden: User "root" cannot impersonate resource "userextras/a" in API group "authentication.k8s.io" at the cluster scope: why',
   ],
-])("without the right to %s nobody is acted as", (denied, headers, message) => {
+])("without the right to %s impersonation is refused", (denied, headers, message) => {
   expect(() => acting(headers, denied)).toThrow(message);
 });
 

@@ -177,7 +177,7 @@ const ROWS: readonly (readonly [string, string, Row, string | undefined])[] = [
   ],
   ["a claim", "persistentvolumeclaims", { operation: "CREATE", object: claim({}) }, "may only update PVC status"],
   [
-    "what a kubelet tells of a claim",
+    "a kubelet's status of a claim",
     "persistentvolumeclaims/status",
     {
       object: claim(
@@ -256,7 +256,7 @@ const ROWS: readonly (readonly [string, string, Row, string | undefined])[] = [
   ],
   ["a token for an audience of another pod", "serviceaccounts/token", wants("plain", ["vault"]), unfound("vault")],
   ["a token for the server", "serviceaccounts/token", wants("plain", [ISSUER]), undefined],
-  ["a token for nobody in particular", "serviceaccounts/token", token({ name: "plain" }), undefined],
+  ["a token without a bound object", "serviceaccounts/token", token({ name: "plain" }), undefined],
   ["a token for the server where no volume wants one", "serviceaccounts/token", token({ name: "bare" }), unfound("")],
   [
     "a token for an audience that the node may ask for",

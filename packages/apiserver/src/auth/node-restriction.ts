@@ -23,8 +23,9 @@ const CHECKS: Readonly<Record<string, Check>> = {
 };
 
 /**
- * The NodeRestriction admission: a kubelet writes only what is its own node's, as it comes out of whatever patch, and gives
- * itself no labels that would draw others' workloads to it. Source: kubernetes.io, "Admission Controllers", NodeRestriction.
+ * The NodeRestriction admission: a kubelet writes only what is its own node's, as it comes out of whatever patch, and
+ * gives itself no labels that would draw others' workloads to it. Source: kubernetes.io, "Admission Controllers",
+ * NodeRestriction.
  */
 export const nodeRestriction: AdmissionPlugin = {
   concerns: ({ user, resource }, operation, phase) =>
@@ -48,7 +49,7 @@ export const nodeRestriction: AdmissionPlugin = {
   },
 };
 
-/** Whoever cannot say of which node they are the kubelet writes nothing. */
+/** A kubelet without a node name in its credentials may write nothing. */
 function isRestricted(node: string | undefined, what: string): boolean {
   return node === "" || (node !== undefined && what in CHECKS);
 }

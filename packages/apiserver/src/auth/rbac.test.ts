@@ -122,7 +122,7 @@ describe("who a binding is for", () => {
     ],
     ["another kind", { kind: "Other", name: "jane" }, undefined, { name: "jane", groups: ["jane"] }, false],
   ])("%s", async (_what, subject, namespace, who, allowed) => {
-    const one = binding("b", ["ClusterRole", "reader"], [user("nobody"), subject], namespace);
+    const one = binding("b", ["ClusterRole", "reader"], [user("other"), subject], namespace);
     const { rbac } = await rbacOf({
       clusterroles: [READER],
       [namespace ? "rolebindings" : "clusterrolebindings"]: [one],
@@ -137,7 +137,7 @@ test("a RoleBinding counts in its namespace alone, and gives a Role of that name
     clusterroles: [READER],
     rolebindings: [
       binding("a", ["Role", "local"], [user("jane")], "ns"),
-      binding("a2", ["Role", "local"], [user("nobody")], "ns"),
+      binding("a2", ["Role", "local"], [user("other")], "ns"),
       binding("b", ["Role", "local"], [user("jane")], "other"),
       binding("c", ["ClusterRole", "reader"], [user("joe")], "ns"),
     ],

@@ -77,19 +77,19 @@ function localAccess(asking: Asking, review: Json, namespace: string): Json {
   const spec = record(review["spec"]);
   const { resourceAttributes, nonResourceAttributes } = spec;
   const asked = record(resourceAttributes)["namespace"] ?? "";
-  const told = text(record(review["metadata"])["namespace"]) || namespace;
+  const own = text(record(review["metadata"])["namespace"]) || namespace;
   checkAccess([
     ...attributesProblems(spec),
     ...subjectProblems(spec),
     ...metadataProblems(review, "must be empty except for namespace"),
-    ...(resourceAttributes && asked !== told
+    ...(resourceAttributes && asked !== own
       ? [invalidValue("spec.resourceAttributes.namespace", asked, "must match metadata.namespace")]
       : []),
     ...(nonResourceAttributes
       ? [invalidValue("spec.nonResourceAttributes", nonResourceAttributes, "disallowed on this kind of request")]
       : []),
   ]);
-  if (told !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+  if (own !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
   return access(asking, subject(spec), spec);
 }
 

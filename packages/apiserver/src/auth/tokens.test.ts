@@ -102,7 +102,7 @@ describe("issuers", () => {
     expect(asked).toEqual(["/.well-known/openid-configuration", "/keys"]);
   });
 
-  it("are not asked again and again by tokens with keys that nobody knows", async () => {
+  it("are not requested again and again for tokens with unknown keys", async () => {
     const { url, ca, asked } = await provider();
     const clock = new VirtualClock(Date.now());
     const oidc = { issuerUrl: url, clientId: "me", certificateAuthority: ca };
@@ -159,10 +159,10 @@ describe("anonymous requests", () => {
     ],
   ])("with %j get %i at /livez and %i at /version", async (management, livez, version) => {
     const server = await start(management);
-    const nobody = await rawClient(server.management, { token: "" });
-    opened.push(nobody);
-    expect((await nobody.call("GET", "/livez")).code).toBe(livez);
-    expect((await nobody.call("GET", "/version")).code).toBe(version);
+    const wrongToken = await rawClient(server.management, { token: "" });
+    opened.push(wrongToken);
+    expect((await wrongToken.call("GET", "/livez")).code).toBe(livez);
+    expect((await wrongToken.call("GET", "/version")).code).toBe(version);
   });
 });
 
@@ -317,7 +317,7 @@ describe("keys of service-account tokens", () => {
     await expect.poll(async () => (await kept("kept")).code).toBe(404);
   });
 
-  it("are told when they cannot be used", async () => {
+  it("are reported when they cannot be used", async () => {
     const server = await start({});
     const made = server.ensureCluster("c", { serviceAccountVerificationKeys: ["nonsense"] });
     await expect(made).rejects.toMatchObject({ code: "SERVICE_ACCOUNT_KEY_INVALID" });

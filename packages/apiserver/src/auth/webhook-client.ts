@@ -5,7 +5,7 @@ import type { ClusterConfig } from "@causeway/kubernetes";
 import { isRecord, type Json } from "../json/json.ts";
 import { kubernetes } from "../later.ts";
 
-/** A server of the operator's that is asked or told something: who a token stands for, what was audited. */
+/** A server of the operator that reviews tokens or receives audit events. */
 export interface WebhookClient {
   /** POSTs JSON and reads the answer. Throws WEBHOOK_FAILED; neither body reaches the message. */
   post(body: string, options: { readonly timeout: number; readonly signal?: AbortSignal }): Promise<Json>;
@@ -15,8 +15,8 @@ export interface WebhookClient {
 const LONGEST_ANSWER = 3 * 1024 * 1024;
 
 /**
- * A client of the server that a kubeconfig's current context names: the form in which kube-apiserver takes its webhooks.
- * Throws KUBECONFIG_NOT_FOUND, KUBECONFIG_INVALID, KUBECONFIG_CONTEXT_UNKNOWN, WEBHOOK_CONFIG_INVALID.
+ * A client of the server that a kubeconfig's current context names: the form in which kube-apiserver takes its
+ * webhooks. Throws KUBECONFIG_NOT_FOUND, KUBECONFIG_INVALID, KUBECONFIG_CONTEXT_UNKNOWN, WEBHOOK_CONFIG_INVALID.
  */
 export function createWebhookClient(kubeconfigFile: string): WebhookClient {
   const config = kubernetes().loadKubeconfig({ path: kubeconfigFile });

@@ -82,8 +82,8 @@ function factsOf(review: unknown, asked: readonly string[]): TokenFacts | undefi
   if (status["authenticated"] !== true) return undefined;
   const { username, uid, groups, extra } = record(status["user"]);
   // A webhook that says nothing of audiences does not know them, and means this server.
-  const told = texts(status["audiences"]);
-  const audiences = told.length === 0 ? asked : told.filter((a) => asked.includes(a));
+  const accepted = texts(status["audiences"]);
+  const audiences = accepted.length === 0 ? asked : accepted.filter((a) => asked.includes(a));
   if (!text(username) || audiences.length === 0) return undefined;
   const more = isRecord(extra) ? Object.entries(extra).map(([key, values]) => [key, texts(values)] as const) : [];
   const user = {

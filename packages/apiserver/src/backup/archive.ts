@@ -141,16 +141,16 @@ function opened(file: string): number {
 
 function readHeader(from: number, file: string): { header: Header; start: number } {
   const line = readLine(from, 0, file);
-  const told = parsed(line);
-  if (told?.["format"] !== FORMAT) {
+  const header = parsed(line);
+  if (header?.["format"] !== FORMAT) {
     throw new CausewayError("APISERVER_BACKUP_UNREADABLE", `${file} is no backup of an API server`, {
       hint: "Give the path of a file that backup() wrote.",
     });
   }
-  if (typeof told["version"] !== "number" || told["version"] > VERSION) {
+  if (typeof header["version"] !== "number" || header["version"] > VERSION) {
     throw new CausewayError(
       "APISERVER_BACKUP_TOO_NEW",
-      `${file} has format ${String(told["version"])}; this Causeway knows ${VERSION}`,
+      `${file} has format ${String(header["version"])}; this Causeway knows ${VERSION}`,
       {
         hint: "Restore it with the newer Causeway that wrote it.",
       },
@@ -158,8 +158,8 @@ function readHeader(from: number, file: string): { header: Header; start: number
   }
   const start = Buffer.byteLength(line) + 1;
   const hash = readLine(from, start, file);
-  if (hash !== hashOf(line) || !isHeader(told)) throw damaged(file, "its first line is not what was written");
-  return { header: told, start: start + hash.length + 1 };
+  if (hash !== hashOf(line) || !isHeader(header)) throw damaged(file, "its first line is not what was written");
+  return { header, start: start + hash.length + 1 };
 }
 
 function readLine(from: number, start: number, file: string): string {

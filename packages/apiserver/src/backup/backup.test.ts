@@ -40,7 +40,7 @@ async function create(api: Raw, name: string): Promise<{ uid: unknown; version: 
   return { uid, version: Number(resourceVersion) };
 }
 
-/** Writes until told to stop; answers what was acknowledged. */
+/** Writes until `stop` is called; `acknowledged` has the writes that were answered. */
 function writing(api: Raw): { acknowledged: Map<string, unknown>; stop(): Promise<void> } {
   const acknowledged = new Map<string, unknown>();
   let stopped = false;
@@ -85,7 +85,7 @@ describe("a backup", () => {
     expect([...uids.keys()].filter((n) => String(n).startsWith("m"))).toHaveLength(300);
   });
 
-  test("uses no revision again, and tells watches from before to list", async () => {
+  test("uses no revision again, and makes earlier watches list again", async () => {
     const server = await start("a");
     const api = await client(server);
     await create(api, "one");

@@ -143,7 +143,7 @@ export async function openCluster(
     },
     clientAuthorities: clientAuthorities(identity.authority.certificate, options.clientAuthorityFile),
   };
-  // What is wrong with what was asked for is told at the start.
+  // An invalid option is an error at the start.
   if (options.authentication) tokens();
   if (options.serviceAccountVerificationKeys) keys();
   const audit = options.audit && openAudit(options.audit, cluster);
@@ -201,7 +201,10 @@ function conversionsOf(registered: readonly KindConversion[], webhooks: WebhookC
   return { registered: (group, kind) => byKind.get(`${group}/${kind}`), webhooks };
 }
 
-/** What can be said of options before anything is changed. Throws APISERVER_VERSION_INVALID, APISERVER_CIDR_INVALID, APISERVER_AUTHORITY_INVALID, SERVING_CERTIFICATE_INVALID. */
+/**
+ * What can be said of options before anything is changed. Throws APISERVER_VERSION_INVALID, APISERVER_CIDR_INVALID,
+ * APISERVER_AUTHORITY_INVALID, SERVING_CERTIFICATE_INVALID.
+ */
 export function checkOptions({ serviceCidr, version, authority, listen }: LogicalClusterOptions): void {
   if (authority) checkAuthority(authority);
   if (listen?.serving) readServing(listen.serving, { clock: systemClock, log: silentLog });

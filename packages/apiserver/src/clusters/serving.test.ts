@@ -220,10 +220,10 @@ describe("client authorities", () => {
     const server = await start({ management: { clientAuthorityFile } });
     const byOld = client(server, await certificateOf(old));
     const byOwn = client(server, await certificateOf(server.management.authority, "joe"));
-    const byNobody = client(server, await certificateOf(await root("nobody")));
+    const byOtherRoot = client(server, await certificateOf(await root("other")));
     expect(await byOld.who()).toBe("jane");
     expect(await byOwn.who()).toBe("joe");
-    expect(await byNobody.who()).toBe(401);
+    expect(await byOtherRoot.who()).toBe(401);
     writeFileSync(clientAuthorityFile, other.certificate);
     await server.reload();
     expect(await byOld.who()).toBe(401);

@@ -13,7 +13,7 @@ export interface GroupVersionKind {
   readonly kind: string;
 }
 
-/** One thing that somebody is about to do, as kube-apiserver's admission attributes tell it. */
+/** One attempted operation, with kube-apiserver's admission attributes. */
 export interface Attempt {
   readonly call: Call;
   readonly operation: Operation;
@@ -29,9 +29,11 @@ export interface Attempt {
 
 /** Asks those who may change or refuse writes of one logical cluster: webhooks and policies. */
 export interface Admission {
-  /** Whether anybody has to be asked in this phase; told at once, so that a write that concerns nobody waits for nothing. */
+  /** Whether any plugin handles this phase; synchronous, so that a write without one does not wait. */
   concerns(call: Call, operation: Operation, phase: Phase): boolean;
-  /** The object as mutating admission leaves it: the same one if nothing changed, none on DELETE. Throws Status errors. */
+  /**
+   * The object as mutating admission leaves it: the same one if nothing changed, none on DELETE. Throws Status errors.
+   */
   mutate(attempt: Attempt): Promise<KubeObject | undefined>;
   /** Throws Status errors. */
   validate(attempt: Attempt): Promise<void>;

@@ -1,6 +1,6 @@
 import type { User } from "./user.ts";
 
-/** What somebody wants to do (authorization.k8s.io SubjectAccessReviewSpec). */
+/** The operation to authorize (authorization.k8s.io SubjectAccessReviewSpec). */
 export interface Attributes {
   readonly user: User;
   readonly verb: string;

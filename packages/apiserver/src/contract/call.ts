@@ -28,11 +28,14 @@ export interface Call extends AuditNotes {
   readonly leaves?: { residue: string; members: Json };
   /** Where other versions of the kind come from a webhook. */
   readonly otherForms?: OtherForms;
-  /** Maps without members in the body that was read last, those at the top and a template's labels: the same as none when stored, not always when judged. */
+  /**
+   * Maps without members in the body that was read last, those at the top and a template's labels: the same as none
+   * when stored, not always when judged.
+   */
   readonly emptied?: Set<string>;
   readonly fieldManager: string;
   readonly fieldValidation: "Strict" | "Warn" | "Ignore";
-  /** The options of the request as admission is told them; absent for the server's own calls. */
+  /** The options of the request as admission receives them; absent for the server's own calls. */
   options?(): Json;
   warn(message: string): void;
 }
@@ -101,7 +104,10 @@ export interface Read extends Stored {
   readonly kept: KubeObject;
 }
 
-/** The current object in the form that the call works in: for custom kinds the version that is called. Throws 404 NotFound. */
+/**
+ * The current object in the form that the call works in: for custom kinds the version that is called. Throws 404
+ * NotFound.
+ */
 export function read(call: Call): Maybe<Read> {
   const stored = current(call);
   if (!call.resource.forms) return { ...stored, kept: stored.object };

@@ -22,12 +22,12 @@ export interface Ending {
   readonly bytes: number;
 }
 
-/** A controller's queue, as it counts itself; `told` is what the counters have been raised by. */
+/** A controller's queue, as it counts itself; `exported` is what the metrics' counters already contain. */
 export interface WorkQueue {
   adds: number;
   retries: number;
   readonly depth: () => number;
-  told: { adds: number; retries: number };
+  exported: { adds: number; retries: number };
 }
 
 /** One admission controller's look at one request. */
@@ -44,8 +44,8 @@ const READS = new Set(["GET", "LIST"]);
 const NAMED = new Set(["admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"]);
 
 /**
- * What one logical cluster measures about itself: a registry of its own, so that the series of its /metrics have kube-apiserver's
- * labels and no others. Families are made when first needed: a cluster that nobody asks costs nothing.
+ * What one logical cluster measures about itself: a registry of its own, so that the series of its /metrics have
+ * kube-apiserver's labels and no others. Families are made when first needed: a cluster without requests costs nothing.
  */
 export class ClusterMetrics {
   /** For parts that have metrics of their own. */

@@ -19,7 +19,10 @@ export interface WriteContext extends AuditNotes {
   readonly pathName: string;
   readonly subresource: string;
   readonly dryRun: boolean;
-  /** Maps of the written object that were given without members, and are none when stored: those at the top, and a template's labels. */
+  /**
+   * Maps of the written object that were given without members, and are none when stored: those at the top, and a
+   * template's labels.
+   */
   readonly emptied: ReadonlySet<string>;
   warn(message: string): void;
 }
@@ -68,17 +71,23 @@ export type Draft = KubeObject & Json;
 
 /** The rules of one kind. All hooks are synchronous, so that nothing comes between a read and its write. */
 export interface Strategy {
-  /** Whether the first write after the creation of such an object is one even when it changes nothing: so kube-apiserver has it, which then stores another form. */
+  /**
+   * Whether the first write after the creation of such an object is one even when it changes nothing: so kube-apiserver
+   * has it, which then stores another form.
+   */
   settlesLate?(object: KubeObject): boolean;
   /** What is written at creation under `status` stays (nodes), though there is a status subresource. */
   readonly keepsStatus?: boolean;
-  /** What the server itself makes of what is created, before webhooks are asked; it belongs to nobody. Throws Status errors. */
+  /**
+   * What the server itself makes of what is created, before webhooks are called; it has no field manager. Throws Status
+   * errors.
+   */
   mutate?(draft: Draft, context: WriteContext): Maybe<void>;
-  /** What a new object has before its maker says anything, where no table of fields tells. */
+  /** The fields of a new object before the client's, for a kind without a table of fields. */
   readonly blank?: Json;
   /** Fills in what every body means that does not say it: the writer owns it. */
   read?(draft: Draft): void;
-  /** Paths of fields that the kind does not have, where no table of fields tells. */
+  /** Paths of fields that the kind does not have, for a kind without a table of fields. */
   stray?(object: Json): readonly string[];
   /** Fills in what the writer left out. Called on create, update and patch. */
   fill?(draft: Draft, context: WriteContext): void;
@@ -175,7 +184,10 @@ export interface Resource {
   /** Spec changes raise metadata.generation. */
   readonly generation: boolean;
   readonly strategy: Strategy;
-  /** How stored objects are read and written; only custom kinds have it, and are worked on in the version that is called. */
+  /**
+   * How stored objects are read and written; only custom kinds have it, and are worked on in the version that is
+   * called.
+   */
   readonly forms?: Forms;
   /** Whether a PUT without resourceVersion may overwrite. */
   readonly unconditionalUpdate: boolean;
@@ -200,7 +212,7 @@ export function seenAll({ resource, version }: Served, stored: readonly KubeObje
   return resource.forms.seen(stored, apiVersionOf(resource.group, version.name));
 }
 
-/** What readers are told of an object that is in the form they asked for. */
+/** An object as readers get it, in the form that they requested. */
 export function shownTo({ resource }: Pick<Served, "resource">, object: KubeObject): KubeObject {
   return resource.strategy.shown?.(object) ?? object;
 }

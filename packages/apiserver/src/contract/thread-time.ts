@@ -9,8 +9,8 @@ export interface Holder {
 }
 
 /**
- * Measures the time that each logical cluster uses of the one thread that serves all clusters. A synchronous stretch of work is bracketed by
- * `run`; what waits (for the disk, a webhook, a client) is outside of it and costs nobody anything.
+ * Measures the time that each logical cluster uses of the one thread that serves all clusters. A synchronous stretch of
+ * work is bracketed by `run`; what waits (for the disk, a webhook, a client) is outside of it and is not counted.
  */
 export class ThreadTime {
   /** Hears who holds the thread from now on; undefined when it is released. It must not throw. */
@@ -58,7 +58,7 @@ export class ThreadTime {
 const LONGEST_PATH = 256;
 const LONGEST_NAME = 128;
 
-/** The holder for a request, whose text is made when somebody reads it. `path` has no query. */
+/** The holder for a request, whose text is made when it is read. `path` has no query. */
 export class RequestHolder implements Holder {
   readonly cluster: string;
   readonly #method: string;

@@ -34,7 +34,7 @@ export function bootstrapSigner(cluster: Cluster): Controller {
       if (isToken || isInfo) loop.add(NAME);
     },
     resume() {
-      // Nothing is published before somebody is to join.
+      // Nothing is published before a bootstrap token exists.
       if (signingTokens(cluster).length > 0) loop.add(NAME);
     },
     stop: () => loop.stop(),
@@ -95,7 +95,9 @@ function clusterKubeconfig(cluster: Cluster): string {
   });
 }
 
-/** A JWS (HS256) whose payload is left out: "header..signature". The token's id names the key, its secret is the key. */
+/**
+ * A JWS (HS256) whose payload is left out: "header..signature". The token's id names the key, its secret is the key.
+ */
 export function detachedSignature(content: string, token: Pick<BootstrapToken, "id" | "secret">): string {
   const header = Buffer.from(JSON.stringify({ alg: "HS256", kid: token.id })).toString("base64url");
   const payload = Buffer.from(content).toString("base64url");

@@ -71,7 +71,7 @@ async function clean(cluster: Cluster, definitions: Resource, name: string): Pro
   });
 }
 
-/** Tells that objects are still on their way out. */
+/** Reports in a condition that objects are still being deleted. */
 async function terminating(cluster: Cluster, definitions: Resource, name: string): Promise<void> {
   const condition = {
     type: "Terminating",

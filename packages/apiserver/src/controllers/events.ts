@@ -11,11 +11,11 @@ export interface Warning {
   readonly reason: string;
   readonly action: string;
   readonly message: string;
-  /** The controller that tells. */
+  /** The controller that reports. */
   readonly from: string;
 }
 
-/** Tells in an Event that something is wrong with an object. What cannot be told is logged. */
+/** Emits a warning Event about an object. An Event that cannot be written is logged. */
 export function warn(cluster: Cluster, object: KubeObject, { reason, action, message, from }: Warning): void {
   const { namespace = "default", name, uid = "" } = object.metadata;
   const now = timestamp(cluster.clock.now());
@@ -39,11 +39,14 @@ export function warn(cluster: Cluster, object: KubeObject, { reason, action, mes
     eventTime: now.replace("Z", ".000000Z"),
   };
   create(internalCall(cluster, builtIn(cluster, "", "events"), { namespace }), body).catch((error: unknown) => {
-    cluster.log.warn("event not told", { reason, name, error: messageOf(error) });
+    cluster.log.warn("event not written", { reason, name, error: messageOf(error) });
   });
 }
 
-/** As client-go names Events: the name of the object, and what makes it unique. Addresses of IPv6 have colons, which names may not have. */
+/**
+ * As client-go names Events: the name of the object, and what makes it unique. Addresses of IPv6 have colons, which
+ * names may not have.
+ */
 function eventName(name: string): string {
   const beginning = name
     .replaceAll(":", "-")

@@ -23,8 +23,8 @@ const PRODUCER = "api-priority-and-fairness-config-producer-v1";
 const CONSUMER = "api-priority-and-fairness-config-consumer-v1";
 
 /**
- * Keeps priority and fairness whole: the mandatory and suggested objects are there and as this server has them (unless their
- * annotation was taken away), and every FlowSchema tells whether its level is there.
+ * Keeps priority and fairness whole: the mandatory and suggested objects are there and as this server has them (unless
+ * their annotation was taken away), and every FlowSchema has a condition for whether its level exists.
  */
 export function flowController(cluster: Cluster): Controller {
   const levels = builtIn(cluster, GROUP, "prioritylevelconfigurations");
@@ -78,9 +78,9 @@ async function tellDangling(
   { schema, names }: { schema: KubeObject; names: ReadonlySet<string> },
 ): Promise<void> {
   const isThere = names.has(text(at(schema, "spec", "priorityLevelConfiguration", "name")));
-  const told = records(at(schema, "status", "conditions")).find((c) => c["type"] === "Dangling");
+  const present = records(at(schema, "status", "conditions")).find((c) => c["type"] === "Dangling");
   const condition = danglingCondition(schema, isThere, cluster.clock.now());
-  if (told && told["status"] === condition["status"] && told["message"] === condition["message"]) return;
+  if (present && present["status"] === condition["status"] && present["message"] === condition["message"]) return;
   const { name } = schema.metadata;
   const call = { ...internalCall(cluster, resource, { name, subresource: "status" }), fieldManager: CONSUMER };
   const body = {

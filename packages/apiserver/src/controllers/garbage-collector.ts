@@ -117,7 +117,7 @@ function find(cluster: Cluster, owner: OwnerReference, namespace: string | undef
   return typeof state === "object" ? state : undefined;
 }
 
-/** The owner, or that it is gone, or that nobody can tell. */
+/** The owner, or that it is deleted, or that this is unknown. */
 function ownerState(
   cluster: Cluster,
   owner: OwnerReference,

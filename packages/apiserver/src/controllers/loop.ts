@@ -28,7 +28,7 @@ export function startLoop(options: LoopOptions): Loop {
   const waiting = new Set<string>();
   const failures = new Map<string, number>();
   const stopping = new AbortController();
-  const queue: WorkQueue = { adds: 0, retries: 0, depth: () => waiting.size, told: { adds: 0, retries: 0 } };
+  const queue: WorkQueue = { adds: 0, retries: 0, depth: () => waiting.size, exported: { adds: 0, retries: 0 } };
   cluster.metrics.queues.set(name, queue);
   let running: Promise<void> | undefined;
 

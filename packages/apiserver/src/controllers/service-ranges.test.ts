@@ -50,12 +50,12 @@ const key = (resource: string, name: string, namespace = "") => ({ cluster: "", 
 async function warnings(api: Raw, count: number): Promise<string[]> {
   return eventually(async () => {
     const { body: list } = await api.call("GET", "/api/v1/namespaces/default/events");
-    const told = records(list["items"]).map((e) => `${String(e["reason"])}: ${String(e["message"])}`);
-    return told.length >= count ? told.toSorted() : undefined;
+    const events = records(list["items"]).map((e) => `${String(e["reason"])}: ${String(e["message"])}`);
+    return events.length >= count ? events.toSorted() : undefined;
   });
 }
 
-test("what was lost or given twice while the server was down is repaired, or told", async () => {
+test("what was lost or given twice while the server was down is repaired, or reported in an Event", async () => {
   const first = await start();
   const made = [];
   for (const name of ["a", "b", "c"]) made.push((await first.api.call("POST", SERVICES, body(name))).body);
@@ -83,7 +83,7 @@ test("what was lost or given twice while the server was down is repaired, or tol
     `PortAlreadyAllocated: Port ${port} was assigned to multiple services; please recreate service`,
   ]);
   expect((await api.call("GET", `${ADDRESSES}/${ip}`)).body["spec"]).toMatchObject({ parentRef: { name: "a" } });
-  // What b had is nobody's any more, though its object was still there.
+  // The address of b belongs to no Service any more, though its IPAddress still existed.
   const gone = await eventually(async () => {
     const { code } = await api.call("GET", `${ADDRESSES}/${String(at(b, "spec", "clusterIP"))}`);
     return code === 404 ? code : undefined;
@@ -100,7 +100,7 @@ test("an object that stands for no Service goes after a minute, one that is anot
     metadata: { name, labels: { "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" } },
     spec: { parentRef },
   });
-  const leaked = address("10.96.1.1", { resource: "services", namespace: "default", name: "nobody" });
+  const leaked = address("10.96.1.1", { resource: "services", namespace: "default", name: "absent" });
   await api.call("POST", ADDRESSES, leaked);
   await api.call("POST", ADDRESSES, address("10.96.1.2", { resource: "things", name: "x" }));
   const foreign = { ...leaked, metadata: { name: "10.96.1.3" } };

@@ -22,9 +22,10 @@ const FROM_PORTS = "portallocator-repair-controller";
 const LEAK = 60_000;
 
 /**
- * Keeps an IPAddress for every address that a Service has, and none that has leaked. Those of a Service are written in the turn in
- * which the Service is, before its writer is answered. What it has to repair it tells in Events, in kube-apiserver's words: an address
- * whose IPAddress was lost or is another's, addresses and node ports that two Services have, or that are of no network or range.
+ * Keeps an IPAddress for every address that a Service has, and none that has leaked. Those of a Service are written in
+ * the turn in which the Service is, before its writer is answered. It reports each repair in an Event, in
+ * kube-apiserver's words: an address whose IPAddress was lost or is another's, addresses and node ports that two
+ * Services have, or that are of no network or range.
  */
 export function serviceRanges(cluster: Cluster): Controller {
   const services = builtIn(cluster, "", "services");
@@ -108,7 +109,7 @@ function parentOf(address: KubeObject): { isService: boolean; namespace: string;
   return { isService, namespace: text(parent["namespace"]), name: text(parent["name"]) };
 }
 
-function told(cluster: Cluster, service: KubeObject, reason: string, message: string): void {
+function emitEvent(cluster: Cluster, service: KubeObject, reason: string, message: string): void {
   warn(cluster, service, { reason, action: "ClusterIPAllocation", message, from: FROM_ADDRESSES });
 }
 
@@ -147,11 +148,11 @@ async function repairHeld(
   const family = familyOf(ip);
   if (found && isOf(found, service) && isManaged(found)) return;
   if (!found) {
-    told(cluster, service, "ClusterIPNotAllocated", `Cluster IP [${family}]: ${ip} is not allocated; repairing`);
+    emitEvent(cluster, service, "ClusterIPNotAllocated", `Cluster IP [${family}]: ${ip} is not allocated; repairing`);
     return keep(cluster, service, ip);
   }
   const message = `the ClusterIP [${family}]: ${ip} for Service ${namespace}/${name} has a wrong reference; repairing`;
-  told(cluster, service, "ClusterIPNotAllocated", message);
+  emitEvent(cluster, service, "ClusterIPNotAllocated", message);
   await remove(addressCall(cluster, ip)).catch(ignoreMissing);
   return keep(cluster, service, ip);
 }
@@ -169,10 +170,10 @@ async function repair(cluster: Cluster): Promise<void> {
       const family = familyOf(ip);
       if (!networks.some((n) => n.has(ip))) {
         const message = `Cluster IP [${family}]: ${ip} is not within any configured Service CIDR; please recreate service`;
-        told(cluster, service, "ClusterIPOutOfRange", message);
+        emitEvent(cluster, service, "ClusterIPOutOfRange", message);
       } else if (held.holder(ip)) {
         const message = `Cluster IP [${family}]:${ip} was assigned to multiple services; please recreate service`;
-        told(cluster, service, "ClusterIPAlreadyAllocated", message);
+        emitEvent(cluster, service, "ClusterIPAlreadyAllocated", message);
       } else {
         held.takeAddress(ip, who);
         await repairHeld(cluster, { service, ip, found: find(cluster, `${GROUP}/ipaddresses`, ip) });

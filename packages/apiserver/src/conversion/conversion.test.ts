@@ -87,7 +87,7 @@ describe("a conversion of this process", () => {
     expect((await api.call("GET", path("v2"))).body["spec"]).toMatchObject({ metres: 3 });
   });
 
-  it("tells an applier of another version who owns what", async () => {
+  it("reports the owners of fields to an applier of another version", async () => {
     const apply = { "content-type": "application/apply-patch+yaml" };
     await api.call("PATCH", `${path("v1")}?fieldManager=one`, length("v1", { inches: 64 }), apply);
     const refused = await api.call("PATCH", `${path("v2")}?fieldManager=two`, length("v2", { metres: 3 }), apply);

@@ -30,7 +30,7 @@ function meta(object: Json): Json {
 
 /**
  * The converted object with the metadata it had before, but for labels and annotations, which conversions may change.
- * Throws an Error that tells what is wrong with those.
+ * Throws an Error that lists their faults.
  */
 export function withMetadataOf(before: KubeObject, after: Json): KubeObject {
   if (!("metadata" in after)) throw new Error("missing metadata in converted object");
@@ -55,6 +55,6 @@ function checked(field: "labels" | "annotations", value: unknown, before: unknow
   if (same(value, before)) return value;
   const problems = field === "labels" ? labelProblems(value) : annotationProblems(value);
   if (problems.length === 0) return value;
-  const told = problems.map((p) => `${p.field.replace(/annotations$/, "annotation")}: ${p.message}`);
-  throw new Error(told.length === 1 ? told[0] : `[${told.join(", ")}]`);
+  const faults = problems.map((p) => `${p.field.replace(/annotations$/, "annotation")}: ${p.message}`);
+  throw new Error(faults.length === 1 ? faults[0] : `[${faults.join(", ")}]`);
 }

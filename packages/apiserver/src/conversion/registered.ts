@@ -44,7 +44,7 @@ export function registeredConverter({ group, kind, hub, spokes }: KindConversion
 // The cause is the fourth thing a refusal may have, and most have none.
 function refusal(...[kind, apiVersion, why, cause]: [string, string, string, unknown?]): CausewayError {
   return new CausewayError("APISERVER_CONVERSION_FAILED", `${kind} cannot be converted to ${apiVersion}: ${why}`, {
-    hint: "Mend the conversion that is registered for this kind.",
+    hint: "Correct the conversion that is registered for this kind.",
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -11,7 +11,10 @@ const GROUP = "apiextensions.k8s.io";
 const TIMEOUT = 30_000;
 const REVIEWS = ["v1", "v1beta1"];
 
-/** Has objects converted by a webhook: one ConversionReview for as many objects as are asked for at once. `webhook` is spec.conversion.webhook. */
+/**
+ * Has objects converted by a webhook: one ConversionReview for as many objects as are asked for at once. `webhook` is
+ * spec.conversion.webhook.
+ */
 export function webhookConverter(webhook: Json, client: WebhookClient): Converter {
   return {
     remote: true,
@@ -102,7 +105,7 @@ function checked(before: KubeObject, after: unknown, { apiVersion, subject, inde
   }
 }
 
-/** What the asker is told: 500 without a reason, as kube-apiserver answers what no Status came with. */
+/** The error for the client: 500 without a reason, as kube-apiserver responds to an error without a Status. */
 function refusal(message: string): Error {
   return apiError(500, "", message);
 }

@@ -42,7 +42,9 @@ export function conversionProblems(spec: Json, old: Json | undefined, establishe
   ];
 }
 
-/** kube-apiserver tells a Service's missing name as its namespace, and the other way round. */
+/**
+ * kube-apiserver reports a Service's missing name as a missing namespace, and a missing namespace as a missing name.
+ */
 function asToldOf(config: Json): Json {
   if (!isRecord(config["service"])) return config;
   const { name, namespace, ...rest } = config["service"];
@@ -59,7 +61,9 @@ function reviewProblems(versions: readonly string[], mustKnow: boolean): FieldPr
   return [...problems, invalidValue(REVIEWS, versions, `must include at least one of ${RECOGNIZED.join(", ")}`)];
 }
 
-/** A bundle that nobody can read is let through until the definition is established, and where one stands already. */
+/**
+ * An unreadable CA bundle is accepted until the CRD is established, and where the CRD already has an unreadable one.
+ */
 function authorityProblems(config: Json | undefined): FieldProblem[] {
   const bundle = config?.["caBundle"];
   if (bundle === undefined || isAuthority(bundle)) return [];

@@ -4,7 +4,7 @@ import { isRecord, type Json } from "../json/json.ts";
 interface Member {
   readonly below?: () => Fields;
   readonly shape?: "list" | "map";
-  /** Decoded by a function of its own, which tells of no stray fields. */
+  /** Decoded by a function of its own, which reports no unknown fields. */
   readonly isQuiet?: boolean;
 }
 
@@ -72,7 +72,10 @@ const UNSAID = new Set(
   ),
 );
 
-/** The spec of a definition without the fields that there are not and without empty lists; `report` gets the path of each stray field. */
+/**
+ * The spec of a definition without the fields that there are not and without empty lists; `report` gets the path of
+ * each stray field.
+ */
 export function settledSpec(spec: unknown, report: (path: string) => void): unknown {
   return settled(spec, SPEC, { path: "spec", report });
 }

@@ -10,9 +10,9 @@ export function finalizerWarnings(object: KubeObject, old: KubeObject | undefine
   const known = new Set(old?.metadata.finalizers);
   const added = new Set((object.metadata.finalizers ?? []).filter((name) => !known.has(name)));
   return [...added].toSorted().flatMap((name) => {
-    const told = qualifiedNameFaults(name);
+    const faults = qualifiedNameFaults(name);
     if (!name.includes("/") && !STANDARD.has(name))
-      told.push(name.includes(".") ? `${PREFER} including a path (/) ${PURPOSE}` : `${PREFER} ${PURPOSE}`);
-    return told.map((why) => `metadata.finalizers: ${JSON.stringify(name)}: ${why}`);
+      faults.push(name.includes(".") ? `${PREFER} including a path (/) ${PURPOSE}` : `${PREFER} ${PURPOSE}`);
+    return faults.map((why) => `metadata.finalizers: ${JSON.stringify(name)}: ${why}`);
   });
 }

@@ -83,7 +83,7 @@ function strategyOf(group: string, versions: readonly ResourceVersion[]): Strate
   );
   const warning: Strategy = {
     admit(object, old, context) {
-      if (context.subresource === "") for (const told of finalizerWarnings(object, old)) context.warn(told);
+      if (context.subresource === "") for (const warning of finalizerWarnings(object, old)) context.warn(warning);
     },
   };
   if (scales.size === 0) return warning;

@@ -8,7 +8,10 @@ import { approvalProblems } from "./approval.ts";
 import { conversionProblems } from "./conversion-rules.ts";
 import { columnProblems, selectableProblems, subresourceProblems } from "./version-rules.ts";
 
-/** What is wrong with a CustomResourceDefinition, in kube-apiserver's words; with `old`, what an update may not change too. */
+/**
+ * What is wrong with a CustomResourceDefinition, in kube-apiserver's words; with `old`, what an update may not change
+ * too.
+ */
 export function definitionProblems(object: KubeObject, old: KubeObject | undefined): FieldProblem[] {
   const spec = record(fields(object)["spec"]);
   const was = old && record(fields(old)["spec"]);
@@ -52,7 +55,7 @@ function groupProblems(spec: Json): FieldProblem[] {
   return problems;
 }
 
-/** What versions say alike is said once, by kube-apiserver too: `field` is where that is told then. */
+/** A value that all versions share is validated once, as by kube-apiserver: `field` is the path in its errors. */
 interface Shared {
   readonly value: (version: Json) => unknown;
   readonly field: string;
@@ -211,7 +214,7 @@ function fixedProblems(spec: Json, was: Json, established: boolean): FieldProble
     .map((path) => invalidValue(`spec.${path.join(".")}`, at(spec, ...path), "field is immutable"));
 }
 
-/** Nothing may be stored in a version that nobody can read any more. */
+/** No object may be stored in a version that is not defined any more. */
 function storedVersionProblems(object: KubeObject, spec: Json): FieldProblem[] {
   const field = "status.storedVersions";
   const versions = records(spec["versions"]);

@@ -6,7 +6,10 @@ import type { FieldProblem } from "../errors/status.ts";
 
 const MOST = 2_147_483_647;
 
-/** What is wrong with the numbers and the selector that a kind's scale is made of; writers of a status are told of what is in it. */
+/**
+ * What is wrong with the numbers and the selector that a kind's scale is made of; writers of a status get the faults of
+ * the status.
+ */
 export function scaleProblems(object: Json, scale: ScalePaths, isStatus: boolean): FieldProblem[] {
   return [
     ...(isStatus ? [] : numberProblems(object, scale.specReplicas)),

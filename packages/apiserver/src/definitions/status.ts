@@ -52,7 +52,7 @@ interface Accepted {
   readonly problem?: { readonly reason: string; readonly message: string };
 }
 
-/** Takes each name that no other definition of the group has; the last conflict is told. */
+/** Takes each name that no other definition of the group has; the last conflict is reported. */
 function acceptNames(draft: Draft, cluster: ClusterView): Accepted {
   const wanted = record(at(draft, "spec", "names"));
   const had = record(at(draft, "status", "acceptedNames"));
@@ -68,15 +68,18 @@ function acceptNames(draft: Draft, cluster: ClusterView): Accepted {
   take("singular", resources, "SingularConflict");
   if (!same(wanted["shortNames"], had["shortNames"])) {
     const taken = texts(wanted["shortNames"]).filter((n) => !texts(had["shortNames"]).includes(n) && resources.has(n));
-    const told = taken.map(inUse);
-    if (told.length === 0) accepted["shortNames"] = wanted["shortNames"];
+    const conflicts = taken.map(inUse);
+    if (conflicts.length === 0) accepted["shortNames"] = wanted["shortNames"];
     else
-      problem = { reason: "ShortNamesConflict", message: told.length === 1 ? (told[0] ?? "") : `[${told.join(", ")}]` };
+      problem = {
+        reason: "ShortNamesConflict",
+        message: conflicts.length === 1 ? (conflicts[0] ?? "") : `[${conflicts.join(", ")}]`,
+      };
   }
   take("kind", kinds, "KindConflict");
   take("listKind", kinds, "ListKindConflict");
   accepted["categories"] = wanted["categories"];
-  // Members that nobody gave stay away; kind and plural are always there.
+  // Members that are not given remain absent; kind and plural are always there.
   const entries = Object.entries({ plural: "", kind: "", ...accepted }).filter(
     ([name, value]) => name === "plural" || name === "kind" || (value !== undefined && value !== ""),
   );

@@ -81,7 +81,10 @@ function legacy(resource: Resource): Json {
   };
 }
 
-/** Clients may tell by it that objects are stored in another version than before: the same for all servers that store the kind in that version. */
+/**
+ * Clients may tell by it that objects are stored in another version than before: the same for all servers that store
+ * the kind in that version.
+ */
 function hashOf({ storedAs, kind }: Resource): string {
   const name = `${storedAs.includes("/") ? storedAs : `/${storedAs}`}/${kind}`;
   return createHash("sha256").update(name).digest().subarray(0, 8).toString("base64");
@@ -121,7 +124,7 @@ export function aggregated(catalog: Catalog, root: "api" | "apis", version = "v2
 
 function discovered({ resource, version }: Entry): Json {
   const { group: name, plural, singular, kind, namespaced, verbs, shortNames, categories, custom } = resource;
-  // Built-in kinds are told without group and version: they are those of where they stand.
+  // Built-in kinds have no group and version here: they are those of the enclosing list.
   const responseKind = { group: custom ? name : "", version: custom ? version.name : "", kind };
   const subresources = (version.subresources ?? []).map((s) => ({
     subresource: s.name,

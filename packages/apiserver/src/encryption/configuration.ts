@@ -6,7 +6,7 @@ import { createCipher, KEY_LENGTHS, type Cipher, type CipherName } from "./ciphe
 
 /** A key, or "identity": no encryption. */
 export interface Provider {
-  /** "aesgcm:v1:NAME", which every record sealed with it bears; "" for identity. */
+  /** "aesgcm:v1:NAME", the prefix of every record that is encrypted with it; "" for identity. */
   readonly label: string;
   readonly cipher: Cipher | undefined;
 }
@@ -21,7 +21,8 @@ export interface Rule {
 const API_VERSION = "apiserver.config.k8s.io/v1";
 
 /**
- * Reads an apiserver.config.k8s.io/v1 EncryptionConfiguration. Throws ENCRYPTION_CONFIG_INVALID, which never shows a key.
+ * Reads an apiserver.config.k8s.io/v1 EncryptionConfiguration. Throws ENCRYPTION_CONFIG_INVALID, which never shows a
+ * key.
  */
 export function readConfiguration(configuration: Json, seeds: Seeds = new Map()): readonly Rule[] {
   if (configuration["apiVersion"] !== API_VERSION || configuration["kind"] !== "EncryptionConfiguration") {

@@ -15,7 +15,7 @@ import { createEncryption } from "./codec.ts";
 
 const SECRETS = "/api/v1/namespaces/default/secrets";
 /** Its base64 is searched for too. */
-const HIDDEN = "a-word-that-nobody-may-find-on-disk";
+const HIDDEN = "a-word-that-must-not-be-on-disk";
 const about = { cluster: "", resource: "/secrets", namespace: "default", name: "s" };
 
 function key(name: string, length = 32): Json {

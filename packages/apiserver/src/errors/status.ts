@@ -33,7 +33,10 @@ export function apiError(code: number, reason: string, message: string, details?
   return new CausewayError(`KUBERNETES_${suffix}`, message, { details: { status } });
 }
 
-/** Characters of one message, and causes of one refusal, that are sent: no body may make an answer that is much longer than itself. */
+/**
+ * Characters of one message, and causes of one refusal, that are sent: no body may make an answer that is much longer
+ * than itself.
+ */
 const [MAXIMUM_MESSAGE, MAXIMUM_CAUSES] = [128 * 1024, 1000];
 
 function fewCauses({ causes }: Details): Pick<Details, "causes"> {
@@ -98,7 +101,7 @@ export function methodNotAllowed(): CausewayError {
   return apiError(405, "MethodNotAllowed", message, {});
 }
 
-/** What clients are told with 429. */
+/** The message of a 429. */
 export const TOO_MANY = "Too many requests, please try again later.";
 
 export function tooManyRequests(): CausewayError {
@@ -148,7 +151,7 @@ export function invalidOptions(kind: string, ...problems: readonly FieldProblem[
   return invalid({ group: "meta.k8s.io", kind }, "", problems);
 }
 
-/** The Status that answers an error; what nobody foresaw becomes 500 InternalError. */
+/** The Status that answers an error; an unexpected error becomes 500 InternalError. */
 export function statusOf(error: unknown): Status & { code: number } {
   const carried = error instanceof CausewayError ? error.details["status"] : undefined;
   if (isStatus(carried)) return carried;

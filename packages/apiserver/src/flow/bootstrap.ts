@@ -4,7 +4,10 @@ import type { Json } from "../json/json.ts";
 export const GROUP = "flowcontrol.apiserver.k8s.io";
 const API = `${GROUP}/v1`;
 
-/** Objects with this annotation are kept as this server has them; without it they are their editor's (API reference, flow control). */
+/**
+ * Objects with this annotation are kept as this server has them; without it they are their editor's (API reference,
+ * flow control).
+ */
 const AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec";
 
 export interface FlowManifest extends Json {
@@ -75,7 +78,7 @@ export function mandatoryFlowObjects(): readonly FlowManifest[] {
   ];
 }
 
-/** What kube-apiserver suggests: made when absent, and kept unless somebody takes the annotation away. */
+/** kube-apiserver's suggested objects: created when absent, and maintained unless a user removes the annotation. */
 export function suggestedFlowObjects(): readonly FlowManifest[] {
   const nodes = [group("system:nodes")];
   const controllers = [user("system:kube-controller-manager"), user("system:kube-scheduler")];

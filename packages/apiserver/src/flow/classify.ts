@@ -83,7 +83,7 @@ export function matches({ rules }: FlowSchema, { user, info }: Digest): boolean 
   );
 }
 
-/** What tells flows of one schema apart. */
+/** The value by which requests of one schema are divided into flows. */
 export function distinguisherOf({ distinguisher }: FlowSchema, { user, info }: Digest): string {
   if (distinguisher === "ByUser") return user.name;
   return distinguisher === "ByNamespace" ? info.namespace : "";

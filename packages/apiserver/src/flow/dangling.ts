@@ -1,7 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, text, timestamp, type Json } from "../json/json.ts";
 
-/** The condition that tells whether the level a FlowSchema names is there. */
+/** The condition for whether the priority level that a FlowSchema names exists. */
 export function danglingCondition(schema: KubeObject, isThere: boolean, now: number): Json {
   const level = text(at(schema, "spec", "priorityLevelConfiguration", "name"));
   const named = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`;

@@ -26,8 +26,8 @@ const QUEUE_COLUMNS = ["PriorityLevelName", "Index", "PendingRequests", "Executi
 function levels(flow: FlowControl): readonly (readonly unknown[])[] {
   return flow.levels.map((level) => {
     const executing = [...level.executing.values()].reduce((sum, e) => sum + e.requests, 0);
-    const { told, queues: set, config } = level;
-    const counts = [told.dispatched, told.rejected, told.timedOut, told.cancelled];
+    const { counted, queues: set, config } = level;
+    const counts = [counted.dispatched, counted.rejected, counted.timedOut, counted.cancelled];
     const isIdle = executing + set.waiting === 0;
     return [config.name, active(level).length, isIdle, false, set.waiting, executing, ...counts];
   });

@@ -22,16 +22,17 @@ export interface Ticket {
   release(): void;
 }
 
-/** A request that has been told where it belongs: it may go on, or waits until `seated` resolves (or throws 429). */
+/** A request with its priority level: it may start, or waits until `seated` resolves (or throws 429). */
 export interface Placed {
   readonly ticket: Ticket;
   readonly seated: Promise<void> | undefined;
 }
 
 /**
- * API priority and fairness of one logical cluster (KEP-1040): requests are classified by FlowSchemas into priority levels, each of
- * which has seats of the server's concurrency and queues for what finds none. A level may borrow what others lend and do not use:
- * at once, and given back as requests end, where kube-apiserver moves limits every ten seconds.
+ * API priority and fairness of one logical cluster (KEP-1040): requests are classified by FlowSchemas into priority
+ * levels, each of which has seats of the server's concurrency and queues for what finds none. A level may borrow what
+ * others lend and do not use: at once, and given back as requests end, where kube-apiserver moves limits every ten
+ * seconds.
  */
 export class FlowControl {
   readonly #cluster: Cluster;
@@ -48,7 +49,10 @@ export class FlowControl {
     });
   }
 
-  /** Classifies a request and gives it seats, now or later. `gone` aborts a wait. Throws 429 when there is no place even to wait. */
+  /**
+   * Classifies a request and gives it seats, now or later. `gone` aborts a wait. Throws 429 when there is no place even
+   * to wait.
+   */
   place(digest: Digest, work: Work, gone: (cancel: () => void) => void): Placed {
     if (this.#isStale) this.#configure();
     const { schema, level } = this.#classify(digest);
@@ -82,7 +86,7 @@ export class FlowControl {
       const level = this.#levels.get(schema.level);
       if (level && matches(schema, digest)) return { schema, level };
     }
-    // Only where somebody is in neither of the two groups that everybody is in.
+    // Only for a user that is in neither system:authenticated nor system:unauthenticated.
     return this.#catchAll();
   }
 
@@ -128,8 +132,8 @@ export class FlowControl {
   }
 
   /**
-   * True if `seats` more are within what the level does not lend, or free and within what it may borrow. One request at a time goes on
-   * however little there is, so that a level without seats is slow, not stuck.
+   * True if `seats` more are within what the level does not lend, or free and within what it may borrow. One request at
+   * a time goes on however little there is, so that a level without seats is slow, not stuck.
    */
   #hasRoom(level: Level, seats: number): boolean {
     const after = level.seats + seats;
@@ -153,7 +157,7 @@ export class FlowControl {
         queue = from;
         ticket.waited = seatedAt - arrived;
         level.count(schema, seats, 1);
-        level.told.dispatched += 1;
+        level.counted.dispatched += 1;
         this.#metrics.dispatched(level, schema, ticket.waited);
       },
       release: () => {
@@ -203,9 +207,9 @@ export class FlowControl {
   }
 
   #refuse({ level, schema }: OpenTicket, reason: string): Error {
-    level.told.rejected += 1;
-    if (reason === "time-out") level.told.timedOut += 1;
-    if (reason === "cancelled") level.told.cancelled += 1;
+    level.counted.rejected += 1;
+    if (reason === "time-out") level.counted.timedOut += 1;
+    if (reason === "cancelled") level.counted.cancelled += 1;
     this.#metrics.rejected(level, schema, reason);
     return tooManyRequests();
   }

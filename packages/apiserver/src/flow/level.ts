@@ -13,7 +13,7 @@ export class Level {
   readonly executing = new Map<string, { requests: number; seats: number }>();
   seats = 0;
   /** For the debug page. */
-  readonly told = { dispatched: 0, rejected: 0, timedOut: 0, cancelled: 0 };
+  readonly counted = { dispatched: 0, rejected: 0, timedOut: 0, cancelled: 0 };
 
   constructor(config: LevelConfig, limits: Limits) {
     this.config = config;

@@ -21,7 +21,7 @@ export interface LevelConfig {
 /** What a level may have. Seats. */
 export interface Limits {
   readonly nominal: number;
-  /** What nobody else may borrow. */
+  /** The seats that other levels may not borrow. */
   readonly lower: number;
   readonly upper: number;
 }

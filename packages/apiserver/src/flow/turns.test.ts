@@ -211,7 +211,7 @@ describe("turns of the thread", () => {
     expect([isRefused("noisy"), isRefused("quiet"), isRefused("noisy")]).toEqual([true, false, true]);
   });
 
-  test("leave nobody waiting in a cluster that is gone", async () => {
+  test("leave no request waiting in a cluster that is deleted", async () => {
     const { turns } = manual();
     void turns.take("a", 5000);
     const waits = turns.take("a", 5000);

@@ -32,7 +32,7 @@ test("each pause is twice as long as the one before, up to ten minutes, and one 
   expect(pauses).toEqual([30, 60, 120, 240, 480, 600, 600]);
 });
 
-test("a cluster that was without fault for ten minutes after a pause begins anew", () => {
+test("a cluster that was without fault for ten minutes after a pause starts again from the shortest pause", () => {
   const brake = new Brake();
   for (let i = 0; i < 3; i++) brake.fault("a", "why", 0);
   const later = 30_000 + 10 * MINUTE + 1;

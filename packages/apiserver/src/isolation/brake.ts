@@ -14,9 +14,9 @@ interface Record {
 }
 
 /**
- * Parks a logical cluster that was at fault for three ends of its worker within ten minutes, so that the other clusters of the worker are served.
- * Each pause is twice as long as the one before, ten minutes at most. A cluster that was without fault for ten minutes after a pause begins anew;
- * before that one fault is enough.
+ * Parks a logical cluster that was at fault for three ends of its worker within ten minutes, so that the other clusters
+ * of the worker are served. Each pause is twice as long as the one before, ten minutes at most. A cluster that was
+ * without fault for ten minutes after a pause starts again from the shortest pause; before that one fault is enough.
  */
 export class Brake {
   readonly #clusters = new Map<string, Record>();

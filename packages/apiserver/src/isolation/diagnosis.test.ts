@@ -26,7 +26,7 @@ test("what the supervisor ended a process for is the reason of its end", () => {
   expect(diagnostician.diagnose(killed, 1)).toMatchObject({ code: "APISERVER_WORKER_STUCK", cluster: "a" });
 });
 
-test("an end that nobody reported is a crash, and no cluster is blamed", () => {
+test("an end without a report is a crash, and no cluster is blamed", () => {
   expect(new Diagnostician().diagnose(killed, 0)).toEqual({
     code: "APISERVER_WORKER_CRASHED",
     reason: "signal SIGKILL",
@@ -35,7 +35,7 @@ test("an end that nobody reported is a crash, and no cluster is blamed", () => {
   });
 });
 
-test("an exception that nothing caught is told with who held the thread", () => {
+test("an uncaught exception is reported with the cluster that held the thread", () => {
   const diagnostician = new Diagnostician();
   diagnostician.note({ crash: "boom", holder: "a\nGET /x" }, 0);
   const about = { code: "APISERVER_WORKER_CRASHED", reason: "boom", cluster: "a", request: "GET /x" };

@@ -71,7 +71,7 @@ export interface Report {
   readonly memory?: number;
   /** An exception that nothing caught, before the process ends. */
   readonly crash?: string;
-  /** "CLUSTER\nREQUEST" of who holds the main thread; "" if nobody does. */
+  /** "CLUSTER\nREQUEST" of who holds the main thread; "" if none does. */
   readonly holder: string;
 }
 

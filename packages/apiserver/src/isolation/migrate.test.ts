@@ -86,7 +86,7 @@ test(
   },
 );
 
-test("a conversion that ended while it copied is begun anew", async () => {
+test("a conversion that ended while it copied is started again", async () => {
   const dir = join(root, "state");
   const revisions = await oneProcess(dir);
   cpSync(dir, join(root, "copy"), { recursive: true });

@@ -31,11 +31,14 @@ export interface SupervisedOptions {
   readonly changed: (change: ClusterChange) => void;
   /** The process cannot open its state folder. It is tried again. */
   readonly refused: () => void;
-  /** A process ended without being told to. */
+  /** A process ended without a request to stop. */
   readonly failed: (diagnosis: Diagnosis) => void;
 }
 
-/** A worker that is kept running: what ends, is stuck or takes too much memory is replaced by a new process on the same state folder. */
+/**
+ * A worker that is kept running: what ends, is stuck or takes too much memory is replaced by a new process on the same
+ * state folder.
+ */
 export class SupervisedWorker {
   readonly #options: SupervisedOptions;
   #process: WorkerProcess | undefined;

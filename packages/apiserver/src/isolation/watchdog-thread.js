@@ -33,9 +33,9 @@ function watch({ shared, interval, near, fd, nice, abortAfter }) {
   const holder = () => text.toString("utf8", 0, Math.min(Math.max(Atomics.load(words, LENGTH), 0), text.length));
   /** @param {Record<string, number>} facts */
   const report = (facts) => {
-    const told = { ...facts, holder: holder() };
-    if (fd === undefined) parentPort?.postMessage(told);
-    else writeSync(fd, `${JSON.stringify(told)}\n`);
+    const report = { ...facts, holder: holder() };
+    if (fd === undefined) parentPort?.postMessage(report);
+    else writeSync(fd, `${JSON.stringify(report)}\n`);
   };
   let turns = 0;
   let still = 0;

@@ -2,7 +2,7 @@
 
 /** Turns of the event loop. */
 export const TURNS = 0;
-/** Length of the text: "CLUSTER\nREQUEST" of who holds the thread, 0 if nobody does. */
+/** Length of the text: "CLUSTER\nREQUEST" of who holds the thread, 0 if none does. */
 export const LENGTH = 1;
 /** 1 to stop the watchdog. */
 export const STOP = 2;

@@ -14,7 +14,7 @@ test("a management process that is stuck says who holds it and aborts", { timeou
   const child = spawn(process.execPath, [WATCHDOG_CHILD], { stdio: ["ignore", "ignore", "pipe"] });
   const [output, [, signal]] = await Promise.all([text(child.stderr), once(child, "exit")]);
   expect(signal).toBe("SIGABRT");
-  const line = output.split("\n").find((told) => told.startsWith("{"));
+  const line = output.split("\n").find((candidate) => candidate.startsWith("{"));
   expect(JSON.parse(line ?? "{}")).toMatchObject({
     level: "error",
     code: "APISERVER_STUCK",

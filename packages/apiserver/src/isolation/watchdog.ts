@@ -14,7 +14,10 @@ export interface WatchdogOptions {
   readonly near: number;
   /** A worker process reports to this descriptor. */
   readonly fd?: number;
-  /** Of a worker process: the nice value of its threads while it does not take much of the processors. It gives way to others while it does. */
+  /**
+   * Of a worker process: the nice value of its threads while it does not take much of the processors. It gives way to
+   * others while it does.
+   */
   readonly nice?: number;
   /** The management process reports here when it turns again … */
   readonly report?: (report: Report) => void;
@@ -27,7 +30,7 @@ export interface WatchdogOptions {
 }
 
 export interface Watchdog {
-  /** "CLUSTER\nREQUEST" of who holds the main thread, or held it last; "" if nobody ever did. */
+  /** "CLUSTER\nREQUEST" of who holds the main thread, or held it last; "" if none ever did. */
   readonly last: string;
   stop(): void;
 }

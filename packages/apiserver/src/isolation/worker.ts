@@ -18,15 +18,20 @@ import { lowerPriority, niceAfter, threadsOf } from "./priority.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 import { logTo, plainError } from "./worker-log.ts";
 
-/** Memory is reported from this part of the smaller limit on, so that who uses it is known when the process dies of it. */
+/**
+ * Memory is reported from this part of the smaller limit on, so that who uses it is known when the process dies of it.
+ */
 const NEAR = 0.8;
-/** Added to the nice value of the parent: where processor time is short, a worker gets a third of what the management process gets. */
+/**
+ * Added to the nice value of the parent: where processor time is short, a worker gets a third of what the management
+ * process gets.
+ */
 const LOWER = 5;
 
 /**
- * Runs a worker process: serves the logical clusters of one state folder as its parent orders over the IPC channel. It ends when the channel does;
- * what is in its state folder is whole at any instant. `controllers` run for clusters that have option `controllers`. Returns what measures who holds the
- * main thread.
+ * Runs a worker process: serves the logical clusters of one state folder as its parent orders over the IPC channel. It
+ * ends when the channel does; what is in its state folder is whole at any instant. `controllers` run for clusters that
+ * have option `controllers`. Returns what measures who holds the main thread.
  */
 export function runWorker(controllers?: StartClusterControllers, authenticators?: ExternalAuthenticators): ThreadTime {
   const thread = new ThreadTime();
@@ -108,7 +113,7 @@ class Worker {
   };
 
   get #opened(): ServerState {
-    if (!this.#state) throw new Error("the worker was not told what to open");
+    if (!this.#state) throw new Error("the worker has not received its options");
     return this.#state;
   }
 

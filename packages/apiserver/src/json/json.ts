@@ -3,7 +3,7 @@ import { cutJson } from "../bounds.ts";
 
 export { copyJson as copied } from "@causeway/foundation";
 
-/** A JSON object whose fields nobody has looked at yet. */
+/** A JSON object whose fields are not validated yet. */
 export type Json = Record<string, unknown>;
 
 /** The value if it is a JSON object, else an empty one. */
@@ -70,7 +70,10 @@ export function timestamp(now: number): string {
 
 const IN_HTML: Readonly<Record<string, string>> = { "&": "\\u0026", "<": "\\u003c", ">": "\\u003e" };
 
-/** JSON as Go's messages show it, cut after so many characters: within lists and objects, what HTML could take for its own is escaped. */
+/**
+ * JSON as Go's messages show it, cut after so many characters: within lists and objects, what HTML could take for its
+ * own is escaped.
+ */
 export function goJson(value: unknown, limit = Infinity): string {
   const text = cutJson(value ?? null, limit);
   return typeof value === "object" ? text.replaceAll(/[&<>]/g, (c) => IN_HTML[c] ?? c) : text;

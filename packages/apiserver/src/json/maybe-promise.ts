@@ -1,4 +1,4 @@
-/** A value that is there at once, or later when somebody outside has to be asked. */
+/** A value that is available at once, or later when it needs a call to another process. */
 export type Maybe<T> = T | Promise<T>;
 
 /** Goes on with a value: in the same turn when it is there. */

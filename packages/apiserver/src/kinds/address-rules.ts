@@ -13,7 +13,7 @@ export function rangeProblem(cidr: string, field: string): FieldProblem[] {
   return [invalidValue(field, cidr, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")];
 }
 
-/** Addresses that mean something else on every machine are nobody's to reach. */
+/** Addresses whose meaning differs on every machine (loopback, link-local) cannot be endpoints. */
 export function reachProblems(ip: string, field: string): FieldProblem[] {
   const parsed = parseIp(ip);
   if (!parsed) return [];

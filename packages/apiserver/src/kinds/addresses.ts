@@ -30,7 +30,7 @@ export function serviceNetwork(cidr: string): ServiceNetwork {
 /** Any network of a ServiceCIDR object, however small. */
 export function networkOf(cidr: Cidr): ServiceNetwork {
   const { version, network } = cidr;
-  // The network's own address is nobody's, nor is the broadcast address that IPv4 has.
+  // The network address is not allocated, nor is the broadcast address of IPv4.
   const last = network + cidrSize(cidr) - (version === 4 ? 2n : 1n);
   return {
     family: version === 4 ? "IPv4" : "IPv6",
@@ -43,7 +43,10 @@ export function networkOf(cidr: Cidr): ServiceNetwork {
   };
 }
 
-/** The networks of a `serviceCidr` option: one, or one of each family, the first being the default. Throws a plain Error. */
+/**
+ * The networks of a `serviceCidr` option: one, or one of each family, the first being the default. Throws a plain
+ * Error.
+ */
 export function serviceNetworks(cidrs: string): readonly [ServiceNetwork, ...ServiceNetwork[]] {
   const [first, second, ...more] = cidrs.split(",").map(serviceNetwork);
   if (!first || more.length > 0 || (second && second.family === first.family)) {
@@ -84,8 +87,8 @@ export class Allocations {
   }
 
   /**
-   * A free address above the part kept for chosen ones (the first 16 to 256, KEP-3070), or of that part when the rest is taken.
-   * `taken` tells of addresses that are held by others than services.
+   * A free address above the part kept for chosen ones (the first 16 to 256, KEP-3070), or of that part when the rest
+   * is taken. `taken` returns whether an address is held by an object that is not a Service.
    */
   freeAddress(network: ServiceNetwork, taken: (address: string) => boolean): string | undefined {
     const { size } = network;

@@ -85,7 +85,7 @@ describe("a Service of a cluster with two families", () => {
     );
   });
 
-  test("gains a second address, keeps it, and gives it up when told to", async () => {
+  test("gains a second address, keeps it, and releases it for SingleStack", async () => {
     const { name } = await create({});
     const patch = async (spec: Json) => {
       const headers = { "content-type": "application/merge-patch+json" };

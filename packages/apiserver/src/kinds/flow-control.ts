@@ -38,7 +38,7 @@ export function flowControlKinds(): Resource[] {
 function strategyOf(fill: (spec: Json) => void, problems: (name: string, spec: Json) => FieldProblem[]): Strategy {
   return {
     prepareCreate(draft, { user, cluster }) {
-      // The server's own schemas come with their levels, so that nobody need look first.
+      // The server's own schemas are created with their levels: their existence need not be checked.
       const isOwn = user === SYSTEM && draft.kind === "FlowSchema";
       draft["status"] = isOwn ? { conditions: [danglingCondition(draft, true, cluster.clock.now())] } : {};
     },

@@ -25,7 +25,7 @@ const isTrue = (status: Json, type: string): boolean =>
 const isFinished = (status: Json): boolean => isTrue(status, "Complete") || isTrue(status, "Failed");
 const count = (value: unknown): number => (typeof value === "number" ? value : 0);
 
-/** A cause about the conditions as a whole, which tells no value. */
+/** A cause about the conditions as a whole, without a value. */
 function condition(why: string): FieldProblem {
   return { field: CONDITIONS, message: `Invalid value: ${why}`, reason: "FieldValueInvalid" };
 }
@@ -86,10 +86,10 @@ function completeProblems(change: JobChange): FieldProblem[] {
       "cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
     ],
   ];
-  return told(faults);
+  return problemsOf(faults);
 }
 
-function told(faults: readonly (readonly [boolean, string])[]): FieldProblem[] {
+function problemsOf(faults: readonly (readonly [boolean, string])[]): FieldProblem[] {
   return faults.filter(([isSo]) => isSo).map(([, why]) => condition(why));
 }
 
@@ -179,7 +179,7 @@ function readyProblems(change: JobChange): FieldProblem[] {
 
 function successProblems({ spec, status }: JobChange): FieldProblem[] {
   const isMet = isTrue(status, "SuccessCriteriaMet");
-  return told([
+  return problemsOf([
     [isMet && isTrue(status, "Failed"), "cannot set SuccessCriteriaMet=True and Failed=true conditions"],
     [isMet && isTrue(status, "FailureTarget"), "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"],
     [
@@ -216,7 +216,7 @@ function historyProblems(change: JobChange): FieldProblem[] {
   const late = "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions";
   return [
     ...problems,
-    ...told([
+    ...problemsOf([
       [wasMet && !isMet, "cannot disable the SuccessCriteriaMet=True condition"],
       [isTrue(was, "Complete") && !wasMet && isMet, late],
     ]),

@@ -52,7 +52,7 @@ function generatedProblems({ metadata }: KubeObject, spec: Json): FieldProblem[]
 const FIXED = ["selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"];
 
 function changeProblems(spec: Json, was: Json, isStarted: boolean): FieldProblem[] {
-  // Where its pods run may be said anew of a job that was not to start yet.
+  // The scheduling of pods may change while a job is suspended and has not started.
   const template = (s: Json): unknown =>
     was["suspend"] === true && !isStarted ? unscheduled(record(s["template"])) : s["template"];
   const changed = FIXED.filter((name) => !same(spec[name], was[name]));

@@ -68,7 +68,7 @@ function amountsProblems(limit: Json, field: string): FieldProblem[] {
   });
 }
 
-/** What must not be greater than what, and how it is told: at which, showing which, by which words. */
+/** What must not be greater than what, and the error: at which, showing which, by which words. */
 const ORDER = [
   ["min", "max", "min", "min", "min value", "max value"],
   ["min", "defaultRequest", "defaultRequest", "defaultRequest", "min value", "default request value"],
@@ -82,12 +82,12 @@ function orderProblems(amounts: Amounts, at: (list: string) => string, isPod: bo
   const nanos = (list: string): bigint | undefined =>
     amounts[list] === undefined ? undefined : nanosOf(amounts[list]);
   const problems: FieldProblem[] = [];
-  for (const [low, high, told, shown, lowWords, highWords] of ORDER) {
+  for (const [low, high, place, shown, lowWords, highWords] of ORDER) {
     const [a, b] = [nanos(low), nanos(high)];
     const ofPod = isPod && (low.startsWith("default") || high.startsWith("default"));
     if (a === undefined || b === undefined || a <= b || ofPod) continue;
     const why = `${lowWords} ${scalar(amounts[low])} is greater than ${highWords} ${scalar(amounts[high])}`;
-    problems.push(invalidValue(at(told), scalar(amounts[shown]), why));
+    problems.push(invalidValue(at(place), scalar(amounts[shown]), why));
   }
   return [...problems, ...ratioProblems(amounts, at("maxLimitRequestRatio"))];
 }

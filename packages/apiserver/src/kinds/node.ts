@@ -33,7 +33,7 @@ function twice({ key, value, effect, timeAdded }: Json, field: string): FieldPro
   return { field, message, reason: "FieldValueDuplicate" };
 }
 
-/** Addresses that a status tells twice. */
+/** Addresses that a status has twice. */
 function addressProblems(status: Json): FieldProblem[] {
   const seen = new Set<string>();
   return records(status["addresses"]).flatMap((address, i) => {

@@ -76,7 +76,7 @@ function fits(scope: string, name: string): boolean {
 }
 
 /** In Go's words, which tell a selector as it is in memory. */
-function told(selector: Json): Json {
+function shown(selector: Json): Json {
   const MatchExpressions = records(selector["matchExpressions"]).map((term) => ({
     ScopeName: term["scopeName"],
     Operator: term["operator"],
@@ -111,7 +111,7 @@ function selectorProblems({ scopeSelector: selector, hard }: Json): FieldProblem
     else {
       const strange = standard.filter((name) => !fits(scope, name));
       const why = "unsupported scope applied to resource";
-      problems.push(...strange.map(() => invalidValue(field, told(selector), why)));
+      problems.push(...strange.map(() => invalidValue(field, shown(selector), why)));
     }
     if (PRESENCE_ONLY.includes(scope) && operator !== "Exists") {
       const names = PRESENCE_ONLY.map((name) => `ResourceQuotaScope${name}`);

@@ -31,7 +31,7 @@ function found(
   const field = at.field === "" ? name : `${at.field}.${name}`;
   const child = isRecord(value) ? value[name] : undefined;
   if (!isList) {
-    // What is in an object that is not there is nobody's to give.
+    // A required field of an absent object is not missing.
     return child === undefined && rest.length > 0 ? [] : found(child, rest, { ...at, field });
   }
   return (Array.isArray(child) ? (child as unknown[]) : []).flatMap((item, i) =>

@@ -81,7 +81,7 @@ function typeProblems(secret: Json, data: Json): FieldProblem[] {
   return annotations["kubernetes.io/service-account.name"] ? problems : [required(field)];
 }
 
-/** What cannot be read as JSON is told by its first character at most. */
+/** The error for invalid JSON shows its first character at most. */
 function jsonProblems(value: unknown): FieldProblem[] {
   const bytes = Buffer.from(text(value), "base64");
   const plain = bytes.toString();

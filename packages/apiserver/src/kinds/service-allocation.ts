@@ -45,7 +45,7 @@ interface Ranges {
   readonly next: (family: string) => string | undefined;
   /** True for an address of a network that services may have. */
   readonly has: (address: string) => boolean;
-  /** True for an address that an IPAddress of somebody else stands for. */
+  /** True for an address that an IPAddress of another object holds. */
   readonly isTaken: (address: string, owner: string) => boolean;
 }
 

@@ -14,7 +14,7 @@ const BALANCED = "may only be used when `type` is 'LoadBalancer'";
 
 interface Around {
   readonly was: Json | undefined;
-  /** The node port that is told where two ports would share one; undefined where none are given. */
+  /** The node port in the error where two ports would share one; undefined where none are given. */
   readonly shared: number | undefined;
 }
 
@@ -102,7 +102,7 @@ function portShown({ port, protocol }: Json): Json {
   return { Name: "", Protocol: protocol, AppProtocol: null, Port: port ?? 0, TargetPort: 0, NodePort: 0 };
 }
 
-/** Names, numbers of one protocol, and node ports stand once each; those that nobody chose are shared by ports of one number. */
+/** Names, numbers of one protocol, and node ports stand once each; allocated ones are shared by ports of one number. */
 function repeatedPorts(ports: readonly Json[], shared: number | undefined): FieldProblem[] {
   const seen = new Set<string>();
   const twice = (key: string, field: string, value: unknown): FieldProblem[] => {

@@ -59,7 +59,7 @@ export function serviceStrategy(): Strategy {
   };
 }
 
-/** Settles addresses and families. What is wrong with them is told before anything else is looked at. */
+/** Settles addresses and families. Their faults are reported before any other field is checked. */
 function settle(draft: Draft, old: KubeObject | undefined, { cluster }: WriteContext): void {
   const spec = record(draft["spec"]);
   draft["spec"] = spec;

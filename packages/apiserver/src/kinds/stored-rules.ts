@@ -142,7 +142,7 @@ export const SLICE_RULES: readonly FieldRule[] = [
   ["ports[].name", whereGiven(label)],
 ];
 
-/** Modes are told by their list, not one by one. */
+/** An error about modes shows the whole list, not a single mode. */
 function modeRule(value: unknown, field: string): ReturnType<FieldRule[1]> {
   const modes = Array.isArray(value) ? (value as unknown[]) : [];
   return modes.flatMap((mode) => oneOf(...ACCESS_MODES)(mode, field));

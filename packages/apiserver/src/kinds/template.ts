@@ -57,7 +57,7 @@ export function endlessProblems(template: Json, path: string, owner: string): Fi
 
 const OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist"];
 
-/** Whether a selector can be followed at all; only its own problems are told where not. */
+/** Whether a selector can be followed at all; an invalid selector reports only its own faults. */
 export function isReadable(selector: unknown): boolean {
   return (
     selectorProblems("", selector).length === 0 &&

@@ -3,7 +3,7 @@ import { fields, record, timestamp } from "../json/json.ts";
 import { volumeProblems, volumeUpdateProblems } from "./volume-rules.ts";
 import type { Strategy } from "../contract/resource.ts";
 
-/** A volume tells since when it is in the phase it is in. */
+/** A volume's status has the time of its last change of phase. */
 export const volumeStrategy: Strategy = {
   mutate: protectedBy("kubernetes.io/pv-protection"),
   prepareCreate(draft, { cluster }) {

@@ -48,9 +48,9 @@ interface Target {
 const NONE = new URLSearchParams();
 
 /**
- * A client of a logical cluster for controllers in the process that serves it: the same validation, admission and ownership of fields as over
- * HTTP, without connections, encoding, authorization, fairness and audit. What it does is charged to the cluster. Objects that it returns share
- * their contents with the store: callers must not change them.
+ * A client of a logical cluster for controllers in the process that serves it: the same validation, admission and
+ * ownership of fields as over HTTP, without connections, encoding, authorization, fairness and audit. What it does is
+ * charged to the cluster. Objects that it returns share their contents with the store: callers must not change them.
  */
 export class LocalClient implements KubernetesClient {
   readonly server: string;
@@ -111,7 +111,7 @@ export class LocalClient implements KubernetesClient {
       mirror.replace({ items: items.map((object) => copied(object) as T), resourceVersion });
     await follow(
       call,
-      { query: selectors(scope), onList, onEvent: (event) => mirror.told(watchEvent<T>(event)) },
+      { query: selectors(scope), onList, onEvent: (event) => mirror.onEvent(watchEvent<T>(event)) },
       signal,
     );
   }
@@ -166,8 +166,10 @@ export class LocalClient implements KubernetesClient {
     }
   }
 
-  /** Reads and creates objects by their paths, reads and writes scales, and lists the resources of a version. Other paths and verbs are refused: what needs them goes
-   * over HTTP. */
+  /**
+   * Reads and creates objects by their paths, reads and writes scales, and lists the resources of a version. Other
+   * paths and verbs are refused: what needs them goes over HTTP.
+   */
   async request(
     method: string,
     path: string,

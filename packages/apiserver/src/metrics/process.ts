@@ -22,10 +22,12 @@ export function processState(): ProcessState {
   return {
     cpuSeconds: (user + system) / 1e6,
     residentBytes: rss,
-    virtualBytes: told(() => Number(readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[20])),
+    virtualBytes: ifReadable(() => Number(readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[20])),
     startedAt: performance.timeOrigin / 1000,
-    openFiles: told(() => readdirSync("/proc/self/fd").length),
-    mostFiles: told(() => Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1])),
+    openFiles: ifReadable(() => readdirSync("/proc/self/fd").length),
+    mostFiles: ifReadable(() =>
+      Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]),
+    ),
     heapUsed,
     heapTotal,
     external,
@@ -34,7 +36,7 @@ export function processState(): ProcessState {
 }
 
 /** Only Linux has /proc. */
-function told(read: () => number): number | undefined {
+function ifReadable(read: () => number): number | undefined {
   try {
     const value = read();
     return Number.isFinite(value) ? value : undefined;

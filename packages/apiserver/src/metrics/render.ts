@@ -34,11 +34,11 @@ function tellLimits({ quota }: Cluster, families: StateFamilies): void {
 
 function tellQueues({ queues, work }: ClusterMetrics): void {
   for (const [name, queue] of queues) {
-    const { adds, retries, told } = queue;
-    work.adds.increment({ name }, adds - told.adds);
-    work.retries.increment({ name }, retries - told.retries);
+    const { adds, retries, exported } = queue;
+    work.adds.increment({ name }, adds - exported.adds);
+    work.retries.increment({ name }, retries - exported.retries);
     work.depth.set(queue.depth(), { name });
-    queue.told = { adds, retries };
+    queue.exported = { adds, retries };
   }
 }
 

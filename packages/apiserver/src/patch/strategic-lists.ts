@@ -21,7 +21,10 @@ interface Merging extends ListShape {
   readonly mergeObject: MergeObject;
 }
 
-/** Merges two lists: items of objects by their key, values as a set. Throws PATCH_DIRECTIVE for items that cannot be found. */
+/**
+ * Merges two lists: items of objects by their key, values as a set. Throws PATCH_DIRECTIVE for items that cannot be
+ * found.
+ */
 export function mergeLists([original, patch]: readonly [List, List], merging: Merging): List {
   const { mergeKey = "", isDeletion } = merging;
   if (original.length === 0 && patch.length === 0) return original;
@@ -175,11 +178,11 @@ export function orderedLists(original: Bag, patch: Bag, { shape, mergeObject, fr
     if (!before && !brought) continue;
     const merged = mergedFor(list, { before, brought, fresh, mergeObject });
     const key = list.mergeKey ?? "";
-    const told = itemType([before ?? [], brought ?? []]);
+    const type = itemType([before ?? [], brought ?? []]);
     original[name] = arranged(merged, {
       order: order ?? [],
       before: before ?? [],
-      key: told.startsWith("map") ? key : "",
+      key: type.startsWith("map") ? key : "",
     });
     delete patch[name];
   }

@@ -6,7 +6,7 @@ import { apiError } from "../errors/status.ts";
 import { draftOf } from "./body.ts";
 import { charged, type Call } from "../contract/call.ts";
 
-/** The way of one write through admission. A step that concerns nobody is absent, so that nothing is awaited for it. */
+/** The way of one write through admission. A step without a plugin is absent, so that nothing is awaited for it. */
 export interface Gate {
   /** The draft as mutating admission leaves it: the same one if nothing changed. */
   readonly mutate?: (draft: Draft, old: KubeObject | undefined) => Promise<Draft>;
@@ -69,7 +69,10 @@ function kindOf({ resource, version, subresource }: Call): GroupVersionKind {
   return type ?? { group: resource.group, version: version.name, kind: resource.kind };
 }
 
-/** The options of every operation are of a kind of their own, whichever verb asked for it: an apply may create. A connection has none. */
+/**
+ * The options of every operation are of a kind of their own, whichever verb asked for it: an apply may create. A
+ * connection has none.
+ */
 const OPTIONS: Readonly<Partial<Record<Operation, string>>> = {
   CREATE: "CreateOptions",
   UPDATE: "UpdateOptions",

@@ -14,7 +14,7 @@ import { structOf } from "../wire/tables.ts";
 import { unknownBuiltInFields, unknownMetadata } from "../wire/unknown-fields.ts";
 import type { Call } from "../contract/call.ts";
 
-/** Makes the error that tells why a body cannot be read as the called resource. */
+/** Makes the error for a body that cannot be read as the called resource. */
 type Refuse = (problem: string) => Error;
 
 /** How a body is read that is no request's own. */
@@ -27,8 +27,9 @@ export interface Reading {
 }
 
 /**
- * Takes a parsed body as an object of the called resource: checks what it says it is and that its fields can hold what they are given,
- * prunes what the schema does not know (as fieldValidation says), and turns built-in kinds into the stored form.  Throws 400, or what `refuse` makes.
+ * Takes a parsed body as an object of the called resource: checks what it says it is and that its fields can hold what
+ * they are given, prunes what the schema does not know (as fieldValidation says), and turns built-in kinds into the
+ * stored form. Throws 400, or what `refuse` makes.
  */
 export function draftOf(call: Call, body: unknown, reading: Reading = { refuse: unreadable(call) }): Draft {
   const object = typed(call, body, reading);
@@ -163,7 +164,7 @@ function isBuiltIn({ cluster }: Call, apiVersion: string, kind: string): boolean
 }
 
 function reportUnknown(call: Call, object: Json, { refuse, problemOf }: Reading): void {
-  // Go's converter tells them in order, its decoders as they come.
+  // Go's converter reports them sorted, its decoders in order of appearance.
   const isSorted = problemOf !== undefined;
   if (call.fieldValidation === "Ignore") return;
   const { schema } = call.version;
@@ -178,6 +179,6 @@ function reportUnknown(call: Call, object: Json, { refuse, problemOf }: Reading)
   messages.length = Math.min(messages.length, MAXIMUM_STRICT_ERRORS);
   if (call.fieldValidation === "Warn") return messages.forEach((m) => call.warn(m));
   const inLines = twice.some((t) => t.startsWith("line "));
-  const told = inLines ? `yaml: unmarshal errors:\n  ${twice.join("\n  ")}` : messages.join(", ");
-  throw refuse(`strict decoding error: ${told}`);
+  const faults = inLines ? `yaml: unmarshal errors:\n  ${twice.join("\n  ")}` : messages.join(", ");
+  throw refuse(`strict decoding error: ${faults}`);
 }

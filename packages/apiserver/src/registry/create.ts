@@ -49,7 +49,9 @@ interface Admitted {
   readonly isTracked: boolean;
 }
 
-/** What mutating admission makes of it. What it changes belongs to nobody: the writer owns what the writer wrote. */
+/**
+ * What mutating admission makes of it. What it changes has no field manager: the client owns the fields that it wrote.
+ */
 async function mutated(call: Call, gate: Gate, { draft, isTracked }: Admitted): Promise<Admitted> {
   const { strategy } = call.resource;
   const context = contextOf(call);
@@ -93,7 +95,7 @@ function prepare(call: Call, draft: Draft, isTracked: boolean): Draft {
   const hasStatus = version.subresources?.some((s) => s.name === "status") ?? false;
   if (hasStatus && strategy.keepsStatus !== true && call.subresource !== "status") delete draft["status"];
   const given = isTracked ? withDefaults(version, draft, "applied") : withDefaults(version, draft);
-  // What the rules of a kind add belongs to nobody: the writer owns what the writer wrote.
+  // What the rules of a kind add has no field manager: the client owns the fields that it wrote.
   const filled = isTracked ? given : tracked(call, undefined, given);
   dedupOwners(call, filled, "made");
   strategy.prepareCreate?.(filled, context);
@@ -134,7 +136,10 @@ async function persist(call: Call, draft: Draft, gate: Gate): Promise<KubeObject
   }
 }
 
-/** As kube-apiserver's store refuses it, and only there: what is no revision is passed over, and so is each in a dry run. */
+/**
+ * As kube-apiserver's store refuses it, and only there: what is no revision is passed over, and so is each in a dry
+ * run.
+ */
 function refuseRevision({ metadata: { resourceVersion = "" } }: Draft): void {
   if (!/^\d+$/.test(resourceVersion) || /^0+$/.test(resourceVersion)) return;
   if (BigInt(resourceVersion.slice(0, LONGEST_REVISION + 1)) >= 2n ** 64n) return;

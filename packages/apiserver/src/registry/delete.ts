@@ -106,7 +106,7 @@ export async function remove(
     try {
       if (marked === "hold") return { object: old.kept, gone: false };
       if (marked && !isOver(marked)) return { object: await hold(call, old, marked), gone: false };
-      // A pod is told to end before it goes, however little time it has.
+      // A pod is asked to terminate before it is removed, however short its grace period.
       const object = marked ? await hold(call, old, marked) : old.kept;
       return { object: await erase(call, { ...old, kept: object, revision: revisionOf(object, old) }), gone: true };
     } catch (error) {

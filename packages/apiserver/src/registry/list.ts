@@ -47,7 +47,10 @@ interface Continue {
   readonly start: string;
 }
 
-/** One page, or all, at one revision: at once, unless a conversion webhook has to be asked. Throws 400, 410 Expired, 504 for a revision that is still to come. */
+/**
+ * One page, or all, at one revision: at once, unless a conversion webhook has to be asked. Throws 400, 410 Expired, 504
+ * for a revision that is still to come.
+ */
 export function list(call: Call, query: URLSearchParams): Maybe<Listed> {
   const place = placeOf(call, query);
   const { selection, after, revision } = place;
@@ -83,8 +86,8 @@ export function placeOf(call: Call, query: URLSearchParams): PageQuery {
 }
 
 /**
- * A page as the texts that are stored, where these are what the called version shows; undefined where they are not. For long lists it is
- * many times faster than objects.
+ * A page as the texts that are stored, where these are what the called version shows; undefined where they are not. For
+ * long lists it is many times faster than objects.
  */
 export function textPage(call: Call, place: PageQuery): TextPage | undefined {
   const { resource, version } = call;
@@ -195,7 +198,7 @@ function storeQuery(call: Call, { selection, limit, after, revision, bytes }: Pa
   };
 }
 
-/** Reads a page, and tells a continued list that is too old in the words for it. */
+/** Reads a page; an expired continue token has an error message of its own. */
 function readPage<T>({ after }: PageQuery, read: () => T): T {
   try {
     return read();
@@ -216,7 +219,9 @@ function tooOld(start: string): Error {
   return error;
 }
 
-/** A limit makes the revision exact, where nothing else is said, but not of the one object that is selected by its name. */
+/**
+ * A limit makes the revision exact, where nothing else is said, but not of the one object that is selected by its name.
+ */
 function exactRevision(
   { resourceVersion, match, limit }: ListOptions,
   newest: number,

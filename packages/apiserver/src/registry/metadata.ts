@@ -126,7 +126,7 @@ const HELD_AGAIN: ReadonlySet<string> = new Set([
 ]);
 const STANDARD: ReadonlySet<string> = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 
-/** A finalizer is somebody's, "DOMAIN/NAME", or one of those that Kubernetes began with. */
+/** A finalizer is qualified, "DOMAIN/NAME", or one of those that Kubernetes began with. */
 function ownFinalizers(resource: Resource, metadata: ObjectMeta, old: ObjectMeta | undefined): FieldProblem[] {
   if (resource.custom || FREE_FINALIZERS.has(resource.group) || (old && !HELD_AGAIN.has(resource.kind))) return [];
   const why = "name is neither a standard finalizer name nor is it fully qualified";

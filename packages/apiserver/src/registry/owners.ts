@@ -23,6 +23,6 @@ export function dedupOwners(call: Call, { metadata }: Draft, when: When): void {
   if (twice.length === 0) return;
   metadata.ownerReferences = [...kept.values()];
   const where = when === "made" ? " after mutating admission happens" : "";
-  const told = `duplicate UID(s) observed: ${twice.join(", ")}`;
-  call.warn(`.metadata.ownerReferences contains duplicate entries${where}; ${PROMISE}; ${told}`);
+  const duplicates = `duplicate UID(s) observed: ${twice.join(", ")}`;
+  call.warn(`.metadata.ownerReferences contains duplicate entries${where}; ${PROMISE}; ${duplicates}`);
 }

@@ -65,7 +65,10 @@ export interface Patched {
   readonly reading: Reading;
 }
 
-/** What a patch makes of an object as clients see it. Throws 400, 422, or 500 for what kube-apiserver takes for failures of its own. */
+/**
+ * What a patch makes of an object as clients see it. Throws 400, 422, or 500 for what kube-apiserver takes for failures
+ * of its own.
+ */
 export function patchedBy(
   call: Call,
   type: Exclude<PatchType, "apply">,
@@ -117,7 +120,7 @@ export function namesRevision(type: PatchType, body: unknown): boolean {
   return record(record(body)["metadata"])["resourceVersion"] !== undefined;
 }
 
-/** Merges; a configuration that is not of its type, or a live object, is told. */
+/** Merges; throws for a configuration or a live object that does not match its type. */
 function typed(request: Parameters<typeof applyServerSide>[0]): ReturnType<typeof applyServerSide> {
   try {
     return applyServerSide(request);
@@ -127,16 +130,18 @@ function typed(request: Parameters<typeof applyServerSide>[0]): ReturnType<typeo
   }
 }
 
-/** What a configuration says twice is told, or refused where the writer wants it so. */
+/** Duplicate fields of a configuration are a warning, or an error with strict field validation. */
 function noticeDuplicates(call: Call, body: Json): void {
   const twice = call.fieldValidation === "Ignore" ? [] : duplicatesOf(body);
   if (twice.length === 0) return;
   if (call.fieldValidation === "Warn") return twice.forEach((t) => call.warn(t));
-  const told = twice.join("\n  ");
-  throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${told}`);
+  const duplicates = twice.join("\n  ");
+  throw badRequest(
+    `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${duplicates}`,
+  );
 }
 
-/** Server-side apply. `created` tells whether the object is new. */
+/** Server-side apply. `created`: the object is new. */
 export async function apply(
   call: Call,
   body: unknown,
@@ -179,7 +184,10 @@ export async function apply(
   return { object, created: true };
 }
 
-/** A configuration laid over a live object, with its owners. Throws 409 for what others own, 500 for what is not of its type. */
+/**
+ * A configuration laid over a live object, with its owners. Throws 409 for what others own, 500 for what is not of its
+ * type.
+ */
 export function laid(
   call: Call,
   request: Pick<Parameters<typeof applyServerSide>[0], "live" | "blank" | "applied" | "force" | "typed">,
@@ -201,7 +209,7 @@ export function readApplied(call: Call, applied: KubeObject, object: KubeObject)
   });
 }
 
-/** The configuration as it was sent: what its type does not allow is told when it is merged. */
+/** The configuration as it was sent: values that its type does not allow are reported by the merge. */
 export function appliedConfiguration(call: Call, body: Json): Draft {
   const { resource, version, name, namespace } = call;
   const metadata = record(body["metadata"]);

@@ -22,8 +22,8 @@ export type ListStep =
 export type Position = Omit<Listed, "items">;
 
 /**
- * Reads a list in steps, all at one revision, so that nobody holds the whole of it. Between two steps the store keeps that revision readable;
- * `close` must be called once.
+ * Reads a list in steps, all at one revision, so that it is never in memory as a whole. Between two steps the store
+ * keeps that revision readable; `close` must be called once.
  */
 export class ListReader {
   readonly #call: Call;

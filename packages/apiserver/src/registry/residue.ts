@@ -4,8 +4,9 @@ import { apiVersionOf, type Draft } from "../contract/resource.ts";
 import { keyOf, type Call } from "../contract/call.ts";
 
 /**
- * kube-apiserver stores a custom object as apply made it, with members of the metadata that hold nothing; reads leave those out. So the next
- * write that leaves the object as it reads it still writes. This remembers which objects have such a residue; a restart forgets it.
+ * kube-apiserver stores a custom object as apply made it, with members of the metadata that hold nothing; reads leave
+ * those out. So the next write that leaves the object as it reads it still writes. This remembers which objects have
+ * such a residue; a restart forgets it.
  */
 interface Known {
   readonly revision: string;
@@ -31,11 +32,14 @@ export function noteNulls({ resource, version, leaves }: Call, applied: Draft, r
   if (leaves && resource.custom && isStored && !same(applied, read)) leaves.residue += ",nulls";
 }
 
-/** Members of the metadata that apply left without anything in them: the answer to an apply that ends a custom object tells them. */
+/**
+ * Members of the metadata that apply left without anything in them: the response to an apply that removes a custom
+ * object has them.
+ */
 export function emptyMembers({ resource }: Call, merged: Json): Json {
   const metadata = record(merged["metadata"]);
-  const told = MEMBERS.filter((name) => name !== "finalizers" && name in metadata && isNothing(metadata[name]));
-  return resource.custom ? Object.fromEntries(told.map((name) => [name, metadata[name]])) : {};
+  const empty = MEMBERS.filter((name) => name !== "finalizers" && name in metadata && isNothing(metadata[name]));
+  return resource.custom ? Object.fromEntries(empty.map((name) => [name, metadata[name]])) : {};
 }
 
 function isNothing(value: unknown): boolean {

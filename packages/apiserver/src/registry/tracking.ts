@@ -8,7 +8,10 @@ import { otherForm } from "./other-forms.ts";
 
 type Form = Parameters<NonNullable<ReturnType<Typed["form"]>>["of"]>[0];
 
-/** Writes into metadata.managedFields which fields this (non-apply) write set: what the writer asked for, before the kind's rules change it. */
+/**
+ * Writes into metadata.managedFields which fields this (non-apply) write set: what the writer asked for, before the
+ * kind's rules change it.
+ */
 export function tracked(call: Call, before: KubeObject | undefined, draft: Draft): Draft {
   const { resource, version, cluster } = call;
   const seen = (object: KubeObject): KubeObject =>
@@ -27,7 +30,7 @@ export function tracked(call: Call, before: KubeObject | undefined, draft: Draft
   return { ...draft, metadata };
 }
 
-/** What a new object of a built-in kind has before its maker says anything: that belongs to nobody. */
+/** The fields of a new object of a built-in kind before the client's: they have no field manager. */
 export function blankFor({ resource, cluster }: Call, object: KubeObject): KubeObject | undefined {
   const { apiVersion, kind } = object;
   const { blank } = resource.strategy;
@@ -49,7 +52,8 @@ export function typedOf(call: Call): Typed {
       return (
         served && {
           type: served.schema?.type ?? type,
-          // Of custom resources kube-apiserver knows only the endpoint's own version here: in others a write takes even what it cannot set.
+          // Of custom resources kube-apiserver knows only the endpoint's own version here: in others a write takes even
+          // what it cannot set.
           reset: resource.custom ? NO_FIELDS : resetFields(call),
           of: (object) => otherForm(call, object as unknown as KubeObject, other) as unknown as Form,
         }

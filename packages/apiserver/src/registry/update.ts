@@ -55,7 +55,10 @@ export function dropRevision(call: Call, draft: Draft): void {
   delete draft.metadata.resourceVersion;
 }
 
-/** An update has to say for which revision it is. kube-apiserver names the resource here where it names the kind elsewhere. */
+/**
+ * An update has to say for which revision it is. kube-apiserver names the resource here where it names the kind
+ * elsewhere.
+ */
 function unpinned({ resource, name }: Call): Error {
   const problem = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
   return invalid({ group: resource.group, kind: resource.plural }, name, [problem]);
@@ -151,7 +154,7 @@ function prepare(call: Call, old: KubeObject, { draft, tracked: isTracked }: Cha
   const from = isTracked ? "applied" : "written";
   // Who scales an object changes a number: what that leads to is filled in only after the object was judged.
   const given = isScale ? draft : withDefaults(version, draft, from);
-  // What the rules of a kind change belongs to nobody: the writer owns what the writer wrote.
+  // What the rules of a kind change has no field manager: the client owns the fields that it wrote.
   const owned = isTracked ? given : tracked(call, old, given);
   dedupOwners(call, owned, "made");
   const scoped = subresource ? onlySubresource(call, owned, old) : withoutStatus(call, owned, old);
@@ -247,7 +250,10 @@ async function write(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
   }
 }
 
-/** Whether what is stored is so as a write would store it that changes nothing one could read but, perhaps, times of managers. */
+/**
+ * Whether what is stored is so as a write would store it that changes nothing one could read but, perhaps, times of
+ * managers.
+ */
 function isSettled(call: Call, old: Read, isSame: boolean): boolean {
   const leaves = call.leaves?.residue ?? "";
   if (leaves !== residueAt(call, old.kept.metadata.resourceVersion) || (leaves !== "" && !isSame)) return false;
@@ -272,8 +278,8 @@ function isGone(draft: Draft): boolean {
 }
 
 /**
- * Removes an object whose last finalizer went away. Answers what was asked for, with all that a stored one would have been given, at the
- * revision that it was asked of.
+ * Removes an object whose last finalizer went away. Answers what was asked for, with all that a stored one would have
+ * been given, at the revision that it was asked of.
  */
 async function finish(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
   const { strategy } = call.resource;

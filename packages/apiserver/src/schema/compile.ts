@@ -9,7 +9,7 @@ import { pruneValue, rootPlace, unknownPaths } from "./prune.ts";
 import { mergeTypeOf, type MergeType } from "./merge-type.ts";
 import { validateValue } from "./validate.ts";
 
-/** Errors about a value's form, as kube-apiserver tells them from those about its content. */
+/** Errors about a value's form, which kube-apiserver separates from those about its content. */
 const BLOCKING: ReadonlySet<string> = new Set([
   "FieldValueNotSupported",
   "FieldValueRequired",
@@ -25,9 +25,11 @@ const UNCHECKED = invalid(
 
 /** What is known around an object that is judged. */
 export interface Judged {
-  /** What stood there before: transition rules hold too, and what was wrong before and did not change is let through. */
+  /**
+   * What stood there before: transition rules hold too, and what was wrong before and did not change is let through.
+   */
   readonly old?: unknown;
-  /** Told of rules that what did not change breaks. */
+  /** Called for rules that an unchanged value breaks. */
   readonly warn?: (message: string) => void;
   /** A status that is written alone is judged alone, but for lists and rules. */
   readonly isStatus?: boolean;
@@ -53,7 +55,9 @@ export interface CompiledSchema {
   readonly type: MergeType;
 }
 
-/** Reads an `openAPIV3Schema` of a CustomResourceDefinition v1 version; `validateSchema` says whether it is a good one. */
+/**
+ * Reads an `openAPIV3Schema` of a CustomResourceDefinition v1 version; `validateSchema` says whether it is a good one.
+ */
 export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
   const root: SchemaNode = readNode(openAPIV3Schema);
   const rules = compileRules(root);

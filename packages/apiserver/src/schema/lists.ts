@@ -3,7 +3,10 @@ import { isList, isObject, type Json, type JsonObject, own } from "../json/value
 import { duplicate, type FieldError, invalid, item, member } from "./field-error.ts";
 import type { SchemaNode } from "./node.ts";
 
-/** Where lists of type set have a value twice, and lists of type map a key, at every depth; each such value is told once. */
+/**
+ * Where lists of type set have a value twice, and lists of type map a key, at every depth; each such value is reported
+ * once.
+ */
 export function listProblems(node: SchemaNode, value: Json, path: string): FieldError[] {
   if (isList(value)) {
     const { items } = node;

@@ -8,15 +8,18 @@ const OBJECT_MEMBERS = new Set(["apiVersion", "kind", "metadata"]);
 
 interface Place {
   readonly path: string;
-  /** The same with keys of maps in brackets, as fields of metadata within are told. */
+  /** The same with keys of maps in brackets, as errors show fields of embedded metadata. */
   readonly keyed: string;
   readonly isObjectRoot: boolean;
 }
 
-/** What is told of a field that goes; `inner` when it was in the metadata of an object within. */
+/** The report about a pruned field; `inner` when it was in the metadata of an object within. */
 type Report = (path: string, where?: "inner") => void;
 
-/** The paths of fields that a schema does not specify, no more than messages show, in the order of kube-apiserver: the schema's own first, each kind sorted. */
+/**
+ * The paths of fields that a schema does not specify, no more than messages show, in the order of kube-apiserver: the
+ * schema's own first, each kind sorted.
+ */
 export function unknownPaths(node: SchemaNode, value: Json): string[] {
   const [own, inner]: [string[], string[]] = [[], []];
   pruneValue(node, value, rootPlace(true), (path, where) => {
@@ -30,7 +33,10 @@ export function rootPlace(isObjectRoot: boolean): Place {
   return { path: "", keyed: "", isObjectRoot };
 }
 
-/** The value without the fields that the schema does not specify; the same value when there are none. `report` gets the path of each. */
+/**
+ * The value without the fields that the schema does not specify; the same value when there are none. `report` gets the
+ * path of each.
+ */
 export function pruneValue(node: SchemaNode, value: Json, at: Place, report: Report): Json {
   if (isList(value)) {
     const { items } = node;

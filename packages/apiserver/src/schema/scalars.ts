@@ -20,7 +20,7 @@ export function hasType({ type, intOrString, format }: SchemaNode): boolean {
   return type !== undefined || intOrString || knownFormat(format);
 }
 
-/** A value of another type. Strings with a format are not told from lists. */
+/** A value of another type. For strings with a format, lists are reported alike. */
 export function typeFault(node: SchemaNode, value: Json, path: string): FieldError | undefined {
   const types = node.intOrString ? ["integer", "string"] : node.type === undefined ? [] : [node.type];
   const wrong = (expected: string, actual: string): FieldError =>

@@ -13,8 +13,8 @@ interface Around {
 }
 
 /**
- * What has been found so far. `checks` counts what go-openapi's validators count of a value, right or wrong: of several alternatives that
- * do not hold, the one with most of it is told about.
+ * What has been found so far. `checks` counts what go-openapi's validators count of a value, right or wrong: of several
+ * alternatives that do not hold, the error is about the one that matches most.
  */
 interface Run {
   readonly errors: FieldError[];
@@ -31,14 +31,20 @@ interface Shared {
   left: number;
 }
 
-/** As many errors as are looked for, and pairs of a value and one of several schemas that are looked at: a schema may have thousands of them. */
+/**
+ * As many errors as are looked for, and pairs of a value and one of several schemas that are looked at: a schema may
+ * have thousands of them.
+ */
 const [MAXIMUM_ERRORS, MAXIMUM_PAIRS] = [1000, 500_000];
 
 interface Place extends Around {
   readonly path: string;
 }
 
-/** Everything in `value` that the schema does not allow, but for lists' items that are there twice and the CEL rules; in kube-apiserver's words. */
+/**
+ * Everything in `value` that the schema does not allow, but for lists' items that are there twice and the CEL rules; in
+ * kube-apiserver's words.
+ */
 export function validateValue(node: SchemaNode, value: Json, path: string, at: Around = {}): FieldError[] {
   const shared = { memory: new Map(), left: MAXIMUM_PAIRS };
   const run: Run = { errors: [], checks: 0, isCounted: false, shared };
@@ -79,7 +85,10 @@ function check(run: Run, node: SchemaNode, value: Json, at: Place): void {
     run.errors.push(notSupported(fieldAt(path), value, node.enum));
 }
 
-/** Null is never one of the values that are allowed; numbers count as what Go makes of them in the type of the value that is allowed. */
+/**
+ * Null is never one of the values that are allowed; numbers count as what Go makes of them in the type of the value
+ * that is allowed.
+ */
 function isAllowed(run: Run, allowed: readonly Json[], value: Json): boolean {
   if (value === null) return false;
   run.shared.left -= allowed.length / 10;
@@ -165,7 +174,7 @@ function checkObject(run: Run, node: SchemaNode, value: JsonObject, { path, old 
 
 function checkJunctions(run: Run, node: SchemaNode, at: Judged): void {
   const failed = (words: string): void => {
-    // What no schema of several allows is told of no field.
+    // A value that none of several schemas allows is reported without a field.
     run.errors.push(invalid("<nil>", "", `${JSON.stringify(at.path)} ${words}`));
   };
   if (node.anyOf.length > 0 && !anyHolds(run, node.anyOf, at)) failed("must validate at least one schema (anyOf)");
@@ -218,7 +227,7 @@ function oneHolds(run: Run, schemas: readonly SchemaNode[], at: Judged): number 
   return first === undefined ? 0 : 1 + others.length;
 }
 
-/** The first of the alternatives of which most is right: what it lacks is told. */
+/** The first of the alternatives that match most: its faults are reported. */
 function nearest(failures: readonly Run[]): Run {
   return failures.reduce((best, next) => (next.checks > best.checks ? next : best));
 }

@@ -55,7 +55,7 @@ test("a Status says little, however much went wrong", () => {
   expect(bounded).toContain("more characters");
 });
 
-test("anonymous clients are not told which logical clusters there are", async () => {
+test("anonymous clients cannot learn which logical clusters exist", async () => {
   server = await startApiServer();
   await server.ensureCluster("there");
   const anonymous = await rawClient(server.management, { token: "" });

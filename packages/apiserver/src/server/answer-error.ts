@@ -16,7 +16,10 @@ interface Failed {
   readonly log: LogLimit;
 }
 
-/** Answers a request that failed. It never throws: where the answer cannot be written either, the connection or stream ends. */
+/**
+ * Answers a request that failed. It never throws: where the answer cannot be written either, the connection or stream
+ * ends.
+ */
 export function answerError(error: unknown, failed: Failed): void {
   try {
     answer(error, failed);
@@ -25,7 +28,7 @@ export function answerError(error: unknown, failed: Failed): void {
   }
 }
 
-/** Ends a request whose failure nobody awaited, or could not be written down. */
+/** Ends a request whose failure was not handled, or could not be sent. */
 export function abandon(cause: unknown, { method, response, log }: Pick<Failed, "method" | "response" | "log">): void {
   const error = new CausewayError("APISERVER_REQUEST_FAILED", "a request was ended without an answer", { cause });
   try {

@@ -5,10 +5,13 @@ import { messageOf } from "@causeway/foundation";
 import { MAXIMUM_BODY } from "../bounds.ts";
 import { readProtobuf } from "../wire/protobuf.ts";
 import type { Tables } from "../wire/tables.ts";
-import { noBody, parsedJson, parsedYaml, type Purpose } from "./parse.ts";
+import { missingBody, parsedJson, parsedYaml, type Purpose } from "./parse.ts";
 import { apiError, badRequest } from "../errors/status.ts";
 
-/** Reads a request body and parses it as its Content-Type says: JSON, YAML or, for built-in kinds, protobuf. undefined when there is none. Throws 400, 413, 415. */
+/**
+ * Reads a request body and parses it as its Content-Type says: JSON, YAML or, for built-in kinds, protobuf. undefined
+ * when there is none. Throws 400, 413, 415.
+ */
 export async function readBody(
   request: IncomingMessage | Http2ServerRequest,
   { tables, kind, charge }: Reading,
@@ -23,7 +26,7 @@ export async function readBody(
   }
   if (size === 0) {
     if (kind === undefined || request.method === "DELETE") return undefined;
-    throw noBody(purpose);
+    throw missingBody(purpose);
   }
   return charge(() => {
     const raw = Buffer.concat(chunks);

@@ -32,7 +32,7 @@ export function callOf(request: ResourceRequest, response: Response): Call {
   };
 }
 
-/** What the options of a write say, as admission is told it. */
+/** What the options of a write say, as admission receives them. */
 function admissionOptions({ info, body, query }: ResourceRequest): Json {
   const isDelete = info.verb.startsWith("delete");
   const named = isDelete ? ["propagationPolicy"] : ["fieldManager", "fieldValidation"];

@@ -6,7 +6,10 @@ import type { ConnectionPool } from "./connection-pool.ts";
 import type { Request } from "../contract/exchange.ts";
 import type { Response } from "../contract/exchange.ts";
 
-/** How long a connection may take for its TLS handshake, its first request, a request's body, and to send the next request. As kube-apiserver. */
+/**
+ * How long a connection may take for its TLS handshake, its first request, a request's body, and to send the next
+ * request. As kube-apiserver.
+ */
 const HANDSHAKE = 10_000;
 const FIRST_REQUEST = 32_000;
 const BODY = 60_000;
@@ -71,7 +74,7 @@ export class Connections {
     if (connection) this.#waits(connection, "first request");
   }
 
-  /** A session of HTTP/2, which is told before its connection is closed. */
+  /** A session of HTTP/2, which gets a GOAWAY before its connection is closed. */
   began(session: Http2Session): void {
     const connection = this.#of(session);
     if (connection) connection.session = session;
@@ -128,14 +131,17 @@ export class Connections {
     if (requests.size > 0) return;
     const limit = { handshake: HANDSHAKE, "first request": FIRST_REQUEST, request: IDLE }[waitsFor];
     if (now - since <= limit) return;
-    // What a session had told its client is sent before the connection ends.
+    // Frames that a session has queued are sent before the connection ends.
     connection.session?.close();
     connection.raw.destroySoon();
     if (now - since > limit + SWEEP) connection.raw.destroy();
   }
 }
 
-/** Whether a request has come to its end. Node calls one without a body over HTTP/2 complete only once it was read, which nobody does. */
+/**
+ * Whether a request has come to its end. Node calls one without a body over HTTP/2 complete only once it was read, and
+ * no code reads it.
+ */
 function isRead(request: Request): boolean {
   return request.complete || ("stream" in request && request.stream.endAfterHeaders);
 }

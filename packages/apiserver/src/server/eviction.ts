@@ -109,7 +109,7 @@ async function deleteUnready(
   }
 }
 
-/** Tells the pod why it goes, and deletes it. */
+/** Sets the pod's DisruptionTarget condition, and deletes it. */
 async function deleteEvicted(call: Call, options: DeleteOptions): Promise<void> {
   if (call.dryRun) return void (await remove(call, options, OPEN));
   const now = timestamp(call.cluster.clock.now());

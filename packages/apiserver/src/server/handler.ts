@@ -212,7 +212,10 @@ function passedOn(
   );
 }
 
-/** The target as the client wrote it, below the cluster. Throws 400 where it could be read as another path than the one that was authorized. */
+/**
+ * The target as the client wrote it, below the cluster. Throws 400 where it could be read as another path than the one
+ * that was authorized.
+ */
 function passedOnUrl(target: string, { isBelow, path }: { isBelow: boolean; path: string }): string {
   const url = isBelow ? target.replace(/^\/clusters\/[^/?]+/, "") : target;
   if (readTarget(url).path !== path || !url.startsWith("/")) throw badRequest("the path is written in an unusual way");
@@ -259,7 +262,10 @@ interface Arrival {
   readonly isBelow: boolean;
 }
 
-/** Who asks, once it is clear that they may; from here on the request is recorded. Throws 401, 403, and what is said of requests to be forwarded. */
+/**
+ * Who asks, once it is clear that they may; from here on the request is recorded. Throws 401, 403, and what is said of
+ * requests to be forwarded.
+ */
 async function admitted(
   served: ServedCluster,
   { exchange, certificates, info, query, isBelow }: Arrival,
@@ -330,7 +336,7 @@ function isServed({ catalog }: Cluster, { group }: RequestInfo): boolean {
   return catalog.isBuiltInGroup(group);
 }
 
-/** Only what there is is counted, so that nobody makes series by asking. */
+/** Only what there is is counted, so that requests for unknown paths make no series. */
 function hasSubresource({ version }: Served, { subresource }: RequestInfo): boolean {
   return subresource === "" || (version.subresources?.some((s) => s.name === subresource) ?? false);
 }

@@ -34,14 +34,14 @@ describe("health of a server that is not well", () => {
     return answer;
   };
 
-  test("tells which check failed, not why", () => {
+  test("names the check that failed, without the reason", () => {
     const { code, body } = ask("livez", "/livez", "");
     expect(code).toBe(500);
     expect(body).toContain("[+]ping ok\n");
     expect(body).toContain("[-]etcd failed: reason withheld\n");
     expect(body).toMatch(/livez check failed\n$/);
   });
-  test("tells why at the check itself", () => {
+  test("gives the reason at the check's own path", () => {
     expect(ask("livez", "/livez/etcd", "")).toEqual({ code: 500, body: "internal server error: disk I/O error\n" });
   });
   test("is well without the check that is left out", () => {

@@ -15,7 +15,10 @@ interface Check {
   readonly name: string;
   /** Throws when it is not well. */
   readonly look: (view: HealthView) => void;
-  /** Its failure is reported, and the whole is well all the same: what one tenant does must not take the management cluster out of service. */
+  /**
+   * Its failure is reported, and the whole is well all the same: what one tenant does must not take the management
+   * cluster out of service.
+   */
   readonly isNote?: boolean;
 }
 
@@ -36,7 +39,10 @@ const FIRST: readonly Check[] = [
   { name: "etcd", look: lookAtStore },
 ];
 
-/** Parts of kube-apiserver that this server has as well. They stand before its endpoint does, so to be asked is to have begun. */
+/**
+ * Parts of kube-apiserver that this server has as well. They stand before its endpoint does, so to be asked is to have
+ * begun.
+ */
 const BEGUN: readonly Check[] = [
   started("priority-and-fairness-config-consumer"),
   started("priority-and-fairness-filter"),
@@ -97,7 +103,7 @@ export function isHealthRoot(path: string): boolean {
 }
 
 /**
- * Answers a health path: "ok" or 500. `?verbose` tells every check, `?exclude=NAME` leaves one out.
+ * Answers a health path: "ok" or 500. `?verbose` lists every check, `?exclude=NAME` leaves one out.
  * Throws 404 in plain text for a check that there is not.
  */
 export function serveHealth(
@@ -108,7 +114,7 @@ export function serveHealth(
   const checks = CHECKS[endpoint];
   const rest = path.slice(endpoint.length + 1);
   if (rest !== "") return serveOne(checks, rest.slice(1), { view, response });
-  const { lines, failed } = told(checks, view, new Set(query.getAll("exclude")));
+  const { lines, failed } = evaluate(checks, view, new Set(query.getAll("exclude")));
   response.setHeader("x-content-type-options", "nosniff");
   if (failed) return sendText(response, 500, { type: PLAIN, body: `${lines}${endpoint} check failed\n` });
   const body = query.has("verbose") ? `${lines}${endpoint} check passed\n` : "ok";
@@ -127,7 +133,11 @@ function serveOne(
   sendText(response, 500, { type: PLAIN, body: `internal server error: ${why}\n` });
 }
 
-function told(checks: readonly Check[], view: HealthView, excluded: Set<string>): { lines: string; failed: boolean } {
+function evaluate(
+  checks: readonly Check[],
+  view: HealthView,
+  excluded: Set<string>,
+): { lines: string; failed: boolean } {
   let lines = "";
   let failed = false;
   for (const check of checks) {

@@ -87,7 +87,7 @@ test("a watch over HTTP/2 is recorded when it begins, before there is anything t
   expect(stages).toEqual(["RequestReceived", "ResponseStarted", "ResponseComplete"]);
 });
 
-test("groups that are taken on over HTTP/2 are told apart, whatever they have in them", async () => {
+test("impersonated groups over HTTP/2 are separate values, whatever characters they have", async () => {
   const headers = { "impersonate-user": "jane", "impersonate-group": ["a, b", "c"] };
   const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
   const answer = await call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", headers, review);

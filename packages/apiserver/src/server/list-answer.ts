@@ -24,7 +24,10 @@ export interface ListAnswer {
   readonly tableOptions: () => TableOptions;
 }
 
-/** Answers a list: in one piece if it is short, else as a stream at the pace of the client. Throws 400, 406, 410, 429, 504. */
+/**
+ * Answers a list: in one piece if it is short, else as a stream at the pace of the client. Throws 400, 406, 410, 429,
+ * 504.
+ */
 export function answerList(answer: ListAnswer, response: Response): Maybe<void> {
   const { call, query, wanted } = answer;
   const envelope = envelopeOf(answer);
@@ -91,7 +94,7 @@ async function answerLong(reader: ListReader, { form, pieces, wanted }: Long, re
   if (position) return charge(() => answerWhole(form, { pieces, position, wanted }, response));
   const stream = new BodyStream(response, { type: form.type, gzip: wanted.gzip });
   const first = reader.early;
-  // Whoever waits for the answer's end is told by the response: the request counts as served once it has begun.
+  // The end of the response is observed on the response itself: the request counts as served once it has begun.
   void pour().catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
 
   async function pour(): Promise<void> {

@@ -168,7 +168,7 @@ test("a tenant's clients leave connections to others, and the log has few lines 
   await eventually(async () => again.call("GET", "/version").catch(() => undefined));
 });
 
-test("a client that does not speak TLS is told so", async () => {
+test("a client that does not speak TLS gets an HTTP 400 that says so", async () => {
   const server = await started();
   const plain = tcp(server.management.url);
   plain.socket.write("GET /version HTTP/1.1\r\nHost: x\r\n\r\n");

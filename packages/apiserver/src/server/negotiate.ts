@@ -31,7 +31,10 @@ function formOf(text: string): Form {
   return { type, subtype, parameters, weight: Number.isNaN(weight) ? 1 : weight };
 }
 
-/** Chooses by the Accept header, in order of weight; the transforms are those of resources. undefined when there is nothing to choose. */
+/**
+ * Chooses by the Accept header, in order of weight; the transforms are those of resources. undefined when there is
+ * nothing to choose.
+ */
 export function chosenForm(accept: string, { tables = true } = {}): Chosen | undefined {
   if (accept.trim() === "") return PLAIN;
   const forms = accept.split(",").map(formOf);
@@ -54,7 +57,7 @@ function offered({ type, subtype, parameters }: Form): Chosen | undefined {
   return { yaml, protobuf, as, version: v };
 }
 
-/** 406, in the two ways that kube-apiserver tells it: for a form it does not know, and for a transform it does not make. */
+/** 406, in kube-apiserver's two wordings: for a form it does not know, and for a transform it does not make. */
 export function notAcceptable(accept: string): Error {
   const known = accept
     .split(",")

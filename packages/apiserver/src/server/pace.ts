@@ -17,7 +17,10 @@ function streamOf(response: Response): Paced {
   return "stream" in response ? response.stream : response;
 }
 
-/** Nothing can be written any more. Node ends the stream of a HEAD over HTTP/2 at once, though its answer still has a head to send. */
+/**
+ * Nothing can be written any more. Node ends the stream of a HEAD over HTTP/2 at once, though its answer still has a
+ * head to send.
+ */
 export function isOver(response: Response): boolean {
   const stream = streamOf(response);
   // Node's types lack this property of a server's streams.
@@ -25,7 +28,10 @@ export function isOver(response: Response): boolean {
   return stream.destroyed || (stream.writableEnded && !isHead) || response.writableEnded;
 }
 
-/** Does something once nothing can be written any more: at once when that is so already, since a closed response emits no second "close". */
+/**
+ * Does something once nothing can be written any more: at once when that is so already, since a closed response emits
+ * no second "close".
+ */
 export function whenOver(response: Response, act: () => void): void {
   if (isOver(response)) act();
   else response.once("close", act);
@@ -40,7 +46,10 @@ interface Backlog {
 
 const backlogs = new WeakMap<Response, Backlog>();
 
-/** Writes a piece of an answer. The buffer of an HTTP/1.1 connection never counts as full, so it is noticed here when a piece has left. */
+/**
+ * Writes a piece of an answer. The buffer of an HTTP/1.1 connection never counts as full, so it is noticed here when a
+ * piece has left.
+ */
 export function writeTo(response: Response, piece: Buffer): void {
   const stream = streamOf(response);
   // Both kinds of response write the same way, but their types do not say so.
@@ -71,7 +80,10 @@ function backlogOf(response: Response, stream: Paced): Backlog {
   return made;
 }
 
-/** Resolves when the client has read what was written for it, or has gone; undefined when there is room for more. A client that does not read is let go. */
+/**
+ * Resolves when the client has read what was written for it, or has gone; undefined when there is room for more. A
+ * client that does not read is disconnected.
+ */
 export function roomIn(response: Response): Promise<void> | undefined {
   return backlogs.get(response)?.left;
 }

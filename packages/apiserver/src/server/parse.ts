@@ -6,7 +6,7 @@ import { readYaml } from "./parse-yaml.ts";
 import { apiError, badRequest } from "../errors/status.ts";
 import { mayHaveSurrogates, wellFormed } from "./surrogates.ts";
 
-/** What a body is for, which is what a refusal of it tells. */
+/** The purpose of a body, which the error about it names. */
 export interface Purpose {
   readonly method: string;
   /** The kind that is written, when it is known. */
@@ -28,16 +28,16 @@ export function parsedJson(text: string, purpose: Purpose): unknown {
 }
 
 /** The refusal of a write without a body. */
-export function noBody(purpose: Purpose): Error {
+export function missingBody(purpose: Purpose): Error {
   return unreadable("", "json parse error: unexpected end of JSON input", purpose);
 }
 
 function unreadable(text: string, why: string, { method, kind }: Purpose): Error {
   if (method === "PATCH") return badRequest(`error decoding patch: ${why.replace("json parse error: ", "")}`);
   if (method === "DELETE") return apiError(500, "", `couldn't get version/kind; ${why}`);
-  const told = `couldn't get version/kind; ${why}`;
-  if (kind === undefined) return badRequest(told);
-  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${told} (${summary(text)})`);
+  const reason = `couldn't get version/kind; ${why}`;
+  if (kind === undefined) return badRequest(reason);
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${reason} (${summary(text)})`);
 }
 
 const SHOWN = 30;

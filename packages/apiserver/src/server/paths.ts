@@ -75,7 +75,7 @@ function serveRoot(root: "api" | "apis", { cluster, wanted }: PathRequest, respo
   );
 }
 
-/** Versions that nobody serves of groups that are there are resources that nobody serves. */
+/** The resource of an unserved version of a served group is an unknown resource. */
 function isKnownGroup(path: string, { cluster }: PathRequest): boolean {
   const [root, group = ""] = path.split("/").slice(1);
   return root === "api" || (root === "apis" && cluster.catalog.isBuiltInGroup(group) && group !== "");

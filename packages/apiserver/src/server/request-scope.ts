@@ -1,19 +1,22 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What is done when something that a request began fails where nobody waits for it. It must not throw. */
+/** Handles a failure of background work of a request, which no caller awaits. It must not throw. */
 type Failed = (error: unknown) => void;
 
 const scope = new AsyncLocalStorage<Failed>();
 let guards = 0;
 
-/** Serves a request. What fails in it, or in what it began, without being caught goes to `failed` while the process is guarded. */
+/**
+ * Serves a request. What fails in it, or in what it began, without being caught goes to `failed` while the process is
+ * guarded.
+ */
 export function inRequest<T>(failed: Failed, work: () => T): T {
   return scope.run(failed, work);
 }
 
 /**
- * Keeps failures of requests from ending the process: one request's fault is not the other tenants'. What fails elsewhere ends the process as
- * it would without. The result ends the guard.
+ * Keeps failures of requests from ending the process: one request's fault is not the other tenants'. What fails
+ * elsewhere ends the process as it would without. The result ends the guard.
  */
 export function guardRequests(): () => void {
   guards += 1;
@@ -32,7 +35,9 @@ export function guardRequests(): () => void {
   };
 }
 
-/** Whether what fails now belongs to a request: then the guard ends that request, and another listener leaves it alone. */
+/**
+ * Whether what fails now belongs to a request: then the guard ends that request, and another listener leaves it alone.
+ */
 export function isOfRequest(): boolean {
   return scope.getStore() !== undefined;
 }

@@ -70,7 +70,9 @@ export async function serveResource(request: ResourceRequest, response: Response
   }
 }
 
-/** What is to be done, once it is clear that the resource allows that; warns of a deprecated version. Throws 404, 405. */
+/**
+ * What is to be done, once it is clear that the resource allows that; warns of a deprecated version. Throws 404, 405.
+ */
 function checkedVerb(request: ResourceRequest, call: Call): string {
   const { info, served } = request;
   const { resource, version } = served;
@@ -195,7 +197,7 @@ function answerUpdate(request: ResourceRequest, response: Response, { object, cr
   return answerObject(request, response, { code: created ? 201 : 200, object });
 }
 
-/** Which patches a resource takes is told before anything else about the request. */
+/** Rejects unsupported patch types before reading the body. */
 function refusePatchType({ info, contentType, served }: ResourceRequest): void {
   if (info.verb !== "patch") return;
   const type = patchTypeOf(mediaType(contentType));
@@ -232,7 +234,7 @@ async function answerDelete(request: ResourceRequest, response: Response, call: 
 const JOBS_WARNING =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
 
-/** Jobs and replication controllers leave their pods behind unless they are told otherwise. */
+/** The deletion of Jobs and ReplicationControllers orphans their pods by default. */
 export function optionsOfDeletion(call: Call, { body, query }: Pick<ResourceRequest, "body" | "query">): DeleteOptions {
   const options = deleteOptions(body, query);
   const isJob = call.resource.storage === "batch/jobs";
@@ -267,9 +269,9 @@ const RETURNED: ReadonlySet<string> = new Set([
 /** Most kinds answer with Status Success when gone; pods, namespaces and what is held answer with the object. */
 function answerDeletion(request: ResourceRequest, response: Response, { object, gone }: Deletion): Maybe<void> {
   const { resource } = request.served;
-  // Who asks in the old way for dependents to go is told that the object is still there.
+  // A request with the deprecated orphanDependents=false gets the object, which still exists.
   const isAccepted = !gone && record(request.body)["orphanDependents"] === false;
-  // What is held is told as it is stored.
+  // An object that finalizers hold is returned as stored.
   if (!gone) {
     const code = isAccepted ? 202 : 200;
     return andThen(seen(request.served, object), (found) => answerSeen(request, response, { code, object: found }));
@@ -288,7 +290,7 @@ async function deleteCollection(request: ResourceRequest, response: Response, ca
   selectionOf(call, request.query);
   const options = optionsOfDeletion(call, request);
   const listed = await list(call, request.query);
-  // Admission is asked about each object, but told no name: the request named none.
+  // Admission is called for each object, but without a name: the request named none.
   const gate = gateOf(call, "DELETE");
   for (const { metadata } of listed.items) {
     const target = { ...call, namespace: metadata.namespace ?? "", name: metadata.name };
@@ -301,7 +303,7 @@ async function deleteCollection(request: ResourceRequest, response: Response, ca
   const { resource, version } = request.served;
   const { items, ...metadata } = listed;
   // Lists of built-in kinds say once what their items are.
-  const told = resource.custom ? items : items.map(({ apiVersion: _version, kind: _kind, ...rest }) => rest);
+  const shown = resource.custom ? items : items.map(({ apiVersion: _version, kind: _kind, ...rest }) => rest);
   const apiVersion = apiVersionOf(resource.group, version.name);
-  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items: told }, request.wanted);
+  send(response, 200, { kind: resource.listKind, apiVersion, metadata, items: shown }, request.wanted);
 }

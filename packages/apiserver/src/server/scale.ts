@@ -210,7 +210,7 @@ function scaleOf(object: KubeObject, scale: ScalePaths): Json {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    // None are told by saying nothing.
+    // An empty selector is omitted.
     spec: replicas ? { replicas } : {},
     status: { replicas: at(object, ...scale.statusReplicas) ?? 0, ...(shown ? { selector: shown } : {}) },
   };

@@ -37,7 +37,7 @@ export async function subresourceRequest(
   }
 }
 
-/** Namespaces let go of their contents by emptying spec.finalizers. */
+/** The finalize subresource of Namespaces changes spec.finalizers. */
 async function finalize(call: Call, body: unknown): Promise<unknown> {
   return seen(call, (await update(call, body)).object);
 }

@@ -50,7 +50,7 @@ describe("request targets", () => {
     ]);
   });
 
-  test("are told from other refusals", () => {
+  test("are distinguished from other refusals", () => {
     expect(isMalformed({ code: 400, message: "400 Bad Request" })).toBe(true);
     expect(isMalformed({ code: 400, message: "invalid" })).toBe(false);
   });

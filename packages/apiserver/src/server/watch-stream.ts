@@ -35,7 +35,7 @@ export class WatchStream {
   readonly #response: Response;
   readonly #selection: Selection;
   readonly #kind: { group: string; version: string; resource: string };
-  /** Settles when what is being converted has been told. */
+  /** Settles when the events that are being converted have been written. */
   #pending: Promise<void> | undefined;
   /** Events that came since. */
   #waiting = 0;
@@ -58,7 +58,7 @@ export class WatchStream {
     else this.#response.stream.respond(headersOf(this.#response));
   }
 
-  /** Tells events; a promise when the client should first read what was written. */
+  /** Writes events; returns a promise when the client should first read what was written. */
   events(events: readonly StoreEvent[]): Promise<void> | undefined {
     const { call } = this.#request;
     if (this.#pending && (this.#waiting += events.length) > WAITING_EVENTS) this.#giveUp();
@@ -75,7 +75,7 @@ export class WatchStream {
     return roomIn(this.#response);
   }
 
-  /** Tells a part of what exists: as it is stored, or in the form that the client asked for. */
+  /** Writes a part of the initial objects: as stored, or in the form that the client requested. */
   first({ texts, objects }: ListStep): void {
     const { form } = this.#request;
     const made = texts ?? objects.map((object) => (form ? form().encode(object) : JSON.stringify(object)));
@@ -91,12 +91,12 @@ export class WatchStream {
     this.#waiting = 0;
   }
 
-  /** A client that does not read is let go; it lists again. */
+  /** A client that does not read is disconnected; it lists again. */
   #giveUp(): void {
     this.#response.destroy(new Error("the watcher is too slow"));
   }
 
-  /** Goes on at once while nothing is being converted, and else when all that came before has been told. */
+  /** Goes on at once while nothing is being converted, and else when all earlier events have been written. */
   #inOrder<T>(make: () => Maybe<T>, use: (value: T) => void): void {
     try {
       const value = make();
@@ -124,7 +124,7 @@ export class WatchStream {
     if (revision <= 0) return;
     const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
     const line = Buffer.from(lineOf("BOOKMARK", JSON.stringify(this.#request.bookmark(metadata))));
-    // Never before an event that it says was told.
+    // Never before an event that it says was written.
     this.#inOrder(
       () => line,
       (made) => this.#write([made]),

@@ -88,7 +88,7 @@ function watchFrom(request: WatchRequest, response: Response, { closing, start, 
   if (!isLong) finish();
   else {
     // What happens meanwhile is read from the log afterwards, so that nothing waits in memory.
-    const told = tellRest(initial.reader, stream, response).then(() => {
+    const written = tellRest(initial.reader, stream, response).then(() => {
       if (isOver(response)) return;
       finish();
       begin();
@@ -97,11 +97,11 @@ function watchFrom(request: WatchRequest, response: Response, { closing, start, 
       initial.reader.close();
       release?.();
     };
-    void told.catch((error: unknown) => stream.fail(error)).finally(ended);
+    void written.catch((error: unknown) => stream.fail(error)).finally(ended);
   }
   const { wantsBookmarks, seconds } = start;
   const tick = wantsBookmarks ? setInterval(mark, BOOKMARK_EVERY) : undefined;
-  // A watch that is about to end tells how far it came.
+  // A watch that is about to end sends its last revision in a bookmark.
   const saysWhere = wantsBookmarks && seconds > LAST_BOOKMARK_SECONDS;
   const last = saysWhere ? setTimeout(mark, (seconds - LAST_BOOKMARK_SECONDS) * 1000) : undefined;
   const timeout = setTimeout(() => response.end(), seconds * 1000);
@@ -121,7 +121,10 @@ function watchFrom(request: WatchRequest, response: Response, { closing, start, 
   });
 }
 
-/** Counts a watch that begins with much among what waits for clients to read it; the result ends that, and so does the response. Throws 429. */
+/**
+ * Counts a watch that begins with much among what waits for clients to read it; the result ends that, and so does the
+ * response. Throws 429.
+ */
 function reserve(reader: ListReader, response: Response): (() => void) | undefined {
   const release = response.inFlight?.(RESERVED);
   if (release) whenOver(response, release);

@@ -6,7 +6,7 @@ import { sync } from "./sync.ts";
 
 /** Layout version of the state file; raised with every change that an older Causeway could not read. */
 export const STATE_VERSION = 3;
-/** "CWAY": tells our files from any other SQLite file. */
+/** "CWAY": distinguishes our files from any other SQLite file. */
 const APPLICATION_ID = 0x43574159;
 export const STATE_FILE = "state.sqlite";
 
@@ -62,9 +62,9 @@ function openFile(dir: string, path: string): DatabaseSync {
 }
 
 /**
- * A new file takes its name when it is whole and on disk, with one sync instead of one for each step of SQLite's: a crash leaves none.
- * The name is on disk with the first commit: SQLite syncs the folder before it, for the log that it makes there.
- * Of two that start at once one gives the name; what the other made is thrown away.
+ * A new file takes its name when it is whole and on disk, with one sync instead of one for each step of SQLite's: a
+ * crash leaves none. The name is on disk with the first commit: SQLite syncs the folder before it, for the log that it
+ * makes there. Of two that start at once one gives the name; what the other made is thrown away.
  */
 function createFile(path: string): void {
   const made = `${path}.new-${process.pid}`;

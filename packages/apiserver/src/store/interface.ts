@@ -47,7 +47,9 @@ export interface Usage {
   readonly bytes: number;
 }
 
-/** A page of objects as the JSON text they are stored as: `{"kind":…,"apiVersion":…,` and the rest as it was written. */
+/**
+ * A page of objects as the JSON text they are stored as: `{"kind":…,"apiVersion":…,` and the rest as it was written.
+ */
 export interface TextPage extends Omit<ListPage, "items"> {
   readonly texts: readonly string[];
   /** The revision of the oldest of them; 0 when there is none. */
@@ -59,14 +61,17 @@ export interface ListQuery {
   readonly resource: string;
   readonly namespace?: string;
   readonly limit?: number;
-  /** A page ends when its values are this long together, but not before its first; it does not count what remains then. */
+  /**
+   * A page ends when its values are this long together, but not before its first; it does not count what remains then.
+   */
   readonly bytes?: number;
   readonly after?: string;
   readonly atRevision?: number;
 }
 
 /**
- * Objects that go in belong to the store from then on, and objects that come out are shared between all readers: nobody changes them.
+ * Objects that go in belong to the store from then on, and objects that come out are shared between all readers: they
+ * must not be changed.
  */
 export interface Store {
   /** The newest revision. */
@@ -88,10 +93,11 @@ export interface Store {
   update(key: StoreKey, object: KubeObject, expected: number): Promise<Stored>;
   remove(key: StoreKey, expected: number): Promise<Stored>;
   /**
-   * Every event of the resource after `fromRevision`, in order, without gap or duplicate, until `stop`.
-   * Throws KUBERNETES_EXPIRED when that is compacted. Events come in later turns, never inside the call. The returned `revision` is
-   * the one up to which everything was handed over: what a bookmark may say. A watch that cannot be read on (a value that the codec
-   * refuses, or KUBERNETES_EXPIRED since its listener waited too long) is stopped, after `onFailure` was called.
+   * Every event of the resource after `fromRevision`, in order, without gap or duplicate, until `stop`. Throws
+   * KUBERNETES_EXPIRED when that is compacted. Events come in later turns, never inside the call. The returned
+   * `revision` is the one up to which everything was handed over: what a bookmark may say. A watch that cannot be read
+   * on (a value that the codec refuses, or KUBERNETES_EXPIRED since its listener waited too long) is stopped, after
+   * `onFailure` was called.
    */
   watch(
     query: { cluster: string; resource: string; namespace?: string; fromRevision: number },
@@ -101,27 +107,37 @@ export interface Store {
       onFailure?(error: unknown): void;
     },
   ): { stop(): void; readonly revision: number };
-  /** Keeps the state at a revision readable until the result is called, or until twice as much history was written as the store keeps. */
+  /**
+   * Keeps the state at a revision readable until the result is called, or until twice as much history was written as
+   * the store keeps.
+   */
   hold(revision: number): () => void;
   /** Removes everything of a logical cluster. */
   drop(cluster: string): Promise<void>;
   clusters(): readonly string[];
-  /** Copies all that is stored to a new file, as of one moment, while writes go on; resolves with that moment's revision. */
+  /**
+   * Copies all that is stored to a new file, as of one moment, while writes go on; resolves with that moment's
+   * revision.
+   */
   snapshot(path: string): Promise<number>;
-  /** What a logical cluster has stored, by resource: its living objects, and the bytes they take. Reads an index, not the objects. */
+  /**
+   * What a logical cluster has stored, by resource: its living objects, and the bytes they take. Reads an index, not
+   * the objects.
+   */
   usage(cluster: string): readonly Usage[];
   /**
-   * Writes again, as the codec would now, up to `limit` values of revisions after `after`: history too, under the revisions they have.
-   * What they were before is wiped from the disk once `next` is undefined. Durable when it returns.
+   * Writes again, as the codec would now, up to `limit` values of revisions after `after`: history too, under the
+   * revisions they have. What they were before is wiped from the disk once `next` is undefined. Durable when it
+   * returns.
    */
   reencode(after: number, limit: number): { readonly next: number | undefined; readonly changed: number };
   close(): Promise<void>;
 }
 
 /**
- * Turns the JSON text of an object into what the disk holds, and back; for encryption at rest. Both are synchronous and run once per write
- * and once per reading from disk. Text that another codec (or none) wrote may come to `decode`: it tells them apart itself.
- * A CausewayError that either throws fails the one write or read it was for.
+ * Turns the JSON text of an object into what the disk holds, and back; for encryption at rest. Both are synchronous and
+ * run once per write and once per reading from disk. Text that another codec (or none) wrote may come to `decode`,
+ * which must recognise it. A CausewayError that either throws fails the one write or read it was for.
  */
 export interface RecordCodec {
   encode(json: string, about: StoreKey): string | Uint8Array;

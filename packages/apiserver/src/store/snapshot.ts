@@ -3,8 +3,9 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { sync } from "./sync.ts";
 
 /**
- * How far a restored store's revisions are ahead of those in the backup: more than a server writes between its last backup and its end,
- * so that no revision that a client has seen stands for anything else (as etcdutl's --bump-revision).
+ * How far a restored store's revisions are ahead of those in the backup: more than a server writes between its last
+ * backup and its end, so that no revision that a client has seen stands for anything else (as etcdutl's
+ * --bump-revision).
  */
 const AHEAD = 1_000_000_000;
 /** Pages copied at a time; between two lots the writer may write, and what it writes is copied too. */
@@ -12,7 +13,10 @@ const PAGES = 512;
 /** Milliseconds in which a copy must have been begun. */
 const PATIENCE = 30_000;
 
-/** Copies the database to a file, consistent as of one moment, while it is written to. Resolves with the copy's revision. */
+/**
+ * Copies the database to a file, consistent as of one moment, while it is written to. Resolves with the copy's
+ * revision.
+ */
 export async function snapshotInto(database: DatabaseSync, path: string): Promise<number> {
   closeSync(openSync(path, "w", 0o600));
   await copied(database, path);
@@ -28,8 +32,9 @@ export async function snapshotInto(database: DatabaseSync, path: string): Promis
 }
 
 /**
- * SQLite copies nothing while the same connection is in the middle of a transaction. Node goes on after that, but not when it meets the first
- * lot of pages: then it fails with the code of no error (0), and the copy has to be begun anew. Between two transactions it gets its turn.
+ * SQLite copies nothing while the same connection is in the middle of a transaction. Node goes on after that, but not
+ * when it meets the first lot of pages: then it fails with the code of no error (0), and the copy has to be started
+ * again. Between two transactions it gets its turn.
  */
 async function copied(database: DatabaseSync, path: string): Promise<void> {
   for (const end = Date.now() + PATIENCE; ;) {
@@ -44,8 +49,8 @@ async function copied(database: DatabaseSync, path: string): Promise<void> {
 }
 
 /**
- * Makes a copied database one that clients of the original can go on with: its next revision is one that was never given out, and all
- * history is gone, so that watches from before are told to list again. Resolves to the new revision.
+ * Makes a copied database one that clients of the original can go on with: its next revision is one that was never
+ * given out, and all history is gone, so that earlier watches must list again. Resolves to the new revision.
  */
 export function raiseRevision(path: string): number {
   const database = new DatabaseSync(path);

@@ -309,7 +309,7 @@ describe("a store with a codec", () => {
     await store.close();
   });
 
-  it("ends a watch that cannot be read on, and tells it", async () => {
+  it("ends a watch that cannot continue, with an error", async () => {
     const store = openStore({ dir, codec: { ...codec, decode: refused } });
     await store.create(key("a"), pod("a"));
     await store.close();

@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { CRASH_CHILD } from "./crash-child.ts";
 
-/** SIGKILL does not take the kernel's cache with it, a power cut does: this looks at what the kernel was asked, in what order. */
+/**
+ * SIGKILL does not take the kernel's cache with it, a power cut does: this looks at what the kernel was asked, in what
+ * order.
+ */
 const CALLS = "openat,pwrite64,fsync,fdatasync,write,link";
 const traced = spawnSync("strace", ["-qq", "-e", "trace=none", "true"]).status === 0;
 
@@ -18,14 +21,17 @@ async function callsOf(dir: string, writes: number): Promise<string[]> {
   let lines = 0;
   child.stdout.on("data", (chunk: Buffer) => {
     lines += chunk.toString().split("\n").length - 1;
-    // The writer ends when nobody takes what it says.
+    // The writer ends when its output has no reader.
     if (lines > writes) child.stdout.destroy();
   });
   await once(child, "close");
   return wholeCalls(readFileSync(log, "utf8").split("\n"));
 }
 
-/** strace cuts a call in two when another thread calls meanwhile. What began stays where it began; what ended is whole where it ended. */
+/**
+ * strace cuts a call in two when another thread calls meanwhile. What began stays where it began; what ended is whole
+ * where it ended.
+ */
 function wholeCalls(lines: readonly string[]): string[] {
   const begun = new Map<string, string>();
   return lines.map((line) => {

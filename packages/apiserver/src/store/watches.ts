@@ -24,7 +24,7 @@ export class Watches {
   readonly #charge: Charge;
   readonly #watchers = new Map<string, Set<Watcher>>();
   readonly #replaying = new Set<Watcher>();
-  /** Revisions whose state somebody is still reading. */
+  /** Revisions whose state is still being read. */
   readonly #held = new Set<{ readonly revision: number }>();
 
   constructor(records: Records, charge: Charge) {

@@ -4,8 +4,8 @@ import { AGE, NAME } from "./table.ts";
 
 const UNKNOWN = "<unknown>";
 
-/** [field of the spec and of the status, whether the metric's name is told] */
-const SOURCES: Readonly<Record<string, readonly [name: string, told: boolean]>> = {
+/** [field of the spec and of the status, whether the metric's name is shown] */
+const SOURCES: Readonly<Record<string, readonly [name: string, isShown: boolean]>> = {
   External: ["external", false],
   Pods: ["pods", false],
   Object: ["object", false],

@@ -113,7 +113,7 @@ export function abridged(values: readonly string[], none = "<none>"): string {
   return `${values.slice(0, 3).join(",")}${more}`;
 }
 
-/** How long ago each was; an event that knows no first time has the one time it tells of. */
+/** How long ago each was; an event without a first time has its only time. */
 function firstSeen(event: Json, now: number): string {
   return age(event["firstTimestamp"] ?? event["deprecatedFirstTimestamp"] ?? event["eventTime"], now);
 }

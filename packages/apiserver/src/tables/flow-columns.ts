@@ -3,16 +3,16 @@ import type { Column } from "../contract/resource.ts";
 import { AGE, NAME } from "./table.ts";
 
 const NONE = "<none>";
-const told = (name: string, path: string, otherwise: unknown = NONE): Column => {
+const fieldColumn = (name: string, path: string, otherwise: unknown = NONE): Column => {
   const steps = path.split(".");
   return { name, cell: (o: Json) => at(o, ...steps) ?? otherwise };
 };
 
 export const FLOW_SCHEMA_COLUMNS: readonly Column[] = [
   NAME,
-  told("PriorityLevel", "spec.priorityLevelConfiguration.name"),
-  told("MatchingPrecedence", "spec.matchingPrecedence"),
-  told("DistinguisherMethod", "spec.distinguisherMethod.type"),
+  fieldColumn("PriorityLevel", "spec.priorityLevelConfiguration.name"),
+  fieldColumn("MatchingPrecedence", "spec.matchingPrecedence"),
+  fieldColumn("DistinguisherMethod", "spec.distinguisherMethod.type"),
   AGE,
   { name: "MissingPL", cell: (o) => conditionOf(o, "Dangling") },
 ];
@@ -24,10 +24,10 @@ function conditionOf(schema: Json, type: string): unknown {
 
 export const PRIORITY_LEVEL_COLUMNS: readonly Column[] = [
   NAME,
-  told("Type", "spec.type"),
-  told("NominalConcurrencyShares", "spec.limited.nominalConcurrencyShares"),
-  told("Queues", "spec.limited.limitResponse.queuing.queues"),
-  told("HandSize", "spec.limited.limitResponse.queuing.handSize"),
-  told("QueueLengthLimit", "spec.limited.limitResponse.queuing.queueLengthLimit"),
+  fieldColumn("Type", "spec.type"),
+  fieldColumn("NominalConcurrencyShares", "spec.limited.nominalConcurrencyShares"),
+  fieldColumn("Queues", "spec.limited.limitResponse.queuing.queues"),
+  fieldColumn("HandSize", "spec.limited.limitResponse.queuing.handSize"),
+  fieldColumn("QueueLengthLimit", "spec.limited.limitResponse.queuing.queueLengthLimit"),
   AGE,
 ];

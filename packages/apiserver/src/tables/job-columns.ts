@@ -6,7 +6,7 @@ import { field } from "./core-columns.ts";
 import { named } from "./group-columns.ts";
 import { AGE, NAME } from "./table.ts";
 
-/** Conditions that are the job's state, in order of weight; a job that is going away is told between them. */
+/** Conditions that are the job's state, in order of weight; a job that is being deleted has its place between them. */
 const ENDED = ["Complete", "Failed"];
 const UNDERWAY = ["Suspended", "FailureTarget", "SuccessCriteriaMet"];
 

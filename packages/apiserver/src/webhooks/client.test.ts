@@ -67,7 +67,7 @@ function endless(response: ServerResponse): void {
 
 const at = (path: string): WebhookClientConfig => ({ url: `https://127.0.0.1:${port}${path}`, caBundle });
 
-test("posts JSON without a credential, tells the timeout, and keeps the connection", async () => {
+test("posts JSON without a credential, sends the timeout, and keeps the connection", async () => {
   seen = [];
   const first = await client.call(at("/ok"), { kind: "Question" }, { timeout: 9500 });
   const second = await client.call(at("/ok"), { kind: "Question" }, { timeout: 9500 });
@@ -117,7 +117,7 @@ test("reaches a Service by a ready endpoint, and asks for the Service's own name
 describe("says what went wrong as kube-apiserver does", () => {
   test.each<[string, () => WebhookClientConfig, RegExp]>([
     [
-      "nobody listens",
+      "no listener",
       () => ({ url: "https://127.0.0.1:1/x", caBundle }),
       /^Post "https:\/\/127\.0\.0\.1:1\/x\?timeout=1s": dial tcp 127\.0\.0\.1:1: connect: connection refused$/,
     ],
@@ -148,7 +148,7 @@ describe("says what went wrong as kube-apiserver does", () => {
     });
   });
 
-  test("a cluster that may not call out calls nobody", async () => {
+  test("a cluster that may not call out makes no call", async () => {
     seen = [];
     const refused = createWebhookClient(cluster, false);
     await expect(refused.call(at("/ok"), {}, { timeout: 1000 })).rejects.toThrow("this cluster may not call webhooks");

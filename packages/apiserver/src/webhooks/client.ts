@@ -74,7 +74,7 @@ function shown({ url, service }: WebhookClientConfig, target: URL): string {
   return `${target.protocol}//${host}${target.pathname}${target.search}`;
 }
 
-/** The URL as Kubernetes tells it, with the timeout that the webhook is told. */
+/** The URL as Kubernetes builds it, with the timeout as a query parameter. */
 function targetOf({ url, service }: WebhookClientConfig, timeout: number): URL {
   const base = service
     ? new URL(`https://${service.name}.${service.namespace}.svc:${service.port ?? 443}`)
@@ -82,7 +82,8 @@ function targetOf({ url, service }: WebhookClientConfig, timeout: number): URL {
       ? new URL(url)
       : undefined;
   if (!base) throw failed("webhook configuration must have either service or URL");
-  // As Go's path.Join has it: client-go asks for no path with an empty step, and servers may answer such a one with a redirect.
+  // As Go's path.Join has it: client-go asks for no path with an empty step, and servers may answer such a one with a
+  // redirect.
   base.pathname = posix.normalize(service?.path ? service.path : base.pathname).replace(/(?<=.)\/$/, "");
   base.searchParams.set("timeout", `${Math.ceil(timeout / SECOND)}s`);
   return base;

@@ -27,7 +27,10 @@ interface Answer {
   readonly text: string;
 }
 
-/** Kept HTTPS connections, one pool per authority: what one caBundle vouches for is not asked with another. HTTP/1.1, as kube-apiserver's. */
+/**
+ * Kept HTTPS connections, one pool per authority: what one caBundle vouches for is not asked with another. HTTP/1.1, as
+ * kube-apiserver's.
+ */
 export class Connections {
   readonly #agents = new Map<string, Agent>();
   readonly #dial: Dial | undefined;
@@ -78,7 +81,7 @@ export class Connections {
       this.#agents.get(oldest)?.destroy();
       this.#agents.delete(oldest);
     }
-    // A certificate of the bundle is trusted for itself, whoever signed it, as Go has it: it may be the server's own.
+    // A certificate of the bundle is trusted itself, whatever its issuer, as in Go: it may be the server's own.
     const trusted = ca === "" ? {} : { ca, allowPartialTrustChain: true };
     const agent = new Agent({ keepAlive: true, timeout: IDLE, ...trusted });
     if (this.#dial) dialBy(agent, this.#dial);

@@ -11,7 +11,7 @@ export function transportProblem(error: unknown): Error {
     host?: string;
   };
   const where = `${address?.includes(":") === true ? `[${address}]` : (address ?? "")}:${port ?? 0}`;
-  const told = {
+  const words = {
     ECONNREFUSED: `dial tcp ${where}: connect: connection refused`,
     EHOSTUNREACH: `dial tcp ${where}: connect: no route to host`,
     ENETUNREACH: `dial tcp ${where}: connect: network is unreachable`,
@@ -25,7 +25,7 @@ export function transportProblem(error: unknown): Error {
     /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT.*)|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN)$/;
   const text = unknownAuthority.test(code ?? "")
     ? "tls: failed to verify certificate: x509: certificate signed by unknown authority"
-    : (told ?? messageOf(error));
+    : (words ?? messageOf(error));
   return new Error(text, { cause: error });
 }
 

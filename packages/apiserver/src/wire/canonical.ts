@@ -6,9 +6,9 @@ import { canonicalQuantity } from "../syntax/quantity.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
 /**
- * Gives a built-in object the form that kube-apiserver's decoder, defaults and encoder give it: without fields its kind does not have and
- * without empty optional ones, with defaults, with what is said even when empty, quantities and times in their canonical form. Objects of
- * kinds without a table stay as they are. Changes it in place.
+ * Gives a built-in object the form that kube-apiserver's decoder, defaults and encoder give it: without fields its kind
+ * does not have and without empty optional ones, with defaults, with what is said even when empty, quantities and times
+ * in their canonical form. Objects of kinds without a table stay as they are. Changes it in place.
  */
 export function canonical(tables: Tables, object: Json): void {
   const struct = structOf(String(object["apiVersion"] as string), String(object["kind"] as string));
@@ -20,7 +20,10 @@ export function canonicalMetadata(tables: Tables, metadata: Json): void {
   settle({ tables, rules: {} }, "meta.ObjectMeta", metadata);
 }
 
-/** An object of the same kind as encoders write one that has nothing, not even defaults; undefined for kinds without a table. */
+/**
+ * An object of the same kind as encoders write one that has nothing, not even defaults; undefined for kinds without a
+ * table.
+ */
 export function blankOf(tables: Tables, { apiVersion, kind }: KubeObject): KubeObject | undefined {
   const struct = structOf(apiVersion, kind);
   if (struct === undefined || !tables.byName(struct)) return undefined;
@@ -69,13 +72,13 @@ function isReset({ name, type }: Field): boolean {
 
 /** The zero value of a field, which is not said unless the field is one that is said always. */
 function isEmpty(value: unknown, { shape, always, type }: Field): boolean {
-  // What is stored is the same for none and for an empty one; only a role's owner is told by it.
+  // An absent list and an empty one are stored alike; only a PolicyRule distinguishes them for field ownership.
   if (shape === "list") return Array.isArray(value) && value.length === 0 && !(always && type === "rbac.PolicyRule");
   if (shape === "map") return isRecord(value) && Object.keys(value).length === 0;
   return !always && (value === "" || value === 0 || value === false) && type !== "IntOrString" && type !== "Quantity";
 }
 
-/** What stands for a field that nobody gave, or undefined when nothing does. */
+/** The value that is written for an absent field, or undefined when none is. */
 function zeroOf(known: Known, { name, shape, type, pointer, always }: Field): unknown {
   if (shape !== "one" || pointer) return always ? null : undefined;
   if (type.includes(".")) {
@@ -132,7 +135,7 @@ function one(known: Known, field: Field, value: unknown): unknown {
   return value;
 }
 
-/** Bytes are told in base64, however they came. */
+/** Bytes are written in base64, however they were sent. */
 function bytes(value: unknown): unknown {
   return Array.isArray(value) ? Buffer.from(value as number[]).toString("base64") : (value ?? "");
 }
@@ -142,7 +145,7 @@ const UTC: Readonly<Record<string, RegExp>> = {
   MicroTime: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/,
 };
 
-/** Times are told in UTC, in seconds or in microseconds. */
+/** Times are written in UTC, in seconds or in microseconds. */
 function instant(value: unknown, type: "Time" | "MicroTime"): unknown {
   if (typeof value !== "string" || UTC[type]?.test(value) === true) return value;
   const at = Date.parse(value);

@@ -1,6 +1,6 @@
 // Written by scripts/wire-tables.ts from the published Kubernetes API types. Do not edit.
 // struct: "name=number:type…"; [] list, {} map of strings, ~ part of the struct itself,
-// * may be told from its zero value, ! said also when empty.
+// * a pointer: absent differs from its zero value, ! written even when empty.
 
 export const CORE_TABLES: Readonly<Record<string, string>> = {
   "core.AWSElasticBlockStoreVolumeSource": "volumeID=1:string! fsType=2:string partition=3:int32 readOnly=4:bool",

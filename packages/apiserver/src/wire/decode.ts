@@ -27,8 +27,8 @@ const GO_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a built-in object has in a form that its kind cannot hold, in the words of Go's decoder, which clients know from kube-apiserver;
- * undefined when it can be held, or when its kind has no table.
+ * What a built-in object has in a form that its kind cannot hold, in the words of Go's decoder, which clients know from
+ * kube-apiserver; undefined when it can be held, or when its kind has no table.
  */
 export function decodingProblem(tables: Tables, object: { apiVersion?: unknown; kind?: unknown }): string | undefined {
   const struct = structOf(String(object.apiVersion as string), String(object.kind as string));
@@ -37,7 +37,10 @@ export function decodingProblem(tables: Tables, object: { apiVersion?: unknown; 
   return structProblem(tables, struct, { value: rest, path: "" });
 }
 
-/** Go's decoder goes on after a value of another type; what a type's own decoder refuses ends it, and is told before all others. */
+/**
+ * Go's decoder goes on after a value of another type; what a type's own decoder refuses ends it, and is reported before
+ * all others.
+ */
 function worst(problems: Iterable<string | undefined>): string | undefined {
   let first: string | undefined;
   for (const problem of problems) {
@@ -181,8 +184,8 @@ function microProblem(value: string): string | undefined {
   const rest = value.slice("2006-01-02T15:04:05".length);
   if (/^\.\d{6}(Z|[+-])/.test(rest)) return undefined;
   const isLong = /^\.\d{7}/.test(rest);
-  const [told, as] = isLong ? [rest.slice(7), "Z07:00"] : [rest, ".000000"];
-  return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": cannot parse ${JSON.stringify(told)} as "${as}"`;
+  const [rejected, as] = isLong ? [rest.slice(7), "Z07:00"] : [rest, ".000000"];
+  return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": cannot parse ${JSON.stringify(rejected)} as "${as}"`;
 }
 
 function mismatch(value: unknown, place: Place | undefined, type: string, what = jsonType(value)): string {

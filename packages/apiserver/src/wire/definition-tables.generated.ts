@@ -1,6 +1,6 @@
 // Written by scripts/wire-tables.ts from the published Kubernetes API types. Do not edit.
 // struct: "name=number:type…"; [] list, {} map of strings, ~ part of the struct itself,
-// * may be told from its zero value, ! said also when empty.
+// * a pointer: absent differs from its zero value, ! written even when empty.
 
 export const DEFINITION_TABLES: Readonly<Record<string, string>> = {
   "definition.CustomResourceColumnDefinition": "name=1:string! type=2:string! format=3:string description=4:string priority=5:int32 jsonPath=6:string!",

@@ -2,8 +2,8 @@ import { isRecord } from "../json/json.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
 /**
- * A built-in object with its members in the order in which kube-apiserver writes them: fields as their struct has them, keys of maps by
- * name. What a patch makes of it is told in that order. The given object is not changed.
+ * A built-in object with its members in the order in which kube-apiserver writes them: fields as their struct has them,
+ * keys of maps by name. A response to a patch has that order. The given object is not changed.
  */
 export function inWireOrder(tables: Tables, object: { apiVersion?: unknown; kind?: unknown }): Record<string, unknown> {
   const { apiVersion, kind, ...rest } = object as Record<string, unknown>;

@@ -2,12 +2,12 @@ import { createSocket } from "node:dgram";
 import { Cluster, OpenStackCluster, type HostedControlPlane } from "@causeway/api";
 import type { Informers } from "@causeway/kubernetes";
 
-/** Finds the host that a control plane is reached at; undefined while it cannot be told yet. */
+/** Finds the host that a control plane is reached at; undefined while it is not known yet. */
 export type Advertise = (object: HostedControlPlane) => Promise<string | undefined>;
 
 /**
- * The address of this host from which it reaches the cluster's router on the external network: machines behind that router
- * reach it there. No packet is sent to find it. Known as soon as the router has its gateway.
+ * The address of this host from which it reaches the cluster's router on the external network: machines behind that
+ * router reach it there. No packet is sent to find it. Known as soon as the router has its gateway.
  */
 export function advertiseTowardsRouter(informers: Informers): Advertise {
   const clusters = informers.for(Cluster);

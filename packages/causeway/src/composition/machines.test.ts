@@ -33,7 +33,7 @@ test("a machine whose namespace is late is waited for, and that is said once", a
   await ended;
 });
 
-test("servers are machines with their data decoded; those without user data are nobody's here", async () => {
+test("servers are machines with their data decoded; those without user data are ignored", async () => {
   const server = (id: string, changes: object) => ({
     id,
     name: id,

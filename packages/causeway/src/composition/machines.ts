@@ -69,7 +69,10 @@ export function launchHere({ disks, clock, log }: LaunchOptions): Launch {
 export interface NamespaceOptions extends LaunchOptions {
   /** How this program is started for one machine. */
   readonly program: readonly string[];
-  /** Where children keep compiled code for one another: it takes a third of their start and a fifth of their memory away. */
+  /**
+   * Where children keep compiled code for one another: it takes a third of their start and a fifth of their memory
+   * away.
+   */
   readonly codeCache: string;
   /** Machines run real containers: each has namespaces of its own for mounts, processes and its host name, too. */
   readonly real?: boolean;
@@ -79,7 +82,7 @@ export interface NamespaceOptions extends LaunchOptions {
 const namespacePause = 250;
 const namespacePatience = 30_000;
 
-/** Runs each machine as a child inside its network namespace vm-ID, told everything on standard input. */
+/** Runs each machine as a child inside its network namespace vm-ID, with its configuration on standard input. */
 export function launchInNamespaces(options: NamespaceOptions): Launch {
   return async (machine, signal) => {
     const namespace = `vm-${machine.id}`;
@@ -98,8 +101,8 @@ export function launchInNamespaces(options: NamespaceOptions): Launch {
 }
 
 /**
- * Into the server's network namespace, keeping the host's /sys (whose cgroups containers need), with the machine's own mounts, processes and
- * host name. Process 1 ends when its program does, and everything in the machine with it.
+ * Into the server's network namespace, keeping the host's /sys (whose cgroups containers need), with the machine's own
+ * mounts, processes and host name. Process 1 ends when its program does, and everything in the machine with it.
  */
 function realMachine(namespace: string): string[] {
   const own = ["--mount", "--propagation", "private", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"];

@@ -163,7 +163,7 @@ describe("an informer", () => {
     expect(informer.list()).toHaveLength(1);
   });
 
-  test("is told of our own writes before the watch tells of them", async () => {
+  test("returns our own writes before the watch reports them", async () => {
     const world = new World();
     world.lists.push((response) => json(response, listOf("Thing", "5", [])));
     const informers = await start(world);

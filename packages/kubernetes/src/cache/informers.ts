@@ -162,16 +162,19 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
     this.#sync.resolve();
   }
 
-  told(event: WatchEvent<T>): void {
+  onEvent(event: WatchEvent<T>): void {
     if (event.type === "BOOKMARK") this.#store.bookmark(event.resourceVersion);
-    else this.#publish(this.#store.told(event.type, this.#kept(event.object)));
+    else this.#publish(this.#store.observeEvent(event.type, this.#kept(event.object)));
   }
 
   whenSynced(signal?: AbortSignal): Promise<void> {
     return unlessAborted(this.#sync.promise, signal);
   }
 
-  /** What of an object is cached: of a type of which only metadata is wanted also when a write's response or a server brings more. */
+  /**
+   * What of an object is cached: of a type of which only metadata is wanted also when a write's response or a server
+   * brings more.
+   */
   readonly #kept = (object: T): T => {
     const { metadata } = stripped(object);
     if (this.type.metadataOnly !== true) return object;
@@ -193,7 +196,7 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
   }
 }
 
-/** managedFields are about a third of an object, and nobody here reads them. */
+/** managedFields are about a third of an object, and no consumer of the cache reads them. */
 function stripped<T extends KubeObject>(object: T): T {
   delete object.metadata.managedFields;
   return object;

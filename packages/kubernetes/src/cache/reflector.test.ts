@@ -33,7 +33,7 @@ function scene(watches: Watch[], lists: (() => unknown)[] = []) {
       return (watches.shift() ?? silent)(options);
     },
   } as unknown as KubernetesClient;
-  const mirror = { replace: () => {}, told: () => {} };
+  const mirror = { replace: () => {}, onEvent: () => {} };
   const running = reflect({ client, type: Node, scope: {}, mirror, clock, log: silentLog }, stop.signal);
   return {
     clock,
@@ -46,7 +46,7 @@ function scene(watches: Watch[], lists: (() => unknown)[] = []) {
   };
 }
 
-test("a watch that has been silent for too long is opened anew, where it was", async () => {
+test("a watch that has been silent for too long is reopened at its last revision", async () => {
   const { clock, from, lists, end } = scene([
     async function* (options) {
       yield { type: "BOOKMARK", resourceVersion: "9" };

@@ -21,7 +21,7 @@ const WATCH_SECONDS = 300;
 
 /**
  * Lists, then watches from there, until `signal` aborts. A lost watch is resumed at the last revision; after a 410,
- * or at the start, everything is listed anew. A type the server does not serve (yet) is asked for again quietly.
+ * or at the start, everything is listed again. A type the server does not serve (yet) is asked for again quietly.
  */
 export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<void> {
   const { clock, log, mirror } = options;
@@ -40,16 +40,16 @@ export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>
         mirror.replace(list);
         revision = list.resourceVersion;
       }
-      const told = await watchOnce(options, revision, signal);
-      revision = told.revision;
-      if (told.expired) revision = undefined;
-      failures = told.healthy ? 0 : failures + 1;
+      const watch = await watchOnce(options, revision, signal);
+      revision = watch.revision;
+      if (watch.expired) revision = undefined;
+      failures = watch.healthy ? 0 : failures + 1;
       if (failures > 0) await clock.sleep(delayAfter(failures), signal);
     } catch (error) {
       if (signal.aborted) return;
       const unknown = isNotFound(error);
       failures++;
-      // A server that was restored refuses revisions it has not reached yet: begin anew.
+      // A server that was restored refuses revisions it has not reached yet: list again.
       if (unknown || (failures >= REFUSALS && !isUnreachable(error))) revision = undefined;
       const delay = (unknown ? delayIfAbsent : delayAfter)(failures);
       report(log, error, { quiet: unknown || failures === 1, delay });
@@ -61,7 +61,7 @@ export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>
 interface WatchEnd {
   readonly revision: string;
   readonly expired: boolean;
-  /** It told something, or stayed open for a while: no reason to wait before the next. */
+  /** It delivered an event, or was open for a while: the next one may follow at once. */
   readonly healthy: boolean;
 }
 
@@ -90,13 +90,13 @@ async function watchOnce<T extends KubeObject>(
       watchdog.heard();
       revision =
         (event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion) || revision;
-      options.mirror.told(event);
+      options.mirror.onEvent(event);
     }
     return end();
   } catch (error) {
     signal.throwIfAborted();
     if (isExpired(error)) return end(true);
-    // What was told before the connection broke stands: go on from there.
+    // Events that arrived before the connection broke are valid: resume after them.
     if (watchdog.bit || revision !== from) return end();
     throw error;
   } finally {

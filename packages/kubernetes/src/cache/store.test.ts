@@ -15,8 +15,8 @@ describe("a store", () => {
   test("does not bring back what was deleted, when an older write of ours is observed", () => {
     const store = new Store();
     store.replace([], "1");
-    store.told("ADDED", object("a", 2));
-    store.told("DELETED", object("a", 4));
+    store.observeEvent("ADDED", object("a", 2));
+    store.observeEvent("DELETED", object("a", 4));
     expect(store.observe(object("a", 3))).toBeUndefined();
     expect(store.get(key("a"))).toBeUndefined();
   });
@@ -30,11 +30,11 @@ describe("a store", () => {
     expect(store.replace([], "9").map((change) => change.type)).toEqual(["deleted"]);
   });
 
-  test("ignores the deletion of an object that has been made anew since", () => {
+  test("ignores the deletion of an object that has been recreated since", () => {
     const store = new Store();
     store.replace([object("a", 2)], "2");
     store.observe(object("a", 6));
-    expect(store.told("DELETED", object("a", 5))).toBeUndefined();
+    expect(store.observeEvent("DELETED", object("a", 5))).toBeUndefined();
     expect(store.get(key("a"))?.metadata.resourceVersion).toBe("6");
   });
 
@@ -52,14 +52,14 @@ describe("a store", () => {
     const store = new Store();
     store.replace([object("a", 1, "x"), object("b", 2, "x")], "2");
     store.addIndexes(byGroup);
-    store.told("MODIFIED", object("a", 3, "y"));
+    store.observeEvent("MODIFIED", object("a", 3, "y"));
     expect(store.byIndex("group", "x").map((each) => each.metadata.name)).toEqual(["b"]);
     expect(store.byIndex("group", "y").map((each) => each.metadata.name)).toEqual(["a"]);
-    store.told("DELETED", object("b", 4, "moved"));
+    store.observeEvent("DELETED", object("b", 4, "moved"));
     expect(store.byIndex("group", "x")).toEqual([]);
   });
 
-  test("ends as the server is, however our observations are mixed into what the server tells", () => {
+  test("ends equal to the server, in whatever order our writes and the watch events arrive", () => {
     const names = fc.constantFrom("a", "b", "c");
     const history = fc.array(fc.record({ name: names, remove: fc.boolean(), early: fc.nat(6), group: names }));
     fc.assert(
@@ -85,12 +85,12 @@ describe("a store", () => {
         };
         for (const change of store.replace(listed.items, String(listed.at))) follow(change);
         const events = log.slice(listed.at === 0 ? 0 : listAt);
-        // An answer to our own write comes up to six events before the watch tells of it, or after.
+        // The response to our own write arrives up to six events before its watch event, or after it.
         for (const [i, event] of events.entries()) {
           for (const write of events.slice(Math.max(0, i - 2), i + 6)) {
             if (write.type !== "DELETED" && write.early % 3 === i % 3) follow(store.observe(write.object));
           }
-          follow(store.told(event.type, event.object));
+          follow(store.observeEvent(event.type, event.object));
         }
         const held = (items: readonly KubeObject[]) =>
           items.map((each) => Number(each.metadata.resourceVersion)).toSorted((a, b) => a - b);

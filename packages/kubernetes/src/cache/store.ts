@@ -9,15 +9,15 @@ interface Index<T> {
 }
 
 /**
- * The objects of one type with their indexes. What it is told may come out of order (a watch, and the answers to
+ * The objects of one type with their indexes. Its inputs may arrive out of order (a watch, and the responses to
  * our own writes): it keeps the newest revision of each object. Revisions are compared as numbers, which
  * Kubernetes allows within one resource type (KEP-5504).
  */
 export class Store<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
   readonly #indexes = new Map<string, Index<T>>();
-  /** Up to here the server has told everything: what is absent at or below this revision has been deleted. */
-  #told = -1;
+  /** All events up to this revision have arrived: an object that is absent at or below it has been deleted. */
+  #seen = -1;
 
   get(key: ObjectKey): T | undefined {
     return this.#objects.get(idOf(key));
@@ -50,8 +50,8 @@ export class Store<T extends KubeObject> {
   replace(items: readonly T[], revision: string): Change<T>[] {
     const at = numberOf(revision);
     // A server restored from a backup counts from an older revision: then only its list is true.
-    const restored = at < this.#told;
-    this.#told = at;
+    const restored = at < this.#seen;
+    this.#seen = at;
     const listed = new Map(items.map((item) => [idOfObject(item), item]));
     const changes: Change<T>[] = [];
     for (const [id, object] of this.#objects) {
@@ -65,10 +65,10 @@ export class Store<T extends KubeObject> {
     return changes;
   }
 
-  /** Takes in a watch event. */
-  told(type: "ADDED" | "MODIFIED" | "DELETED", object: T): Change<T> | undefined {
+  /** Applies a watch event. */
+  observeEvent(type: "ADDED" | "MODIFIED" | "DELETED", object: T): Change<T> | undefined {
     const id = idOfObject(object);
-    this.#told = Math.max(this.#told, revisionOf(object));
+    this.#seen = Math.max(this.#seen, revisionOf(object));
     if (type !== "DELETED") return this.#put(id, object, false);
     const held = this.#objects.get(id);
     if (!held || revisionOf(held) > revisionOf(object)) return undefined;
@@ -78,13 +78,13 @@ export class Store<T extends KubeObject> {
   /** Takes in a revision up to which nothing else has happened. */
   bookmark(revision: string): void {
     const at = numberOf(revision);
-    if (at > this.#told) this.#told = at;
+    if (at > this.#seen) this.#seen = at;
   }
 
-  /** Takes in what a write of ours was answered with, unless the server has told more since. */
+  /** Applies the response to a write of ours, unless a newer event has arrived since. */
   observe(object: T): Change<T> | undefined {
     const id = idOfObject(object);
-    if (!this.#objects.has(id) && revisionOf(object) <= this.#told) return undefined;
+    if (!this.#objects.has(id) && revisionOf(object) <= this.#seen) return undefined;
     return this.#put(id, object, false);
   }
 

@@ -58,7 +58,7 @@ describe("a refused request", () => {
     expect(predicate(error)).toBe(true);
   });
 
-  test("without a Status is told by its HTTP code", async () => {
+  test("without a Status is classified by its HTTP code", async () => {
     const { client } = await world((_, response) => void response.writeHead(502).end("<html>bad gateway"));
     expect(await thrown(client.get(ConfigMap, key))).toMatchObject({
       code: "KUBERNETES_SERVICE_UNAVAILABLE",
@@ -109,7 +109,7 @@ describe("the wire", () => {
     });
   });
 
-  test("keeps the server's path, and fields that nobody knows", async () => {
+  test("keeps the server's path, and unknown fields", async () => {
     const strange = { ...map, metadata: { ...map.metadata, future: [1] }, other: { x: null } };
     const { server } = await world((_, response) => json(response, strange));
     const client = createClient({ server: `${server.url}/clusters/demo/` });
@@ -136,7 +136,7 @@ describe("the wire", () => {
     }
   });
 
-  test("tells an answer that is no Kubernetes object", async () => {
+  test("rejects a response that is no Kubernetes object", async () => {
     const { client } = await world((_, response) => void response.end("<html>hello"));
     expect((await thrown(client.get(ConfigMap, key))).code).toBe("KUBERNETES_MALFORMED_ANSWER");
     expect((await thrown(client.list(ConfigMap))).code).toBe("KUBERNETES_MALFORMED_ANSWER");
@@ -215,7 +215,7 @@ describe("asking again", () => {
     expect(slept).toEqual(repeated ? [3000] : []);
   });
 
-  test("reads the token file anew when the server refuses the token", async () => {
+  test("reads the token file again when the server refuses the token", async () => {
     const directory = await mkdtemp(join(tmpdir(), "token-"));
     ends.push(() => rm(directory, { recursive: true }));
     const tokenFile = join(directory, "token");
@@ -231,7 +231,7 @@ describe("asking again", () => {
     expect(server.requests.map((request) => request.headers.authorization).at(-1)).toBe("Bearer two");
   });
 
-  test("runs the credential plugin anew when the server refuses its token", async () => {
+  test("runs the credential plugin again when the server refuses its token", async () => {
     const directory = await mkdtemp(join(tmpdir(), "plugin-"));
     ends.push(() => rm(directory, { recursive: true }));
     const command = join(directory, "plugin");
@@ -284,7 +284,7 @@ echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"t$(wc -l < $
 });
 
 describe("a server that cannot be reached", () => {
-  test("is told as such", async () => {
+  test("is reported as such", async () => {
     const { client, server } = await world((_, response) => void response.destroy());
     expect(errors.isUnreachable(await thrown(client.create(ConfigMap, map)))).toBe(true);
     await server.stop();

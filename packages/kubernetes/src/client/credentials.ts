@@ -15,7 +15,7 @@ export interface CredentialSource {
   refresh(): boolean;
 }
 
-/** Kubelets rotate projected tokens long before they expire; client-go reads them anew every minute. */
+/** Kubelets rotate projected tokens long before they expire; client-go reads them again every minute. */
 const TOKEN_FILE_AGE = 60_000;
 
 export function credentialSource(config: ClusterConfig, clock: Clock): CredentialSource {
@@ -34,7 +34,7 @@ export function credentialSource(config: ClusterConfig, clock: Clock): Credentia
   return { current: () => Promise.resolve(fixed), refresh: () => false };
 }
 
-/** Credentials with the instant (ms) from which they must be fetched anew; undefined: when refused. */
+/** Credentials with the instant (ms) from which they must be fetched again; undefined: when refused. */
 export interface ExpiringCredentials {
   readonly value: Credentials;
   readonly expires?: number;

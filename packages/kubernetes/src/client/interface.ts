@@ -35,7 +35,7 @@ export type WatchEvent<T extends KubeObject> =
 /** Receives what the server holds. */
 export interface Mirror<T extends KubeObject> {
   replace(list: ObjectList<T>): void;
-  told(event: WatchEvent<T>): void;
+  onEvent(event: WatchEvent<T>): void;
 }
 
 export type Patch =
@@ -69,8 +69,8 @@ export interface KubernetesClient {
   list<T extends KubeObject>(type: ResourceType<T>, options?: ListOptions): Promise<ObjectList<T>>;
   watch<T extends KubeObject>(type: ResourceType<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   /**
-   * Has `mirror` hold what there is, and each change of it, until `signal` aborts. Only a client in the server's own process has it: there is
-   * no connection that has to be watched or renewed.
+   * Has `mirror` hold what there is, and each change of it, until `signal` aborts. Only a client in the server's own
+   * process has it: there is no connection that has to be watched or renewed.
    */
   follow?<T extends KubeObject>(
     type: ResourceType<T>,
@@ -81,7 +81,7 @@ export interface KubernetesClient {
   create<T extends KubeObject>(type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T>;
   update<T extends KubeObject>(type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T>;
   patch<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<T>;
-  /** Server-side apply. Forces unless told otherwise, as controllers must. */
+  /** Server-side apply. Forces by default, as controllers must. */
   apply<T extends KubeObject>(
     type: ResourceType<T>,
     object: ApplyConfiguration<T>,

@@ -9,9 +9,11 @@ interface Sent {
   readonly body?: string;
 }
 
-/** Where requests to an API server are measured, under client-go's names (rest_client_requests_total and its fellows). */
+/**
+ * Where requests to an API server are measured, under client-go's names (rest_client_requests_total and its fellows).
+ */
 export interface RequestMeasures {
-  /** Begins one; told in the end with the answer's status, or "<error>" where there was none. */
+  /** Begins a measurement; call the result with the response's status, or "<error>" when there was no response. */
   begin(request: Sent): (code: number | "<error>") => void;
   /** The request is sent again, after an answer of that status or none. */
   retried(request: Sent, code: number | "<error>"): void;

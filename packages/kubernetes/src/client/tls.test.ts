@@ -24,7 +24,7 @@ describe("over TLS", () => {
     const https = createServer(
       { cert: serving.certificate, key: serving.key, ca: authority.certificate, requestCert: true },
       (request, response) => {
-        const who = (request.socket as TLSSocket).getPeerCertificate().subject?.CN ?? "nobody";
+        const who = (request.socket as TLSSocket).getPeerCertificate().subject?.CN ?? "no certificate";
         response.end(JSON.stringify({ who, http: request.httpVersion }));
       },
     );

@@ -28,7 +28,7 @@ export interface TransportRequest {
   readonly watch?: boolean;
 }
 
-/** What a request told about the server's health. */
+/** What a request shows about the server's health. */
 export type ClientOutcome = "answered" | "unauthorized" | "unreachable";
 
 export interface ClientOptions {
@@ -39,9 +39,9 @@ export interface ClientOptions {
   readonly metrics?: Metrics;
   /** Milliseconds in which the whole of an answer comes once it has begun, however slowly. Default five minutes. */
   readonly readTimeout?: number;
-  /** Told after every request; must not throw. */
+  /** Called after every request; must not throw. */
   readonly onOutcome?: (outcome: ClientOutcome, path: string) => void;
-  /** Told with 1 and -1 as watches open and end. */
+  /** Called with 1 when a watch opens and with -1 when it ends. */
   readonly onWatch?: (change: 1 | -1) => void;
 }
 
@@ -119,7 +119,10 @@ export class Transport {
     }
   }
 
-  /** The answer's body and its size in bytes. One that is too large or too slow is thrown as KUBERNETES_ANSWER_TOO_LARGE or KUBERNETES_UNREACHABLE. */
+  /**
+   * The answer's body and its size in bytes. One that is too large or too slow is thrown as KUBERNETES_ANSWER_TOO_LARGE
+   * or KUBERNETES_UNREACHABLE.
+   */
   async read(answer: Dispatcher.ResponseData, request: TransportRequest): Promise<{ body: unknown; size: number }> {
     const { readTimeout = READ_TIMEOUT } = this.#options;
     const late = (): void =>

@@ -5,7 +5,10 @@ import type { ClusterConfig } from "./interface.ts";
 /** Where the kubelet puts a pod's service account. */
 const DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** How a pod reaches its own cluster: the service's address, and the projected token, which is read anew as it rotates. */
+/**
+ * How a pod reaches its own cluster: the service's address, and the projected token, which is read again when it
+ * rotates.
+ */
 export function inClusterConfig(
   options: { env?: Readonly<Record<string, string | undefined>>; directory?: string } = {},
 ): ClusterConfig {

@@ -5,7 +5,10 @@ import type { ObjectKey } from "../types/meta.ts";
 
 /** So often (each within `again` of the one before) the same step may be performed before it is held back. */
 const FREE = 3;
-/** Milliseconds: holds of a step that does not converge, and of one that was refused; each is twice as long as the one before. */
+/**
+ * Milliseconds: holds of a step that does not converge, and of one that was refused; each is twice as long as the one
+ * before.
+ */
 const FIRST_HOLD = 1_000;
 const FIRST_REFUSAL_HOLD = 5_000;
 const LAST_HOLD = 300_000;
@@ -38,9 +41,10 @@ export interface Hold {
 }
 
 /**
- * Holds back steps that are planned again and again: a step that was performed more than three times, each within a minute of the one
- * before, or that was refused, waits ever longer (1 s or 5 s, doubling, 5 min at most). Another step is not held: a plan that changes
- * goes on at once. What converged is forgotten. Steps are told apart by their content, without resource versions.
+ * Holds back steps that are planned again and again: a step that was performed more than three times, each within a
+ * minute of the one before, or that was refused, waits ever longer (1 s or 5 s, doubling, 5 min at most). Another step
+ * is not held: a plan that changes goes on at once. What converged is forgotten. Steps are compared by their content,
+ * without resource versions.
  */
 export class Brake {
   readonly #clock: Clock;
@@ -104,7 +108,7 @@ export class Brake {
     for (const [signature, { until }] of trials ?? []) if (until <= now) trials?.delete(signature);
   }
 
-  /** What the object asks for, as a text: when it changes, everything is tried anew. */
+  /** What the object asks for, as a text: when it changes, every step may be tried again. */
   begin(key: ObjectKey, epoch: string): void {
     const id = idOf(key);
     if (this.#epochs.get(id) === epoch) return;
@@ -140,7 +144,9 @@ function holdFor(first: number, times: number): number {
   return Math.min(LAST_HOLD, first * 2 ** Math.min(times - 1, 30));
 }
 
-/** Locks are new with each attempt, and `more` says only whether another step follows: neither makes another step of it. */
+/**
+ * Locks are new with each attempt, and `more` says only whether another step follows: neither makes another step of it.
+ */
 function signatureOf(step: unknown): string {
   const text = JSON.stringify(step, (name, value: unknown) =>
     name === "resourceVersion" || (name === "more" && value === true)

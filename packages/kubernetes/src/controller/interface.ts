@@ -17,7 +17,9 @@ export interface ControllerOptions {
   readonly name: string;
   readonly reconcile: Reconcile;
   readonly sources: readonly Source[];
-  /** Awaited before the first key is worked on: what reconcile reads must be there, as `informers.whenSynced` tells. */
+  /**
+   * Awaited before the first key is worked on: the caches that reconcile reads must be filled (`informers.whenSynced`).
+   */
   readonly ready?: (signal: AbortSignal) => Promise<void>;
   /** Keys worked on at once; one key never twice. Default 8. */
   readonly concurrency?: number;
@@ -27,7 +29,10 @@ export interface ControllerOptions {
   readonly log?: Log;
 }
 
-/** Runs until `signal` aborts and every reconcile under way has ended. Failed keys are retried with back-off (5 ms … 60 s, jittered). */
+/**
+ * Runs until `signal` aborts and every reconcile under way has ended. Failed keys are retried with back-off (5 ms … 60
+ * s, jittered).
+ */
 export type RunController = (options: ControllerOptions, signal: AbortSignal) => Promise<void>;
 
 /** Waiting is a value: what for, and when to look again even if no event comes (ms since epoch). */
@@ -68,10 +73,10 @@ export interface StepAim {
 }
 
 /**
- * The one road. `gather` reads (undefined: the object is gone, nothing to do), `plan` decides, `perform`
- * makes one step true and is safe to repeat, `publish` writes status (one server-side apply) and events,
- * and writes nothing when nothing changed. `failed` is the status to publish when a step throws. The other members are for the brake
- * (`Brake`), which holds back steps that are planned again and again.
+ * The one road. `gather` reads (undefined: the object is gone, nothing to do), `plan` decides, `perform` makes one step
+ * true and is safe to repeat, `publish` writes status (one server-side apply) and events, and writes nothing when
+ * nothing changed. `failed` is the status to publish when a step throws. The other members are for the brake (`Brake`),
+ * which holds back steps that are planned again and again.
  */
 export interface Road<Observed, Step, Status> {
   gather(key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined>;

@@ -3,7 +3,7 @@ import type { Clock, Metrics } from "@causeway/foundation";
 /** client-go's, seconds. */
 const buckets = Array.from({ length: 10 }, (_, power) => 1e-8 * 10 ** power);
 
-/** What a work queue tells of the keys that go through it, by the key's text. */
+/** Metrics of the keys that go through a work queue, by the key's text. */
 export interface QueueMeasures {
   /** It waits to be handed out. */
   added(id: string): void;
@@ -24,7 +24,10 @@ export interface MeasuredQueue {
   readonly name: string;
 }
 
-/** Measures under client-go's names: workqueue_depth, workqueue_adds_total, workqueue_queue_duration_seconds and their fellows. */
+/**
+ * Measures under client-go's names: workqueue_depth, workqueue_adds_total, workqueue_queue_duration_seconds and their
+ * fellows.
+ */
 export function queueMeasures(measured: MeasuredQueue | undefined, clock: Clock): QueueMeasures {
   if (measured === undefined) return silent;
   const { metrics, name } = measured;

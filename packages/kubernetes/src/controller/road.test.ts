@@ -82,7 +82,7 @@ describe("the road", () => {
     await expect(followRoad(road)(key, never)).rejects.toBe(error);
   });
 
-  test("publishes nothing when it is told to stop", async () => {
+  test("publishes nothing after its signal aborts", async () => {
     const stop = new AbortController();
     const { world, road } = counting(2, {
       perform: () => {

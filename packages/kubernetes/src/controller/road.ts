@@ -31,7 +31,7 @@ export interface RoadOptions {
 export type Charge = <T>(work: () => T) => T;
 
 /**
- * The reconcile that walks a road: gather and plan; while the plan has steps, perform them in order and plan anew;
+ * The reconcile of a pipeline: gather and plan; while the plan has steps, perform them in order and plan again;
  * once it has none, publish its status with the events of all rounds. `wait.until` becomes `after`. A step that
  * throws ends the walk: the status from `failed` is published, and the error goes on to the queue's back-off.
  * A step that the brake holds back ends the walk, too, and comes back when its hold is over.
@@ -94,7 +94,10 @@ interface Held<Step> {
   readonly error?: unknown;
 }
 
-/** The steps that may be performed now, and the first that may not. What follows one that may not is left out, unless it is independent of it. */
+/**
+ * The steps that may be performed now, and the first that may not. What follows one that may not is left out, unless it
+ * is independent of it.
+ */
 function sorted<Observed, Step, Status>(
   { road, brake }: Walk<Observed, Step, Status>,
   key: ObjectKey,

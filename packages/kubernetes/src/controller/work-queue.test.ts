@@ -121,23 +121,23 @@ describe("a work queue", () => {
     const clock = new VirtualClock();
     const metrics = createMetrics();
     const queue = new WorkQueue({ clock, measured: { metrics, name: "service" } });
-    const told = async (name: string) =>
+    const metric = async (name: string) =>
       Number(new RegExp(`^${name}\\{name="service"\\} (.*)$`, "m").exec(await metrics.render())?.[1]);
     for (const name of ["a", "b", "a"]) queue.add(key(name));
-    expect([await told("workqueue_depth"), await told("workqueue_adds_total")]).toEqual([2, 2]);
+    expect([await metric("workqueue_depth"), await metric("workqueue_adds_total")]).toEqual([2, 2]);
     await clock.advance(3_000);
     const first = await queue.take();
-    expect(await told("workqueue_queue_duration_seconds_sum")).toBe(3);
+    expect(await metric("workqueue_queue_duration_seconds_sum")).toBe(3);
     await clock.advance(2_000);
     const second = await queue.take();
     await clock.advance(1_000);
-    expect(await told("workqueue_unfinished_work_seconds")).toBe(4);
-    expect(await told("workqueue_longest_running_processor_seconds")).toBe(3);
+    expect(await metric("workqueue_unfinished_work_seconds")).toBe(4);
+    expect(await metric("workqueue_longest_running_processor_seconds")).toBe(3);
     if (first) queue.addRateLimited(first);
     for (const taken of [first, second]) if (taken) queue.done(taken);
-    expect(await told("workqueue_work_duration_seconds_sum")).toBe(4);
-    expect([await told("workqueue_retries_total"), await told("workqueue_depth")]).toEqual([1, 0]);
+    expect(await metric("workqueue_work_duration_seconds_sum")).toBe(4);
+    expect([await metric("workqueue_retries_total"), await metric("workqueue_depth")]).toEqual([1, 0]);
     queue.close();
-    expect(await told("workqueue_unfinished_work_seconds")).toBe(0);
+    expect(await metric("workqueue_unfinished_work_seconds")).toBe(0);
   });
 });

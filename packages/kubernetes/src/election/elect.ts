@@ -32,7 +32,7 @@ export interface ElectionOptions {
 /**
  * Stands for election until `signal` aborts or `onLeading` ends by itself. One who lost the lease stops its work and
  * stands again. The lease is renewed until the work has really ended, and released after that.
- * Rejects with what `onLeading` throws, unless it was told to stop.
+ * Rejects with what `onLeading` throws, unless `signal` has aborted.
  */
 export async function electLeader(options: ElectionOptions, signal: AbortSignal): Promise<void> {
   const campaign = new Campaign(options);

@@ -24,7 +24,7 @@ export class Recent<V> {
   }
 
   set(id: string, value: V, now: number): void {
-    // Set anew, so that the order of the map is the order of setting.
+    // Deleted and set again, so that the map is ordered by the time of the last set.
     this.#kept.delete(id);
     this.#kept.set(id, { value, at: now });
     for (const oldest of this.#kept.keys()) {

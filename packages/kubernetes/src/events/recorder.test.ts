@@ -52,7 +52,7 @@ describe("an event", () => {
     expect(created[1]?.involvedObject.namespace).toBeUndefined();
   });
 
-  test("is counted when it repeats within ten minutes, and made anew after", async () => {
+  test("is counted when it repeats within ten minutes, and created again after", async () => {
     const { recorder, created, counted, clock } = scene();
     recorder.event(thing("a", "n"), made);
     await clock.advance(5000);
@@ -67,7 +67,7 @@ describe("an event", () => {
     expect(created).toHaveLength(3);
   });
 
-  test("is made anew when the server has let the old one expire", async () => {
+  test("is created again when the old one has expired on the server", async () => {
     const { recorder, created, fail } = scene();
     recorder.event(thing("a", "n"), made);
     fail.patch = new CausewayError("KUBERNETES_NOT_FOUND", "expired");
@@ -76,7 +76,7 @@ describe("an event", () => {
     expect(created).toHaveLength(2);
   });
 
-  test("that the server does not take troubles nobody", async () => {
+  test("that the server refuses causes no error for the caller", async () => {
     const { recorder, created, fail } = scene();
     fail.create = new CausewayError("KUBERNETES_FORBIDDEN", "the namespace is being terminated");
     recorder.event(thing("a", "n"), made);
@@ -87,7 +87,7 @@ describe("an event", () => {
     expect(created).toHaveLength(1);
   });
 
-  test("is dropped when an object tells too much, until time has passed", async () => {
+  test("is dropped when an object exceeds its rate of events, until time has passed", async () => {
     const { recorder, created, clock } = scene();
     for (let i = 0; i < 100; i++) recorder.event(thing("a", "n"), { ...made, message: `m${i}` });
     recorder.event(thing("b", "n"), made);

@@ -16,9 +16,9 @@ export interface EventRecorderOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Tells people what happened to an object, as far as the server takes it: nothing waits for an event. */
+/** Records what happened to an object as Events, on a best-effort basis: no caller waits for an Event. */
 export interface EventRecorder {
-  /** Records and returns at once. A repeat within ten minutes counts up the event that stands. */
+  /** Records and returns at once. A repeat within ten minutes increments the count of the existing event. */
   event(object: KubeObject, event: PlannedEvent): void;
   /** Resolves when all that was recorded so far is sent or given up. */
   flush(): Promise<void>;

@@ -90,7 +90,7 @@ describe("a workload cluster", () => {
     expect(cluster?.signal.aborted).toBe(true);
   });
 
-  test("is connected anew when its kubeconfig changes, and not when it stays", async () => {
+  test("is reconnected when its kubeconfig changes, and not when it stays", async () => {
     const first = await workload();
     const second = await workload();
     const { clusters, tell, seen } = start();
@@ -106,7 +106,7 @@ describe("a workload cluster", () => {
     ]);
   });
 
-  test("is connected anew after it refused our credentials", async () => {
+  test("is reconnected after it refused our credentials", async () => {
     let refusals = 0;
     const server = await workload((request, response) => {
       if (request.path === "/api/v1/nodes" && refusals++ === 0) return refuse(response, 401, "Unauthorized");
@@ -144,7 +144,7 @@ describe("a workload cluster", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("is told to those who ask late", async () => {
+  test("is reported to subscribers that come late", async () => {
     const server = await workload();
     const { clusters, tell, seen } = start();
     tell("added", "demo", kubeconfig(server.url));

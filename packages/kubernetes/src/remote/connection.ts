@@ -13,7 +13,7 @@ const PROBE_EVERY = 10_000;
 const PROBE_LIMIT = 5_000;
 /** Probes that must fail in a row before the cluster counts as gone. */
 const PROBES = 3;
-/** Without a call or watch for this long, nobody cares whether it answers. */
+/** After this long without a call or watch, the connection is not probed any more. */
 const UNUSED = 60_000;
 
 /** One connection to one workload cluster, from its first answer to its end. */
@@ -75,7 +75,7 @@ export class Connection implements RemoteCluster {
     }
   }
 
-  /** An open watch, or a call that was just answered, tells as much as a probe. */
+  /** An open watch, or a call with a recent response, proves as much as a probe. */
   #needsProbe(): boolean {
     const now = this.#clock.now();
     const unused = this.#watches === 0 && now - this.#usedAt > UNUSED;

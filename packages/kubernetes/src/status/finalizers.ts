@@ -13,7 +13,7 @@ const ATTEMPTS = 5;
 
 /**
  * The object with the finalizer. One JSON patch that the server refuses if the object has changed since `object` was
- * read; then it is read anew. An object that is being deleted is returned as it is: no finalizer may be added to it.
+ * read; then it is read again. An object that is being deleted is returned as it is: no finalizer may be added to it.
  */
 export async function addFinalizer<T extends KubeObject>(
   client: KubernetesClient,

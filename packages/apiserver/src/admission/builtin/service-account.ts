@@ -116,7 +116,7 @@ function secretsOf(spec: Json): readonly Reference[] {
   return [...volumes, ...of("init container", spec["initContainers"]), ...of("container", spec["containers"])];
 }
 
-/** Accounts may be told to let pods have only the secrets that they name. */
+/** An annotation of a ServiceAccount can restrict its pods to the Secrets that the ServiceAccount names. */
 function checkSecrets(pod: Draft, spec: Json, account: KubeObject): void {
   const allowed = new Set(records(fields(account)["secrets"]).map((s) => text(s["name"])));
   const { name } = account.metadata;

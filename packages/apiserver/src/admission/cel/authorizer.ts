@@ -3,7 +3,7 @@ import { selectorsOf } from "../../contract/attribute-selectors.ts";
 import type { User } from "../../contract/user.ts";
 import type { CelEnvironment } from "../../schema/cel/cel-environment.ts";
 
-/** Tells what a user may do. */
+/** Answers whether a user may do something. */
 export type Allows = (attributes: Attributes) => boolean;
 
 const NOTHING = { namespace: "", group: "", version: "*", plural: "", subresource: "", name: "" };

@@ -106,7 +106,7 @@ export class Expressions {
 }
 
 function failure(message: string, cause?: unknown): CausewayError {
-  const hint = "Mend the expression; has(object.field) tells whether a field is there.";
+  const hint = "Correct the expression; test an optional field with has(object.field).";
   return new CausewayError("ADMISSION_EXPRESSION_FAILED", message, { hint, ...(cause === undefined ? {} : { cause }) });
 }
 

@@ -17,7 +17,7 @@ export interface Complaint {
 export interface Judgement {
   readonly complaints: readonly Complaint[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
-  /** Audit annotations that could not be told: they deny, whatever the binding says. */
+  /** Audit annotations that could not be evaluated: they deny, whatever the binding says. */
   readonly faults: readonly string[];
 }
 

@@ -23,7 +23,7 @@ export function paramKindPermission(
   return [forbiddenField("spec.paramKind", why)];
 }
 
-/** Who binds a policy to parameters must be allowed to read those; to read everything where their kind cannot be told. */
+/** Who binds a policy to parameters must be allowed to read those; to read everything where their kind is not known. */
 export function paramRefPermission(
   object: KubeObject,
   old: KubeObject | undefined,

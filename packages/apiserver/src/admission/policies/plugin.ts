@@ -99,8 +99,8 @@ async function bound(
   const { call } = attempt;
   return params.flatMap((param): Denial[] => {
     const activation: Activation = policy.paramKind ? { ...base, params: plainValue(param) } : base;
-    const { complaints, annotations: told, faults } = judge(policy, activation);
-    for (const { key, value } of told) {
+    const { complaints, annotations: added, faults } = judge(policy, activation);
+    for (const { key, value } of added) {
       const values = annotations.get(key) ?? new Set();
       annotations.set(key, values.add(value.slice(0, LONGEST_ANNOTATION)));
     }

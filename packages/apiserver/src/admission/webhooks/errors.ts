@@ -22,12 +22,17 @@ export function internalError(error: unknown): Error {
   );
 }
 
-/** The refusal of a webhook as the requester is told it. */
+/** The refusal of a webhook as the client receives it. */
 export function denial(hook: string, result: unknown): Error {
   const { code, reason, message, details } = record(result);
-  const told = text(message) || text(reason);
+  const explanation = text(message) || text(reason);
   const deniedBy = `admission webhook ${JSON.stringify(hook)} denied the request`;
   const status = typeof code === "number" && code >= 400 ? code : 400;
   const about = isRecord(details) ? (details as Json) : undefined;
-  return apiError(status, text(reason), told ? `${deniedBy}: ${told}` : `${deniedBy} without explanation`, about);
+  return apiError(
+    status,
+    text(reason),
+    explanation ? `${deniedBy}: ${explanation}` : `${deniedBy} without explanation`,
+    about,
+  );
 }

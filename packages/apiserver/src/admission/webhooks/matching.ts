@@ -8,7 +8,10 @@ import { coveredForm } from "../rules.ts";
 import type { Invocation } from "./call.ts";
 import type { Hook } from "./hooks.ts";
 
-/** How a webhook is to be asked about an attempt; undefined when it is not. Throws 403 when its conditions cannot be told. */
+/**
+ * How a webhook is to be asked about an attempt; undefined when it is not. Throws 403 when its conditions cannot be
+ * evaluated.
+ */
 export async function invocationOf(hook: Hook, asked: Attempt): Promise<Invocation | undefined> {
   const form = coveredForm(hook.rules, hook.matchPolicy, asked);
   if (!form) return undefined;

@@ -33,7 +33,7 @@ export interface JwtIssuer {
 const API_VERSION = "apiserver.config.k8s.io/v1";
 const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"];
 
-/** The fault of a configuration, told with where it stands. */
+/** A fault of a configuration, with its path. */
 export function invalidAuthentication(where: string, why: string): CausewayError {
   return new CausewayError("AUTHENTICATION_CONFIG_INVALID", `the authentication configuration: ${where}: ${why}`, {
     hint: "Correct it as kubernetes.io, Authenticating, describes AuthenticationConfiguration.",
@@ -190,7 +190,7 @@ function compiled(variable: "claims" | "user", expression: string, path: string)
   }
 }
 
-/** Whoever takes an address for a name must ask whether it was verified. */
+/** A configuration that uses the email claim as the name must check email_verified. */
 function checkEmail(mappings: Json, rules: readonly Json[], path: string): void {
   const username = text(record(mappings["username"])["expression"]);
   if (!/\bclaims\s*\.\s*\??email\b/.test(username)) return;

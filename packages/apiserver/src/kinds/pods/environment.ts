@@ -4,13 +4,13 @@ import type { FieldProblem } from "../../errors/status.ts";
 import { dnsName, each, given, type Problems } from "./checks.ts";
 
 /*
- * Environments, and what of a pod or a container may be told to it. Source: Kubernetes, "Downward API"; API reference, Container.
+ * Environments, and the fields of a pod or a container that they may expose. Source: Kubernetes, "Downward API"; API reference, Container.
  */
 
 const NAME_RULE = "a valid environment variable name must consist only of printable ASCII characters other than '='";
 const KEY_RULE =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
-const TOLD = [
+const EXPOSED = [
   "metadata.name",
   "metadata.namespace",
   "metadata.uid",
@@ -21,14 +21,14 @@ const TOLD = [
   "status.podIP",
   "status.podIPs",
 ];
-const TOLD_AS_FILES = [
+const EXPOSED_AS_FILES = [
   "metadata.annotations",
   "metadata.labels",
   "metadata.name",
   "metadata.namespace",
   "metadata.uid",
 ];
-const KNOWN = new Set([...TOLD, ...TOLD_AS_FILES, "spec.restartPolicy", "spec.schedulerName", "status.phase"]);
+const KNOWN = new Set([...EXPOSED, ...EXPOSED_AS_FILES, "spec.restartPolicy", "spec.schedulerName", "status.phase"]);
 const RESOURCES = ["limits", "requests"].flatMap((w) => ["cpu", "ephemeral-storage", "memory"].map((r) => `${w}.${r}`));
 
 export function variableNameProblems(field: string, name: string): FieldProblem[] {
@@ -50,7 +50,7 @@ export function fieldRefProblems(ref: unknown, field: string, inFile = false): F
   if (!KNOWN.has(path)) {
     return [invalidValue(at, path, `error converting fieldPath: field label not supported: ${path}`)];
   }
-  const allowed = inFile ? TOLD_AS_FILES : TOLD;
+  const allowed = inFile ? EXPOSED_AS_FILES : EXPOSED;
   return allowed.includes(path) ? [] : [notSupported(at, path, allowed)];
 }
 

@@ -66,13 +66,13 @@ export function neighbourWarnings(spec: Json, path: string): string[] {
     const affinity = record(at(spec, "affinity", name));
     const field = `${path}.affinity.${name}`;
     const isBare = (term: unknown): boolean => !isRecord(record(term)["labelSelector"]);
-    const told = (list: string, part: string, bare: (term: Json) => boolean): string[] =>
+    const warningsFor = (list: string, part: string, bare: (term: Json) => boolean): string[] =>
       records(affinity[list]).flatMap((term, i) =>
         bare(term) ? [`${field}.${list}[${i}]${part}.labelSelector: ${MATCHES_NONE}`] : [],
       );
     return [
-      ...told(REQUIRED, "", isBare),
-      ...told(PREFERRED, ".podAffinityTerm", (term) => isBare(term["podAffinityTerm"])),
+      ...warningsFor(REQUIRED, "", isBare),
+      ...warningsFor(PREFERRED, ".podAffinityTerm", (term) => isBare(term["podAffinityTerm"])),
     ];
   });
 }

@@ -20,7 +20,7 @@ export function keepButEphemeral(draft: Draft, old: KubeObject): void {
   draft["spec"] = ephemeralContainers === undefined ? spec : { ...spec, ephemeralContainers };
 }
 
-/** Leaves the pod as it was, but for its containers' resources. Containers that are others are told by the rules. */
+/** Leaves the pod as it was, but for its containers' resources. The rules report added or removed containers. */
 export function keepButResources(draft: Draft, old: KubeObject): void {
   const [spec, was] = [specOf(draft), specOf(old)];
   const groups = ["containers", "initContainers"] as const;
@@ -63,12 +63,12 @@ export function ephemeralUpdateProblems(spec: Json, was: Json): FieldProblem[] {
     const now = added.get(text(c["name"]));
     return now !== undefined && !same(now, c);
   });
-  const told = (c: Json, what: string): FieldProblem =>
+  const forbidden = (c: Json, what: string): FieldProblem =>
     forbiddenField(field, `existing ephemeral containers ${JSON.stringify(text(c["name"]))} may not be ${what}\n`);
   return [
     ...podSpecProblems(spec, "spec"),
-    ...removed.map((c) => told(c, "removed")),
-    ...changed.map((c) => told(c, "changed")),
+    ...removed.map((c) => forbidden(c, "removed")),
+    ...changed.map((c) => forbidden(c, "changed")),
   ];
 }
 
@@ -80,7 +80,7 @@ export function isResizable(status: unknown): boolean {
   return running === undefined || running["resources"] !== undefined;
 }
 
-/** `quality` tells the class of a pod's service by its spec. */
+/** `quality` returns the QoS class of a pod by its spec. */
 export function resizeProblems(spec: Json, was: Json, quality: (spec: Json) => string): FieldProblem[] {
   const problems = podSpecProblems(spec, "spec");
   if (quality(spec) !== quality(was)) {

@@ -9,7 +9,7 @@ import { tolerationProblems } from "./scheduling.ts";
 
 const GROUPS = ["containers", "initContainers"];
 
-/** What is wrong with a pod's new spec beside the old one; what is wrong with it by itself is told elsewhere. */
+/** Faults of the change from a pod's old spec to the new one; faults of the new spec itself are reported elsewhere. */
 export function updateProblems(spec: Json, was: Json): FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const group of GROUPS) {

@@ -36,18 +36,18 @@ interface File {
 /** Files of one volume that stand in each other's way. */
 function overlaps(volume: Json): string[] {
   const name = JSON.stringify(text(volume["name"]));
-  const told = (kind: string, files: readonly File[]): string[] =>
+  const warningsFor = (kind: string, files: readonly File[]): string[] =>
     collisions(files).map((pair) => `volume ${name} (${kind}): overlapping paths: ${pair}`);
   const { configMap, secret, downwardAPI, projected } = volume;
-  if (isRecord(configMap)) return told(`ConfigMap ${quoted(configMap["name"])}`, items(configMap, ""));
-  if (isRecord(secret)) return told(`Secret ${quoted(secret["secretName"])}`, items(secret, ""));
-  if (isRecord(downwardAPI)) return told("DownwardAPI", items(downwardAPI, ""));
+  if (isRecord(configMap)) return warningsFor(`ConfigMap ${quoted(configMap["name"])}`, items(configMap, ""));
+  if (isRecord(secret)) return warningsFor(`Secret ${quoted(secret["secretName"])}`, items(secret, ""));
+  if (isRecord(downwardAPI)) return warningsFor("DownwardAPI", items(downwardAPI, ""));
   if (!isRecord(projected)) return [];
   const sources = records(projected["sources"]);
   const empty = sources.filter((source) => Object.keys(source).length === 0);
   return [
     ...empty.map(() => `volume ${name} (Projected) has no sources provided`),
-    ...told("Projected", sources.flatMap(projectedFiles)),
+    ...warningsFor("Projected", sources.flatMap(projectedFiles)),
   ];
 }
 

@@ -116,7 +116,7 @@ describe("server-side apply", () => {
     });
   });
 
-  it("shares a field that two managers set alike, and keeps it until both let go", () => {
+  it("shares a field that two managers set alike, and keeps it until both release it", () => {
     let live = applied(undefined, "a", deployment({ replicas: 1 }));
     live = applied(live, "b", deployment({ replicas: 1 }));
     live = applied(live, "a", deployment(undefined));
@@ -138,7 +138,7 @@ describe("server-side apply", () => {
     expect(live.metadata.finalizers).toEqual(["b", "c"]);
   });
 
-  it("keeps what somebody else put into an item that it no longer applies", () => {
+  it("keeps what another manager put into an item that it no longer applies", () => {
     let live = applied(undefined, "me", deployment(containers({ name: "x", image: "1" }, { name: "y", image: "1" })));
     live = applied(live, "other", deployment(containers({ name: "y", command: ["c"] })));
     live = applied(live, "me", deployment(containers({ name: "x", image: "1" })));
@@ -244,7 +244,7 @@ describe("server-side apply", () => {
 
 describe("properties of server-side apply", () => {
   const name = fc.constantFrom("a", "b", "c", "d");
-  // Never empty: what is given without members is owned as a whole, and an empty list by nobody.
+  // Never empty: what is given without members is owned as a whole, and an empty list has no owner.
   const labels = fc.dictionary(name, fc.constantFrom("1", "2"), { minKeys: 1 });
   const item = fc.record({ name, image: fc.constantFrom("1", "2"), tty: fc.boolean() }, { requiredKeys: ["name"] });
   const items = fc.uniqueArray(item, { selector: (c) => c.name, minLength: 1 });
@@ -314,7 +314,7 @@ describe("properties of server-side apply", () => {
     );
   });
 
-  it("letting go of everything removes exactly what nobody else owns", () => {
+  it("releasing all fields removes exactly those without another owner", () => {
     fc.assert(
       fc.property(configuration, configuration, (mine, theirs) => {
         const together = replay([

@@ -40,13 +40,13 @@ export interface ApplyResult {
 const KUBECTL = "kubectl";
 
 /**
- * Server-side apply (KEP-555): lays the configuration over the live object, takes away what this manager applied before and nobody owns now,
- * and records who owns what. Throws APPLY_INVALID for a configuration that is not of its type.
+ * Server-side apply (KEP-555): merges the configuration into the live object, removes what this manager applied before
+ * and no manager owns now, and records who owns what. Throws APPLY_INVALID for a configuration that is not of its type.
  */
 export function applyServerSide(request: ApplyRequest): ApplyResult {
   const { applied, typed, live } = request;
   const before = live === undefined ? {} : bare(live);
-  // What nobody owns yet is looked at first: it gets its owner before anything is applied.
+  // Fields without an owner come first: they get their owner before the configuration is applied.
   const known = readManagers(live?.metadata.managedFields);
   const isOwned = (known?.size ?? 0) > 0;
   if (live !== undefined && !isOwned) refuseUntyped(live, before, { typed, isOwned });

@@ -11,8 +11,8 @@ interface Fault {
 }
 
 /**
- * Everything in an object that its type does not allow, in the words of structured-merge-diff; undefined when there is nothing. What is
- * stored may have items twice, an applied configuration may not.
+ * Everything in an object that its type does not allow, in the words of structured-merge-diff; undefined when there is
+ * nothing. What is stored may have items twice, an applied configuration may not.
  */
 export function typeProblem(value: Json, type: MergeType, duplicates: "allowed" | "refused"): string | undefined {
   const found: Fault[] = [];
@@ -22,7 +22,7 @@ export function typeProblem(value: Json, type: MergeType, duplicates: "allowed" 
   return ["errors:", ...faults.map((fault) => `  ${fault}`)].join("\n");
 }
 
-/** As many faults as one message tells. */
+/** The most faults that one message lists. */
 const MAXIMUM_FAULTS = 1000;
 
 interface Search {

@@ -10,8 +10,8 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const ANNOTATIONS_LIMIT = 256 * 1024;
 
 /**
- * What kubectl may take over without force: what it applied itself in the client-side way, as far as it still stands so. The annotation
- * that it left says what; undefined without one that can be read.
+ * What kubectl may take over without force: what it applied itself in the client-side way, as far as it still stands
+ * so. The annotation that it left says what; undefined without one that can be read.
  */
 export function allowedByAnnotation(live: KubeObject | undefined, before: Json, typed: Typed): FieldSet | undefined {
   const annotation = live?.metadata.annotations?.[LAST_APPLIED];
@@ -27,12 +27,14 @@ function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    // An annotation that nobody can read proves nothing.
+    // An annotation that cannot be parsed proves nothing.
     return undefined;
   }
 }
 
-/** Where kubectl keeps a record of what it applied in the client-side way, that goes along with what it applies here. */
+/**
+ * Where kubectl keeps a record of what it applied in the client-side way, that goes along with what it applies here.
+ */
 export function withLastApplied(object: KubeObject, applied: KubeObject): KubeObject {
   const { annotations } = object.metadata;
   if (!annotations?.[LAST_APPLIED]) return object;

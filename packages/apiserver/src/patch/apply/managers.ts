@@ -118,7 +118,7 @@ export function sortKey({ name, operation, apiVersion, subresource }: Manager): 
   return JSON.stringify(entry);
 }
 
-/** Fields that the server keeps for itself, which nobody owns. */
+/** Fields that only the server sets, which have no owner. */
 const SERVER_FIELDS: FieldSet = fieldSet(false, [
   ["f:apiVersion", LEAF],
   ["f:kind", LEAF],

@@ -6,8 +6,8 @@ import type { Typed } from "./ownership.ts";
 import { fieldsOf, removePaths, withNamedFields } from "./values.ts";
 
 /**
- * Takes away what a manager applied before and applies no more, unless somebody owns it: items of lists and keys of maps go with all that
- * others have put into them, fields of a schema stay while anything in them is owned.
+ * Removes what a manager applied before and applies no more, unless it has another owner: items of lists and keys of
+ * maps go with all that others have put into them, fields of a schema stay while anything in them is owned.
  */
 export function pruned(merged: Json, last: FieldSet, managers: Managers, typed: Typed): Json {
   if (isEmpty(last)) return merged;

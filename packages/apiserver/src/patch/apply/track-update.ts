@@ -26,22 +26,29 @@ export interface UpdateToTrack {
   readonly typed: Typed;
   /** RFC 3339 in seconds. */
   readonly time?: string;
-  /** managedFields of no entries end the tracking of the object, as one empty entry does. Custom resources tell none from nothing. */
+  /**
+   * managedFields of no entries end the tracking of the object, as one empty entry does. Custom resources tell none
+   * from nothing.
+   */
   readonly resetByNone?: boolean;
-  /** The object may not be of its type in all places: schemas of custom resources let through what has no owner by its parts. */
+  /**
+   * The object may not be of its type in all places: schemas of custom resources let through what has no owner by its
+   * parts.
+   */
   readonly mayStray?: boolean;
 }
 
-const NOBODY: Managers = new Map();
+const NO_MANAGERS: Managers = new Map();
 
 /**
- * Records a create, update or patch that is no apply: the manager owns what it changed from now on, and whoever owned it no longer does.
- * Returns `after` with its managedFields. A request that empties managedFields (`[{}]`, and for some `[]`) ends the tracking of the object.
+ * Records a create, update or patch that is no apply: the manager becomes the only owner of the fields that it changed.
+ * Returns `after` with its managedFields. A request that empties managedFields (`[{}]`, and for some `[]`) ends the
+ * tracking of the object.
  */
 export function trackUpdate(update: UpdateToTrack): KubeObject {
   const { before, after, typed } = update;
   const managers = managersBefore(update);
-  if (before !== undefined && managers.size === 0) return withManagers(after, NOBODY);
+  if (before !== undefined && managers.size === 0) return withManagers(after, NO_MANAGERS);
   const manager: Manager = {
     name: update.manager,
     operation: "Update",
@@ -51,14 +58,14 @@ export function trackUpdate(update: UpdateToTrack): KubeObject {
     fields: EMPTY,
   };
   const change = { before: bare(before ?? update.blank), after: bare(after), typed };
-  // What is not of its type cannot be told apart by its parts: its tracking ends.
+  // The fields of an object that does not match its type cannot be compared: its tracking ends.
   if (update.mayStray === true && [change.after, change.before].some((o) => typeProblem(o, typed.type, "allowed")))
-    return withManagers(after, NOBODY);
+    return withManagers(after, NO_MANAGERS);
   try {
     return withManagers(after, changedBy(manager, managers, change));
   } catch (error) {
     // An item without any of the keys that its list has.
-    if (hasCode(error, "APPLY_INVALID")) return withManagers(after, NOBODY);
+    if (hasCode(error, "APPLY_INVALID")) return withManagers(after, NO_MANAGERS);
     throw error;
   }
 }
@@ -82,9 +89,9 @@ export function changedBy(manager: Manager, managers: Managers, { before, after,
 
 /** Those that the request names, if it does; the object's own otherwise. Writers of subresources cannot name any. */
 function managersBefore({ before, after, subresource = "", resetByNone = true }: UpdateToTrack): Managers {
-  const live = readManagers(before?.metadata.managedFields) ?? NOBODY;
+  const live = readManagers(before?.metadata.managedFields) ?? NO_MANAGERS;
   if (subresource !== "") return live;
-  if (isReset(after, resetByNone)) return NOBODY;
+  if (isReset(after, resetByNone)) return NO_MANAGERS;
   const given = readManagers(after.metadata.managedFields);
   return given === undefined || given.size === 0 ? live : given;
 }

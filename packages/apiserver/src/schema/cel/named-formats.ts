@@ -19,8 +19,8 @@ class Formats {}
 
 const TYPE = "kubernetes.NamedFormat";
 
-function matching(format: string, told: string): Faults {
-  return (text) => (matchesFormat(format, text) ? [] : [told]);
+function matching(format: string, fault: string): Faults {
+  return (text) => (matchesFormat(format, text) ? [] : [fault]);
 }
 
 /** A prefix for generated names may end in a dash. */

@@ -48,12 +48,12 @@ function complaintOf(error: unknown): Complaint {
   return { code: code ?? "", summary: summary ?? messageOf(error), start: range?.start ?? 0, node };
 }
 
-interface Told {
+interface GoMessage {
   readonly what: string;
   readonly at: number;
 }
 
-function inGoWords(environment: CelEnvironment, { code, summary, start, node }: Complaint, text: string): Told {
+function inGoWords(environment: CelEnvironment, { code, summary, start, node }: Complaint, text: string): GoMessage {
   const field = /^No such key: (.*)$/.exec(summary)?.[1];
   if (field !== undefined) return { what: `undefined field '${field}'`, at: lastBefore(text, ".", start) };
   const selected = node && selection(node, summary, text);
@@ -73,7 +73,7 @@ function inGoWords(environment: CelEnvironment, { code, summary, start, node }: 
 }
 
 /** A field of what has no fields. */
-function selection(node: CelNode, summary: string, text: string): Told | undefined {
+function selection(node: CelNode, summary: string, text: string): GoMessage | undefined {
   const isIndexed = /^(Cannot index type|List index must be)/.test(summary);
   if (!isIndexed || node.op !== ".") return undefined;
   const [object] = childrenOf(node);
@@ -119,7 +119,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   "?:": "_?_:_",
 };
 
-function overload(environment: CelEnvironment, node: CelNode, text: string): Told {
+function overload(environment: CelEnvironment, node: CelNode, text: string): GoMessage {
   const call = callOf(node);
   const types = (nodes: readonly CelNode[]): string => nodes.map((n) => goType(typeOf(n))).join(", ");
   const none = (name: string, applied: string): string =>

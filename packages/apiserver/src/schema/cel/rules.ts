@@ -30,7 +30,7 @@ interface CompiledRule {
   readonly usesOldSelf: boolean;
   readonly run: Program;
   readonly message?: Program;
-  /** Where its failures are told, below the value. */
+  /** The path of its failures, below the value. */
   readonly fieldPath?: string;
 }
 
@@ -54,13 +54,14 @@ export function hasRules(node: SchemaNode): boolean {
 }
 
 /**
- * What the rules find wrong. With `warn`, what was wrong before and did not change is warned of and let through (KEP-4008).
+ * What the rules find wrong. With `warn`, what was wrong before and did not change is warned of and let through
+ * (KEP-4008).
  */
 export type CheckRules = (value: Json, old: Json | undefined, warn?: (message: string) => void) => FieldError[];
 
 /**
- * The checks of all `x-kubernetes-validations` of a schema. Rules that mention `oldSelf` run only where there is an old value to compare.
- * Of an unchecked schema, rules may not compile: that is told of the values that they are about.
+ * The checks of all `x-kubernetes-validations` of a schema. Rules that mention `oldSelf` run only where there is an old
+ * value to compare. Of an unchecked schema, rules may not compile: that is an error of the values that they validate.
  */
 export function compileRules(root: SchemaNode, isUnchecked = false): CheckRules {
   if (!hasRules(root)) return () => [];
@@ -283,13 +284,13 @@ type Activation = { readonly self: unknown; readonly oldSelf?: unknown };
 function evaluationProblem(error: unknown, name: string): string {
   const [summary = ""] = messageOf(error).split("\n");
   if (summary.startsWith("no such overload")) {
-    const told = "no such overload";
-    return `'${told}': call arguments did not match a supported operator, function or macro signature for rule: ${name}`;
+    const reason = "no such overload";
+    return `'${reason}': call arguments did not match a supported operator, function or macro signature for rule: ${name}`;
   }
   const index = /^No such key: index out of bounds, index (-?\d+)/.exec(summary)?.[1];
-  const told =
+  const reason =
     index === undefined ? summary.replace(/^No such key: /, "no such key: ") : `index out of bounds: ${index}`;
-  return `${told} evaluating rule: ${name}`;
+  return `${reason} evaluating rule: ${name}`;
 }
 
 function customMessage(entry: CompiledRule, context: Activation, meter: Meter): string | undefined {

@@ -1,13 +1,13 @@
 import type { CelNode } from "./ast.ts";
 
-/** As much as can be told: cel-go counts in 64 bits. */
+/** The largest number: cel-go counts in 64 bits. */
 export const UNBOUNDED = 2 ** 64;
 
 /** What the estimate knows of a value. */
 export interface Known {
   /** Where it stands below `self`: field names, "@items", "@values", "@keys". */
   readonly path?: readonly string[];
-  /** The most characters or entries; undefined when nothing tells. */
+  /** The most characters or entries; undefined when it is unknown. */
   readonly size?: number;
   /** Of the entries of a list or map that the expression makes. */
   readonly entry?: { readonly isList: boolean; readonly key: number; readonly value: number };
@@ -20,7 +20,7 @@ export interface Priced extends Known {
 /** What is known of the variables around an expression. */
 export type Scope = ReadonlyMap<string, Known>;
 
-/** Tells what expressions cost, and how large their values may be. */
+/** Estimates the cost of expressions and the size of their values. */
 export interface Pricing {
   price(node: CelNode, scope: Scope): Priced;
   sizeOf(node: CelNode, known: Known): number;

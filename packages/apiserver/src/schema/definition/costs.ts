@@ -56,8 +56,8 @@ export class TotalCost {
 
 export function costProblem(what: string, cost: number, limit: number): string {
   const factor = cost / limit;
-  const told = factor > 100 ? "more than 100x" : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
+  const excess = factor > 100 ? "more than 100x" : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
   const advice =
     "try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared";
-  return `${what} exceeds budget by factor of ${told} (${advice})`;
+  return `${what} exceeds budget by factor of ${excess} (${advice})`;
 }

@@ -78,7 +78,7 @@ interface Items {
   readonly path: string;
 }
 
-/** Items are told apart by value or by key, so neither may be null. */
+/** Items are identified by value or by key, so neither may be null. */
 function itemProblems(items: JsonObject, { listType, keys, path }: Items): FieldError[] {
   const errors: FieldError[] = [];
   if (own(items, "nullable") === true) {

@@ -21,7 +21,7 @@ interface Place {
   readonly inMetadata: boolean;
   /** Why there may be no default; undefined where there may be one. */
   readonly noDefault: string | undefined;
-  /** The first place above of which the old value cannot be told. */
+  /** The first place above in which the old value cannot be correlated. */
   readonly uncorrelated: string | undefined;
   /** What rules know of their place; absent in junctors, and where the structure is broken. */
   readonly scope: RuleScope | undefined;
@@ -47,9 +47,13 @@ function walk(schema: JsonObject, place: Place): WalkProblems {
   const rules = own(schema, "x-kubernetes-validations");
   if (!isList(rules) || rules.length === 0) return found;
   const { path, uncorrelated } = place;
-  const told = ruleProblems(schema, { path, uncorrelated, scope: found.schema.length === 0 ? place.scope : undefined });
-  found.schema.push(...told.schema);
-  found.rules.push(...told.rules);
+  const problems = ruleProblems(schema, {
+    path,
+    uncorrelated,
+    scope: found.schema.length === 0 ? place.scope : undefined,
+  });
+  found.schema.push(...problems.schema);
+  found.rules.push(...problems.rules);
   return found;
 }
 

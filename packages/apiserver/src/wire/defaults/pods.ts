@@ -19,7 +19,7 @@ function tagOf(image: string): string {
   return tag ?? (digest ? "" : "latest");
 }
 
-/** Of what is no name of an image no tag can be told. */
+/** An invalid image name has no tag. */
 const IMAGE =
   /^([A-Za-z0-9.-]+(:\d+)?\/)?[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:\w[\w.-]{0,127})?(@[A-Za-z][\w.+-]*:[0-9A-Fa-f]{32,})?$/;
 

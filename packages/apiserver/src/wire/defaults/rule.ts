@@ -6,7 +6,7 @@ export type Rule = (value: Json) => void;
 /** Rules by the name of the struct they fill in. */
 export type Rules = Readonly<Record<string, Rule>>;
 
-/** Values for fields that nobody gave. */
+/** Default values of absent fields. */
 export function fill(values: Json): Rule {
   return (value) => {
     for (const [name, given] of Object.entries(values)) value[name] ??= structuredClone(given);

@@ -24,40 +24,40 @@ const uses: Readonly<Record<AskedService, readonly ["broken" | "missing", string
   "key-manager": ["missing", "TLS cannot end at a load balancer"],
 };
 
-function serviceFinding(service: AskedService, told: Asked<ServiceDescription | undefined>): Finding[] {
+function serviceFinding(service: AskedService, description: Asked<ServiceDescription | undefined>): Finding[] {
   const [state, loss] = uses[service];
-  if ("error" in told)
+  if ("error" in description)
     return [
       {
         feature: service,
         state,
-        because: `it does not answer: ${told.error}`,
+        because: `it does not answer: ${description.error}`,
         todo: "Check the service's endpoint and that it is up.",
       },
     ];
-  if (told.value === undefined)
+  if (description.value === undefined)
     return [{ feature: service, state, because: `the catalog has none in this region: ${loss}` }];
-  return [{ feature: service, state: "works", because: newest(told.value) }];
+  return [{ feature: service, state: "works", because: newest(description.value) }];
 }
 
 function newest({ versions }: ServiceDescription): string {
   const current = versions.find((v) => /^(current|stable)$/i.test(v.status)) ?? versions.at(-1);
-  if (current === undefined) return "it tells no versions";
+  if (current === undefined) return "it reports no versions";
   return current.maximum === undefined ? current.id : `${current.id}, microversions up to ${current.maximum}`;
 }
 
 /** Tokens and certificates go wrong when clocks differ by minutes. */
 const tolerated = 30_000;
 
-function clocks(told: CloudFacts["services"]): Finding {
+function clocks(descriptions: CloudFacts["services"]): Finding {
   const skews = services.flatMap((service) => {
-    const one = told[service];
+    const one = descriptions[service];
     const skew = "value" in one ? one.value?.skew : undefined;
     return skew === undefined ? [] : [{ service, skew }];
   });
   const worst = skews.toSorted((a, b) => Math.abs(b.skew) - Math.abs(a.skew))[0];
   const feature = "clocks";
-  if (worst === undefined) return { feature, state: "limited", because: "no service tells its time" };
+  if (worst === undefined) return { feature, state: "limited", because: "no service reports its time" };
   if (Math.abs(worst.skew) <= tolerated)
     return { feature, state: "works", because: "this host's and the services' are the same to 30 s" };
   const seconds = Math.abs(Math.round(worst.skew / 1_000));
@@ -119,7 +119,7 @@ function safeWrites(has: (alias: string) => boolean): Finding {
     feature,
     state: "limited",
     because,
-    todo: "Let nobody else write security groups or address pairs of nodes' ports.",
+    todo: "Make sure that no other program writes security groups or address pairs of nodes' ports.",
   };
 }
 

@@ -35,5 +35,10 @@ function leader({ leader: holder }: ClusterFacts): Finding {
   const feature = "cloud controller";
   if (holder !== "") return { feature, state: "works", because: `${holder} leads` };
   const todo = "Start one, or look at its log when there is one without election.";
-  return { feature, state: "limited", because: "nobody holds the Lease kube-system/cloud-controller-manager", todo };
+  return {
+    feature,
+    state: "limited",
+    because: "the Lease kube-system/cloud-controller-manager has no holder: no instance is the leader",
+    todo,
+  };
 }

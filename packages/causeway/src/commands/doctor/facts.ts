@@ -44,7 +44,7 @@ export interface ClusterFacts {
   readonly known: number;
   /** Nodes that wait for a cloud controller. */
   readonly uninitialized: number;
-  /** Who holds the Lease of cloud controller managers; "" nobody. */
+  /** The holder of the cloud controller managers' Lease; "" for none. */
   readonly leader: string;
 }
 
@@ -65,11 +65,11 @@ export async function asked<T>(ask: () => Promise<T>, signal: AbortSignal): Prom
   }
 }
 
-/** Reads only. What one service refuses is told in its place; throws when the cloud takes no credentials at all. */
+/** Reads only. A service's error is a fact of that service; throws when the cloud accepts no credentials at all. */
 export async function cloudFacts(cloud: Cloud, signal: AbortSignal): Promise<CloudFacts> {
   const call = { signal };
   const projectId = await cloud.projectId(call);
-  const told = await Promise.all(
+  const descriptions = await Promise.all(
     services.map(async (service) => [service, await asked(() => cloud.describe(service, call), signal)] as const),
   );
   const octavia = await cloud.has("load-balancer", call);
@@ -86,7 +86,7 @@ export async function cloudFacts(cloud: Cloud, signal: AbortSignal): Promise<Clo
   ]);
   return {
     region: cloud.region,
-    services: Object.fromEntries(told) as unknown as CloudFacts["services"],
+    services: Object.fromEntries(descriptions) as unknown as CloudFacts["services"],
     extensions,
     providers,
     loadBalancers,

@@ -5,7 +5,7 @@ import { cloudFacts, services, type Asked, type AskedService, type CloudFacts, t
 import { findingsOf, type Finding } from "./findings.ts";
 import { renderReport } from "./render.ts";
 
-function told(id: string, skew = 0): Asked<ServiceDescription> {
+function described(id: string, skew = 0): Asked<ServiceDescription> {
   return { value: { url: "", versions: [{ id, status: "CURRENT" }], skew } };
 }
 
@@ -14,7 +14,7 @@ function facts(
   more: Partial<Record<AskedService, CloudFacts["services"]["identity"]>> = {},
 ): CloudFacts {
   const all = Object.fromEntries(
-    services.map((service) => [service, told("v2.26")]),
+    services.map((service) => [service, described("v2.26")]),
   ) as unknown as CloudFacts["services"];
   const extensions = ["extraroute-atomic", "revision-if-match", "allowed-address-pairs"];
   return {
@@ -57,28 +57,28 @@ describe("the doctor", () => {
     ],
     [
       "a clock that is behind",
-      facts({}, { image: told("v2.15", -90_000) }),
+      facts({}, { image: described("v2.15", -90_000) }),
       "clocks",
       "broken",
       /image is 90 s behind/,
     ],
     [
       "OVN before Wallaby",
-      facts({}, { "load-balancer": told("v2.23") }),
+      facts({}, { "load-balancer": described("v2.23") }),
       "health monitors (ovn)",
       "missing",
       /before Wallaby/,
     ],
     [
       "batches on such an OVN",
-      facts({}, { "load-balancer": told("v2.23") }),
+      facts({}, { "load-balancer": described("v2.23") }),
       "members in batches (ovn)",
       "limited",
       /batch/,
     ],
     [
       "an Octavia of Stein",
-      facts({}, { "load-balancer": told("v2.11") }),
+      facts({}, { "load-balancer": described("v2.11") }),
       "source ranges (amphora)",
       "missing",
       /2\.12 \(Train\)/,
@@ -113,7 +113,7 @@ describe("the doctor", () => {
       "limited",
       /9 of 10/,
     ],
-    ["quotas that are not told", facts({ quotas: { error: "403" } }), "quotas", "limited", /cannot be read/],
+    ["quotas that cannot be read", facts({ quotas: { error: "403" } }), "quotas", "limited", /cannot be read/],
   ])("on %s", (_what, cloud, feature, state, because) => {
     expect(find(cloud, feature)).toMatchObject({ state, because: expect.stringMatching(because) });
   });
@@ -133,7 +133,7 @@ describe("the doctor", () => {
       "limited",
     ],
     [
-      "one nobody leads",
+      "one without a leader",
       { value: { version: "v1.34.4", nodes: 2, known: 2, uninitialized: 0, leader: "" } },
       "cloud controller",
       "limited",

@@ -14,9 +14,9 @@ const since = {
 
 /** What each provider will do of what Services ask for. */
 export function loadBalancerFindings(facts: CloudFacts): Finding[] {
-  const told = facts.services["load-balancer"];
-  if ("error" in told || told.value === undefined) return [];
-  const minor = Math.max(0, ...told.value.versions.map((v) => Number(/^v2\.(\d+)$/.exec(v.id)?.[1] ?? 0)));
+  const description = facts.services["load-balancer"];
+  if ("error" in description || description.value === undefined) return [];
+  const minor = Math.max(0, ...description.value.versions.map((v) => Number(/^v2\.(\d+)$/.exec(v.id)?.[1] ?? 0)));
   const { loadBalancers, providers } = facts;
   if ("error" in loadBalancers)
     return [
@@ -33,7 +33,7 @@ export function loadBalancerFindings(facts: CloudFacts): Finding[] {
     {
       feature: "load balancer providers",
       state: names.length > 0 ? "works" : "limited",
-      because: names.join(", ") || "none is told",
+      because: names.join(", ") || "Octavia lists none",
     },
     ...(octavia.length > 0 ? amphora(minor) : []),
     ...(names.includes("ovn") ? ovn(minor) : []),
@@ -67,7 +67,7 @@ function ovn(minor: number): Finding[] {
     {
       feature: "source ranges (ovn)",
       state: "limited",
-      because: "the OVN provider restricts nobody itself",
+      because: "the OVN provider does not support source ranges",
       todo: "Set manage-security-groups=true: the nodes' security groups then do it.",
     },
     {

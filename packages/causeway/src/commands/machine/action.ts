@@ -5,8 +5,8 @@ import { commandLog } from "../../terminal/text-log.ts";
 import type { MachineOptions } from "./command.ts";
 
 /**
- * Plays one machine, told on the first line of standard input: what `machine-agent` starts inside a namespace. It ends
- * when the input does, so that no machine outlives the process that plays its cloud.
+ * Plays one machine, whose configuration is the first line of standard input: what `machine-agent` starts inside a
+ * namespace. It ends when the input does, so that no machine outlives the process that plays its cloud.
  */
 export async function oneMachine(options: MachineOptions, signal: AbortSignal): Promise<void> {
   const lines = createInterface({ input: process.stdin });

@@ -27,29 +27,31 @@ function read(path: string): string {
   }
 }
 
-/** How long (ms) between two looks at the files. Mounted Secrets change by a link that no file event tells of. */
+/**
+ * How long (ms) between two reads of the files. Mounted Secrets change by a symbolic link, which emits no file event.
+ */
 const pause = 5_000;
 
 /**
  * Resolves with the next configuration that differs from `current`. One that cannot be read, as while it is being
- * written, leaves the old one in force and is told once.
+ * written, leaves the old one in force and is logged once.
  */
 export async function nextConfiguration(
   current: Configuration,
   from: { readonly path: string; readonly clock: Clock; readonly log: Log },
   signal: AbortSignal,
 ): Promise<Configuration> {
-  let told: string | undefined;
+  let logged: string | undefined;
   for (;;) {
     await from.clock.sleep(pause, signal);
     try {
       const found = readConfiguration(from.path);
       if (found.version !== current.version) return found;
-      told = undefined;
+      logged = undefined;
     } catch (error) {
       const message = messageOf(error);
-      if (message !== told) from.log.warn("the changed cloud.conf is not used", { error: message });
-      told = message;
+      if (message !== logged) from.log.warn("the changed cloud.conf is not used", { error: message });
+      logged = message;
     }
   }
 }

@@ -3,11 +3,13 @@ import { controllerNames, type ControllerName } from "@causeway/cloud-controller
 import { parse } from "yaml";
 import { controllerNamed } from "./controller-names.ts";
 
-/** Which controllers are led by the cluster's own Lease, and which by the one shared with the controller they come from. */
+/**
+ * Which controllers are led by the cluster's own Lease, and which by the one shared with the controller they come from.
+ */
 export interface Migration {
   /** Name of the shared Lease. */
   readonly leaseName: string;
-  /** Run under it, by whoever holds it. */
+  /** The controllers that only the holder of that Lease runs. */
   readonly migrated: ReadonlySet<ControllerName>;
   /** Left to the other component. */
   readonly others: ReadonlySet<ControllerName>;
@@ -17,9 +19,9 @@ const component = "cloud-controller-manager";
 const defaultName = "cloud-provider-extraction-migration";
 
 /**
- * Leader migration as kube-controller-manager knows it (controllermanager.config.k8s.io, LeaderMigrationConfiguration): both
- * programs hold one Lease for the controllers that move, so that never two of them run. Without a file: route, service and
- * cloud-node-lifecycle move. Throws LEADER_MIGRATION_INVALID.
+ * Leader migration as kube-controller-manager knows it (controllermanager.config.k8s.io, LeaderMigrationConfiguration):
+ * both programs hold one Lease for the controllers that move, so that never two of them run. Without a file: route,
+ * service and cloud-node-lifecycle move. Throws LEADER_MIGRATION_INVALID.
  */
 export function readMigration(path: string | undefined): Migration {
   if (path === undefined) {

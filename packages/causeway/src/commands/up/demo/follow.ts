@@ -16,7 +16,7 @@ export interface DemoFollower {
   onChange(handler: (view: DemoView) => void): () => void;
   /**
    * Resolves when `test` holds.
-   * @throws DEMO_FAILED when `patience` milliseconds have passed since a problem that does not mend itself appeared.
+   * @throws DEMO_FAILED when `patience` milliseconds have passed since a problem that only a user can fix appeared.
    */
   until(test: (view: DemoView) => boolean, signal: AbortSignal, patience?: number): Promise<void>;
 }
@@ -99,7 +99,7 @@ async function until(
     troubledSince = problem === undefined ? undefined : (troubledSince ?? now);
     if (goal.patience !== undefined && troubledSince !== undefined && now - troubledSince >= goal.patience) {
       throw new CausewayError("DEMO_FAILED", problem ?? "the demo does not become ready", {
-        hint: "kubectl describe the object that it names; mend it, or delete the cluster.",
+        hint: "kubectl describe the object that it names; fix it, or delete the cluster.",
       });
     }
     await changeOrPause(watching, goal.signal);

@@ -10,7 +10,10 @@ export interface ProblemsOptions {
   readonly problems: () => readonly ServerProblem[];
   readonly clock: Clock;
   readonly show: (line: string) => void;
-  /** Nobody watches: end with an error after so many milliseconds, or after a few seconds of a problem that does not fix itself. */
+  /**
+   * Unattended: end with an error after so many milliseconds, or after a few seconds of a problem that does not fix
+   * itself.
+   */
   readonly timeout?: number;
 }
 

@@ -1,13 +1,13 @@
 import type { DemoFollower } from "./follow.ts";
 import { itemsOf, type DemoView } from "./view.ts";
 
-/** How long a problem that does not mend itself may stand before it ends an unattended run, in milliseconds. */
+/** Milliseconds after which a problem that only a user can fix ends an unattended run. */
 const patience = 5_000;
 
 export interface ProgressOptions {
   readonly follower: DemoFollower;
   readonly signal: AbortSignal;
-  /** End with an error when something will not mend itself, instead of waiting for a person. */
+  /** End with an error on a problem that only a user can fix, instead of waiting. */
   readonly unattended: boolean;
   /** Where to show it: standard output, or standard error where that is for the result alone. */
   readonly stream: NodeJS.WriteStream;
@@ -45,7 +45,10 @@ async function showLines({ follower, stream }: ProgressOptions, ready: () => Pro
   }
 }
 
-/** The lines that say how a view differs from the one before: "network: ready", "machine demo-workers-x: joined", "machine demo-workers-x: deleted". */
+/**
+ * The lines that say how a view differs from the one before: "network: ready", "machine demo-workers-x: joined",
+ * "machine demo-workers-x: deleted".
+ */
 export function createLines(): (view: DemoView) => string[] {
   const shown = new Map<string, string>();
   return (view) => {
@@ -64,7 +67,10 @@ export function createLines(): (view: DemoView) => string[] {
   };
 }
 
-/** Shows each change of the demo after it was ready, until it is deleted; resolves then. Rejects with the signal's reason. */
+/**
+ * Shows each change of the demo after it was ready, until it is deleted; resolves then. Rejects with the signal's
+ * reason.
+ */
 export async function showChanges({ follower, stream, signal }: Omit<ProgressOptions, "unattended">): Promise<void> {
   const lines = createLines();
   lines(follower.view);

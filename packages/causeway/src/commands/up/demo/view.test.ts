@@ -93,7 +93,7 @@ describe("the demo is ready", () => {
     ["a node is missing", { nodes: [] }],
     ["a node waits for its cloud controller", { nodes: [node("a", [uninitialized])] }],
     ["a machine is too many", { machines: [...whole.machines, machine("b")] }],
-    ["nobody wants machines yet", { deployment: undefined }],
+    ["no machines are requested yet", { deployment: undefined }],
   ])("not while %s", (_, changes) => {
     expect(viewOf({ ...whole, ...changes }).ready).toBe(false);
   });
@@ -113,13 +113,13 @@ describe("a machine's stage", () => {
     ["joined", { nodes: [{ ...node("a"), status: {} }] }],
     ["joined, being initialised", { nodes: [node("a", [uninitialized])] }],
     ["node Ready, 10.6.0.5", {}],
-    // The API tells no empty lists.
+    // The API omits empty lists.
     ["node Ready, 10.6.0.5", { nodes: [{ ...node("a"), spec: {} }] }],
   ])("%s", (expected, changes) => {
     expect(viewOf({ ...whole, ...changes }).machines[0]?.detail).toBe(expected);
   });
 
-  test("a problem that time does not mend is told as one", () => {
+  test("a problem that only a user can fix is shown as a problem", () => {
     const servers = [server("a", waiting("QuotaExceeded", "no cores left"))];
     expect(viewOf({ ...whole, nodes: [], servers }).machines[0]).toMatchObject({
       done: false,

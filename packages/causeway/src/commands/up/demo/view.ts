@@ -50,7 +50,7 @@ export interface DemoView {
   readonly ready: boolean;
 }
 
-/** Reasons of conditions that time does not mend: a person must change something. */
+/** Reasons of conditions that only a user can clear. */
 const lasting = new Set([
   "InvalidMachineSpec",
   "InvalidClusterSpec",
@@ -162,7 +162,7 @@ function stage(machine: Machine, server: OpenStackMachine | undefined): string {
   if (server?.status?.initialization?.provisioned === true) return "booting, joining";
   const condition = getCondition(conditionsOf(server), "InstanceReady") ?? getCondition(conditionsOf(server), "Ready");
   const text = tidy(condition?.message);
-  // The server bears the machine's name, which stands before this already.
+  // The server has the machine's name, which the line already begins with.
   return text.replace(`server ${machine.metadata.name} `, "the server ");
 }
 
