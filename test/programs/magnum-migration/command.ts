@@ -9,6 +9,7 @@ import type { Simulator } from "@causeway/simulator";
 import { parse, stringify } from "yaml";
 import { launch } from "../run.ts";
 import type { Masters } from "./masters.ts";
+import { startLaps } from "./laps.ts";
 import { UUID } from "./names.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../../packages/causeway/src/main.ts");
@@ -62,6 +63,8 @@ export async function openCommand(dir: string, { simulator, masters, kubeconfig,
     `--kubeconfig=${file("management", kubeconfig)}`,
     `--source-kubeconfig=${file("source", source)}`,
     `--etcd-urls=${masters.etcdUrls.join(",")}`,
+    "--admin-cloud=simulator-admin",
+    `--magnum-sql=${process.execPath} ${file("sql.mjs", SQL)} ${join(dir, "magnum.db")}`,
     `--machine-shell=${process.execPath} ${file("shell.mjs", SHELL)} ${shell.port} {address}`,
   ];
   const admin = connectCloud(loadCloudsYaml({ cloud: "simulator-admin", text: simulator.cloudsYaml }));
@@ -82,17 +85,20 @@ export async function openCommand(dir: string, { simulator, masters, kubeconfig,
   return {
     async command(phase, { killAfter = Number.POSITIVE_INFINITY, more = [] } = {}) {
       const args = [MAIN, "migrate", "magnum", phase, "web", ...base, ...more];
+      const lap = startLaps();
       const running = launch(process.execPath, args, { env });
       let isKilled = false;
       let text = "";
       running.child.stderr?.on("data", (chunk: Buffer) => {
         text += chunk.toString("utf8");
+        lap.line(chunk.toString("utf8").trim());
         const steps = text.split("\n").filter((line) => line !== "" && !line.startsWith("waiting")).length;
         if (steps < killAfter || isKilled) return;
         isKilled = true;
         running.child.kill("SIGKILL");
       });
       const { code, stdout, stderr } = await running.ended;
+      lap.end(`${phase}${isKilled ? " (killed)" : ""}`);
       return { isKilled, code, stdout, stderr };
     },
     async old() {

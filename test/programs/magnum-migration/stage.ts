@@ -19,6 +19,7 @@ import { makeHeatCluster, type HeatCluster } from "@causeway/magnum-migration/te
 import { connectCloud, loadCloudsYaml, renderCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { openCommand, type CommandOptions, type Ended } from "./command.ts";
+import { startLaps } from "./laps.ts";
 import { UUID, VERSION } from "./names.ts";
 import { startSystem } from "./system.ts";
 import { createAuthorities, startMasters, type Masters } from "./masters.ts";
@@ -114,7 +115,17 @@ export async function startStage(programs: string): Promise<Stage> {
     deny: async (denied) => void (await post("/policy", { denied })),
     async run(name, steps = Number.POSITIVE_INFINITY) {
       const record = await readRecord(system.client, UUID, signal);
-      return (await runPhase(phases[name], tools({ steps }), record, signal)).proof;
+      const lap = startLaps();
+      const { report, ...rest } = tools({ steps });
+      const shown = (line: string): void => {
+        lap.line(line);
+        report(line);
+      };
+      try {
+        return (await runPhase(phases[name], { ...rest, report: shown }, record, signal)).proof;
+      } finally {
+        lap.end(name);
+      }
     },
     async plan(name) {
       return planPhase(phases[name], tools({ steps: 0 }), await readRecord(system.client, UUID, signal), signal);

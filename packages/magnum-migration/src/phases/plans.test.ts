@@ -182,6 +182,7 @@ describe("retire", () => {
     stacks: [],
     oldMembers: [],
     hasHostedMember: true,
+    oldMachines: [],
     masterNodes: [],
     leftovers: [],
     kept: [],
@@ -202,6 +203,12 @@ describe("retire", () => {
       "MIGRATE_NO_MEMBER",
     ],
     [
+      "abandons nothing while the hosted control plane has no member",
+      { hasHostedMember: false, stacks: inventory.stacks },
+      "MIGRATE_NO_MEMBER",
+    ],
+    ["is refused while servers of Heat's are nodes", { oldMachines: ["n0"], stacks: inventory.stacks }, "MIGRATE_HEAT_MACHINES"],
+    [
       "removes members before their servers",
       { oldMembers: [{ id: "1", name: "m0", peerURLs: [], isLearner: false }], leftovers: [server] },
       "remove-member",
@@ -221,6 +228,31 @@ describe("retire", () => {
     ["keeps a row that it may not read", magnum({ row: "unknown" }), "done"],
     ["is done then", {}, "done"],
   ])("%s", ([, changes, expected]) => expect(outcome(planRetire({ ...retired, ...changes }, record))).toBe(expected));
+
+  test("shows every step before the first is done, with what Magnum has last", () => {
+    const old = { id: "1", name: "m0", peerURLs: [], isLearner: false };
+    const facts = {
+      ...retired,
+      stacks: inventory.stacks,
+      oldMembers: [old],
+      masterNodes: ["m0"],
+      leftovers: [server],
+      isMigrating: true,
+      ...magnum({ trustee: enabled }),
+    };
+    expect(planRetire(facts, record).steps.map(({ type }) => type)).toEqual([
+      "abandon",
+      "abandon",
+      "remove-member",
+      "delete-node",
+      "delete-resource",
+      "hand-over",
+      "disable-trustee",
+      "delete-trustee",
+      "delete-row",
+    ]);
+    expect(planRetire(facts, record).steps[0]).toMatchObject({ stack: { id: "s2" } });
+  });
 
   test("says what of Magnum is left, and what its deletion would do", () => {
     const proofOf = (changes: Partial<RetireFacts["magnum"]>) =>

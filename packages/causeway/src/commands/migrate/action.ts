@@ -1,17 +1,21 @@
-import { systemClock } from "@causeway/foundation";
+import { InputError, systemClock } from "@causeway/foundation";
 import { createClient } from "@causeway/kubernetes";
 import {
   createMachineShell,
+  createMagnumDatabase,
   discoverCluster,
   phases,
   planPhase,
   readRecord,
   runPhase,
+  type PhasePlan,
+  type Step,
   type Tools,
 } from "@causeway/magnum-migration";
 import { connectCloud, renderCloudsYaml } from "@causeway/openstack";
 import { withManagement } from "../../clusters/place.ts";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
+import { confirm } from "../../terminal/confirm.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 import type { DiscoverOptions, MigrateOptions, PhaseCommand, StatusOptions } from "./command.ts";
 import { renderInventory, renderPlan, renderStatus } from "./render.ts";
@@ -47,7 +51,7 @@ export async function status(cluster: string, options: StatusOptions, signal: Ab
   });
 }
 
-/** Runs a phase, or shows what it would do. Throws what `runPhase` throws. */
+/** Runs a phase, or shows what it would do. Throws what `runPhase` throws, and MIGRATE_NOT_CONFIRMED. */
 export async function phase(
   name: PhaseCommand,
   cluster: string,
@@ -56,6 +60,10 @@ export async function phase(
 ): Promise<void> {
   const config = chosenCloud(options);
   const cloud = connectCloud(config, { clock: systemClock, log: commandLog(options.logLevel) });
+  const admin =
+    options.adminCloud === undefined
+      ? undefined
+      : connectCloud(chosenCloud({ ...options, osCloud: options.adminCloud }), { clock: systemClock });
   const source = createClient(chosenCluster({ kubeconfig: options.sourceKubeconfig }));
   try {
     await withManagement(options, async ({ client }) => {
@@ -69,6 +77,8 @@ export async function phase(
         cloudsYaml: renderCloudsYaml({ ...config, name: ENTRY }),
         authUrl: config.authUrl,
         peerHost: options.peerHost,
+        ...(admin ? { admin } : {}),
+        ...(options.magnumSql === undefined ? {} : { database: createMagnumDatabase(options.magnumSql) }),
         ...(options.etcdUrls === undefined ? {} : { etcdUrls: options.etcdUrls.split(",") }),
         report: (line) => void process.stderr.write(`${line}\n`),
         checked: new Set(),
@@ -77,10 +87,21 @@ export async function phase(
         print(renderPlan(await planPhase(phases[name], tools, record, signal), options.output));
         return;
       }
+      if (name === "retire" && !options.yes && !(await isConfirmed(await planPhase(phases.retire, tools, record, signal), signal)))
+        return;
       const { proof } = await runPhase(phases[name], tools, record, signal);
       print(renderPlan({ steps: [], proof }, options.output));
     });
   } finally {
-    await Promise.all([cloud.close(), source.close()]);
+    await Promise.all([cloud.close(), source.close(), admin?.close()]);
   }
+}
+
+/** Shows what retire would do on standard error, and asks there. @throws MIGRATE_NOT_CONFIRMED */
+async function isConfirmed(plan: PhasePlan<Step>, signal: AbortSignal): Promise<boolean> {
+  const answer = await confirm(`${renderPlan(plan, "table")}After this the cluster cannot be rolled back. Retire?`, signal);
+  if (answer !== undefined) return answer;
+  throw new InputError("MIGRATE_NOT_CONFIRMED", "Retire cannot be rolled back, and there is no terminal to ask at", {
+    hint: "Read its steps with --dry-run; run it with --yes.",
+  });
 }

@@ -20,8 +20,7 @@ const texts: Readonly<Record<PhaseCommand, string>> = {
   rollback: "Undo every phase that was done, until retire is begun.",
 };
 
-/** All but retire: it cannot be undone, and has not run whole on real programs yet. */
-const offered: readonly PhaseCommand[] = ["freeze", "import", "switch", "adopt", "roll", "rollback"];
+const offered = Object.keys(texts) as readonly PhaseCommand[];
 
 /** Clusters of Magnum's Heat driver become Cluster API objects with hosted control planes. */
 export function migrateCommand(signal: AbortSignal) {
@@ -112,11 +111,18 @@ function phaseOptions(phase: PhaseCommand) {
         "address at which the masters reach the hosted control plane's machine",
       ).default("127.0.0.1"),
     )
+    .option(
+      "--magnum-sql <command>",
+      "retire: runs SQL of its standard input on Magnum's database: 'ssh controller sudo mysql --batch magnum'",
+    )
+    .option("--admin-cloud <name>", "retire: an entry of clouds.yaml that may delete Magnum's trustee")
+    .option("-y, --yes", "retire: do not ask before the first step", false)
     .addOption(logLevelOption())
     .addHelpText(
       "after",
       `
 Every step is printed before it is done. A phase that ended in the middle continues when it is run again. The proof is printed at the end.
+One command at a time works on a cluster. Retire shows its steps and asks first: it cannot be rolled back.
 
 Examples:
   causeway migrate magnum ${phase} web --cloud prod --source-kubeconfig config --machine-shell 'ssh core@{address} sudo' --peer-host 192.0.2.10 --dry-run`,

@@ -1,5 +1,5 @@
 import { CausewayError, hasCode } from "@causeway/foundation";
-import { MagnumCluster } from "@causeway/api";
+import { Machine, MagnumCluster } from "@causeway/api";
 import { migratingAnnotation } from "@causeway/magnum-api";
 import { Node } from "@causeway/kubernetes";
 import type { Cloud } from "@causeway/openstack";
@@ -7,6 +7,7 @@ import { openEtcd } from "../../etcd/access.ts";
 import { createEtcdClient } from "../../etcd/client.ts";
 import type { Resource } from "../../inventory/model.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
+import { adoptedLabel } from "../adopt/objects.ts";
 import { hostedUrlOf } from "./hosted.ts";
 import { performMagnum, readMagnum } from "./magnum.ts";
 import { keptOf, leftoversOf, planRetire, type DeletedType, type RetireFacts, type RetireStep } from "./plan.ts";
@@ -22,12 +23,17 @@ export const retire = definePhase<RetireFacts, RetireStep>({
     const nodes = await Promise.all(
       inventory.masters.map((master) => tools.source.find(Node, { namespace: "", name: master.name }, { signal })),
     );
+    const { items: old } = await tools.management.list(Machine, { namespace, labelSelector: adoptedLabel, signal });
+    const groups = new Set(inventory.groups.map(({ uuid }) => uuid));
     const there = await presentIn(tools.cloud, signal);
     const cluster = await tools.management.find(MagnumCluster, { namespace, name }, { signal });
     return {
       stacks: inventory.stacks.filter((_, index) => found[index] !== undefined),
       oldMembers: members.filter((one) => one !== own),
       hasHostedMember: own !== undefined && !own.isLearner,
+      oldMachines: old
+        .filter(({ metadata }) => groups.has(metadata.labels?.[adoptedLabel] ?? ""))
+        .map(({ metadata }) => metadata.name),
       masterNodes: nodes.flatMap((node) => (node ? [node.metadata.name] : [])),
       leftovers: leftoversOf(
         inventory,

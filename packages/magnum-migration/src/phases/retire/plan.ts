@@ -10,6 +10,8 @@ export interface RetireFacts {
   /** Masters' members of etcd that are left, and whether the hosted one votes. */
   readonly oldMembers: readonly EtcdMember[];
   readonly hasHostedMember: boolean;
+  /** Machines whose servers Heat made. */
+  readonly oldMachines: readonly string[];
   /** Nodes of masters in the cluster. */
   readonly masterNodes: readonly string[];
   /** Resources of the inventory that are in the cloud still, and may be deleted. */
@@ -44,83 +46,103 @@ export type RetireStep = Step &
     | { readonly type: "delete-row"; readonly row: MagnumRow }
   );
 
-/** Heat forgets the stacks before anything is deleted: it could delete what lives. What only the masters needed goes then. */
+/** Heat forgets the stacks before anything is deleted: it could delete what lives. What only the masters needed goes then. All steps are planned; each is decided again before it is done. */
 export function planRetire(facts: RetireFacts, { inventory, namespace, name }: MigrationRecord): PhasePlan<RetireStep> {
-  const only = (step: RetireStep): PhasePlan<RetireStep> => ({ steps: [step], proof: [] });
-  // The stacks of other node groups use the network of the cluster's own.
-  const [stack] = facts.stacks.toReversed();
-  if (stack)
-    return only({ type: "abandon", stack, what: `abandon stack ${stack.name} (${stack.id}); its resources stay` });
-  if (!facts.hasHostedMember)
-    return {
-      steps: [],
-      refused: {
-        code: "MIGRATE_NO_MEMBER",
-        message: "etcd has no member of the hosted control plane",
-        hint: "Run switch again.",
-      },
-      proof: [],
-    };
-  const [member] = facts.oldMembers;
-  if (member)
-    return only({ type: "remove-member", id: member.id, what: `remove member ${member.name || member.id} from etcd` });
-  const [node] = facts.masterNodes;
-  if (node !== undefined) return only({ type: "delete-node", name: node, what: `delete Node ${node}` });
-  const [resource] = facts.leftovers;
-  if (resource)
-    return only({
+  const problem = refusalOf(facts, inventory);
+  if (problem) return { steps: [], refused: problem, proof: [] };
+  const rest = magnumSteps(facts.magnum, inventory);
+  const first: RetireStep[] = [
+    // The stacks of other node groups use the network of the cluster's own.
+    ...facts.stacks.toReversed().map((stack): RetireStep => ({
+      type: "abandon",
+      stack,
+      what: `abandon stack ${stack.name} (${stack.id}); its resources stay`,
+    })),
+    ...facts.oldMembers.map((member): RetireStep => ({
+      type: "remove-member",
+      id: member.id,
+      what: `remove member ${member.name || member.id} from etcd`,
+    })),
+    ...facts.masterNodes.map((node): RetireStep => ({ type: "delete-node", name: node, what: `delete Node ${node}` })),
+    ...facts.leftovers.map((resource): RetireStep => ({
       type: "delete-resource",
       resource,
       what: `delete ${resource.type} ${resource.name} (${resource.id})`,
-    });
-  if (facts.isMigrating)
-    return only({ type: "hand-over", what: `hand MagnumCluster ${namespace}/${name} over to the Magnum API` });
+    })),
+    ...(facts.isMigrating
+      ? [{ type: "hand-over", what: `hand MagnumCluster ${namespace}/${name} over to the Magnum API` } as const]
+      : []),
+  ];
+  if (first.length > 0) return { steps: [...first, ...rest], proof: [] };
   if (facts.status?.status !== "UPDATE_COMPLETE")
     return {
       steps: [],
       wait: `the Magnum API to report UPDATE_COMPLETE: it reports ${facts.status?.status ?? "nothing"} ${facts.status?.reason ?? ""}`,
       proof: [],
     };
-  return (
-    planMagnum(facts.magnum, inventory) ?? {
-      steps: [],
-      proof: [
-        `Heat has none of the ${inventory.stacks.length} stacks of cluster ${inventory.name}`,
-        "etcd has the hosted member alone",
-        ...facts.kept.map((kept) => `kept: ${kept.type} ${kept.name} (${kept.id})`),
-        `the Magnum API reports UPDATE_COMPLETE for cluster ${inventory.uuid}`,
-        ...leftOf(facts.magnum, inventory),
-      ],
-    }
-  );
+  const silent = silentNodeOf(facts.magnum);
+  if (silent !== undefined) return { steps: [], wait: silent, proof: [] };
+  return {
+    steps: rest,
+    proof: [
+      `Heat has none of the ${inventory.stacks.length} stacks of cluster ${inventory.name}`,
+      "etcd has the hosted member alone",
+      ...facts.kept.map((kept) => `kept: ${kept.type} ${kept.name} (${kept.id})`),
+      `the Magnum API reports UPDATE_COMPLETE for cluster ${inventory.uuid}`,
+      ...leftOf(facts.magnum, inventory),
+    ],
+  };
+}
+
+/** Checked before the first step, which cannot be undone. */
+function refusalOf(
+  { hasHostedMember, oldMachines }: RetireFacts,
+  { name }: MigrationRecord["inventory"],
+): PhasePlan<RetireStep>["refused"] {
+  if (!hasHostedMember)
+    return {
+      code: "MIGRATE_NO_MEMBER",
+      message: "etcd has no member of the hosted control plane",
+      hint: "Run switch again.",
+    };
+  const [machine] = oldMachines;
+  if (machine === undefined) return undefined;
+  return {
+    code: "MIGRATE_HEAT_MACHINES",
+    message: `${oldMachines.length} Machines of cluster ${name} have servers that Heat made, such as ${machine}`,
+    hint: "Run roll first: their credentials are the trustee's.",
+  };
 }
 
 /** The trustee is disabled first, and deleted only when the cluster was seen to work without it. The row knows the trustee's id: it goes last. */
-function planMagnum(
-  { row, trustee, silentNodes }: MagnumFacts,
-  { uuid }: MigrationRecord["inventory"],
-): PhasePlan<RetireStep> | undefined {
-  if (row === undefined || row === "unknown") return undefined;
+function magnumSteps({ row, trustee }: MagnumFacts, { uuid }: MigrationRecord["inventory"]): RetireStep[] {
+  if (row === undefined || row === "unknown") return [];
   const { trusteeId: id, trustId } = row;
-  if (id !== "" && trustee === "unknown") return undefined;
-  if (id !== "" && trustee !== undefined && trustee !== "unknown") {
-    if (trustee.isEnabled)
-      return {
-        steps: [{ type: "disable-trustee", id, what: `disable trustee ${id} of Magnum in Keystone` }],
-        proof: [],
-      };
-    const [silent] = silentNodes;
-    if (silent !== undefined)
-      return { steps: [], wait: `Node ${silent} to renew its Lease while trustee ${id} is disabled`, proof: [] };
-    return {
-      steps: [{ type: "delete-trustee", id, trustId, what: `delete trust ${trustId} and trustee ${id} from Keystone` }],
-      proof: [],
-    };
-  }
-  return {
-    steps: [{ type: "delete-row", row, what: `delete the rows of cluster ${uuid} from Magnum's database` }],
-    proof: [],
-  };
+  if (id !== "" && trustee === "unknown") return [];
+  const known = id === "" || trustee === "unknown" ? undefined : trustee;
+  return [
+    ...(known?.isEnabled === true
+      ? [{ type: "disable-trustee", id, what: `disable trustee ${id} of Magnum in Keystone` } as const]
+      : []),
+    ...(known
+      ? [
+          {
+            type: "delete-trustee",
+            id,
+            trustId,
+            what: `delete trust ${trustId} and trustee ${id} from Keystone, when every Node was seen live without it`,
+          } as const,
+        ]
+      : []),
+    { type: "delete-row", row, what: `delete the rows of cluster ${uuid} from Magnum's database` },
+  ];
+}
+
+function silentNodeOf({ row, trustee, silentNodes }: MagnumFacts): string | undefined {
+  const [silent] = silentNodes;
+  if (silent === undefined || row === undefined || row === "unknown") return undefined;
+  if (trustee === undefined || trustee === "unknown" || trustee.isEnabled) return undefined;
+  return `Node ${silent} to renew its Lease while trustee ${row.trusteeId} is disabled`;
 }
 
 /** What of the old Magnum is left, and what to do about it. */

@@ -1,0 +1,70 @@
+/** What the tests of the migration share: the stage with its workers, and phases by commands that are killed. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Namespace, Pod } from "@causeway/kubernetes";
+import { discoverCluster, type Inventory, type RunnablePhase } from "@causeway/magnum-migration";
+import { expect } from "vitest";
+import { programs } from "../programs.ts";
+import { startStage, type Stage } from "./stage.ts";
+import { playWorkers } from "./workers.ts";
+
+const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+
+/** The folder of Kubernetes' programs; undefined: not all are there. */
+export function programsFolder(): string | undefined {
+  const { kubernetes } = programs();
+  return "dir" in kubernetes && needed.every((name) => existsSync(join(kubernetes.dir, name)))
+    ? kubernetes.dir
+    : undefined;
+}
+
+export interface Case extends Stage {
+  discover(): Promise<Inventory>;
+  /** What may not change before roll: the cluster's identity, its pods, the servers of the cloud. */
+  vitals(): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export async function startCase(dir: string): Promise<Case> {
+  const stage = await startStage(dir);
+  const workers = await playWorkers(stage.source, stage.simulator, stage.heat.workers);
+  const { cloud, management, source } = stage;
+  return {
+    ...stage,
+    discover: () =>
+      discoverCluster({ cloud, management, now: Date.now() }, "web", AbortSignal.timeout(60_000)),
+    async vitals() {
+      const pods = await source.list(Pod, { namespace: "default" });
+      const system = await source.get(Namespace, { namespace: "", name: "kube-system" });
+      const servers = await cloud.compute.servers.all({});
+      return {
+        system: system.metadata.uid,
+        pods: pods.items.map(({ metadata }) => `${metadata.name} ${metadata.uid ?? ""}`).toSorted(),
+        servers: servers.map(({ id, name }) => `${name} ${id}`).toSorted(),
+      };
+    },
+    async stop() {
+      await workers.stop();
+      await stage.close();
+    },
+  };
+}
+
+/** After how many printed steps each run of a command is killed. */
+const kills = [1, 2, 3, 5, 8, 13, 21, 34];
+
+/** Runs a phase by its command, which is killed and started again until it ends by itself. */
+export async function killed(stage: Stage, phase: RunnablePhase, more: readonly string[] = []): Promise<string> {
+  const plan = await stage.command(phase, { more: ["--dry-run"] });
+  expect(`${plan.code} ${plan.stdout} ${plan.stderr}`).toMatch(/^0 would /);
+  for (const [index, killAfter] of kills.entries()) {
+    const ended = await stage.command(phase, { killAfter, more });
+    if (ended.isKilled) continue;
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout).toContain("proof: ");
+    console.log(`${phase}: killed ${index} times\n${ended.stdout}`);
+    expect(index, "times that it was killed").toBeGreaterThan(0);
+    return ended.stdout;
+  }
+  throw new Error(`${phase} does not end`);
+}
