@@ -120,4 +120,3 @@ describe.skipIf(dir === undefined)("a cluster of Heat with 3 masters and 5 worke
     expect(`${late.code} ${late.stderr}`).toMatch(/^2 .*retire was begun.*MIGRATE_TOO_LATE/s);
   });
 });
-

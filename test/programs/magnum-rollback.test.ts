@@ -35,7 +35,9 @@ describe.skipIf(dir === undefined)("a cluster of Heat that is migrated", () => {
     expect(proof).toContain("etcd has the masters' members alone, with all that was written");
     expect(await stage.vitals()).toEqual(before);
     const isActive = ["sh", "-c", "systemctl is-active kube-apiserver"];
-    expect(await stage.masters.run(stage.heat.masters[0] ?? "", isActive, AbortSignal.timeout(10_000))).toBe("active\n");
+    expect(await stage.masters.run(stage.heat.masters[0] ?? "", isActive, AbortSignal.timeout(10_000))).toBe(
+      "active\n",
+    );
     expect((await stage.management.list(MagnumCluster, {})).items).toEqual([]);
   });
 });

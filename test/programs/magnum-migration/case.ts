@@ -31,8 +31,7 @@ export async function startCase(dir: string): Promise<Case> {
   const { cloud, management, source } = stage;
   return {
     ...stage,
-    discover: () =>
-      discoverCluster({ cloud, management, now: Date.now() }, "web", AbortSignal.timeout(60_000)),
+    discover: () => discoverCluster({ cloud, management, now: Date.now() }, "web", AbortSignal.timeout(60_000)),
     async vitals() {
       const pods = await source.list(Pod, { namespace: "default" });
       const system = await source.get(Namespace, { namespace: "", name: "kube-system" });

@@ -130,9 +130,9 @@ export async function startMasters(
       const agentsOf = master?.active ?? agents;
       const agent = master ? AGENT : address;
       if (program === "sh") {
-        const unit = /is-active (\S+)/.exec(rest[0] ?? "")?.[1] ?? "";
-        const runs = unit === AGENT ? agentsOf.has(agent) : master?.units.has(unit);
-        return runs === true ? "active\n" : "inactive\n";
+        const units = (/is-active ([^|]+)/.exec(rest[0] ?? "")?.[1] ?? "").trim().split(" ");
+        const runs = (unit: string) => (unit === AGENT ? agentsOf.has(agent) : master?.units.has(unit) === true);
+        return units.map((unit) => (runs(unit) ? "active\n" : "inactive\n")).join("");
       }
       if (rest.includes(AGENT)) {
         if (verb === "start") agentsOf.add(agent);

@@ -12,14 +12,45 @@ export const machinesOf = ({ masters, groups }: Inventory): readonly Machine[] =
 
 type Reach = Pick<Tools, "shell">;
 
-export async function isUnitActive(
+/** Machines of which as many are read at the same time. */
+const TOGETHER = 8;
+
+export interface UnitsOf extends Pick<Machine, "name" | "address"> {
+  readonly active: readonly string[];
+}
+
+/** Which of the units run on each machine: one command for each. */
+export async function readUnits(
+  reach: Reach,
+  machines: readonly Machine[],
+  units: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly UnitsOf[]> {
+  const found: UnitsOf[] = [];
+  for (let at = 0; at < machines.length; at += TOGETHER)
+    found.push(
+      ...(await Promise.all(
+        machines
+          .slice(at, at + TOGETHER)
+          .map(async ({ name, address }) => ({
+            name,
+            address,
+            active: await activeUnits(reach, address, units, signal),
+          })),
+      )),
+    );
+  return found;
+}
+
+async function activeUnits(
   { shell }: Reach,
   address: string,
-  unit: string,
+  units: readonly string[],
   signal: AbortSignal,
-): Promise<boolean> {
-  const script = `systemctl is-active ${unit} || true`;
-  return (await shell.run(address, ["sh", "-c", script], signal)).trim() === "active";
+): Promise<readonly string[]> {
+  const script = `systemctl is-active ${units.join(" ")} || true`;
+  const lines = (await shell.run(address, ["sh", "-c", script], signal)).split("\n");
+  return units.filter((_, index) => lines[index]?.trim() === "active");
 }
 
 export async function stopUnits(

@@ -207,7 +207,11 @@ describe("retire", () => {
       { hasHostedMember: false, stacks: inventory.stacks },
       "MIGRATE_NO_MEMBER",
     ],
-    ["is refused while servers of Heat's are nodes", { oldMachines: ["n0"], stacks: inventory.stacks }, "MIGRATE_HEAT_MACHINES"],
+    [
+      "is refused while servers of Heat's are nodes",
+      { oldMachines: ["n0"], stacks: inventory.stacks },
+      "MIGRATE_HEAT_MACHINES",
+    ],
     [
       "removes members before their servers",
       { oldMembers: [{ id: "1", name: "m0", peerURLs: [], isLearner: false }], leftovers: [server] },

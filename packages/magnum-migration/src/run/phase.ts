@@ -40,6 +40,8 @@ export interface Step {
 
 export interface PhasePlan<S extends Step> {
   readonly steps: readonly S[];
+  /** How many of the first steps may be done one after the other without another read. Default: 1. */
+  readonly batch?: number;
   /** Nothing to do now, and it is not done yet. */
   readonly wait?: string;
   /** It cannot go on, in words. */

@@ -59,10 +59,12 @@ async function complete(
     const next = await phase.round(tools, record, signal);
     const { plan } = next;
     if (plan.refused) throw new CausewayError(plan.refused.code, plan.refused.message, { hint: plan.refused.hint });
-    const [step] = plan.steps;
-    if (step) {
+    const batch = plan.steps.slice(0, plan.batch ?? 1);
+    for (const [index, step] of batch.entries()) {
       tools.report(step.what);
-      await next.perform(0);
+      await next.perform(index);
+    }
+    if (batch.length > 0) {
       end = tools.clock.now() + PATIENCE;
       round += 1;
       continue;

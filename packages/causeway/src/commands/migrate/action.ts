@@ -87,7 +87,11 @@ export async function phase(
         print(renderPlan(await planPhase(phases[name], tools, record, signal), options.output));
         return;
       }
-      if (name === "retire" && !options.yes && !(await isConfirmed(await planPhase(phases.retire, tools, record, signal), signal)))
+      if (
+        name === "retire" &&
+        !options.yes &&
+        !(await isConfirmed(await planPhase(phases.retire, tools, record, signal), signal))
+      )
         return;
       const { proof } = await runPhase(phases[name], tools, record, signal);
       print(renderPlan({ steps: [], proof }, options.output));
@@ -99,7 +103,10 @@ export async function phase(
 
 /** Shows what retire would do on standard error, and asks there. @throws MIGRATE_NOT_CONFIRMED */
 async function isConfirmed(plan: PhasePlan<Step>, signal: AbortSignal): Promise<boolean> {
-  const answer = await confirm(`${renderPlan(plan, "table")}After this the cluster cannot be rolled back. Retire?`, signal);
+  const answer = await confirm(
+    `${renderPlan(plan, "table")}After this the cluster cannot be rolled back. Retire?`,
+    signal,
+  );
   if (answer !== undefined) return answer;
   throw new InputError("MIGRATE_NOT_CONFIRMED", "Retire cannot be rolled back, and there is no terminal to ask at", {
     hint: "Read its steps with --dry-run; run it with --yes.",

@@ -31,9 +31,10 @@ export function planAdopt(
   { wanted, machines, servers }: AdoptFacts,
   { inventory }: MigrationRecord,
 ): PhasePlan<AdoptStep> {
-  const index = wanted.findIndex(({ isThere }) => !isThere);
-  const next = wanted[index];
-  if (next) return { steps: [{ type: "create", index, what: `create ${next.kind} ${next.name}` }], proof: [] };
+  const steps = wanted.flatMap(({ kind, name, isThere }, index): AdoptStep[] =>
+    isThere ? [] : [{ type: "create", index, what: `create ${kind} ${name}` }],
+  );
+  if (steps.length > 0) return { steps, batch: steps.length, proof: [] };
   const workers = inventory.groups.flatMap((group) => group.machines);
   const gone = workers.find(({ serverId }) => !servers.includes(serverId));
   if (gone)

@@ -1,7 +1,7 @@
 import { InputError } from "@causeway/foundation";
 import { Deployment } from "@causeway/kubernetes";
 import { isForbidden } from "@causeway/openstack";
-import { isUnitActive, machinesOf, stopUnits } from "../../masters/units.ts";
+import { machinesOf, readUnits, stopUnits } from "../../masters/units.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { drivers, planFreeze, replicasAnnotation, type FreezeFacts, type FreezeStep } from "./plan.ts";
 
@@ -14,14 +14,12 @@ export const freeze = definePhase<FreezeFacts, FreezeStep>({
     const found = await Promise.all(
       drivers.map((name) => tools.source.find(Deployment, { namespace: "kube-system", name }, { signal })),
     );
-    const agents: FreezeFacts["agents"][number][] = [];
-    for (const { name, address } of machinesOf(record.inventory))
-      agents.push({ name, address, isActive: await isUnitActive(tools, address, AGENT, signal) });
+    const machines = await readUnits(tools, machinesOf(record.inventory), [AGENT], signal);
     return {
       deployments: found.flatMap((one) =>
         one ? [{ name: one.metadata.name, replicas: one.spec?.replicas ?? 1 }] : [],
       ),
-      agents,
+      agents: machines.map(({ name, address, active }) => ({ name, address, isActive: active.length > 0 })),
       isDenied: tools.checked.has(DENIED),
     };
   },

@@ -46,6 +46,7 @@ export function planFreeze(
     }));
   return {
     steps: [...check, ...scale, ...stop],
+    batch: check.length + scale.length + stop.length,
     proof: [
       `Magnum denies changes of cluster ${inventory.uuid}: status 403`,
       `heat-container-agent is stopped on ${agents.length} machines`,

@@ -73,7 +73,7 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
       ? [{ type: "hand-over", what: `hand MagnumCluster ${namespace}/${name} over to the Magnum API` } as const]
       : []),
   ];
-  if (first.length > 0) return { steps: [...first, ...rest], proof: [] };
+  if (first.length > 0) return { steps: [...first, ...rest], batch: batchOf(first), proof: [] };
   if (facts.status?.status !== "UPDATE_COMPLETE")
     return {
       steps: [],
@@ -92,6 +92,17 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
       ...leftOf(facts.magnum, inventory),
     ],
   };
+}
+
+/** Resources of one type go together: those of the next type may depend on them. */
+function batchOf(steps: readonly RetireStep[]): number {
+  const typeOf = (step: RetireStep): string | undefined =>
+    step.type === "delete-resource" ? step.resource.type : undefined;
+  const [first] = steps;
+  const type = first && typeOf(first);
+  if (type === undefined) return 1;
+  const end = steps.findIndex((step) => typeOf(step) !== type);
+  return end === -1 ? steps.length : end;
 }
 
 /** Checked before the first step, which cannot be undone. */

@@ -1,7 +1,7 @@
 import { Cluster, HostedControlPlane, Machine } from "@causeway/api";
 import { Deployment } from "@causeway/kubernetes";
 import { openEtcd } from "../../etcd/access.ts";
-import { controlPlaneUnits, isUnitActive, machinesOf, startUnits } from "../../masters/units.ts";
+import { controlPlaneUnits, machinesOf, readUnits, startUnits } from "../../masters/units.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { adoptedLabel } from "../adopt/objects.ts";
@@ -79,14 +79,8 @@ export const rollback = definePhase<RollbackFacts, RollbackStep>({
 
 async function gatherRollback(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<RollbackFacts> {
   const { inventory, namespace, name } = record;
-  const inactive = async (machines: ReturnType<typeof machinesOf>, units: readonly string[]) => {
-    const found: { name: string; address: string }[] = [];
-    for (const { name: machine, address } of machines) {
-      const active = await Promise.all(units.map((unit) => isUnitActive(tools, address, unit, signal)));
-      if (active.includes(false)) found.push({ name: machine, address });
-    }
-    return found;
-  };
+  const inactive = async (machines: ReturnType<typeof machinesOf>, units: readonly string[]) =>
+    (await readUnits(tools, machines, units, signal)).filter(({ active }) => active.length < units.length);
   const etcd = await (await openEtcd(tools, record, signal)).members(signal);
   const controlPlane = await tools.management.find(HostedControlPlane, { namespace, name }, { signal });
   const peerURL = controlPlane?.status?.datastore?.peerURL;

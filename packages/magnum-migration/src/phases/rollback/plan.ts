@@ -40,32 +40,27 @@ export function planRollback(facts: RollbackFacts, { inventory }: MigrationRecor
   const only = (step: RollbackStep): PhasePlan<RollbackStep> => ({ steps: [step], proof: [] });
   const wait = (what: string): PhasePlan<RollbackStep> => ({ steps: [], wait: what, proof: [] });
   if (facts.etcdLost > 0) return lost(facts.etcdLost);
-  const [stopped] = facts.stopped;
-  if (stopped)
-    return only({
-      type: "start-control-plane",
-      address: stopped.address,
-      what: `start the control plane on ${stopped.name} (${stopped.address})`,
-    });
+  const stopped = facts.stopped.map(({ name, address }): RollbackStep => ({
+    type: "start-control-plane",
+    address,
+    what: `start the control plane on ${name} (${address})`,
+  }));
+  if (stopped.length > 0) return { steps: stopped, batch: stopped.length, proof: [] };
   const pool = planPool(facts, inventory.api?.members.length ?? 0);
   if (pool) return pool;
-  const [object] = facts.machineObjects;
-  if (object !== undefined && !facts.isPaused) return only({ type: "pause", what: "pause the Cluster" });
-  if (object !== undefined)
-    return only({ type: "forget-object", object, what: `delete ${object} without what it stands for` });
+  if (facts.machineObjects.length > 0 && !facts.isPaused) return only({ type: "pause", what: "pause the Cluster" });
+  if (facts.machineObjects.length > 0) return forget(facts.machineObjects, " without what it stands for");
   if (facts.wantedStage === "Serve")
     return only({ type: "follow", what: "stop the hosted API server and controllers" });
   if (facts.hostedMember !== undefined)
     return only({ type: "remove-member", id: facts.hostedMember, what: "remove the hosted member from etcd" });
-  const [other] = facts.otherObjects;
-  if (other !== undefined) return only({ type: "forget-object", object: other, what: `delete ${other}` });
-  const [agent] = facts.agents;
-  if (agent)
-    return only({
-      type: "start-agent",
-      address: agent.address,
-      what: `start heat-container-agent on ${agent.name} (${agent.address})`,
-    });
+  if (facts.otherObjects.length > 0) return forget(facts.otherObjects, "");
+  const agents = facts.agents.map(({ name, address }): RollbackStep => ({
+    type: "start-agent",
+    address,
+    what: `start heat-container-agent on ${name} (${address})`,
+  }));
+  if (agents.length > 0) return { steps: agents, batch: agents.length, proof: [] };
   const [scaled] = facts.scaled;
   if (scaled)
     return only({
@@ -104,6 +99,16 @@ export function planRollback(facts: RollbackFacts, { inventory }: MigrationRecor
       what: `remove ${own.address}:${own.port} from the API's load balancer`,
     });
   }
+}
+
+/** All in their order: the objects of machines come before those that they belong to. */
+function forget(objects: readonly string[], how: string): PhasePlan<RollbackStep> {
+  const steps = objects.map((object): RollbackStep => ({
+    type: "forget-object",
+    object,
+    what: `delete ${object}${how}`,
+  }));
+  return { steps, batch: steps.length, proof: [] };
 }
 
 const lost = (count: number): PhasePlan<RollbackStep> => ({

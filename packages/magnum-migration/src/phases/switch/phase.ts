@@ -12,7 +12,7 @@ import {
   secretText,
   type Condition,
 } from "@causeway/kubernetes";
-import { controlPlaneUnits, isUnitActive, stopUnits } from "../../masters/units.ts";
+import { controlPlaneUnits, readUnits, stopUnits } from "../../masters/units.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { endpointOf } from "../import/objects.ts";
@@ -60,12 +60,7 @@ async function gatherSwitch(tools: Tools, record: MigrationRecord, signal: Abort
   const isAvailable = isTrue(conditions, "Available") && object?.status?.datastore?.stage === "Serve";
   const apiAddress = object?.status?.datastore?.apiAddress;
   const pool = await readPool(tools, record, signal);
-  const masters: SwitchFacts["masters"][number][] = [];
-  for (const { name, address } of record.inventory.masters) {
-    const active: string[] = [];
-    for (const unit of controlPlaneUnits) if (await isUnitActive(tools, address, unit, signal)) active.push(unit);
-    masters.push({ name, address, active });
-  }
+  const masters = await readUnits(tools, record.inventory.masters, controlPlaneUnits, signal);
   const leases = await Promise.all(
     LEASES.map(async (name) => {
       const lease = await source.find(Lease, { namespace: "kube-system", name }, { signal }).catch(() => undefined);
