@@ -118,6 +118,8 @@ const unready = (observed: Observed, servers: unknown[] = []): Observed => ({
   machines: [],
   servers: servers as Observed["servers"],
 });
+const migrated = (value: string, more: Given["metadata"] = {}): Observed =>
+  without("Cluster", settled({ metadata: { ...more, annotations: { [migratingAnnotation]: value } } }));
 const deleting = { metadata: { deletionTimestamp: at(-1) } };
 const nothingLeft = { cluster: undefined, machines: [], servers: [], standing: [], deployments: [] };
 
@@ -159,12 +161,16 @@ describe("plan", () => {
     ],
     ["completes a change", settled({ status: { ...created, observedGeneration: 1 } }), "", "UPDATE_COMPLETE"],
     ["stays complete when a node breaks later", unready(settled({ status: created })), "", "CREATE_COMPLETE"],
+    ["changes nothing while it is migrated", migrated(`import Running ${at(-39)}`), "", "UPDATE_IN_PROGRESS"],
+    ["is complete between two phases of a migration", migrated(`switch Done ${at(-9_000)}`), "", "UPDATE_COMPLETE"],
+    ["has failed when a phase of its migration failed", migrated(`switch Failed ${at(-1)}`), "", "UPDATE_FAILED"],
     [
-      "changes nothing while it is migrated",
-      without("Cluster", settled({ metadata: { annotations: { [migratingAnnotation]: "import" } } })),
+      "has failed when a phase was killed and not run again",
+      migrated(`switch Running ${at(-41)}`),
       "",
-      "UPDATE_IN_PROGRESS",
+      "UPDATE_FAILED",
     ],
+    ["is not deleted while it is migrated", migrated(`roll Done ${at(-1)}`, deleting.metadata), "", "UPDATE_COMPLETE"],
     ["is deleted by its Cluster", settled(deleting), "delete-cluster", "DELETE_IN_PROGRESS"],
     [
       "waits for machines after the Cluster is gone",

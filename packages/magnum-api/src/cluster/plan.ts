@@ -2,7 +2,8 @@ import { MachineDeployment, MachineHealthCheck, type MagnumClusterStatus, type M
 import type { KubeObject, Plan } from "@causeway/kubernetes";
 import { firstFinding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
-import { appliedAnnotation, finalizer, migratingAnnotation, poolNameOf } from "./names.ts";
+import { planMigrating, readMigrating } from "./migrating.ts";
+import { appliedAnnotation, finalizer, poolNameOf } from "./names.ts";
 import { statusOf } from "./plan-status.ts";
 import { poolsOf } from "./pools.ts";
 import type { Step } from "./steps.ts";
@@ -15,24 +16,11 @@ const DELETE_TIMEOUT = 30 * 60_000;
 /** The rules of a cluster: what is to be written, and the state that clients see. */
 export function plan(observed: Observed, now: number): Plan<Step, Status> {
   const { object } = observed;
-  if (object.metadata.annotations?.[migratingAnnotation] !== undefined) return planMigrating(observed);
+  const migrating = readMigrating(object);
+  if (migrating) return planMigrating(observed, migrating, now);
   if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, now);
   const steps = nextSteps(observed);
   return { ...statusOf(observed, steps.length > 0, now), steps };
-}
-
-/** A cluster that is migrated from Heat: the migration writes its objects, and clients may change nothing meanwhile. */
-function planMigrating({ object }: Observed): Plan<Step, Status> {
-  const before = object.status;
-  const reason = "The cluster is being migrated from Heat to a hosted control plane.";
-  const status: Status = {
-    ...before,
-    observedGeneration: object.metadata.generation ?? 0,
-    status: "UPDATE_IN_PROGRESS",
-    reason,
-    created: true,
-  };
-  return { steps: [], status };
 }
 
 function nextSteps(observed: Observed): readonly Step[] {

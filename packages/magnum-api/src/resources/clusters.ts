@@ -8,7 +8,7 @@ import { applyPatch, readPatch } from "../wire/patch.ts";
 import { clusterFields, newCluster, withoutEmpty } from "./cluster-body.ts";
 import { clusterDetail, clusterSummary, isAutoscaled, nodeCountOf, shownStatus } from "./cluster-view.ts";
 import { giveCredentials } from "./give-credentials.ts";
-import { asBadRequest, findCluster, requireIdle, targetOf } from "./find-cluster.ts";
+import { asBadRequest, findCluster, requireIdle, requireNotMigrating, targetOf } from "./find-cluster.ts";
 import { quotaOf } from "./quotas.ts";
 import { findTemplate } from "./templates.ts";
 
@@ -119,6 +119,7 @@ export async function patchCluster(api: Api, call: Call): Promise<Answer> {
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   enforce(api, call, "cluster:update", targetOf(cluster));
   if (patch.some(({ path }) => path.startsWith("/health_status"))) enforce(api, call, "cluster:update_health_status");
+  requireNotMigrating(cluster);
   const document = patchDocument(cluster);
   const after = applyPatch(document, patch);
   const changed = Object.keys(document).filter(
@@ -226,6 +227,7 @@ export async function deleteCluster(api: Api, call: Call): Promise<Answer> {
   if (isAdmin(api, call)) enforce(api, call, "cluster:delete_all_projects");
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   enforce(api, call, "cluster:delete", targetOf(cluster));
+  requireNotMigrating(cluster);
   await api.store.remove(api.store.clusters, cluster, call.signal);
   return { status: 204 };
 }

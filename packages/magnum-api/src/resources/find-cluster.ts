@@ -1,4 +1,5 @@
 import type { MagnumCluster } from "@causeway/api";
+import { readMigrating } from "../cluster/migrating.ts";
 import { isAdmin, type Api, type Call } from "../server/call.ts";
 import { conflict, invalid, MagnumError, notFound } from "../wire/error.ts";
 import { isUuid } from "../wire/fields.ts";
@@ -22,8 +23,18 @@ export async function findCluster(api: Api, call: Call, ident: string): Promise<
 
 export const targetOf = ({ spec }: MagnumCluster) => ({ project_id: spec.projectID, user_id: spec.userID });
 
-/** Refuses a change that the cluster's state does not allow. @throws MagnumError 400 */
+/** @throws MagnumError 409 */
+export function requireNotMigrating(cluster: MagnumCluster): void {
+  const migrating = readMigrating(cluster);
+  if (migrating)
+    throw conflict(
+      `Cluster ${cluster.spec.name} is being migrated from Heat (phase ${migrating.phase}); changes are refused until that is complete.`,
+    );
+}
+
+/** Refuses a change that the cluster's state does not allow. @throws MagnumError 400, 409 */
 export function requireIdle(cluster: MagnumCluster, alsoAllowed: readonly string[] = []): void {
+  requireNotMigrating(cluster);
   const { status } = shownStatus(cluster);
   if (status.endsWith("_COMPLETE") || alsoAllowed.includes(status)) return;
   throw invalid(`Cluster ${cluster.spec.name} already has an operation in progress.`);

@@ -30,13 +30,11 @@ export async function readUnits(
   for (let at = 0; at < machines.length; at += TOGETHER)
     found.push(
       ...(await Promise.all(
-        machines
-          .slice(at, at + TOGETHER)
-          .map(async ({ name, address }) => ({
-            name,
-            address,
-            active: await activeUnits(reach, address, units, signal),
-          })),
+        machines.slice(at, at + TOGETHER).map(async ({ name, address }) => ({
+          name,
+          address,
+          active: await activeUnits(reach, address, units, signal),
+        })),
       )),
     );
   return found;

@@ -69,6 +69,18 @@ export async function findRecord(
   });
 }
 
+export async function ensureNamespace(
+  client: KubernetesClient,
+  { namespace }: Pick<MigrationRecord, "namespace">,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
 /** Writes the record, and its namespace where there is none. */
 export async function writeRecord(
   client: KubernetesClient,
@@ -76,11 +88,7 @@ export async function writeRecord(
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, name, inventory } = record;
-  try {
-    await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { signal });
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
+  await ensureNamespace(client, record, signal);
   const object: ConfigMap = {
     apiVersion: "v1",
     kind: "ConfigMap",

@@ -26,6 +26,8 @@ export interface Tools {
   readonly peerHost: string;
   /** URLs of the masters' etcd. Default: port 2379 of each master. */
   readonly etcdUrls?: readonly string[];
+  /** Of this run, unlike any other's. Default: by host and process. */
+  readonly identity?: string;
   /** Shows a line of progress. */
   readonly report: (line: string) => void;
   /** What was checked in this run. */

@@ -1,6 +1,15 @@
 import { CausewayError, InputError } from "@causeway/foundation";
-import { deleteRecord, phaseNames, writeRecord, type MigrationRecord, type PhaseName } from "../record/record.ts";
+import {
+  deleteRecord,
+  phaseNames,
+  readRecord,
+  writeRecord,
+  type MigrationRecord,
+  type PhaseName,
+} from "../record/record.ts";
 import type { AnyPhase, PhasePlan, Step, Tools } from "./phase.ts";
+import { createProgress, type Progress } from "./progress.ts";
+import { inTurn } from "./turn.ts";
 
 /** Ms between looks at what a phase waits for, and without any change until it gives up. */
 const PAUSE = 500;
@@ -24,8 +33,25 @@ export interface PhaseResult {
   readonly record: MigrationRecord;
 }
 
-/** Runs a phase to its end, and records what it proved. Run again after a crash, it continues. @throws MIGRATE_ORDER, MIGRATE_TIMEOUT, and what the phase refuses */
+/** Runs a phase to its end, and records what it proved. Run again after a crash, it continues. @throws MIGRATE_ORDER, MIGRATE_BUSY, MIGRATE_TIMEOUT, and what the phase refuses */
 export async function runPhase(
+  phase: AnyPhase,
+  tools: Tools,
+  record: MigrationRecord,
+  signal: AbortSignal,
+): Promise<PhaseResult> {
+  requireOrder(phase, record);
+  const { management, clock, report, identity } = tools;
+  const turn = { client: management, clock, report, record, ...(identity === undefined ? {} : { identity }) };
+  return inTurn(
+    turn,
+    // Another run may have changed it until this one got its turn.
+    async (term) => runAlone(phase, tools, await readRecord(management, record.inventory.uuid, term), term),
+    signal,
+  );
+}
+
+async function runAlone(
   phase: AnyPhase,
   tools: Tools,
   record: MigrationRecord,
@@ -34,7 +60,15 @@ export async function runPhase(
   requireOrder(phase, record);
   const begun = phase.name === "rollback" ? record : { ...record, begun: phase.name };
   if (begun.begun !== record.begun) await writeRecord(tools.management, begun, signal);
-  const proof = await complete(phase, tools, begun, signal);
+  const progress = createProgress(tools, begun, phase, signal);
+  let proof: readonly string[];
+  try {
+    proof = await complete(phase, tools, begun, { progress, signal });
+    await progress.ended("Done");
+  } catch (error) {
+    await progress.ended("Failed").catch(() => {});
+    throw error;
+  }
   if (phase.name === "rollback") {
     await deleteRecord(tools.management, begun, signal);
     return { proof, record: begun };
@@ -49,18 +83,20 @@ async function complete(
   phase: AnyPhase,
   tools: Tools,
   record: MigrationRecord,
-  signal: AbortSignal,
+  { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   // A phase may take hours, as long as something of it changes.
   let end = tools.clock.now() + PATIENCE;
   let waited: string | undefined;
   for (let round = 0; round < ROUNDS;) {
     signal.throwIfAborted();
+    await progress.running();
     const next = await phase.round(tools, record, signal);
     const { plan } = next;
     if (plan.refused) throw new CausewayError(plan.refused.code, plan.refused.message, { hint: plan.refused.hint });
     const batch = plan.steps.slice(0, plan.batch ?? 1);
     for (const [index, step] of batch.entries()) {
+      signal.throwIfAborted();
       tools.report(step.what);
       await next.perform(index);
     }

@@ -9,7 +9,7 @@ import {
   type MagnumClusterSpec,
   type Manifest,
 } from "@causeway/api";
-import { isUuid, magnumLabels, migratingAnnotation } from "@causeway/magnum-api";
+import { isUuid, magnumLabels, migratingAnnotation, renderMigrating } from "@causeway/magnum-api";
 import { ownerReference, Secret } from "@causeway/kubernetes";
 import type { Inventory, NodeGroup } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
@@ -54,7 +54,7 @@ export function magnumClusterOf({ namespace, name, inventory }: MigrationRecord,
       namespace,
       name,
       labels: { [magnumLabels.uuid]: inventory.uuid },
-      annotations: { [migratingAnnotation]: "import" },
+      annotations: { [migratingAnnotation]: renderMigrating({ phase: "import", state: "Running", at: now }) },
     },
     spec,
   };

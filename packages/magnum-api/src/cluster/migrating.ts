@@ -1,0 +1,63 @@
+import type { MagnumCluster, MagnumClusterStatus } from "@causeway/api";
+import type { Plan } from "@causeway/kubernetes";
+import type { Observed } from "./gather.ts";
+import { migratingAnnotation } from "./names.ts";
+import { statusOf } from "./plan-status.ts";
+import type { Step } from "./steps.ts";
+
+/** How far the migration of a cluster is. A phase that is done leaves the cluster as it is until the next one begins. */
+export interface Migrating {
+  readonly phase: string;
+  readonly state: "Running" | "Done" | "Failed";
+  /** When it made its last step. */
+  readonly at: string;
+}
+
+const states: readonly string[] = ["Running", "Done", "Failed"];
+/** Ms without a step after which a phase has ended without a word: it gives up itself after 30 minutes. */
+const SILENCE = 40 * 60_000;
+
+export const renderMigrating = ({ phase, state, at }: Migrating): string => `${phase} ${state} ${at}`;
+
+/** Undefined: the cluster is not being migrated. */
+export function readMigrating({ metadata }: Pick<MagnumCluster, "metadata">): Migrating | undefined {
+  const value = metadata.annotations?.[migratingAnnotation];
+  if (value === undefined) return undefined;
+  const [phase = "", state = "", at = ""] = value.split(" ");
+  const isKnown = states.includes(state) && !Number.isNaN(Date.parse(at));
+  return isKnown
+    ? { phase, state: state as Migrating["state"], at }
+    : { phase, state: "Running", at: metadata.creationTimestamp ?? "" };
+}
+
+/** The migration writes the cluster's objects, and clients may change nothing meanwhile; none of its states lasts for ever as a change in progress. */
+export function planMigrating(observed: Observed, migrating: Migrating, now: number): Plan<Step, MagnumClusterStatus> {
+  const { object } = observed;
+  const { phase, at } = migrating;
+  const silentAt = Date.parse(at) + SILENCE;
+  const state = migrating.state === "Running" && !(now < silentAt) ? "Silent" : migrating.state;
+  const command = `causeway migrate magnum ${phase} ${object.spec.name}`;
+  const verdict = {
+    Running: { status: "UPDATE_IN_PROGRESS", reason: `Phase ${phase} of the migration from Heat runs.` },
+    Done: {
+      status: "UPDATE_COMPLETE",
+      reason: `Phase ${phase} of the migration from Heat is done. Changes are refused until its last phase, retire, is done.`,
+    },
+    Failed: {
+      status: "UPDATE_FAILED",
+      reason: `Phase ${phase} of the migration from Heat failed at ${at}. Run "${command}" again, or rollback.`,
+    },
+    Silent: {
+      status: "UPDATE_FAILED",
+      reason: `Phase ${phase} of the migration from Heat made no step since ${at}. Run "${command}" again, or rollback.`,
+    },
+  } as const;
+  const { status, reason } = verdict[state];
+  const { code: _, changingSince: __, ...seen } = statusOf(observed, true, now).status;
+  const nodeGroups = (seen.nodeGroups ?? []).map((group) => ({ ...group, status, reason: "" }));
+  return {
+    steps: [],
+    status: { ...seen, status, reason, created: true, nodeGroups },
+    ...(state === "Running" ? { wait: { for: `phase ${phase} of the migration`, until: silentAt } } : {}),
+  };
+}

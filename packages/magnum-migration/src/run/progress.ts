@@ -1,0 +1,36 @@
+import { MagnumCluster } from "@causeway/api";
+import { migratingAnnotation, renderMigrating, type Migrating } from "@causeway/magnum-api";
+import type { MigrationRecord } from "../record/record.ts";
+import type { AnyPhase, Tools } from "./phase.ts";
+
+const OFTEN = 60_000;
+
+export interface Progress {
+  /** Once a minute, while the phase makes steps or waits. */
+  running(): Promise<void>;
+  ended(state: "Done" | "Failed"): Promise<void>;
+}
+
+/** Shows the Magnum API how far a phase is: on the MagnumCluster, from the phase that makes it until it is handed over. */
+export function createProgress(
+  { management, clock }: Pick<Tools, "management" | "clock">,
+  { namespace, name }: MigrationRecord,
+  phase: AnyPhase,
+  signal: AbortSignal,
+): Progress {
+  let shown: number | undefined;
+  const show = async (state: Migrating["state"]): Promise<void> => {
+    const found = await management.find(MagnumCluster, { namespace, name }, { signal });
+    if (found?.metadata.annotations?.[migratingAnnotation] === undefined) return;
+    const value = renderMigrating({ phase: phase.name, state, at: new Date(clock.now()).toISOString() });
+    const body = { metadata: { annotations: { [migratingAnnotation]: value } } };
+    await management.patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal });
+    shown = clock.now();
+  };
+  return {
+    async running() {
+      if (shown === undefined || clock.now() - shown > OFTEN) await show("Running");
+    },
+    ended: show,
+  };
+}
