@@ -139,7 +139,7 @@ function assemble(kernel: OwnedKernel, network: NetworkService, handles: Handles
     { root: "/placement", service: createPlacementService(kernel) },
     { root: "/key-manager", service: createKeyManagerService(kernel) },
     { root: "/object-store", service: createObjectStoreService(kernel) },
-    { root: "/orchestration", service: createOrchestrationService(kernel, ask) },
+    { root: "/orchestration", service: createOrchestrationService(kernel, ask, { mayAbandon: handles.heatMagnum }) },
   );
   if (handles.heatMagnum) mounted.push({ root: "/container-infra", service: createContainerInfraService(kernel) });
   const app: CloudApp = new Hono({ getPath: (request) => withoutRootSlash(getPath(request)) });

@@ -6,6 +6,7 @@ import { keyManagerGroups } from "./cases/key-manager.ts";
 import { l7ValueGroup } from "./cases/l7-values.ts";
 import { loadBalancerGroups } from "./cases/load-balancer.ts";
 import { networkGroups } from "./cases/network.ts";
+import { orchestrationGroups } from "./cases/orchestration.ts";
 import { placementGroups } from "./cases/placement.ts";
 import { shareGroups } from "./cases/share.ts";
 import { smallPrintGroups } from "./cases/small-print.ts";
@@ -22,6 +23,7 @@ export const groups: readonly RawGroup[] = [
   l7ValueGroup,
   ...keyManagerGroups,
   ...shareGroups,
+  ...orchestrationGroups,
   ...placementGroups,
   ...smallPrintGroups,
 ];

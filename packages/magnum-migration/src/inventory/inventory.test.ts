@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { leftoversOf } from "../phases/retire/plan.ts";
 import { inventoryOf } from "./inventory.ts";
 import type { ClusterFacts } from "./read.ts";
 
@@ -118,4 +120,59 @@ describe("an inventory", () => {
     const { findings } = inventoryOf(changed({ cluster: { ...cluster, labels } }));
     expect(findings).toMatchObject([{ code: "MIGRATE_AUTO_HEALING", blocks: false }]);
   });
+});
+
+describe("the shape of stacks as Magnum's driver made them on a real cloud", () => {
+  interface Row {
+    readonly parent: string;
+    readonly name: string;
+    readonly type: string;
+  }
+  const file = new URL("../testing/recorded-driver.json", import.meta.url);
+  const rows = JSON.parse(readFileSync(file, "utf8")) as readonly Row[];
+  const found = inventoryOf({
+    ...facts,
+    stacks: [
+      {
+        id: "st",
+        name: "web-abc",
+        status: "CREATE_COMPLETE",
+        resources: rows.map(({ parent, name, type }) => resource(name, type, `${parent}/${name}`, parent)),
+      },
+    ],
+    servers: [server("N/kube-master")],
+    ports: [port("N/kube-master")],
+    balancers: ["api_lb", "etcd_lb"].map((of, index) => ({
+      balancer: { id: `${of}/loadbalancer`, vip_address: `10.0.0.${index + 5}`, vip_subnet_id: "sub" },
+      port: 6443,
+      poolId: of,
+      members: [],
+    })),
+  } as unknown as ClusterFacts);
+
+  test("has masters and both load balancers, by the driver's own resource types", () => {
+    expect(found.masters.map(({ serverId }) => serverId)).toEqual(["N/kube-master"]);
+    expect([found.api?.id, found.etcd?.id]).toEqual(["api_lb/loadbalancer", "etcd_lb/loadbalancer"]);
+    expect(found.findings.map(({ code }) => code)).toEqual(["MIGRATE_COUNT_DIFFERS"]);
+  });
+
+  test("has masters' servers, addresses, ports, volumes and groups to retire, and no more", () => {
+    const all = () => true;
+    expect(leftoversOf(found, all, all).map(({ id }) => id)).toEqual([
+      "N/kube-master",
+      "N/kube_master_floating",
+      "etcd_lb/loadbalancer",
+      "N/kube_master_eth0",
+      "N/docker_volume",
+      "N/etcd_volume",
+      "/master_nodes_server_group",
+      "/secgroup_kube_master",
+    ]);
+  });
+});
+
+test.for(["DELETE_COMPLETE", "UPDATE_FAILED", "CHECK_IN_PROGRESS"])("a stack in %s blocks", (status) => {
+  const [stack] = facts.stacks;
+  const { findings } = inventoryOf({ ...facts, stacks: [{ ...stack, status }] } as unknown as ClusterFacts);
+  expect(findings.map(({ code }) => code)).toContain("MIGRATE_STACK_STATUS");
 });

@@ -1,6 +1,7 @@
 import { SERVED_KUBERNETES } from "@causeway/api";
 import { labelProblem } from "@causeway/magnum-api";
 import type { Balancer, Finding, Inventory, Machine, NodeGroup, Resource } from "./model.ts";
+import { cloudTypeOf } from "./types.ts";
 import type { BalancerFacts, ClusterFacts, StackFacts } from "./read.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -57,7 +58,7 @@ function resourcesOf({ resources }: StackFacts): Resource[] {
     .filter(({ physical_resource_id: id }) => id !== "")
     .map((one) => ({
       name: one.resource_name,
-      type: one.resource_type,
+      type: cloudTypeOf(one.resource_type),
       id: one.physical_resource_id,
       parent: one.parent_resource ?? "",
     }));
@@ -119,6 +120,9 @@ function balancerView({ balancer, port, poolId, members }: BalancerFacts): Balan
   };
 }
 
+/** Heat reads a stack for a moment after it was deleted. */
+const isComplete = (status: string): boolean => status.endsWith("_COMPLETE") && !status.startsWith("DELETE");
+
 type Rule = (inventory: Omit<Inventory, "findings">, facts: ClusterFacts) => string | undefined;
 
 /** Each cause for which a cluster cannot be migrated, by its code. */
@@ -131,10 +135,9 @@ const blocking: Readonly<Record<string, Rule>> = {
       ? undefined
       : "its stack has no resource groups kube_masters and kube_minions; only driver k8s_fedora_coreos_v1 is migrated";
   },
-  MIGRATE_STATUS: ({ status }) =>
-    status.endsWith("_COMPLETE") ? undefined : `its status is ${status}; it has to be …_COMPLETE`,
+  MIGRATE_STATUS: ({ status }) => (isComplete(status) ? undefined : `its status is ${status}; it has to be …_COMPLETE`),
   MIGRATE_STACK_STATUS: (_, { stacks, cluster }) => {
-    const bad = stacks.find((one) => !one.status.endsWith("_COMPLETE"));
+    const bad = stacks.find((one) => !isComplete(one.status));
     if (bad) return `stack ${bad.name} is ${bad.status}; it has to be …_COMPLETE`;
     return stacks.some(({ id }) => id === cluster.stack_id) ? undefined : `stack ${cluster.stack_id} does not exist`;
   },

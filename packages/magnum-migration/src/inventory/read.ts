@@ -52,7 +52,11 @@ export async function readCluster(cloud: Cloud, ident: string, signal: AbortSign
       hint: "List the clusters with: openstack coe cluster list",
     });
   const template = await magnum.clusterTemplates.get(cluster.cluster_template_id, { signal });
-  const groups = (await magnum.nodeGroups(cluster.uuid).all({}, { signal })) as unknown as readonly Json[];
+  // Lists of node groups have no labels.
+  const listed = await magnum.nodeGroups(cluster.uuid).all({}, { signal });
+  const groups = (await Promise.all(
+    listed.map(({ uuid }) => magnum.nodeGroups(cluster.uuid).get(uuid, { signal })),
+  )) as unknown as readonly Json[];
   const ids = new Set([
     cluster.stack_id,
     ...groups.map((group) => String((group["stack_id"] ?? cluster.stack_id) as string)),

@@ -180,6 +180,7 @@ describe("roll", () => {
 describe("retire", () => {
   const retired: RetireFacts = {
     stacks: [],
+    leaving: [],
     oldMembers: [],
     hasHostedMember: true,
     oldMachines: [],
@@ -217,6 +218,7 @@ describe("retire", () => {
       { oldMembers: [{ id: "1", name: "m0", peerURLs: [], isLearner: false }], leftovers: [server] },
       "remove-member",
     ],
+    ["waits until Heat has given up a stack", { leaving: inventory.stacks, leftovers: [server] }, "wait"],
     ["deletes what is left", { leftovers: [server] }, "delete-resource"],
     ["hands the cluster over then", { isMigrating: true, ...magnum({ trustee: enabled }) }, "hand-over"],
     [

@@ -109,12 +109,15 @@ export async function makeHeatCluster(cloud: Cloud, options: HeatClusterOptions)
     environment: { parameters: { cluster_uuid: uuid, kube_service_account_private_key: "secret" } },
     resources: {
       network: {
-        type: "Magnum::NetworkSwitcher",
+        type: "file:///magnum/drivers/common/templates/network.yaml",
         resources: {
-          private_network: resource("OS::Neutron::Net", net.id),
-          private_subnet: resource("OS::Neutron::Subnet", subnet.id),
-          extrouter: resource("OS::Neutron::Router", router.id),
-          extrouter_inside: resource("OS::Neutron::RouterInterface", `${router.id}:subnet_id=${subnet.id}`),
+          private_network: resource("Magnum::Optional::Neutron::Net", net.id),
+          private_subnet: resource("Magnum::Optional::Neutron::Subnet", subnet.id),
+          extrouter: resource("Magnum::Optional::Neutron::Router", router.id),
+          extrouter_inside: resource(
+            "Magnum::Optional::Neutron::RouterInterface",
+            `${router.id}:subnet_id=${subnet.id}`,
+          ),
         },
       },
       api_lb: api.stack,
@@ -194,11 +197,11 @@ async function balancer(
   );
   await active(made.id);
   const resources = {
-    loadbalancer: resource("OS::Octavia::LoadBalancer", made.id),
-    listener: resource("OS::Octavia::Listener", listener.id),
-    pool: resource("OS::Octavia::Pool", pool.id),
+    loadbalancer: resource("Magnum::Optional::Neutron::LBaaS::LoadBalancer", made.id),
+    listener: resource("Magnum::Optional::Neutron::LBaaS::Listener", listener.id),
+    pool: resource("Magnum::Optional::Neutron::LBaaS::Pool", pool.id),
   };
-  return { vip: made.vip_address, stack: { type: "Magnum::Optional::Neutron::LBaaS::LoadBalancer", resources } };
+  return { vip: made.vip_address, stack: { type: "file:///magnum/drivers/common/templates/lb.yaml", resources } };
 }
 
 async function adoptStack({ orchestration }: Cloud, stack_name: string, data: Json): Promise<string> {

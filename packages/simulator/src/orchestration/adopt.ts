@@ -10,13 +10,7 @@ const invalid = (message: string) => stackError(400, "StackValidationFailed", me
 /** A stack from the data that abandoning one returns: the resources are in the cloud already. */
 export function adoptStack(parts: StackParts, caller: Caller, body: JsonObject): Stack {
   const { kernel, stacks } = parts;
-  const name = textAt(body, "stack_name") ?? "";
-  if (!/^[a-zA-Z][a-zA-Z0-9_.-]{0,254}$/.test(name))
-    throw invalid(
-      `Invalid stack name ${name} must contain only alphanumeric or "_-." characters, must start with alpha`,
-    );
-  const isTaken = stacks.by("name", name).some((one) => one.project_id === caller.projectId && one.owner_id === null);
-  if (isTaken) throw stackError(409, "StackExists", `The Stack (${name}) already exists.`);
+  const name = requireNewName(parts, caller, body);
   const data = parsed(body["adopt_stack_data"]);
   const tags = textAt(body, "tags");
   let rest = MOST_RESOURCES;
@@ -51,6 +45,18 @@ export function adoptStack(parts: StackParts, caller: Caller, body: JsonObject):
   return kernel.atomic(() =>
     add(data, { name, owner_id: null, parent_resource: null, tags: tags === undefined ? null : tags.split(",") }),
   );
+}
+
+/** @throws StackValidationFailed, StackExists */
+export function requireNewName({ stacks }: StackParts, caller: Caller, body: JsonObject): string {
+  const name = textAt(body, "stack_name") ?? "";
+  if (!/^[a-zA-Z][a-zA-Z0-9_.-]{0,254}$/.test(name))
+    throw invalid(
+      `Invalid stack name ${name} must contain only alphanumeric or "_-." characters, must start with alpha`,
+    );
+  const isTaken = stacks.by("name", name).some((one) => one.project_id === caller.projectId && one.owner_id === null);
+  if (isTaken) throw stackError(409, "StackExists", `The Stack (${name}) already exists.`);
+  return name;
 }
 
 function adoptResource(name: string, given: unknown, nest: (data: JsonObject) => string): StackResource {
@@ -98,13 +104,23 @@ export function abandonData({ stacks }: Pick<StackParts, "stacks">, stack: Stack
 }
 
 /** Removes a stack and the nested ones; what they are made of stays in the cloud. */
-export function forgetStack({ stacks }: Pick<StackParts, "stacks">, stack: Stack): void {
+export function forgetStack({ kernel, stacks, gone }: StackParts, stack: Stack): void {
+  const state = {
+    status: "DELETE_COMPLETE",
+    reason: "Stack DELETE completed successfully",
+    updated: kernel.timestamp(),
+  };
+  gone.insert({ ...stack, ...state, resources: [], template: withoutOutputs(stack.template) });
   for (const { id } of stackTree(stacks, stack)) stacks.remove(id);
 }
 
+function withoutOutputs(template: JsonObject): JsonObject {
+  const { outputs: _, ...rest } = template;
+  return rest;
+}
+
 function parsed(given: unknown): JsonObject {
-  if (typeof given !== "string")
-    throw invalid("The simulated Heat has no engine for templates; adopt_stack_data is required");
+  if (typeof given !== "string") throw invalid("adopt_stack_data is no text");
   try {
     const data = JSON.parse(given) as unknown;
     if (isObject(data)) return data;

@@ -28,6 +28,15 @@ const places: readonly (readonly [string, Place])[] = [
 ];
 
 const ROUTER_INTERFACE = "OS::Neutron::RouterInterface";
+
+/** Magnum's driver has types of its own, for which its environments put those of the services. */
+function typeOf({ type }: StackResource): string {
+  const kind = type.split("::").at(-1) ?? "";
+  if (type.startsWith("Magnum::Optional::Neutron::LBaaS::") && kind !== "FloatingIP") return `OS::Octavia::${kind}`;
+  if (!type.startsWith("Magnum::Optional::")) return type;
+  return kind.startsWith("Volume") ? `OS::Cinder::${kind}` : `OS::Neutron::${kind}`;
+}
+
 /** A deletion that is in progress: a restarted cloud continues it. */
 interface Deletion {
   readonly id: string;
@@ -75,7 +84,7 @@ async function deleteNext(tree: readonly Stack[], ask: Ask, caller: Caller): Pro
   for (const [type, place] of places) {
     if (type === "OS::Neutron::Subnet") await removeInterfaces(resources, ask, caller);
     let left: string | undefined;
-    for (const resource of resources.filter((one) => one.type === type && one.physicalId !== "")) {
+    for (const resource of resources.filter((one) => typeOf(one) === type && one.physicalId !== "")) {
       const path = place.path(resource.physicalId).replace("{project}", caller.projectId);
       await ask(place.service, { caller, method: "DELETE", path });
       const { status } = await ask(place.service, { caller, method: "GET", path });
@@ -88,9 +97,9 @@ async function deleteNext(tree: readonly Stack[], ask: Ask, caller: Caller): Pro
 
 /** Heat names a router interface "ROUTER:subnet_id=SUBNET". */
 async function removeInterfaces(resources: readonly StackResource[], ask: Ask, caller: Caller): Promise<void> {
-  for (const { type, physicalId } of resources) {
-    const match = /^([^:]+):subnet_id=(.+)$/.exec(physicalId);
-    if (type !== ROUTER_INTERFACE || !match) continue;
+  for (const resource of resources) {
+    const match = /^([^:]+):subnet_id=(.+)$/.exec(resource.physicalId);
+    if (typeOf(resource) !== ROUTER_INTERFACE || !match) continue;
     const path = `/v2.0/routers/${match[1]}/remove_router_interface`;
     await ask("network", { caller, method: "PUT", path, body: { subnet_id: match[2] } });
   }

@@ -11,6 +11,8 @@ export interface StackResource {
   readonly status: string;
   readonly reason: string;
   readonly isNested: boolean;
+  /** Resources of the stack that refer to it. */
+  readonly requiredBy?: readonly string[];
 }
 
 export interface Stack {
@@ -34,9 +36,13 @@ export interface Stack {
 export interface StackParts {
   readonly kernel: Kernel;
   readonly stacks: Table<Stack>;
+  /** Deleted and abandoned ones: Heat still reads them by name and id. */
+  readonly gone: Table<Stack>;
 }
 
 export const stackTable = (kernel: Kernel): Table<Stack> => kernel.table("stack", ["project_id", "name", "owner_id"]);
+
+export const goneTable = (kernel: Kernel): Table<Stack> => kernel.table("_stack_gone");
 
 const titles: Readonly<Record<number, string>> = {
   400: "Bad Request",
@@ -45,13 +51,16 @@ const titles: Readonly<Record<number, string>> = {
   409: "Conflict",
 };
 
+const BAD_REQUEST = "The server could not comply with the request since it is either malformed or otherwise incorrect.";
+const explanations: Readonly<Record<number, string>> = {
+  404: "The resource could not be found.",
+  409: "There was a conflict when trying to complete your request.",
+};
+
 /** An error with Heat's body. */
 export function stackError(code: number, type: string, message: string): ServiceError {
   const title = titles[code] ?? "Error";
-  const explanation =
-    code === 404
-      ? "The resource could not be found."
-      : "The server could not comply with the request since it is either malformed or otherwise incorrect.";
+  const explanation = explanations[code] ?? BAD_REQUEST;
   return new ServiceError(code, { code, title, explanation, error: { message, traceback: null, type } });
 }
 

@@ -38,13 +38,14 @@ async function stackOfPort(): Promise<{ path: string; port: string; network: str
   return { path: `/orchestration/v1/${client.projectId}/stacks/web-abc/${idOf(made.body, "stack")}`, port, network };
 }
 
-const statusAfter = async (path: string): Promise<number> => {
-  for (let i = 0; i < 200; i += 1) {
-    const { status } = await client.call("GET", path);
-    if (status === 404) return status;
+/** Heat reads a stack after it was deleted, too. */
+const stateOf = async (path: string): Promise<unknown> =>
+  ((await client.call("GET", path)).body as { stack?: { stack_status?: unknown } }).stack?.stack_status;
+
+const stateAfter = async (path: string): Promise<unknown> => {
+  for (let i = 0; i < 200 && (await stateOf(path)) !== "DELETE_COMPLETE"; i += 1)
     await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return 200;
+  return stateOf(path);
 };
 
 test("an adopted stack is read by name, with nested resources to the depth that is asked for, outputs, and without hidden parameters", async () => {
@@ -79,7 +80,7 @@ test("an adopted stack is read by name, with nested resources to the depth that 
 });
 
 test("abandoning a stack leaves what it is made of, and its data can be adopted again; where the operator has not enabled it, it is refused", async () => {
-  client = await startClient();
+  client = await startClient({ heatMagnum: true });
   const { path, port } = await stackOfPort();
   client.simulator.setOutcomes([{ operation: "stack.abandon", outcome: "error" }]);
   expect(await client.call("DELETE", `${path}/abandon`)).toMatchObject({
@@ -89,7 +90,8 @@ test("abandoning a stack leaves what it is made of, and its data can be adopted 
   client.simulator.setOutcomes([]);
   const { status, body } = await client.call("DELETE", `${path}/abandon`);
   expect(status).toBe(200);
-  expect((await client.call("GET", path)).status).toBe(404);
+  expect(await stateOf(path)).toBe("DELETE_COMPLETE");
+  expect((await client.call("DELETE", path)).status).toBe(404);
   expect(client.simulator.inventory().filter((line) => line.startsWith("stack "))).toEqual([]);
   expect((await client.call("GET", `/network/v2.0/ports/${port}`)).status).toBe(200);
   const again = { stack_name: "web-abc", adopt_stack_data: JSON.stringify(body) };
@@ -101,7 +103,7 @@ test("deleting a stack deletes what it is made of", async () => {
   client = await startClient();
   const { path, port, network } = await stackOfPort();
   expect((await client.call("DELETE", path)).status).toBe(204);
-  expect(await statusAfter(path)).toBe(404);
+  expect(await stateAfter(path)).toBe("DELETE_COMPLETE");
   expect((await client.call("GET", `/network/v2.0/ports/${port}`)).status).toBe(404);
   expect((await client.call("GET", `/network/v2.0/networks/${network}`)).status).toBe(404);
 });

@@ -2,22 +2,28 @@ import { Hono, type Context } from "hono";
 import type { Ask } from "../kernel/ask.ts";
 import type { Caller, Kernel, Service } from "../kernel/interface.ts";
 import { bodyOf, isObject } from "../kernel/json.ts";
-import { abandonData, adoptStack, forgetStack } from "./adopt.ts";
+import { abandonData, adoptStack, forgetStack, requireNewName } from "./adopt.ts";
+import { createStack } from "./create.ts";
 import { createDeletion } from "./delete.ts";
-import { missingStack, stackError, stackTable, stackTree, type Stack, type StackParts } from "./model.ts";
-import { outputsOf, resourceView, stackPath, stackView, summaryView } from "./views.ts";
+import { goneTable, missingStack, stackError, stackTable, stackTree, type Stack, type StackParts } from "./model.ts";
+import { environmentView, outputsOf, resourceView, stackPath, stackView, summaryView, templateView } from "./views.ts";
 
 type StackContext = Context<{ Variables: { caller: Caller } }>;
 
 const rootOf = (c: StackContext): string => `${new URL(c.req.url).origin}/orchestration`;
 
+export interface OrchestrationOptions {
+  /** enable_stack_abandon, which Heat's own default has off. */
+  readonly mayAbandon: boolean;
+}
+
 /**
- * Heat v1 as far as existing stacks go: they are adopted (POST with adopt_stack_data), read with their nested ones, abandoned and deleted. There is no engine for
- * templates. The outcome "error" of operation "stack.abandon" is enable_stack_abandon = false, Heat's own default.
+ * Heat v1 as far as existing stacks go: they are adopted (POST with adopt_stack_data), read with their nested ones, abandoned and deleted. Templates may have
+ * networks, ports and groups of them. The outcome "error" of operation "stack.abandon" refuses to abandon a stack.
  */
-export function createOrchestrationService(kernel: Kernel, ask: Ask): Service {
+export function createOrchestrationService(kernel: Kernel, ask: Ask, { mayAbandon }: OrchestrationOptions): Service {
   const stacks = stackTable(kernel);
-  const parts: StackParts = { kernel, stacks };
+  const parts: StackParts = { kernel, stacks, gone: goneTable(kernel) };
   const app: Service["app"] = new Hono();
   const remove = createDeletion(parts, ask);
   app.get("/", (c) =>
@@ -28,13 +34,14 @@ export function createOrchestrationService(kernel: Kernel, ask: Ask): Service {
       throw stackError(403, "Forbidden", "You are not authorized to use this endpoint.");
     await next();
   });
-  addStackRoutes(app, parts);
+  addStackRoutes(app, parts, ask);
   addResourceRoutes(app, parts);
   app.delete("/v1/:project/stacks/:name/:id", (c) => {
     remove(stackOf(parts, c), c.get("caller"));
     return c.body(null, 204);
   });
   app.delete("/v1/:project/stacks/:name/:id/abandon", (c) => {
+    if (!mayAbandon) throw stackError(400, "NotSupported", "Stack Abandon is not supported.");
     const stack = stackOf(parts, c);
     if (kernel.outcome("stack.abandon", stack.name) !== "ok")
       throw stackError(400, "NotSupported", "Stack Abandon is not supported.");
@@ -48,29 +55,41 @@ export function createOrchestrationService(kernel: Kernel, ask: Ask): Service {
   return { type: "orchestration", name: "heat", catalogPath: "/v1/{project_id}", app };
 }
 
-function addStackRoutes(app: Service["app"], parts: StackParts): void {
-  const { stacks } = parts;
+function addStackRoutes(app: Service["app"], parts: StackParts, ask: Ask): void {
+  const { stacks, gone } = parts;
   app.get("/v1/:project/stacks", (c) =>
     c.json({ stacks: listed(parts, c).map((stack) => summaryView(rootOf(c), stack)) }),
   );
   app.post("/v1/:project/stacks", async (c) => {
     const body = await bodyOf(c.req);
-    const stack = adoptStack(parts, c.get("caller"), isObject(body) ? body : {});
-    const links = [{ href: stackPath(rootOf(c), stack), rel: "self" }];
-    return c.json({ stack: { id: stack.id, links } }, 201);
+    const given = isObject(body) ? body : {};
+    const caller = c.get("caller");
+    requireNewName(parts, caller, given);
+    const isAdopted = given["adopt_stack_data"] !== undefined;
+    const stack = isAdopted ? adoptStack(parts, caller, given) : await createStack(parts, ask, caller, given);
+    const href = stackPath(rootOf(c), stack);
+    return c.json({ stack: { id: stack.id, links: [{ href, rel: "self" }] } }, 201, { location: href });
   });
   app.get("/v1/:project/stacks/:ident", (c) => {
     const ident = c.req.param("ident");
     const found = ownStacks(parts, c).find(
       (stack) => stack.id === ident || (stack.name === ident && stack.owner_id === null),
     );
-    if (!found) throw missingStack(ident);
-    return c.redirect(stackPath(rootOf(c), found), 302);
+    const deleted = gone.get(ident);
+    const shown = found ?? (deleted?.project_id === c.get("caller").projectId ? deleted : undefined);
+    if (!shown) throw missingStack(ident);
+    return c.redirect(stackPath(rootOf(c), shown), 302);
   });
-  app.get("/v1/:project/stacks/:name/:id", (c) => c.json({ stack: stackView(rootOf(c), stackOf(parts, c)) }));
-  app.get("/v1/:project/stacks/:name/:id/template", (c) => c.json(stackOf(parts, c).template));
-  app.get("/v1/:project/stacks/:name/:id/environment", (c) => c.json({ parameters: stackOf(parts, c).parameters }));
-  app.get("/v1/:project/stacks/:name/:id/outputs", (c) => c.json({ outputs: outputsOf(stackOf(parts, c)) }));
+  app.get("/v1/:project/stacks/:name/:id", (c) => {
+    const deleted = gone.get(c.req.param("id"));
+    const isOwn = deleted?.name === c.req.param("name") && deleted.project_id === c.get("caller").projectId;
+    return c.json({ stack: stackView(rootOf(c), deleted && isOwn ? deleted : stackOf(parts, c)) });
+  });
+  app.get("/v1/:project/stacks/:name/:id/template", (c) => c.json(templateView(stackOf(parts, c))));
+  app.get("/v1/:project/stacks/:name/:id/environment", (c) => c.json(environmentView(stackOf(parts, c))));
+  app.get("/v1/:project/stacks/:name/:id/outputs", (c) =>
+    c.json({ outputs: outputsOf(stackOf(parts, c)).map(({ output_value: _, ...rest }) => rest) }),
+  );
   app.get("/v1/:project/stacks/:name/:id/outputs/:key", (c) => {
     const [stack, key] = [stackOf(parts, c), c.req.param("key")];
     const output = outputsOf(stack).find(({ output_key }) => output_key === key);
@@ -102,10 +121,10 @@ function addStackRoutes(app: Service["app"], parts: StackParts): void {
 function addResourceRoutes(app: Service["app"], parts: StackParts): void {
   const { stacks } = parts;
   app.get("/v1/:project/stacks/:name/:id/resources", (c) => {
+    const outer = stackOf(parts, c);
     const depth = Number(c.req.query("nested_depth") ?? 0);
     if (!Number.isInteger(depth) || depth < 0)
-      throw stackError(400, "BadRequest", "Only integer is allowed by 'nested_depth'");
-    const outer = stackOf(parts, c);
+      throw stackError(400, "HTTPBadRequest", "Only integer is acceptable by 'nested_depth'.");
     const within = stackTree(stacks, outer).filter((stack) => depthOf(parts, stack, outer.id) <= depth);
     const resources = within.flatMap((stack) =>
       stack.resources.map((resource) =>
@@ -118,7 +137,7 @@ function addResourceRoutes(app: Service["app"], parts: StackParts): void {
     const [stack, name] = [stackOf(parts, c), c.req.param("resource")];
     const resource = stack.resources.find((one) => one.name === name);
     if (!resource)
-      throw stackError(404, "EntityNotFound", `The Resource (${name}) could not be found in Stack ${stack.name}.`);
+      throw stackError(404, "ResourceNotFound", `The Resource (${name}) could not be found in Stack ${stack.name}.`);
     const nested = resource.isNested ? stacks.get(resource.physicalId) : undefined;
     return c.json({
       resource: { ...resourceView(rootOf(c), stack, resource, nested), attributes: {}, description: "" },
@@ -158,7 +177,6 @@ function listed(parts: StackParts, c: StackContext): readonly Stack[] {
 function stackOf({ stacks }: StackParts, c: StackContext): Stack {
   const [name = "", id = ""] = [c.req.param("name"), c.req.param("id")];
   const stack = stacks.get(id);
-  if (!stack || stack.project_id !== c.get("caller").projectId || stack.name !== name)
-    throw missingStack(`${name}/${id}`);
+  if (!stack || stack.project_id !== c.get("caller").projectId || stack.name !== name) throw missingStack(name);
   return stack;
 }

@@ -13,15 +13,14 @@ export function summaryView(root: string, stack: Stack): View {
   return {
     id: stack.id,
     stack_name: stack.name,
-    description: stack.template["description"] ?? "",
+    description: "",
     stack_status: stack.status,
     stack_status_reason: stack.reason,
     creation_time: stack.created,
     updated_time: stack.updated,
     deletion_time: null,
-    stack_owner: null,
+    stack_owner: stack.owner_id === null ? stack.user_id : null,
     parent: stack.owner_id,
-    project: stack.project_id,
     stack_user_project_id: stack.project_id,
     tags: stack.tags,
     links: selfLink(root, stack),
@@ -32,13 +31,15 @@ export function summaryView(root: string, stack: Stack): View {
 export function stackView(root: string, stack: Stack): View {
   return {
     ...summaryView(root, stack),
+    description: stack.template["description"] ?? "No description",
+    tags: stack.tags ?? [],
     parameters: maskedParameters(stack),
-    outputs: outputsOf(stack),
+    ...(stack.status === "DELETE_COMPLETE" ? {} : { outputs: outputsOf(stack) }),
     capabilities: [],
     notification_topics: [],
     disable_rollback: true,
     timeout_mins: 60,
-    template_description: stack.template["description"] ?? "",
+    template_description: stack.template["description"] ?? "No description",
   };
 }
 
@@ -46,7 +47,7 @@ export function outputsOf({ template }: Stack): View[] {
   const outputs = template["outputs"];
   return Object.entries(isObject(outputs) ? outputs : {}).map(([output_key, output]) => ({
     output_key,
-    output_value: at(output, "value") ?? null,
+    output_value: at(output, "resolved") ?? at(output, "value") ?? null,
     description: at(output, "description") ?? "No description given",
   }));
 }
@@ -64,6 +65,32 @@ function maskedParameters({ template, parameters, name, id, project_id }: Stack)
   };
 }
 
+/** As it was given: what its outputs are is not in it. */
+export function templateView({ template }: Stack): View {
+  const outputs = template["outputs"];
+  if (!isObject(outputs)) return template;
+  const given = Object.entries(outputs).map(([key, output]) => {
+    const { resolved: _, ...rest } = isObject(output) ? output : {};
+    return [key, rest];
+  });
+  return { ...template, outputs: Object.fromEntries(given) as JsonObject };
+}
+
+/** Hidden parameters are masked here, too. */
+export function environmentView({ template, parameters }: Stack): View {
+  const shown = Object.entries(parameters).map(([key, value]) => [
+    key,
+    at(template, "parameters", key, "hidden") === true ? "******" : value,
+  ]);
+  return {
+    resource_registry: { resources: {} },
+    parameters: Object.fromEntries(shown) as JsonObject,
+    parameter_defaults: {},
+    event_sinks: [],
+    encrypted_param_names: [],
+  };
+}
+
 /** A resource in a list or alone; `parent` is the resource that its stack is of the stack around it. */
 export function resourceView(root: string, stack: Stack, resource: StackResource, nested: Stack | undefined): View {
   const base = stackPath(root, stack);
@@ -76,7 +103,7 @@ export function resourceView(root: string, stack: Stack, resource: StackResource
     resource_status_reason: resource.reason,
     creation_time: stack.created,
     updated_time: stack.updated ?? stack.created,
-    required_by: [],
+    required_by: resource.requiredBy ?? [],
     ...(stack.parent_resource === null ? {} : { parent_resource: stack.parent_resource }),
     links: [
       { href: `${base}/resources/${resource.name}`, rel: "self" },

@@ -28,7 +28,8 @@ export const retire = definePhase<RetireFacts, RetireStep>({
     const there = await presentIn(tools.cloud, signal);
     const cluster = await tools.management.find(MagnumCluster, { namespace, name }, { signal });
     return {
-      stacks: inventory.stacks.filter((_, index) => found[index] !== undefined),
+      stacks: inventory.stacks.filter((_, index) => stateOf(found[index]) === "there"),
+      leaving: inventory.stacks.filter((_, index) => stateOf(found[index]) === "leaving"),
       oldMembers: members.filter((one) => one !== own),
       hasHostedMember: own !== undefined && !own.isLearner,
       oldMachines: old
@@ -75,6 +76,12 @@ export const retire = definePhase<RetireFacts, RetireStep>({
     }
   },
 });
+
+/** Heat lists a stack for a moment after it was abandoned or deleted. */
+function stateOf(stack: { readonly stack_status: string } | undefined): "there" | "leaving" | "gone" {
+  if (stack === undefined || stack.stack_status === "DELETE_COMPLETE") return "gone";
+  return stack.stack_status.endsWith("_IN_PROGRESS") ? "leaving" : "there";
+}
 
 /** By the hosted member where it is reached, since the others go; else by theirs. */
 async function membersClient(tools: Tools, record: Parameters<typeof openEtcd>[1], signal: AbortSignal) {
@@ -124,6 +131,7 @@ async function presentIn(
   const rest = [...addresses, ...groups, ...serverGroups, ...balancers, ...networks.flat()].map(({ id }) => id);
   const free = [
     ...ports.filter(({ device_id }) => !living.has(device_id)),
+    ...others[0].filter(({ port_id }) => !port_id),
     ...volumes.filter(({ status }) => status === "available" || status.startsWith("error")),
   ];
   return {

@@ -7,6 +7,8 @@ import type { PhasePlan, Step } from "../../run/phase.ts";
 export interface RetireFacts {
   /** Those that Heat still has. */
   readonly stacks: readonly StackName[];
+  /** Those that Heat is about to give up: it does so after its response. */
+  readonly leaving: readonly StackName[];
   /** Masters' members of etcd that are left, and whether the hosted one votes. */
   readonly oldMembers: readonly EtcdMember[];
   readonly hasHostedMember: boolean;
@@ -50,6 +52,8 @@ export type RetireStep = Step &
 export function planRetire(facts: RetireFacts, { inventory, namespace, name }: MigrationRecord): PhasePlan<RetireStep> {
   const problem = refusalOf(facts, inventory);
   if (problem) return { steps: [], refused: problem, proof: [] };
+  const [leaving] = facts.leaving;
+  if (leaving) return { steps: [], wait: `Heat to complete the change of stack ${leaving.name}`, proof: [] };
   const rest = magnumSteps(facts.magnum, inventory);
   const first: RetireStep[] = [
     // The stacks of other node groups use the network of the cluster's own.
@@ -197,7 +201,7 @@ const isMasters = ({ name, parent }: Resource): boolean =>
   parent === "etcd_lb";
 
 const isWorkers = ({ name, type }: Resource): boolean =>
-  (name.startsWith("kube_minion_") && type === "OS::Neutron::Port") ||
+  (name.startsWith("kube_minion_") && /^OS::Neutron::(Port|FloatingIP)$/.test(type)) ||
   (/^(docker_volume|kube_node_volume)$/.test(name) && type === "OS::Cinder::Volume");
 
 /** Network, address and load balancer of the API, and what workers use: they are the cluster's from now on. */
