@@ -1,7 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
 import { Secret, secretText } from "@causeway/kubernetes";
 import type { Inventory } from "../inventory/model.ts";
-import { readMasterFiles } from "../phases/import/pki.ts";
+import { knownMasterFiles } from "../phases/import/pki.ts";
 import type { MigrationRecord } from "../record/record.ts";
 import type { Tools } from "../run/phase.ts";
 import { createEtcdClient, type EtcdClient } from "./client.ts";
@@ -21,6 +21,6 @@ export async function openEtcd(tools: Tools, record: MigrationRecord, signal: Ab
   const [first] = inventory.masters;
   if (!first)
     throw new CausewayError("MIGRATE_ETCD_UNREACHABLE", "The cluster has no masters", { hint: "Read the inventory." });
-  const files = await readMasterFiles(tools, first.address, signal);
+  const files = await knownMasterFiles(tools, first.address, signal);
   return createEtcdClient({ urls, authority: files.etcdCa, certificate: files.etcd, key: files.etcdKey });
 }

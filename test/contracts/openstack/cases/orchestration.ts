@@ -61,11 +61,6 @@ export const orchestrationGroups: readonly RawGroup[] = [
       { says: "another name with its id", call: "GET /stacks/{run}-t/{id}" },
       { says: "is listed by its name", call: "GET /stacks?name={run}-s", exact: ["stacks.0.stack_status"] },
       { says: "its resources", call: `GET ${stack}/resources` },
-      {
-        says: "its network, and what refers to it",
-        call: `GET ${stack}/resources/network`,
-        exact: ["resource.resource_name", "resource.resource_type", "resource.required_by"],
-      },
       { says: "resources of those nested in it", call: `GET ${stack}/resources?nested_depth=2` },
       { says: "a depth that is no number", call: `GET ${stack}/resources?nested_depth=x` },
       { says: "a resource that it does not have", call: `GET ${stack}/resources/none` },

@@ -4,10 +4,11 @@ import { createAuthority, createRequest, type KeyPair } from "@causeway/foundati
 import { isAlreadyExists, Secret, type KubernetesClient } from "@causeway/kubernetes";
 import type { Manifest } from "@causeway/api";
 import { openEtcd } from "../../etcd/access.ts";
+import type { EtcdClient } from "../../etcd/client.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { clusterManifests, magnumClusterOf, secretManifest } from "./objects.ts";
-import { readMasterFiles } from "./pki.ts";
+import { knownMasterFiles } from "./pki.ts";
 import { planImport, type ImportFacts, type ImportStep } from "./plan.ts";
 
 export const importPhase = definePhase<ImportFacts, ImportStep>({
@@ -33,7 +34,7 @@ export const importPhase = definePhase<ImportFacts, ImportStep>({
       wantedStage: controlPlane?.spec.datastore?.stage,
       stage: controlPlane?.status?.datastore?.stage,
       members,
-      etcdVersion: await versionOf(tools, record, signal),
+      etcdVersion: await versionOf(client, tools, record, signal),
     };
   },
   plan: planImport,
@@ -79,8 +80,12 @@ export async function setStage(
   );
 }
 
-async function versionOf(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<string> {
-  const client = await openEtcd(tools, record, signal);
+async function versionOf(
+  client: EtcdClient,
+  tools: Tools,
+  record: MigrationRecord,
+  signal: AbortSignal,
+): Promise<string> {
   const [url] = tools.etcdUrls ?? record.inventory.masters.map(({ address }) => `https://${address}:2379`);
   return url === undefined ? "" : (await client.status(url, signal)).version;
 }
@@ -95,7 +100,7 @@ async function create(client: KubernetesClient, { type, object }: Manifest, sign
 
 async function writeRoots(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<void> {
   const [first] = record.inventory.masters;
-  const found = await readMasterFiles(tools, first?.address ?? "", signal);
+  const found = await knownMasterFiles(tools, first?.address ?? "", signal);
   await create(tools.management, secretManifest(record, "ca", { "tls.crt": found.ca, "tls.key": found.caKey }), signal);
   await create(
     tools.management,
@@ -143,7 +148,7 @@ async function signEtcd(tools: Tools, record: MigrationRecord, peerURL: string, 
     return { certificate, key };
   };
   const [first] = record.inventory.masters;
-  const { etcdCa } = await readMasterFiles(tools, first?.address ?? "", signal);
+  const { etcdCa } = await knownMasterFiles(tools, first?.address ?? "", signal);
   const [server, client] = [await issue("etcd-hosted"), await issue("kube-apiserver-etcd-client")];
   const data = {
     "ca.crt": etcdCa,

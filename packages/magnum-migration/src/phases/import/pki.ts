@@ -18,15 +18,32 @@ const files = {
 /** Of a master, as PEM. */
 export type MasterFiles = { readonly [name in keyof typeof files]: string };
 
+const known = new WeakMap<object, Map<string, MasterFiles>>();
+
+/** As `readMasterFiles`, once for each run of a command: reaching a machine takes long. */
+export async function knownMasterFiles(
+  tools: Pick<Tools, "shell">,
+  address: string,
+  signal: AbortSignal,
+): Promise<MasterFiles> {
+  const own = known.get(tools) ?? new Map<string, MasterFiles>();
+  known.set(tools, own);
+  const found = own.get(address) ?? (await readMasterFiles(tools, address, signal));
+  own.set(address, found);
+  return found;
+}
+
 /** Reads the keys and certificates that are taken over. @throws MIGRATE_KEY_MISSING, MIGRATE_KEY_MISMATCH */
-export async function readMasterFiles(
+async function readMasterFiles(
   tools: Pick<Tools, "shell">,
   address: string,
   signal: AbortSignal,
 ): Promise<MasterFiles> {
   const read: Record<string, string> = {};
-  for (const [name, path] of Object.entries(files)) {
-    const text = await readFileOf(tools, address, path, signal);
+  const entries = Object.entries(files);
+  const texts = await Promise.all(entries.map(([, path]) => readFileOf(tools, address, path, signal)));
+  for (const [index, [name, path]] of entries.entries()) {
+    const text = texts[index];
     if (text === undefined || !text.includes("-----BEGIN"))
       throw new InputError("MIGRATE_KEY_MISSING", `The master at ${address} has no ${path}`, {
         hint:
