@@ -1,7 +1,7 @@
-import { SERVED_KUBERNETES } from "@causeway/api";
 import { labelProblem } from "@causeway/magnum-api";
 import type { Balancer, Finding, Inventory, Machine, NodeGroup, Resource } from "./model.ts";
 import { cloudTypeOf } from "./types.ts";
+import { dockerProblem, etcdProblem, removedAdmission, removedApis, versionProblem } from "./versions.ts";
 import type { BalancerFacts, ClusterFacts, StackFacts } from "./read.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -141,10 +141,10 @@ const blocking: Readonly<Record<string, Rule>> = {
     if (bad) return `stack ${bad.name} is ${bad.status}; it has to be …_COMPLETE`;
     return stacks.some(({ id }) => id === cluster.stack_id) ? undefined : `stack ${cluster.stack_id} does not exist`;
   },
-  MIGRATE_VERSION: ({ version }) =>
-    SERVED_KUBERNETES.some((minor) => version.startsWith(`${minor}.`))
-      ? undefined
-      : `it has Kubernetes ${version || "of an unknown version"}; hosted control planes serve ${SERVED_KUBERNETES.join(", ")}`,
+  MIGRATE_VERSION: ({ version }) => versionProblem(version),
+  MIGRATE_DOCKER: ({ version, labels }) => dockerProblem(version, labels),
+  MIGRATE_ADMISSION_REMOVED: ({ version, labels }) => removedAdmission(version, labels),
+  MIGRATE_ETCD_VERSION: ({ labels }) => etcdProblem(labels),
   MIGRATE_TLS_DISABLED: ({ template }) =>
     template["tls_disabled"] === true
       ? "TLS is disabled: its etcd and its API have no certificates to take over"
@@ -172,7 +172,14 @@ function findingsOf(known: Omit<Inventory, "findings">, facts: ClusterFacts): Fi
     const message = rule(known, facts);
     return message === undefined ? [] : [{ code, message: `Cluster ${known.name}: ${message}`, blocks: true }];
   });
-  const healing = /^(true|yes|1)$/i.test(known.labels["auto_healing_enabled"] ?? "");
-  const note = `Cluster ${known.name}: auto_healing_enabled: its program is stopped, and a MachineHealthCheck replaces unhealthy machines after roll`;
-  return healing ? [...blocks, { code: "MIGRATE_AUTO_HEALING", message: note, blocks: false }] : blocks;
+  const healing = /^(true|yes|1)$/i.test(known.labels["auto_healing_enabled"] ?? "")
+    ? "auto_healing_enabled: its program is stopped, and a MachineHealthCheck replaces unhealthy machines after roll"
+    : undefined;
+  const notes = Object.entries({ MIGRATE_AUTO_HEALING: healing, MIGRATE_API_REMOVED: removedApis(known.version) });
+  return [
+    ...blocks,
+    ...notes.flatMap(([code, note]) =>
+      note === undefined ? [] : [{ code, message: `Cluster ${known.name}: ${note}`, blocks: false }],
+    ),
+  ];
 }

@@ -71,12 +71,19 @@ describe("import", () => {
     stage: "Follow",
     members: [{ id: "1", name: "m0", peerURLs: ["https://10.0.0.4:2380"], isLearner: false }, own],
     etcdVersion: "3.6.0",
+    problem: undefined,
   };
   const others = imported.members.slice(0, 1);
   test.for<[string, Partial<ImportFacts>, string]>([
     ["takes the keys first", { secrets: { ca: false, proxy: true, sa: true, etcd: false } }, "write-roots"],
     ["makes objects with them", { hasObjects: false, peerURL: undefined }, "create-objects"],
     ["waits for ports", { peerURL: undefined }, "wait"],
+    ["waits for a controller that will try again", { peerURL: undefined, problem: "disk full" }, "wait"],
+    [
+      "refuses a management cluster without a runtime that can join",
+      { peerURL: undefined, problem: "the embedded runtime has no etcd that could join another (RUNTIME_CANNOT_JOIN)" },
+      "MIGRATE_RUNTIME",
+    ],
     [
       "has certificates signed before it becomes a member",
       { secrets: { ca: true, proxy: true, sa: true, etcd: false }, members: others },

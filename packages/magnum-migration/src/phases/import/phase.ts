@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { Cluster, HostedControlPlane, MagnumCluster } from "@causeway/api";
 import { createAuthority, createRequest, type KeyPair } from "@causeway/foundation";
-import { isAlreadyExists, Secret, type KubernetesClient } from "@causeway/kubernetes";
+import { getCondition, isAlreadyExists, Secret, type Condition, type KubernetesClient } from "@causeway/kubernetes";
 import type { Manifest } from "@causeway/api";
 import { openEtcd } from "../../etcd/access.ts";
 import type { EtcdClient } from "../../etcd/client.ts";
@@ -34,6 +34,7 @@ export const importPhase = definePhase<ImportFacts, ImportStep>({
       wantedStage: controlPlane?.spec.datastore?.stage,
       stage: controlPlane?.status?.datastore?.stage,
       members,
+      problem: problemOf(controlPlane),
       etcdVersion: await versionOf(client, tools, record, signal),
     };
   },
@@ -65,6 +66,11 @@ export const importPhase = definePhase<ImportFacts, ImportStep>({
     }
   },
 });
+
+function problemOf(controlPlane: HostedControlPlane | undefined): string | undefined {
+  const available = getCondition((controlPlane?.status?.conditions ?? []) as Condition[], "Available");
+  return available?.reason === "Failed" ? available.message : undefined;
+}
 
 export async function setStage(
   client: KubernetesClient,

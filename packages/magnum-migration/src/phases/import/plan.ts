@@ -11,6 +11,8 @@ export interface ImportFacts {
   readonly stage: string | undefined;
   readonly members: readonly EtcdMember[];
   readonly etcdVersion: string;
+  /** Why the controller of hosted control planes could not do what it was to do. */
+  readonly problem: string | undefined;
 }
 
 export type ImportStep = Step &
@@ -38,7 +40,20 @@ export function planImport(facts: ImportFacts, { namespace, name, inventory }: M
       type: "create-objects",
       what: `create MagnumCluster, Cluster and HostedControlPlane ${namespace}/${name}`,
     });
-  if (peerURL === undefined) return wait("the hosted control plane to reserve its ports");
+  if (peerURL === undefined && facts.problem !== undefined && /RUNTIME_/.test(facts.problem))
+    return {
+      steps: [],
+      refused: {
+        code: "MIGRATE_RUNTIME",
+        message: `The management cluster cannot run HostedControlPlane ${namespace}/${name}: ${facts.problem}`,
+        hint: "An embedded control plane has no etcd that could join the masters'. Offer runtime Process: causeway up --runtime process --programs DIR. Then run import again, or rollback.",
+      },
+      proof: [],
+    };
+  if (peerURL === undefined)
+    return wait(
+      `the hosted control plane to reserve its ports${facts.problem === undefined ? "" : `: ${facts.problem}`}`,
+    );
   if (!secrets.etcd)
     return only({ type: "sign-etcd", peerURL, what: `have Magnum sign etcd certificates for ${peerURL}` });
   const own = members.find((member) => member.peerURLs.includes(peerURL));
