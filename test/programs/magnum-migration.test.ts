@@ -61,7 +61,7 @@ describe.skipIf(dir === undefined)("a cluster of Heat with 3 masters and 5 worke
     expect(await stage.vitals()).toEqual(before);
     const cluster = await stage.management.list(MagnumCluster, {});
     expect(cluster.items.map(({ spec, status }) => `${spec.name} ${spec.uuid} ${status?.status ?? ""}`)).toEqual([
-      `web ${UUID} UPDATE_IN_PROGRESS`,
+      `web ${UUID} UPDATE_COMPLETE`,
     ]);
   });
 

@@ -148,8 +148,8 @@ const SQL = `import { DatabaseSync } from "node:sqlite";
 const database = new DatabaseSync(process.argv[2]);
 let text = "";
 for await (const chunk of process.stdin) text += chunk;
-for (const statement of text.split(";\n").filter((one) => one.trim() !== ""))
-  for (const row of database.prepare(statement).all()) console.log(Object.values(row).join("\t"));
+for (const statement of text.split(";\\n").filter((one) => one.trim() !== ""))
+  for (const row of database.prepare(statement).all()) console.log(Object.values(row).join("\\t"));
 `;
 
 /** The columns of Magnum's own tables that a migration reads, and another cluster's rows next to ours. */

@@ -6,7 +6,16 @@ import { abandonData, adoptStack, forgetStack, requireNewName } from "./adopt.ts
 import { createStack } from "./create.ts";
 import { createDeletion } from "./delete.ts";
 import { goneTable, missingStack, stackError, stackTable, stackTree, type Stack, type StackParts } from "./model.ts";
-import { environmentView, outputsOf, resourceView, stackPath, stackView, summaryView, templateView } from "./views.ts";
+import {
+  environmentView,
+  outputNames,
+  outputsOf,
+  resourceView,
+  stackPath,
+  stackView,
+  summaryView,
+  templateView,
+} from "./views.ts";
 
 type StackContext = Context<{ Variables: { caller: Caller } }>;
 
@@ -87,9 +96,7 @@ function addStackRoutes(app: Service["app"], parts: StackParts, ask: Ask): void 
   });
   app.get("/v1/:project/stacks/:name/:id/template", (c) => c.json(templateView(stackOf(parts, c))));
   app.get("/v1/:project/stacks/:name/:id/environment", (c) => c.json(environmentView(stackOf(parts, c))));
-  app.get("/v1/:project/stacks/:name/:id/outputs", (c) =>
-    c.json({ outputs: outputsOf(stackOf(parts, c)).map(({ output_value: _, ...rest }) => rest) }),
-  );
+  app.get("/v1/:project/stacks/:name/:id/outputs", (c) => c.json({ outputs: outputNames(stackOf(parts, c)) }));
   app.get("/v1/:project/stacks/:name/:id/outputs/:key", (c) => {
     const [stack, key] = [stackOf(parts, c), c.req.param("key")];
     const output = outputsOf(stack).find(({ output_key }) => output_key === key);

@@ -52,6 +52,10 @@ export function outputsOf({ template }: Stack): View[] {
   }));
 }
 
+/** As a list of outputs has them: without values. */
+export const outputNames = (stack: Stack): View[] =>
+  outputsOf(stack).map(({ output_key, description }) => ({ output_key, description }));
+
 function maskedParameters({ template, parameters, name, id, project_id }: Stack): JsonObject {
   const shown = Object.entries(parameters).map(([key, value]) => [
     key,
