@@ -89,7 +89,8 @@ export async function startMasters(
     if (!child) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+    // An API server waits for its clients' connections to end: enough, on a machine of the test's.
+    const timer = setTimeout(() => child.kill("SIGKILL"), 3_000);
     await ended;
     clearTimeout(timer);
   };

@@ -28,6 +28,8 @@ export interface Tools {
   readonly etcdUrls?: readonly string[];
   /** Of this run, unlike any other's. Default: by host and process. */
   readonly identity?: string;
+  /** Whether the run of an identity is known to have ended. Default: by the processes of this machine. */
+  readonly isGone?: (identity: string) => boolean;
   /** Shows a line of progress. */
   readonly report: (line: string) => void;
   /** What was checked in this run. */

@@ -41,8 +41,9 @@ export async function runPhase(
   signal: AbortSignal,
 ): Promise<PhaseResult> {
   requireOrder(phase, record);
-  const { management, clock, report, identity } = tools;
-  const turn = { client: management, clock, report, record, ...(identity === undefined ? {} : { identity }) };
+  const { management, clock, report, identity, isGone } = tools;
+  const own = { ...(identity === undefined ? {} : { identity }), ...(isGone ? { isGone } : {}) };
+  const turn = { client: management, clock, report, record, ...own };
   return inTurn(
     turn,
     // Another run may have changed it until this one got its turn.
