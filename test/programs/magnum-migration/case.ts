@@ -1,7 +1,7 @@
 /** What the tests of the migration share: the stage with its workers, and phases by commands that are killed. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Namespace, Pod } from "@causeway/kubernetes";
+import { createClient, Namespace, Pod } from "@causeway/kubernetes";
 import { discoverCluster, type Inventory, type RunnablePhase } from "@causeway/magnum-migration";
 import { expect } from "vitest";
 import { programs } from "../programs.ts";
@@ -39,6 +39,10 @@ export async function startCase(dir: string): Promise<Case> {
       return {
         system: system.metadata.uid,
         pods: pods.items.map(({ metadata }) => `${metadata.name} ${metadata.uid ?? ""}`).toSorted(),
+        ports: (await cloud.network.ports.all({}))
+          .filter(({ device_id }) => servers.some(({ id }) => id === device_id))
+          .map(({ id, name, device_id }) => `${name} ${id} ${device_id}`)
+          .toSorted(),
         servers: servers.map(({ id, name }) => `${name} ${id}`).toSorted(),
       };
     },
@@ -47,6 +51,27 @@ export async function startCase(dir: string): Promise<Case> {
       await stage.close();
     },
   };
+}
+
+export async function serviceAccountToken({ source }: Stage): Promise<string> {
+  const path = "/api/v1/namespaces/default/serviceaccounts/default/token";
+  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 7_200 } };
+  const made = (await source.request("POST", path, { body })) as { status: { token: string } };
+  return made.status.token;
+}
+
+/** Who the cluster's API takes the bearer of a token for, by the address that it always had. */
+export async function userOf({ sourceConfig }: Stage, token: string): Promise<string> {
+  const { server, ca } = sourceConfig;
+  const client = createClient({ server, ...(ca === undefined ? {} : { ca }), token });
+  try {
+    const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    const body = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const review = (await client.request("POST", path, { body })) as { status: { userInfo: { username: string } } };
+    return review.status.userInfo.username;
+  } finally {
+    await client.close();
+  }
 }
 
 /** After how many printed steps each run of a command is killed. */

@@ -30,6 +30,7 @@ export interface Stage {
   readonly management: KubernetesClient;
   /** By the load balancer. */
   readonly source: KubernetesClient;
+  readonly sourceConfig: ReturnType<typeof loadKubeconfig>;
   readonly heat: HeatCluster;
   readonly masters: Masters;
   readonly lines: string[];
@@ -107,6 +108,7 @@ export async function startStage(programs: string): Promise<Stage> {
     cloud,
     management: system.client,
     source,
+    sourceConfig: loadKubeconfig({ text: sourceText }),
     heat,
     masters,
     lines,
