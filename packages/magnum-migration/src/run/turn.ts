@@ -58,14 +58,7 @@ async function requireFree(asked: Asked, signal: AbortSignal): Promise<void> {
   const first = await client.find(Lease, key, { signal });
   const holder = first?.spec?.holderIdentity ?? "";
   if (!first || holder === "" || clock.now() - renewedAt(first) > DURATION) return;
-  if (isGone(holder)) {
-    try {
-      await client.update(Lease, { ...first, spec: { ...first.spec, holderIdentity: "" } }, { signal });
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-    }
-    return;
-  }
+  if (isGone(holder)) return release(client, first, signal);
   report(`waiting for the run of ${holder}`);
   const end = clock.now() + DURATION;
   while (clock.now() < end) {
@@ -73,6 +66,16 @@ async function requireFree(asked: Asked, signal: AbortSignal): Promise<void> {
     const now = await client.find(Lease, key, { signal });
     if ((now?.spec?.holderIdentity ?? "") === "") return;
     if (now && renewedAt(now) !== renewedAt(first)) throw busy(cluster, holder);
+  }
+  await release(client, first, signal);
+}
+
+/** Of a holder that has ended; nothing where another has the Lease by now. */
+async function release(client: KubernetesClient, lease: Lease, signal: AbortSignal): Promise<void> {
+  try {
+    await client.update(Lease, { ...lease, spec: { ...lease.spec, holderIdentity: "" } }, { signal });
+  } catch (error) {
+    if (!isConflict(error)) throw error;
   }
 }
 

@@ -127,7 +127,7 @@ export class RetireWorld {
     { id: "s1", name: "web" },
     { id: "s2", name: "web-big" },
   ];
-  members = [...masters.map((name) => ({ id: name, name, peerURLs: [], isLearner: false }))];
+  members = masters.map((name) => ({ id: name, name, peerURLs: [], isLearner: false }));
   nodes = ["m0"];
   left = [...resources];
   isMigrating = true;

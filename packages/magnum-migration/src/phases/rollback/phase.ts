@@ -1,10 +1,9 @@
-import { Cluster, HostedControlPlane, Machine } from "@causeway/api";
-import { Deployment } from "@causeway/kubernetes";
+import { Cluster, HostedControlPlane } from "@causeway/api";
+import { Deployment, Node } from "@causeway/kubernetes";
 import { openEtcd } from "../../etcd/access.ts";
 import { controlPlaneUnits, machinesOf, readUnits, startUnits } from "../../masters/units.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
-import { adoptedLabel } from "../adopt/objects.ts";
 import { AGENT } from "../freeze/phase.ts";
 import { drivers, replicasAnnotation } from "../freeze/plan.ts";
 import { setStage } from "../import/phase.ts";
@@ -87,11 +86,13 @@ async function gatherRollback(tools: Tools, record: MigrationRecord, signal: Abo
   const own = etcd.find((member) => peerURL !== undefined && member.peerURLs.includes(peerURL));
   const cluster = await tools.management.find(Cluster, { namespace, name }, { signal });
   const objects = await objectsOf(tools.management, record, signal);
-  const { items } = await tools.management.list(Machine, { namespace, signal });
-  const old = new Set(inventory.groups.flatMap((group) => group.machines.map((one) => one.serverId)));
-  const made = items
-    .filter(({ metadata }) => metadata.labels?.[adoptedLabel] === undefined)
-    .flatMap(({ spec }) => spec.providerID?.split("/").at(-1) ?? []);
+  // By their Nodes: the objects that stood for them are deleted before the proof is made.
+  const nodes = await tools.source.list(Node, { signal }).then(
+    ({ items }) => items,
+    () => [],
+  );
+  const old = new Set(machinesOf(inventory).map(({ serverId }) => serverId));
+  const made = nodes.flatMap(({ spec }) => spec?.providerID?.split("/").at(-1) ?? []);
   const deployments = await Promise.all(
     drivers.map((one) =>
       tools.source.find(Deployment, { namespace: "kube-system", name: one }, { signal }).catch(() => undefined),
