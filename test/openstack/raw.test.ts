@@ -4,11 +4,17 @@
  */
 import { describe } from "vitest";
 import { loadCloudsYaml } from "@causeway/openstack";
+import { containerInfraGroups } from "../contracts/openstack/cases/container-infra.ts";
+import { groups } from "../contracts/openstack/groups.ts";
 import { declareRawSuite } from "../contracts/openstack/suite.ts";
 
 describe("the real cloud answers as was recorded", () => {
   const name = process.env["OS_CLOUD"] ?? "devcloud";
   const of = (suffix: string) => loadCloudsYaml({ cloud: `${name}${suffix}` });
   const accounts = () => ({ member: of(""), admin: of("-admin"), alt: of("-alt"), reader: of("-reader") });
-  declareRawSuite({ accounts, recording: process.env["CAUSEWAY_RECORD"] === "1" });
+  declareRawSuite({
+    accounts,
+    groups: [...groups, ...containerInfraGroups],
+    recording: process.env["CAUSEWAY_RECORD"] === "1",
+  });
 });

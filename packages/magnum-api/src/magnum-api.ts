@@ -9,6 +9,7 @@ import {
   type IdentityAddress,
 } from "@causeway/openstack";
 import type { Caller } from "./access/caller.ts";
+import { createCloudChecker } from "./access/cloud-checks.ts";
 import { defaultPolicy } from "./access/default-policy.ts";
 import { readRules } from "./access/policy.ts";
 import { ProjectRates, type RateLimit } from "./access/rate.ts";
@@ -73,6 +74,10 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
     rules,
     credentials,
     keystone,
+    cloud: createCloudChecker(
+      { ...options.keystone, ...(options.region === undefined ? {} : { region: options.region }) },
+      log,
+    ),
     region: options.region,
     defaultQuota: options.defaultQuota ?? 20,
     defaultVersion: options.defaultVersion ?? "v1.34.0",

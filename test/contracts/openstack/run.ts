@@ -221,6 +221,10 @@ function wordsOf(group: RawGroup, sessions: Stage["sessions"], run: string): rea
     [identity, "IDENTITY"],
     [sessions.member.projectId, "PROJECT"],
     [sessions.member.userId, "USER"],
+    // Magnum's later releases have another name for its type in headers and messages.
+    ...(group.service === "container-infra"
+      ? [["container-infrastructure-management", "container-infra"] as const]
+      : []),
   ];
 }
 

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { RawGroup, Seen } from "./case.ts";
-import { groups } from "./groups.ts";
+import { groups as simulated } from "./groups.ts";
 import type { KnownDifference } from "./known.ts";
 import { withoutAbsent } from "./shape.ts";
 import { openRaw, runGroup, type Accounts } from "./run.ts";
@@ -24,6 +24,8 @@ function record(group: RawGroup, seen: ReadonlyMap<string, Seen>): void {
 }
 
 export interface SuiteOptions {
+  /** Default: those of every service but Magnum's. */
+  readonly groups?: readonly RawGroup[];
   /** Logs in; called once, when the suite begins. */
   readonly accounts: () => Accounts;
   /** Cases whose answer is known to differ here, by "service/group/case": skipped with the reason while they do, failed once they do not. */
@@ -33,7 +35,7 @@ export interface SuiteOptions {
 }
 
 /** Declares a test for each case: what the cloud answers is what the real services answered. */
-export function declareRawSuite({ accounts, known = {}, recording = false }: SuiteOptions): void {
+export function declareRawSuite({ accounts, groups = simulated, known = {}, recording = false }: SuiteOptions): void {
   let opened: ReturnType<typeof openRaw> | undefined;
   for (const group of groups) {
     describe(`${group.service}: ${group.name}`, () => {

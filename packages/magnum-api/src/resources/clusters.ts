@@ -59,7 +59,7 @@ export async function showCluster(api: Api, call: Call): Promise<Answer> {
   return { status: 200, body: clusterDetail(cluster, call) };
 }
 
-const zero = "Cluster node_count cannot be zero before microversion 1.10.";
+const zero = "Resizing a nodegroup to zero is not supported in the provided microversion.";
 
 function refuseZero(call: Call, count: unknown): void {
   if (count === 0 && call.minor < 10) throw invalid(zero);
@@ -74,6 +74,9 @@ export async function createCluster(api: Api, call: Call): Promise<Answer> {
   const template = call.minor < 10 ? await asBadRequest(find) : find();
   if (template.spec.template.hidden && !isAdmin(api, call)) throw forbidden();
   const cluster = newCluster(api, call, values, template);
+  const { flavorID, masterFlavorID, keypair, template: base } = cluster.spec;
+  const { imageID, externalNetworkID } = base;
+  await api.cloud.check(caller.token, { imageID, flavorID, masterFlavorID, externalNetworkID, keypair }, signal);
   // Creates of a project come one after the other, so that two together do not exceed the quota.
   const made = await api.inTurn(caller.projectId, async () => {
     const limit = quotaOf(api, caller.projectId);

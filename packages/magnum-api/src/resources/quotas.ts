@@ -1,7 +1,7 @@
 import { MagnumQuota } from "@causeway/api";
 import { isAlreadyExists, keyOf, timestamp } from "@causeway/kubernetes";
 import { enforce, instant, isAdmin, type Answer, type Api, type Call } from "../server/call.ts";
-import { nextLink, pageOf, readPage } from "../server/page.ts";
+import { nextLink, onlyParameters, pageOf, readPage } from "../server/page.ts";
 import { conflict, forbidden, invalid, MagnumError } from "../wire/error.ts";
 import { readBoolean, readFields, type Fields } from "../wire/fields.ts";
 
@@ -35,6 +35,7 @@ const view = ({ spec, metadata }: MagnumQuota) => ({
 });
 
 export async function listQuotas(api: Api, call: Call): Promise<Answer> {
+  onlyParameters(call.query, ["limit", "marker", "sort_key", "sort_dir", "all_tenants"]);
   enforce(api, call, "quota:get_all");
   const page = readPage(call.query, ["all_tenants"], "number");
   const all = readBoolean("all_tenants", call.query.get("all_tenants") ?? "false");
@@ -96,7 +97,7 @@ export async function createQuota(api: Api, call: Call): Promise<Answer> {
 }
 
 const missing = (project: string, resource: string) =>
-  new MagnumError(404, `Quota could not be found: No quota found for project ${project}, resource ${resource}.`);
+  new MagnumError(404, `Quota could not be found: project_id ${project} resource ${resource}.`);
 
 export async function patchQuota(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, fields, "quotapatch");

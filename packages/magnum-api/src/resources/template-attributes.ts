@@ -32,7 +32,7 @@ export const templateFields: Fields = {
   labels: { type: "labels" },
   tls_disabled: flag,
   public: flag,
-  server_type: { type: "text", oneOf: ["vm", "bm"] },
+  server_type: { type: "text", oneOf: ["bm", "vm"] },
   insecure_registry: name,
   docker_storage_driver: name,
   master_lb_enabled: flag,
@@ -114,11 +114,14 @@ export function templateDocument({ spec }: MagnumClusterTemplate): Readonly<Reco
 /** A template as clients see it. */
 export function templateView(
   template: MagnumClusterTemplate,
-  call: Pick<Call, "origin">,
+  call: Pick<Call, "origin" | "minor">,
 ): Readonly<Record<string, unknown>> {
   const { spec, metadata } = template;
+  const { driver, ...document } = templateDocument(template);
   return {
-    ...templateDocument(template),
+    ...document,
+    // Releases that end at 1.10 have no drivers to choose from.
+    ...(call.minor > 10 ? { driver } : {}),
     links: linksOf(call, `clustertemplates/${spec.uuid}`),
     created_at: instant(metadata.creationTimestamp),
     updated_at: instant(spec.updatedAt),

@@ -1,12 +1,14 @@
 import { MagnumClusterTemplate, type MagnumTemplateAttributes } from "@causeway/api";
 import { canonicalJson } from "@causeway/foundation";
 import { keyOf, timestamp } from "@causeway/kubernetes";
+import type { CloudFacts } from "../access/cloud-checks.ts";
 import { refusedLabel } from "../cluster/labels.ts";
 import { magnumLabels } from "../cluster/names.ts";
 import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../server/call.ts";
 import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../server/page.ts";
 import { conflict, forbidden, invalid, MagnumError, notFound } from "../wire/error.ts";
 import { isUuid, readFields, type Values } from "../wire/fields.ts";
+import { pythonRepr } from "../wire/python.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";
 import { randomName } from "./random-name.ts";
 import { attributesOf, templateDocument, templateFields, templateView } from "./template-attributes.ts";
@@ -80,9 +82,11 @@ export async function showTemplate(api: Api, call: Call): Promise<Answer> {
 
 export async function createTemplate(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, templateFields, "cluster_template");
+  refuseReadOnly(call.body as Values);
   if (values["coe"] === undefined) throw invalid("Requested COE type Unset is not supported.");
   const attributes = checked(values);
   enforce(api, call, "clustertemplate:create");
+  const { distribution } = await checkCloud(api, call, attributes, { isNewTemplate: true });
   if (attributes.public || attributes.hidden) enforcePublish(api, call);
   const uuid = api.newId();
   const { projectId, userId } = call.caller;
@@ -91,11 +95,45 @@ export async function createTemplate(api: Api, call: Call): Promise<Answer> {
     apiVersion: "magnum.causeway.dev/v1alpha1",
     kind: "MagnumClusterTemplate",
     metadata: { name: uuid, labels: { [magnumLabels.uuid]: uuid } },
-    spec: { uuid, name, projectID: projectId, userID: userId, template: attributes },
+    spec: {
+      uuid,
+      name,
+      projectID: projectId,
+      userID: userId,
+      template: { ...attributes, ...(distribution === undefined ? {} : { clusterDistro: distribution }) },
+    },
   };
   const made = await api.store.create(MagnumClusterTemplate, template, projectId, call.signal);
   const location = `${call.origin}/v1/clustertemplates/${uuid}`;
-  return { status: 201, body: templateView(made, call), headers: { location } };
+  const view = templateView(made, call);
+  // As Magnum responds: what was not given is null, in this response only.
+  const body = values["labels"] === undefined ? { ...view, labels: null } : view;
+  return { status: 201, body, headers: { location } };
+}
+
+function refuseReadOnly(body: Values): void {
+  const uuid = body["uuid"];
+  if (typeof uuid === "string" && !isUuid(uuid)) throw invalid(`Expected a uuid but received ${uuid.slice(0, 200)}.`);
+  for (const name of ["links", "project_id", "user_id"]) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    const shown = typeof value === "string" ? value.slice(0, 500) : pythonRepr(value);
+    throw invalid(`Invalid input for field/attribute ${name}. Value: '${shown}'. Cannot set read only field.`);
+  }
+}
+
+function checkCloud(
+  api: Api,
+  call: Call,
+  attributes: MagnumTemplateAttributes,
+  more: { readonly isNewTemplate?: boolean } = {},
+): Promise<CloudFacts> {
+  const { imageID, flavorID, masterFlavorID, externalNetworkID } = attributes;
+  return api.cloud.check(
+    call.caller.token,
+    { imageID, flavorID, masterFlavorID, externalNetworkID, ...more },
+    call.signal,
+  );
 }
 
 /** Attributes that a cluster can be made from. @throws MagnumError 400 */
@@ -156,6 +194,8 @@ export async function patchTemplate(api: Api, call: Call): Promise<Answer> {
   const template = findTemplate(api, call, ident);
   const { uuid, projectID: project_id, userID: user_id } = template.spec;
   enforce(api, call, "clustertemplate:update", { project_id, user_id });
+  const wanted = readFields(applyPatch(templateDocument(template), patch), templateFields, "cluster_template");
+  await checkCloud(api, call, checked(wanted));
   const changed = await api.store.change(
     MagnumClusterTemplate,
     keyOf(template),

@@ -2,6 +2,7 @@ import type { Clock, Log } from "@causeway/foundation";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
 import { allows, type Rules, type Target } from "../access/policy.ts";
 import type { Caller } from "../access/caller.ts";
+import type { CloudChecker } from "../access/cloud-checks.ts";
 import type { KeystoneAddress } from "../cluster/desired.ts";
 import type { Store } from "../state/store.ts";
 import { MagnumError } from "../wire/error.ts";
@@ -12,6 +13,7 @@ export interface Api {
   readonly rules: Rules;
   readonly credentials: ApplicationCredentialClient;
   readonly keystone: KeystoneAddress;
+  readonly cloud: CloudChecker;
   readonly region: string | undefined;
   /** Clusters of a project that has no quota of its own. */
   readonly defaultQuota: number;

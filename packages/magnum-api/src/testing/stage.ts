@@ -24,6 +24,8 @@ export interface Request {
 export interface Stage {
   readonly simulator: Simulator;
   readonly client: KubernetesClient;
+  /** Of the API, without a version. */
+  readonly url: string;
   /** Tokens by user: demo, admin, alt, reader. */
   readonly tokens: Map<string, string>;
   call(who: string, method: string, path: string, request?: Request): Promise<Reply>;
@@ -64,6 +66,7 @@ export async function openStage(): Promise<Stage> {
   return {
     simulator,
     client,
+    url: `http://127.0.0.1:${magnum.port}`,
     tokens,
     async call(who, method, path, { body, version = "latest" } = {}) {
       const token = tokens.get(who);

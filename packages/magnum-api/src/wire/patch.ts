@@ -36,9 +36,15 @@ export function readPatch(body: unknown, rules: PatchRules): readonly Operation[
   return body.map((each: unknown) => readOperation(each, rules));
 }
 
+function refuseUnknown(names: readonly string[]): void {
+  const unknown = names.find((name) => !["path", "op", "value"].includes(name));
+  if (unknown !== undefined) throw invalid(`Unknown attribute for argument patch: ${unknown.slice(0, 100)}`);
+}
+
 function readOperation(given: unknown, { internal, mandatory }: PatchRules): Operation {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw wrong("patch", given, `Value not a valid object: ${pythonRepr(given)}`);
+  refuseUnknown(Object.keys(given));
   const { path, op, value } = given as Record<string, unknown>;
   if (path === undefined || path === null) throw wrong("path", path, "Mandatory field missing.");
   if (op === undefined || op === null) throw wrong("op", op, "Mandatory field missing.");

@@ -1,0 +1,110 @@
+import { messageOf, type Log } from "@causeway/foundation";
+import { connectCloud, isOpenStackNotFound, type Cloud, type CloudConfig } from "@causeway/openstack";
+import { conflict, invalid, MagnumError } from "../wire/error.ts";
+
+/** What of the caller's cloud a template or a cluster names. */
+export interface CloudNames {
+  readonly imageID?: string | undefined;
+  readonly flavorID?: string | undefined;
+  readonly masterFlavorID?: string | undefined;
+  readonly externalNetworkID?: string | undefined;
+  readonly keypair?: string | undefined;
+  /** Magnum refuses a new template's image in other words. */
+  readonly isNewTemplate?: boolean;
+}
+
+export interface CloudFacts {
+  /** `os_distro` of the image. Undefined: no image was looked up, or its service did not respond. */
+  readonly distribution?: string | undefined;
+}
+
+export interface CloudChecker {
+  /**
+   * Looks each name up with the caller's token. A service that does not respond, or that refuses the token, refuses nothing: the
+   * machines' controllers find out what is missing.
+   * @throws MagnumError 400, 404, 409
+   */
+  check(token: string, names: CloudNames, signal: AbortSignal): Promise<CloudFacts>;
+}
+
+const DEADLINE = 20_000;
+
+export function createCloudChecker(address: Omit<CloudConfig, "auth">, log: Log): CloudChecker {
+  return {
+    async check(token, names, signal) {
+      const cloud = connectCloud({ ...address, auth: { type: "token", token } });
+      const within = { signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]) };
+      const lenient = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
+        try {
+          return await work();
+        } catch (error) {
+          if (error instanceof MagnumError || signal.aborted) throw error;
+          log.warn("a request was accepted without a check of what it names", { what, error: messageOf(error) });
+          return undefined;
+        }
+      };
+      try {
+        const distribution = await lenient("image", () => checkImage(cloud, names, within));
+        for (const flavor of new Set([names.flavorID, names.masterFlavorID]))
+          await lenient("flavor", () => checkFlavor(cloud, flavor, within));
+        await lenient("external network", () => checkExternalNetwork(cloud, names.externalNetworkID, within));
+        await lenient("keypair", () => checkKeypair(cloud, names.keypair, within));
+        return { distribution };
+      } finally {
+        await cloud.close();
+      }
+    },
+  };
+}
+
+type Within = { readonly signal: AbortSignal };
+
+async function checkImage(cloud: Cloud, names: CloudNames, within: Within): Promise<string | undefined> {
+  const { imageID: ident, isNewTemplate } = names;
+  if (ident === undefined) return undefined;
+  const named = (await cloud.image.images.all({ name: ident }, within)).filter(({ name }) => name === ident);
+  if (named.length > 1)
+    throw conflict(`Multiple images exist with same name '${ident}'. Please use the image id instead.`);
+  const image = named[0] ?? (await orUndefined(() => cloud.image.images.get(ident, within)));
+  if (image === undefined && isNewTemplate !== true) throw invalid(`Image ${ident} could not be found.`);
+  const distribution = image?.["os_distro"];
+  if (typeof distribution !== "string" || distribution === "")
+    throw invalid(
+      isNewTemplate === true
+        ? "Cluster type (vm, Unset, kubernetes) not supported."
+        : `Image ${ident} doesn't contain os_distro field.`,
+    );
+  return distribution;
+}
+
+async function checkFlavor(cloud: Cloud, ident: string | undefined, within: Within): Promise<void> {
+  if (ident === undefined) return;
+  const flavors = await cloud.compute.flavors.all({}, within);
+  if (!flavors.some(({ id, name }) => id === ident || name === ident)) throw invalid(`Unable to find flavor ${ident}.`);
+}
+
+async function checkExternalNetwork(cloud: Cloud, ident: string | undefined, within: Within): Promise<void> {
+  if (ident === undefined) return;
+  const networks = await cloud.network.networks.all({ "router:external": true }, within);
+  const found = networks.filter(({ id, name }) => id === ident || name === ident);
+  if (found.length === 0) throw invalid(`Unable to find external network ${ident}.`);
+  if (found.length > 1)
+    throw conflict(
+      `Multiple external networks exist with same name '${ident}'. Please use the external network ID instead.`,
+    );
+}
+
+async function checkKeypair(cloud: Cloud, name: string | undefined, within: Within): Promise<void> {
+  if (name === undefined) return;
+  const found = await orUndefined(() => cloud.compute.keypairs.get(name, within));
+  if (found === undefined) throw new MagnumError(404, `Unable to find keypair ${name}.`);
+}
+
+async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isOpenStackNotFound(error)) return undefined;
+    throw error;
+  }
+}
