@@ -67,7 +67,8 @@ async function checkImage(cloud: Cloud, names: CloudNames, within: Within): Prom
     throw conflict(`Multiple images exist with same name '${ident}'. Please use the image id instead.`);
   const image = named[0] ?? (await orUndefined(() => cloud.image.images.get(ident, within)));
   if (image === undefined && isNewTemplate !== true) throw invalid(`Image ${ident} could not be found.`);
-  const distribution = image?.["os_distro"];
+  const properties: Readonly<Record<string, unknown>> = { ...image };
+  const distribution = properties["os_distro"];
   if (typeof distribution !== "string" || distribution === "")
     throw invalid(
       isNewTemplate === true
