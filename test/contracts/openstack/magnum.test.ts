@@ -10,7 +10,7 @@ describe("the Magnum API answers as the real one does", () => {
   let stage: Stage;
   const of = (cloud: string) => loadCloudsYaml({ cloud, text: stage.simulator.cloudsYaml });
   beforeAll(async () => {
-    stage = await openStage();
+    stage = await openStage({ rate: { perSecond: 1_000, burst: 1_000 } });
     await register(of("simulator-admin"), stage.url);
   });
   afterAll(() => stage.close());

@@ -5,6 +5,7 @@ import { silentLog, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { issueToken, loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
+import type { RateLimit } from "../access/rate.ts";
 import { startMagnum } from "../magnum-api.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -39,7 +40,8 @@ const clouds = {
   reader: "simulator-reader",
 };
 
-export async function openStage(): Promise<Stage> {
+/** `rate`: of each project, where a suite sends more than its limit. */
+export async function openStage(options: { readonly rate?: RateLimit } = {}): Promise<Stage> {
   const simulator = await startSimulator();
   const server = await startApiServer({
     crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition),
@@ -54,6 +56,7 @@ export async function openStage(): Promise<Stage> {
     host: "127.0.0.1",
     port: 0,
     tokenRecheck: 2_000,
+    ...options,
     ...using,
   });
   const stopping = new AbortController();
