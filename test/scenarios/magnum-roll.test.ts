@@ -2,16 +2,19 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MagnumCluster } from "@causeway/api";
 import { createAuthority, systemClock } from "@causeway/foundation";
 import { createClient, loadKubeconfig, Secret, secretText, type KubernetesClient } from "@causeway/kubernetes";
-import { phases, readRecord, runPhase, type RunnablePhase } from "@causeway/magnum-migration";
+import { phases, readRecord, runPhase, type RunnablePhase, type Tools } from "@causeway/magnum-migration";
 import { makeHeatCluster, makeSwitched, type HeatCluster } from "@causeway/magnum-migration/testing";
 import { connectCloud, loadCloudsYaml, renderCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { UUID, VERSION } from "../programs/magnum-migration/names.ts";
 import { startSystem, type System } from "../programs/magnum-migration/system.ts";
+import { openOldMagnum } from "../programs/magnum-migration/old-magnum.ts";
 import { playWorkers, type PlayedWorkers } from "../programs/magnum-migration/workers.ts";
+import { playEtcd } from "./played-etcd.ts";
 
 let dir: string;
 let simulator: Simulator;
@@ -63,10 +66,10 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-async function run(name: RunnablePhase): Promise<readonly string[]> {
+async function run(name: RunnablePhase, more: Partial<Tools> = {}): Promise<readonly string[]> {
   const signal = AbortSignal.timeout(300_000);
   const record = await readRecord(system.client, UUID, signal);
-  const tools = {
+  const tools: Tools = {
     management: system.client,
     source,
     cloud,
@@ -77,6 +80,7 @@ async function run(name: RunnablePhase): Promise<readonly string[]> {
     peerHost: "127.0.0.1",
     report: () => {},
     checked: new Set<string>(),
+    ...more,
   };
   return (await runPhase(phases[name], tools, record, signal)).proof;
 }
@@ -108,4 +112,49 @@ test("each worker becomes a Machine of its own server, and then another server i
   expect(before.filter((id) => !workers.has(id) && !after.has(id))).toEqual([]);
   expect([...after].filter((id) => workers.has(id))).toEqual([]);
   expect(after.size).toBe(before.length);
+});
+
+test("the cluster is retired by runs that end after each step, and nothing of the tenant is deleted", async () => {
+  const old = await openOldMagnum(dir, simulator);
+  const { namespace, name, inventory } = await readRecord(system.client, UUID, AbortSignal.timeout(10_000));
+  const etcd = await playEtcd(system.client, { namespace, name }, 3);
+  const kept = async () => ({
+    networks: (await cloud.network.networks.all({})).map(({ id }) => id),
+    routers: (await cloud.network.routers.all({})).map(({ id }) => id),
+    vips: (await cloud.loadBalancing.loadBalancers.all({})).map(({ vip_address }) => vip_address),
+    volume: (await cloud.blockStorage.volumes.all({})).map(({ id }) => id),
+    workers: (await cloud.compute.servers.all({})).filter((one) => !one.name.includes("-master-")).map(({ id }) => id),
+  });
+  await cloud.blockStorage.volumes.create({ name: "pvc-1", size: 1 });
+  const before = await kept();
+  const tools = { ...old.magnum, management: etcd.management };
+  const lines: string[] = [];
+  let proof: readonly string[] | undefined;
+  while (proof === undefined) {
+    let steps = 1;
+    const report = (line: string): void => {
+      lines.push(line);
+      if (!line.startsWith("waiting") && (steps -= 1) < 0) throw new Error("killed");
+    };
+    proof = await run("retire", { ...tools, report }).catch((error: unknown) => {
+      if (String(error).includes("killed")) return undefined;
+      throw error;
+    });
+  }
+  expect(proof).toContain("Heat has none of the 2 stacks of cluster web");
+  expect(proof.at(-1)).toContain("Magnum's database has no row");
+  expect(await old.old()).toEqual({ rows: [1, 1, 1], hasTrustee: false });
+  expect(etcd.members()).toEqual(["hosted"]);
+  const { vips, ...rest } = await kept();
+  expect({ ...rest, vips: [] }).toEqual({ ...before, vips: [] });
+  expect(vips).toContain(heat.vip);
+  expect(vips).toHaveLength(before.vips.length - 1);
+  expect((await cloud.compute.servers.all({})).filter((one) => one.name.includes("-master-"))).toEqual([]);
+  for (const stack of inventory.stacks) await cloud.orchestration.delete({ id: stack.id, stack_name: stack.name });
+  expect(await kept()).toEqual({ ...rest, vips });
+  const cluster = await system.client.get(MagnumCluster, { namespace, name });
+  expect([cluster.spec.uuid, cluster.spec.name, cluster.status?.status]).toEqual([UUID, "web", "UPDATE_COMPLETE"]);
+  await expect(run("rollback")).rejects.toMatchObject({ code: "MIGRATE_TOO_LATE" });
+  etcd.close();
+  await old.magnum.admin.close();
 });

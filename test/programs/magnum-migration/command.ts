@@ -2,15 +2,12 @@
 import { createServer } from "node:http";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { createMagnumDatabase, type MagnumDatabase } from "@causeway/magnum-migration";
-import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import type { Simulator } from "@causeway/simulator";
 import { parse, stringify } from "yaml";
 import { launch } from "../run.ts";
 import type { Masters } from "./masters.ts";
 import { startLaps } from "./laps.ts";
-import { UUID } from "./names.ts";
+import { openOldMagnum, sqlCommand, type OldMagnum } from "./old-magnum.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../../packages/causeway/src/main.ts");
 
@@ -27,11 +24,8 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export interface Command {
+export interface Command extends OldMagnum {
   readonly command: (phase: string, options?: CommandOptions) => Promise<Ended>;
-  readonly old: () => Promise<{ rows: readonly number[]; hasTrustee: boolean }>;
-  /** What retire needs of the old Magnum. */
-  readonly magnum: { readonly admin: Cloud; readonly database: MagnumDatabase };
   close(): void;
 }
 
@@ -64,24 +58,10 @@ export async function openCommand(dir: string, { simulator, masters, kubeconfig,
     `--source-kubeconfig=${file("source", source)}`,
     `--etcd-urls=${masters.etcdUrls.join(",")}`,
     "--admin-cloud=simulator-admin",
-    `--magnum-sql=${process.execPath} ${file("sql.mjs", SQL)} ${join(dir, "magnum.db")}`,
+    `--magnum-sql=${sqlCommand(dir)}`,
     `--machine-shell=${process.execPath} ${file("shell.mjs", SHELL)} ${shell.port} {address}`,
   ];
-  const admin = connectCloud(loadCloudsYaml({ cloud: "simulator-admin", text: simulator.cloudsYaml }));
-  const demo = connectCloud(loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml }));
-  const trustee = await admin.identity.users.create({ name: `${UUID}_trustee`, password: "secret" });
-  const roles = await admin.identity.roles.all({ name: "member" });
-  const trust = await demo.identity.trusts.create({
-    trustor_user_id: await demo.identity.currentUserId(),
-    trustee_user_id: trustee.id,
-    project_id: await demo.projectId(),
-    impersonation: true,
-    roles: roles.map(({ name }) => ({ name })),
-  });
-  await demo.close();
-  const database = join(dir, "magnum.db");
-  seed(database, { trust: trust.id, trustee: trustee.id });
-  const rows = createMagnumDatabase(`${process.execPath} ${file("sql.mjs", SQL)} ${database}`);
+  const old = await openOldMagnum(dir, simulator);
   return {
     async command(phase, { killAfter = Number.POSITIVE_INFINITY, more = [] } = {}) {
       const args = [MAIN, "migrate", "magnum", phase, "web", ...base, ...more];
@@ -101,18 +81,11 @@ export async function openCommand(dir: string, { simulator, masters, kubeconfig,
       lap.end(`${phase}${isKilled ? " (killed)" : ""}`);
       return { isKilled, code, stdout, stderr };
     },
-    async old() {
-      const open = new DatabaseSync(database);
-      const counts = ["cluster", "nodegroup", "x509keypair"].map(
-        (table) => (open.prepare(`SELECT COUNT(*) AS count FROM ${table}`).get() as { count: number }).count,
-      );
-      open.close();
-      return { rows: counts, hasTrustee: (await admin.identity.users.find(trustee.id)) !== undefined };
-    },
-    magnum: { admin, database: rows },
+    old: old.old,
+    magnum: old.magnum,
     close() {
       shell.close();
-      void admin.close();
+      void old.magnum.admin.close();
     },
   };
 }
@@ -142,32 +115,3 @@ const text = await response.text();
 (response.ok ? process.stdout : process.stderr).write(text);
 process.exitCode = response.ok ? 0 : 1;
 `;
-
-/** Like mysql --batch: statements of the standard input, values separated by tabs. */
-const SQL = `import { DatabaseSync } from "node:sqlite";
-const database = new DatabaseSync(process.argv[2]);
-let text = "";
-for await (const chunk of process.stdin) text += chunk;
-for (const statement of text.split(";\\n").filter((one) => one.trim() !== ""))
-  for (const row of database.prepare(statement).all()) console.log(Object.values(row).join("\\t"));
-`;
-
-/** The columns of Magnum's own tables that a migration reads, and another cluster's rows next to ours. */
-function seed(path: string, { trust, trustee }: { trust: string; trustee: string }): void {
-  const database = new DatabaseSync(path);
-  database.exec(`
-    CREATE TABLE cluster (id INTEGER PRIMARY KEY, uuid TEXT, trust_id TEXT, trustee_user_id TEXT, ca_cert_ref TEXT,
-      magnum_cert_ref TEXT, etcd_ca_cert_ref TEXT, front_proxy_ca_cert_ref TEXT);
-    CREATE TABLE nodegroup (id INTEGER PRIMARY KEY, uuid TEXT, cluster_id TEXT);
-    CREATE TABLE x509keypair (id INTEGER PRIMARY KEY, uuid TEXT);`);
-  const key = (index: number) => `6e8ae3a5-0b4c-4f0e-9d26-0000000000${index}`;
-  const other = key(99);
-  const insert = database.prepare("INSERT INTO cluster VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)");
-  insert.run(UUID, trust, trustee, key(10), key(11), key(12), key(13));
-  insert.run(other, null, null, key(20), null, null, null);
-  for (const index of [10, 11, 12, 13, 20])
-    database.prepare("INSERT INTO x509keypair VALUES (NULL, ?)").run(key(index));
-  for (const cluster of [UUID, UUID, UUID, other])
-    database.prepare("INSERT INTO nodegroup VALUES (NULL, 'group', ?)").run(cluster);
-  database.close();
-}
