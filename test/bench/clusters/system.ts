@@ -20,6 +20,8 @@ const UNLIMITED = [
 
 /** `causeway up` in a process of its own: management, tenants, controllers, the simulated cloud and its machines. */
 export interface WholeSystem {
+  /** The process that runs the controllers and the management API. */
+  readonly pid: number;
   readonly client: KubernetesClient;
   /** For the clusters' credentials. */
   readonly cloudsYaml: string;
@@ -30,10 +32,10 @@ export interface WholeSystem {
   close(): Promise<void>;
 }
 
-/** Starts it on a new folder in `base`, without limits in the project. */
-export async function startWhole(base: string): Promise<WholeSystem> {
+/** Starts it on a new folder in `base`, without limits in the project, with more arguments of `causeway up`. */
+export async function startWhole(base: string, more: readonly string[] = []): Promise<WholeSystem> {
   const state = mkdtempSync(join(base, "state-"));
-  const args = ["up", "--state", state, "--advertise-address", "127.0.0.1", "--log-level", "warn"];
+  const args = ["up", "--state", state, "--advertise-address", "127.0.0.1", "--log-level", "warn", ...more];
   const system: Started = causeway(args);
   const close = async (): Promise<void> => {
     await system.stop("SIGKILL");
@@ -46,6 +48,7 @@ export async function startWhole(base: string): Promise<WholeSystem> {
     const client = createClient(loadKubeconfig({ path: join(state, "management.kubeconfig") }), { userAgent: "bench" });
     const family = (): { pid: number }[] => familyOf(system.child.pid ?? 0).map((pid) => ({ pid }));
     return {
+      pid: system.child.pid ?? 0,
       client,
       cloudsYaml,
       cost: () => ({ ...costOf({ processes: family() }), memoryMiB: proportionalMiB(family()) }),
@@ -73,7 +76,7 @@ async function withoutLimits(cloudsYaml: string): Promise<void> {
 }
 
 /** A process and all below it that run. */
-function familyOf(root: number): readonly number[] {
+export function familyOf(root: number): readonly number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;

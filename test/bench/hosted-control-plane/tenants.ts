@@ -1,0 +1,82 @@
+import { request } from "node:https";
+import { Cluster, HostedControlPlane } from "@causeway/api";
+import {
+  isNotFound,
+  loadKubeconfig,
+  ownerReference,
+  Secret,
+  secretText,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+
+const key = (name: string): { namespace: string; name: string } => ({ namespace: "default", name });
+/** Between two requests for what is not there yet (ms). */
+const LOOK = 5;
+/** For one control plane (ms). */
+const LONGEST = 120_000;
+
+/** Requests a control plane; the seconds until its API reports to the holder of its kubeconfig that it is ready. @throws after two minutes */
+export async function tenantReady(client: KubernetesClient, name: string, version: string): Promise<number> {
+  const cluster = await client.create(Cluster, {
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Cluster",
+    metadata: key(name),
+    spec: {
+      clusterNetwork: { services: { cidrBlocks: ["10.97.0.0/16"] }, pods: { cidrBlocks: ["10.244.0.0/16"] } },
+      controlPlaneRef: { apiGroup: "controlplane.cluster.x-k8s.io", kind: "HostedControlPlane", name },
+    },
+  });
+  const begun = performance.now();
+  await client.create(HostedControlPlane, {
+    apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
+    kind: "HostedControlPlane",
+    metadata: {
+      ...key(name),
+      labels: { "cluster.x-k8s.io/cluster-name": name },
+      ownerReferences: [ownerReference(cluster, { controller: true })],
+    },
+    spec: { version },
+  });
+  const text = await until(`kubeconfig of ${name}`, async () =>
+    secretText(await client.find(Secret, key(`${name}-kubeconfig`)), "value"),
+  );
+  const config = loadKubeconfig({ text });
+  await until(`ready API of ${name}`, async () => ((await isReady(config)) ? true : undefined));
+  return (performance.now() - begun) / 1000;
+}
+
+/** Removes it, and waits until it is gone. */
+export async function removeTenant(client: KubernetesClient, name: string): Promise<void> {
+  const gone = async (): Promise<true | undefined> =>
+    (await client.find(HostedControlPlane, key(name))) === undefined ? true : undefined;
+  for (const kind of [Cluster, HostedControlPlane] as const) {
+    try {
+      await client.delete(kind, key(name));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  await until(`removal of ${name}`, gone);
+}
+
+async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+  for (const end = performance.now() + LONGEST; performance.now() < end;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((done) => setTimeout(done, LOOK));
+  }
+  throw new Error(`not within ${LONGEST / 1000} s: ${what}`);
+}
+
+/** Does the API respond to GET /readyz with 200? */
+function isReady({ server, ca, certificate, key: secret }: ReturnType<typeof loadKubeconfig>): Promise<boolean> {
+  return new Promise((done) => {
+    const sent = request(`${server}/readyz`, { ca, cert: certificate, key: secret, agent: false }, (response) => {
+      response.resume();
+      response.on("end", () => done(response.statusCode === 200));
+      response.on("error", () => done(false));
+    });
+    sent.on("error", () => done(false));
+    sent.end();
+  });
+}
