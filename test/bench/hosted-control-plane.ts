@@ -78,12 +78,19 @@ function report(row: Row): void {
 
 async function withSystem(args: readonly string[], work: (system: WholeSystem) => Promise<void>): Promise<void> {
   const system = await startWhole(base, args);
+  // Programs of control planes outlive the operator that started them, and must not outlive this process.
+  const endAll = (): void => familyOf(system.pid).toReversed().forEach(end);
+  const stopped = (): never => process.exit(1);
+  process.once("exit", endAll);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stopped);
   try {
     await work(system);
   } finally {
     const left = familyOf(system.pid).slice(1);
+    process.removeListener("exit", endAll);
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeListener(signal, stopped);
     await system.close();
-    for (const pid of left) end(pid);
+    left.forEach(end);
   }
 }
 

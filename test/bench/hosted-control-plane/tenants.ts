@@ -49,14 +49,18 @@ export async function tenantReady(client: KubernetesClient, name: string, versio
 export async function removeTenant(client: KubernetesClient, name: string): Promise<void> {
   const gone = async (): Promise<true | undefined> =>
     (await client.find(HostedControlPlane, key(name))) === undefined ? true : undefined;
-  for (const kind of [Cluster, HostedControlPlane] as const) {
-    try {
-      await client.delete(kind, key(name));
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-  }
+  await absent(client.delete(Cluster, key(name)));
+  await absent(client.delete(HostedControlPlane, key(name)));
   await until(`removal of ${name}`, gone);
+}
+
+/** Waits for a deletion; what is gone already is deleted. */
+async function absent(deletion: Promise<unknown>): Promise<void> {
+  try {
+    await deletion;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
 }
 
 async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
