@@ -31,7 +31,7 @@ export function pageOf(drivers: readonly DriverResult[]): string {
     "## Schedules of faults",
     "",
     "Seeds 1 to 2,000 of `packages/cinder-csi/src/schedules.test.ts` and of manila-csi's lose requests and answers, kill controllers, run two at once, delete servers and change states by",
-    "hand; contents decide that no data is lost. Played without a failure: Cinder's seeds 1 to 1,000 before group snapshots, and 1,001 to 1,200 since; Manila's 1 to 1,900. `CAUSEWAY_CSI_FIRST`",
+    "hand; contents decide that no data is lost. Played without a failure: Cinder's seeds 1 to 1,000 before group snapshots, and 1,001 to 1,310 since; Manila's 1 to 2,000. `CAUSEWAY_CSI_FIRST`",
     "and `CAUSEWAY_CSI_SCHEDULES`, or `CAUSEWAY_MANILA_FIRST` and `CAUSEWAY_MANILA_SCHEDULES`, choose the seeds. A hundred take about 80 s of processor time for Cinder and 45 s for Manila.",
     "",
   ].join("\n");
