@@ -19,7 +19,8 @@ export default defineConfig({
     ],
     pool: "threads",
     isolate: false,
-    // Node runs the sources as it does in use; nothing here needs them transformed, which took up to a third of the time.
+    // Node runs the sources as it does in use; nothing here needs them transformed, which took up to a third of the
+    // time.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // More than a small machine has cores: while one worker waits for a process or a poll, another computes.
     maxWorkers: 4,

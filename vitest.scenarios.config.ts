@@ -14,7 +14,8 @@ export default defineConfig({
     include: shareOf(scenarios),
     pool: "threads",
     isolate: false,
-    // Node runs the sources as it does in use; nothing here needs them transformed, which took up to a third of the time.
+    // Node runs the sources as it does in use; nothing here needs them transformed, which took up to a third of the
+    // time.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     maxWorkers: 2,
     // A green run never waits so long: how fast the machine is must not decide.

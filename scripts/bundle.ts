@@ -1,7 +1,8 @@
 /**
- * `npm ci` runs it: makes one file of the command and what it imports, from which programs start twice as fast as from some six hundred sources,
- * and a snapshot of `causeway apiserver`, which starts three times as fast again. After a change of a source the program starts from sources, until the next
- * install or `npm run prepare`. Without it all runs, so that a failure is only a warning.
+ * `npm ci` runs it: makes one file of the command and what it imports, from which programs start twice as fast as from
+ * some six hundred sources, and a snapshot of `causeway apiserver`, which starts three times as fast again. After a
+ * change of a source the program starts from sources, until the next install or `npm run prepare`. Without it all runs,
+ * so that a failure is only a warning.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -26,9 +27,10 @@ const LATER = `const laterModule = (name) => {
 `;
 
 /**
- * What node --build-snapshot runs, with the files of the facts and of the program: compiles every function of the program, since a snapshot holds the
- * code of those that are compiled, and a start that compiles them as it comes to them takes longer than one that reads them all. Flags
- * must be as they were when the snapshot is written, and no Script may be left: it cannot be in one. To query objects is to collect garbage.
+ * What node --build-snapshot runs, with the files of the facts and of the program: compiles every function of the
+ * program, since a snapshot holds the code of those that are compiled, and a start that compiles them as it comes to
+ * them takes longer than one that reads them all. Flags must be as they were when the snapshot is written, and no
+ * Script may be left: it cannot be in one. To query objects is to collect garbage.
  */
 const COMPILED = `const { readFileSync } = require("node:fs");
 const { dirname } = require("node:path");

@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { checkDocs } from "./docs/pages.ts";
+import { checkCommentWidth } from "./comment-width.ts";
 import { checkControllerShape } from "./controller-shape.ts";
 import { checkErrorCatalogue } from "./error-catalogue.ts";
 import { checkFolderOrder } from "./folder-order.ts";
-import { checkFloors } from "./floors.ts";
+import { checkLayers } from "./layers.ts";
 import { checkLanguage } from "./language.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -48,11 +49,12 @@ const steps: readonly Step[] = [
   command("format", "oxfmt", "--check"),
   command("types", "tsc", "-b"),
   command("lint", "oxlint", "--type-aware", "--deny-warnings", "."),
-  own("layers and exports", checkFloors),
+  own("layers and exports", checkLayers),
   own("order of folders", checkFolderOrder),
   own("shape of controllers", checkControllerShape),
   own("error catalogue", checkErrorCatalogue),
   own("language", checkLanguage),
+  own("width of comments", checkCommentWidth),
   own("docs", checkDocs),
   command("dead code", "knip", "--no-progress"),
 ];

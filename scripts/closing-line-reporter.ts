@@ -15,7 +15,9 @@ function said(error: unknown): string {
   return typeof message === "string" ? message : inspect(error);
 }
 
-/** "failed" or "unsteady" (passed when it was tried again), the test's file, its name and what it said, divided by tabs. */
+/**
+ * "failed" or "unsteady" (passed when it was tried again), the test's file, its name and what it said, divided by tabs.
+ */
 function finding(test: TestCase): string[] {
   const { state, errors } = test.result();
   const unsteady = state === "passed" && test.diagnostic()?.flaky === true;
@@ -25,8 +27,9 @@ function finding(test: TestCase): string[] {
 }
 
 /**
- * Prints, after everything else, the one line that summarises a run: "N passed, N failed, N skipped". Into the file that
- * CAUSEWAY_TEST_FINDINGS names it writes a line for each test that failed, and for each that only passed when it was tried again.
+ * Prints, after everything else, the one line that summarises a run: "N passed, N failed, N skipped". Into the file
+ * that CAUSEWAY_TEST_FINDINGS names it writes a line for each test that failed, and for each that only passed when it
+ * was tried again.
  */
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {

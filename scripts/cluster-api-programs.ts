@@ -1,4 +1,6 @@
-/** Builds upstream's Cluster API managers, clusterctl and OpenStack provider of pinned versions, with their manifests. */
+/**
+ * Builds upstream's Cluster API managers, clusterctl and OpenStack provider of pinned versions, with their manifests.
+ */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +39,10 @@ const capoFolder = join(root, "tools/capo");
 const CAPO = "sigs.k8s.io/cluster-api-provider-openstack";
 const ORC = "github.com/k-orc/openstack-resource-controller/v2";
 
-/** The manager of Cluster API's OpenStack provider, with the manifests that install it and the CRDs of the controller that it needs. */
+/**
+ * The manager of Cluster API's OpenStack provider, with the manifests that install it and the CRDs of the controller
+ * that it needs.
+ */
 export async function capoBinaries(kubectl: string): Promise<Built> {
   const program = { name: "capo", source: CAPO, flags: "-s -w" };
   const made = await buildMissing([program], capoFolder, cached(`capo-${pinnedVersion(capoFolder, CAPO)}`));

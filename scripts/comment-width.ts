@@ -1,4 +1,7 @@
-/** Comments of TypeScript files are at most 120 characters wide. `node scripts/comment-width.ts` wraps those that are wider. */
+/**
+ * Comments of TypeScript files are at most 120 characters wide. `node scripts/comment-width.ts` wraps those that are
+ * wider.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { execFileSync } from "node:child_process";

@@ -13,7 +13,10 @@ function obstacle(): string | undefined {
   return undefined;
 }
 
-/** The clouds.yaml of a real OpenStack: OS_CLIENT_CONFIG_FILE, or that of tools/devcloud, which is brought up. Throws when it does not come up. */
+/**
+ * The clouds.yaml of a real OpenStack: OS_CLIENT_CONFIG_FILE, or that of tools/devcloud, which is brought up. Throws
+ * when it does not come up.
+ */
 export async function realCloud(): Promise<{ readonly clouds: string } | { readonly reason: string }> {
   const given = process.env["OS_CLIENT_CONFIG_FILE"];
   if (given !== undefined) return { clouds: given };

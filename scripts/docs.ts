@@ -1,4 +1,7 @@
-/** `npm run docs`: writes the generated reference pages. `npm run check` refuses pages that differ from what the code would write. */
+/**
+ * `npm run docs`: writes the generated reference pages. `npm run check` refuses pages that differ from what the code
+ * would write.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { generatedPages } from "./docs/pages.ts";

@@ -1,4 +1,7 @@
-/** Builds what the runs of Kubernetes' e2e suite in test/e2e/api and test/e2e/workloads need, once, and starts one of them. */
+/**
+ * Builds what the runs of Kubernetes' e2e suite in test/e2e/api and test/e2e/workloads need, once, and starts one of
+ * them.
+ */
 import { resolve } from "node:path";
 import { controlPlanePrograms, e2ePrograms, kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
 

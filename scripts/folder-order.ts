@@ -1,6 +1,7 @@
 /**
- * The order of folders inside the larger packages. `checkFolderOrder` holds every import of their sources, type imports included, against it:
- * a file may import from its own folder and from folders before it. Within a folder at most four files may import each other in a cycle.
+ * The order of folders inside the larger packages. `checkFolderOrder` holds every import of their sources, type imports
+ * included, against it: a file may import from its own folder and from folders before it. Within a folder at most four
+ * files may import each other in a cycle.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";

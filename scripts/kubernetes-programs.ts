@@ -1,4 +1,7 @@
-/** Builds Go programs of pinned versions, once, into the user's cache directory; what scripts/test-*.ts that need them share. */
+/**
+ * Builds Go programs of pinned versions, once, into the user's cache directory; what scripts/test-*.ts that need them
+ * share.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { homedir } from "node:os";
@@ -118,7 +121,10 @@ export function kubernetesBinaries(names: readonly string[]): Promise<Built> {
   );
 }
 
-/** Kubernetes' e2e suite as it is linked here ("e2e", "e2e-api", "e2e-storage"), its nodes ("hollow-node"), and Kubernetes' own programs that it needs. */
+/**
+ * Kubernetes' e2e suite as it is linked here ("e2e", "e2e-api", "e2e-storage"), its nodes ("hollow-node"), and
+ * Kubernetes' own programs that it needs.
+ */
 export function e2ePrograms(names: readonly string[]): Promise<Built> {
   const folder = join(tools, "e2e");
   const linked: Readonly<Record<string, string>> = {
@@ -171,7 +177,10 @@ export function upstreamProgram(name: string): Promise<Built> {
 
 const SNAPSHOTTER = "github.com/kubernetes-csi/external-snapshotter/client/v8";
 
-/** The stock CSI sidecars and the snapshot controller, of the releases in tools/kubernetes/sidecars/go.mod, with the CRDs of snapshots in `crds`. */
+/**
+ * The stock CSI sidecars and the snapshot controller, of the releases in tools/kubernetes/sidecars/go.mod, with the
+ * CRDs of snapshots in `crds`.
+ */
 export async function sidecarBinaries(): Promise<Built> {
   const folder = join(tools, "sidecars");
   const sources: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 import { globSync } from "node:fs";
 
 /**
- * The test files that the patterns name (a folder stands for its `*.test.ts`), relative to the project. With CAUSEWAY_SHARE=K/N only the
- * K-th of every N, in the order of their names, and those of `always`, by the end of their path: so several runs share what one would take
- * too long for.
+ * The test files that the patterns name (a folder stands for its `*.test.ts`), relative to the project. With
+ * CAUSEWAY_SHARE=K/N only the K-th of every N, in the order of their names, and those of `always`, by the end of their
+ * path: so several runs share what one would take too long for.
  */
 export function shareOf(patterns: string | readonly string[], always: readonly string[] = []): string[] {
   const [turn = 1, of = 1] = (process.env["CAUSEWAY_SHARE"] ?? "1/1").split("/").map(Number);

@@ -1,4 +1,7 @@
-/** `npm run test:csi`: csi-sanity against our CSI drivers. Builds it with Go at first, from tools/csi-sanity, into the user's cache directory. */
+/**
+ * `npm run test:csi`: csi-sanity against our CSI drivers. Builds it with Go at first, from tools/csi-sanity, into the
+ * user's cache directory.
+ */
 import { join, resolve } from "node:path";
 import { buildMissing, cached, pinnedVersion, root, run } from "./kubernetes-programs.ts";
 

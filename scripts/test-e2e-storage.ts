@@ -1,7 +1,8 @@
 /**
- * `npm run test:e2e:storage`: the external-storage specs of Kubernetes' own e2e suite, unchanged, with our Cinder driver, real kubelets (tools/node)
- * and a real OpenStack (tools/devcloud). Installs and builds what is missing. Arguments: groups of test/e2e/storage/groups.ts, or --all; with --upstream
- * the driver is cinder-csi-plugin with the stock sidecars.
+ * `npm run test:e2e:storage`: the external-storage specs of Kubernetes' own e2e suite, unchanged, with our Cinder
+ * driver, real kubelets (tools/node) and a real OpenStack (tools/devcloud). Installs and builds what is missing.
+ * Arguments: groups of test/e2e/storage/groups.ts, or --all; with --upstream the driver is cinder-csi-plugin with the
+ * stock sidecars.
  */
 import { join, resolve } from "node:path";
 import { realCloud } from "./devcloud.ts";
@@ -11,7 +12,10 @@ import { DRIVER_IMAGE, UPSTREAM_IMAGE } from "./node/storage-images.ts";
 
 const UPSTREAM = "--upstream";
 
-/** Upstream's driver and the stock sidecars, as the tests read them from the environment; nothing unless they are asked for. */
+/**
+ * Upstream's driver and the stock sidecars, as the tests read them from the environment; nothing unless they are asked
+ * for.
+ */
 async function upstreamEnvironment(): Promise<NodeJS.ProcessEnv | { readonly reason: string }> {
   if (!process.argv.includes(UPSTREAM)) return {};
   const sidecars = await sidecarBinaries();

@@ -1,6 +1,7 @@
 /**
- * `npm run test:e2e`: tests of Kubernetes' own e2e suite on a real kube-apiserver and kube-controller-manager, with our cloud controller manager
- * on the simulated cloud. Builds them with Go at first, from tools/kubernetes, into the user's cache directory. Arguments narrow the tests.
+ * `npm run test:e2e`: tests of Kubernetes' own e2e suite on a real kube-apiserver and kube-controller-manager, with our
+ * cloud controller manager on the simulated cloud. Builds them with Go at first, from tools/kubernetes, into the user's
+ * cache directory. Arguments narrow the tests.
  */
 import { resolve } from "node:path";
 import { e2ePrograms, kubernetesBinaries, root, run } from "./kubernetes-programs.ts";

@@ -1,7 +1,7 @@
 /**
- * `npm run test:kubernetes`: one contract suite on a real kube-apiserver with etcd, and on ours. Builds the real ones with Go at
- * first, from the versions in tools/kubernetes/go.mod, into the user's cache directory; later runs start from there.
- * CAUSEWAY_KUBERNETES_BINARIES names a folder that has them already. Arguments go to the test runner.
+ * `npm run test:kubernetes`: one contract suite on a real kube-apiserver with etcd, and on ours. Builds the real ones
+ * with Go at first, from the versions in tools/kubernetes/go.mod, into the user's cache directory; later runs start
+ * from there. CAUSEWAY_KUBERNETES_BINARIES names a folder that has them already. Arguments go to the test runner.
  */
 import { resolve } from "node:path";
 import { kubernetesBinaries, root, run } from "./kubernetes-programs.ts";

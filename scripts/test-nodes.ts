@@ -1,8 +1,8 @@
 /**
- * `npm run test:nodes`: real containers on real kubelets, in the namespaces of a real OpenStack's servers (tools/node, tools/devcloud).
- * Installs and builds what is missing. `-- process`: the control plane is Kubernetes' own (etcd, kube-apiserver, kube-controller-manager,
- * kube-scheduler) instead of the embedded one. `-- overlay`: pods of different nodes reach each other by VXLAN (flannel) instead of routes of the
- * cloud. Other arguments go to the test runner.
+ * `npm run test:nodes`: real containers on real kubelets, in the namespaces of a real OpenStack's servers (tools/node,
+ * tools/devcloud). Installs and builds what is missing. `-- process`: the control plane is Kubernetes' own (etcd,
+ * kube-apiserver, kube-controller-manager, kube-scheduler) instead of the embedded one. `-- overlay`: pods of different
+ * nodes reach each other by VXLAN (flannel) instead of routes of the cloud. Other arguments go to the test runner.
  */
 import { resolve } from "node:path";
 import { realCloud } from "./devcloud.ts";

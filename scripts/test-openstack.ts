@@ -1,6 +1,6 @@
 /**
- * `npm run test:openstack`: the suites that need a real OpenStack. Brings up tools/devcloud (Debian's own packages) unless
- * OS_CLIENT_CONFIG_FILE names another cloud, then runs test/openstack on it. Arguments go to the test runner.
+ * `npm run test:openstack`: the suites that need a real OpenStack. Brings up tools/devcloud (Debian's own packages)
+ * unless OS_CLIENT_CONFIG_FILE names another cloud, then runs test/openstack on it. Arguments go to the test runner.
  */
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";

@@ -1,7 +1,8 @@
 /**
- * `npm run test:programs`: kubectl of several minors, programs on client-go and controller-runtime, Cluster API's managers and clusterctl, and its
- * OpenStack provider and the CSI sidecars, run against our API server and a real kube-apiserver. Builds them with Go at first, from the versions in tools/kubernetes,
- * into the user's cache directory. What cannot be built is skipped, with the reason. Arguments go to the test runner.
+ * `npm run test:programs`: kubectl of several minors, programs on client-go and controller-runtime, Cluster API's
+ * managers and clusterctl, and its OpenStack provider and the CSI sidecars, run against our API server and a real
+ * kube-apiserver. Builds them with Go at first, from the versions in tools/kubernetes, into the user's cache directory.
+ * What cannot be built is skipped, with the reason. Arguments go to the test runner.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";

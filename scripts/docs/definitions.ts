@@ -12,8 +12,8 @@ import type { Page } from "./page.ts";
 const HEAD = "# Written by npm run docs from packages/api: do not edit.\n";
 
 /**
- * A file in deploy/crds for each custom resource whose controller runs on any cluster. Cluster API's own kinds, which need a conversion webhook,
- * are part of a provider's release (`causeway generate provider`).
+ * A file in deploy/crds for each custom resource whose controller runs on any cluster. Cluster API's own kinds, which
+ * need a conversion webhook, are part of a provider's release (`causeway generate provider`).
  */
 export function definitionFiles(): Page[] {
   const single = allKinds.filter(({ versions, group }) => versions.length === 0 && group.startsWith("controlplane."));

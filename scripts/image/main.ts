@@ -1,4 +1,7 @@
-/** `npm run image`: builds the container image into .build/image and prints its digest. Needs Debian and its package registry. */
+/**
+ * `npm run image`: builds the container image into .build/image and prints its digest. Needs Debian and its package
+ * registry.
+ */
 import { resolve } from "node:path";
 import { buildImage } from "./build.ts";
 

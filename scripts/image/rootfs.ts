@@ -1,4 +1,6 @@
-/** The root file system of the image: libraries from Debian's packages, Node, and the published packages of Causeway. */
+/**
+ * The root file system of the image: libraries from Debian's packages, Node, and the published packages of Causeway.
+ */
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,

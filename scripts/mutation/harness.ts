@@ -126,7 +126,10 @@ interface Within {
   readonly timeout: number;
 }
 
-/** What comes before and after tests makes keys and starts servers: on a busy machine that takes long without this process computing. */
+/**
+ * What comes before and after tests makes keys and starts servers: on a busy machine that takes long without this
+ * process computing.
+ */
 const HOOKS = 20;
 
 export async function runSuite(suite: Suite, within: Within): Promise<void> {

@@ -46,8 +46,9 @@ const HARNESS = new URL("harness.ts", import.meta.url).href;
 const GENERATION = /\?generation=\d+$/;
 
 /**
- * Loads the project's modules with their mutants, and vitest's words from the harness. Modules are evaluated once for each generation that an
- * import names (`?generation=3`), so that what runs while a module is loaded can be run with a mutant too.
+ * Loads the project's modules with their mutants, and vitest's words from the harness. Modules are evaluated once for
+ * each generation that an import names (`?generation=3`), so that what runs while a module is loaded can be run with a
+ * mutant too.
  */
 export function installHooks(root: string, targets: ReadonlyMap<string, Target>): void {
   const project = pathToFileURL(`${root}/`).href;

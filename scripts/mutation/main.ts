@@ -1,5 +1,6 @@
 /**
- * `npm run test:mutation`: changes one operator, condition, literal or early return at a time and runs the tests that reach it: a test must fail.
+ * `npm run test:mutation`: changes one operator, condition, literal or early return at a time and runs the tests that
+ * reach it: a test must fail.
  *
  *   --only PATHS    files below these paths, separated by commas
  *   --sample N      N mutants of each group of files, chosen by --seed

@@ -23,7 +23,10 @@ const PACKAGES = [
   ["util-linux", "unshare"],
 ] as const;
 
-/** What the host needs for machines that run Kubernetes' e2e tests of storage: more images. `upstream` is the program cinder-csi-plugin, if it is to run. */
+/**
+ * What the host needs for machines that run Kubernetes' e2e tests of storage: more images. `upstream` is the program
+ * cinder-csi-plugin, if it is to run.
+ */
 export async function storageEnvironment(upstream?: string): Promise<NodeEnvironment | { readonly reason: string }> {
   const made = await nodeEnvironment();
   if ("reason" in made) return made;
@@ -39,7 +42,10 @@ export async function storageEnvironment(upstream?: string): Promise<NodeEnviron
   return { ...made, images };
 }
 
-/** Installs Debian's packages, builds programs and makes images, whatever of them is missing. Says why where that cannot be. */
+/**
+ * Installs Debian's packages, builds programs and makes images, whatever of them is missing. Says why where that cannot
+ * be.
+ */
 export async function nodeEnvironment(): Promise<NodeEnvironment | { readonly reason: string }> {
   if (process.getuid?.() !== 0) return { reason: "machines with a real kubelet need root" };
   const missing = PACKAGES.filter(([, program]) => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0);

@@ -1,4 +1,7 @@
-/** Images for machines with a real kubelet where no registry can be reached: made of Debian's packages and of programs built here. */
+/**
+ * Images for machines with a real kubelet where no registry can be reached: made of Debian's packages and of programs
+ * built here.
+ */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -48,7 +51,10 @@ export function makeImages(recipes: readonly ImageRecipe[], folder: string): voi
   for (const file of readdirSync(folder)) if (!files.includes(file)) rmSync(join(folder, file));
 }
 
-/** Writes the archive of an image, which `ctr images import` reads, to `file`, unless it is there. Throws what apt or tar say. */
+/**
+ * Writes the archive of an image, which `ctr images import` reads, to `file`, unless it is there. Throws what apt or
+ * tar say.
+ */
 function makeImage(recipe: ImageRecipe, file: string): void {
   if (existsSync(file)) return;
   const work = mkdtempSync(join(tmpdir(), "causeway-node-image-"));
@@ -95,7 +101,10 @@ export const PROGRAMS = ["kube-proxy", "agnhost", "coredns", "flanneld"] as cons
 
 const NFT = ["nftables", "libnftables1", "libedit2", "libc6", "libgmp10", "libjansson4", "libmnl0", "libnftnl11"];
 const NFT_TOO = ["libxtables12", "libtinfo6", "libbsd0", "libmd0"];
-/** What each machine needs, what a cluster's add-ons need (`tunnel` is the folder of konnectivity's agent), and for tests a web server and the programs of busybox. */
+/**
+ * What each machine needs, what a cluster's add-ons need (`tunnel` is the folder of konnectivity's agent), and for
+ * tests a web server and the programs of busybox.
+ */
 export function recipes(programs: string, kubernetes: string, tunnel: string): readonly ImageRecipe[] {
   const of = (name: (typeof PROGRAMS)[number]) => join(programs, name);
   return [

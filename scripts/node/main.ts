@@ -1,6 +1,6 @@
 /**
- * `npm run node`: builds what machines with a real kubelet need (root, Debian 12, Go), and prints how to run them. `-- overlay`: with flannel's overlay
- * network of pods.
+ * `npm run node`: builds what machines with a real kubelet need (root, Debian 12, Go), and prints how to run them. `--
+ * overlay`: with flannel's overlay network of pods.
  */
 import { nodeEnvironment } from "./environment.ts";
 

@@ -21,10 +21,15 @@ const LIBRARIES = [
 /** What coreutils are linked with. */
 const COREUTILS = ["libc6", "libacl1", "libattr1", "libgmp10", "libselinux1", "libpcre2-8-0"];
 
-/** Images of which the tests use the shell only: those that check whether a file on a volume can be executed use nginx's. */
+/**
+ * Images of which the tests use the shell only: those that check whether a file on a volume can be executed use
+ * nginx's.
+ */
 const SHELLS = ["registry.k8s.io/e2e-test-images/busybox:1.37.0-1", "registry.k8s.io/e2e-test-images/nginx:1.14-4"];
 
-/** `root` is this checkout, `agnhost` the program of that name, `upstream` cinder-csi-plugin where its image is wanted. */
+/**
+ * `root` is this checkout, `agnhost` the program of that name, `upstream` cinder-csi-plugin where its image is wanted.
+ */
 export function storageRecipes(root: string, agnhost: string, upstream?: string): readonly ImageRecipe[] {
   return [
     ...(upstream === undefined ? [] : [upstreamRecipe(upstream)]),

@@ -1,4 +1,7 @@
-/** An archive of one image with many names, as `ctr images import` reads it. The layer is not compressed: it stays on this machine. */
+/**
+ * An archive of one image with many names, as `ctr images import` reads it. The layer is not compressed: it stays on
+ * this machine.
+ */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createReadStream, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** The images of packages/openstack-operator's components: one root file system of Debian 12's packages under many names. */
+/**
+ * The images of packages/openstack-operator's components: one root file system of Debian 12's packages under many
+ * names.
+ */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

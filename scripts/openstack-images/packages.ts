@@ -25,7 +25,10 @@ export function readLock(text: string): readonly LockedPackage[] {
     });
 }
 
-/** Fetches what is missing in `folder`; the files, in the order of the lock. Throws where Debian has another file than the lock says, or none. */
+/**
+ * Fetches what is missing in `folder`; the files, in the order of the lock. Throws where Debian has another file than
+ * the lock says, or none.
+ */
 export function fetchPackages(lock: readonly LockedPackage[], folder: string): string[] {
   mkdirSync(folder, { recursive: true });
   const fileOf = (sha256: string) => join(folder, `${sha256}.deb`);

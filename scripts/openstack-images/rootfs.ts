@@ -1,4 +1,7 @@
-/** The root file system of the images: Debian's packages, what their scripts would do at an installation, and compiled Python. */
+/**
+ * The root file system of the images: Debian's packages, what their scripts would do at an installation, and compiled
+ * Python.
+ */
 import { execFileSync } from "node:child_process";
 import {
   copyFileSync,
@@ -12,7 +15,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-/** What no process reads, or only one of a kind that is not run: clients of Amazon and of VMware, firmware, static libraries, tests. */
+/**
+ * What no process reads, or only one of a kind that is not run: clients of Amazon and of VMware, firmware, static
+ * libraries, tests.
+ */
 const UNUSED = [
   "./usr/share/doc/*",
   "./usr/share/man/*",
@@ -91,7 +97,10 @@ function authorities(dir: string): void {
   writeFileSync(join(dir, "etc/ssl/certs/ca-certificates.crt"), all.join(""));
 }
 
-/** A root that cannot be written keeps no byte code: without it each start would compile all that it imports. The files do not depend on times. */
+/**
+ * A root that cannot be written keeps no byte code: without it each start would compile all that it imports. The files
+ * do not depend on times.
+ */
 function compilePython(dir: string): void {
   const compile = ["-m", "compileall", "-q", "-j", "1", "--invalidation-mode", "unchecked-hash"];
   const env = { PYTHONHASHSEED: "0", PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8" };

@@ -9,7 +9,9 @@ export interface PackageChangelog {
   readonly text: string;
 }
 
-/** The section of `version` in Markdown: each entry once, with the packages that it concerns. Empty when none has one. */
+/**
+ * The section of `version` in Markdown: each entry once, with the packages that it concerns. Empty when none has one.
+ */
 export function sectionOf(version: string, changelogs: readonly PackageChangelog[]): string {
   const found = new Map<string, Map<string, string[]>>();
   for (const { name, text } of changelogs) {

@@ -1,7 +1,8 @@
 /**
- * `npm run test:alerts`: the alert rules and the dashboard of deploy/monitoring. Every metric and label they name is one that a program has
- * (docs/reference/metrics.md, which is generated), each alert has a case in which it fires, and promtool runs the cases. Builds promtool
- * with Go at first, from tools/promtool, into the user's cache directory; without Go only that part is skipped.
+ * `npm run test:alerts`: the alert rules and the dashboard of deploy/monitoring. Every metric and label they name is
+ * one that a program has (docs/reference/metrics.md, which is generated), each alert has a case in which it fires, and
+ * promtool runs the cases. Builds promtool with Go at first, from tools/promtool, into the user's cache directory;
+ * without Go only that part is skipped.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

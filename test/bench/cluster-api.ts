@@ -1,8 +1,10 @@
 /**
- * `causeway run cluster-api` and `causeway run cluster-api-openstack` next to upstream's core manager and OpenStack provider: each with a kube-apiserver
- * and a simulated cloud of its own, one side after the other. Clusters of 3 + 10 machines with a load balancer; machines come up as Nodes at once.
- * `--counts 1,10`, `--workers N`, `--side ours|upstream`, `--idle-minutes N` (0: not measured), `--notice SECONDS` to wait for a lost server (0: not
- * measured), `--sync-period 60s` of upstream's provider (default: its own), `--limit SECONDS`; `--routes` prints the calls of each row.
+ * `causeway run cluster-api` and `causeway run cluster-api-openstack` next to upstream's core manager and OpenStack
+ * provider: each with a kube-apiserver and a simulated cloud of its own, one side after the other. Clusters of 3 + 10
+ * machines with a load balancer; machines come up as Nodes at once. `--counts 1,10`, `--workers N`, `--side
+ * ours|upstream`, `--idle-minutes N` (0: not measured), `--notice SECONDS` to wait for a lost server (0: not measured),
+ * `--sync-period 60s` of upstream's provider (default: its own), `--limit SECONDS`; `--routes` prints the calls of each
+ * row.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,8 @@
 /**
- * The whole in one process: `causeway up` with many clusters of a hosted control plane and three simulated machines on its simulated cloud. Time from
- * the first object until all machines are Ready Nodes, processor time, memory, and what a minute at rest takes.
- * `--counts 20,100,1000` (default 20,100), `--rest SECONDS` of the row at rest, `--limit SECONDS` for all to run, `--json FILE`.
+ * The whole in one process: `causeway up` with many clusters of a hosted control plane and three simulated machines on
+ * its simulated cloud. Time from the first object until all machines are Ready Nodes, processor time, memory, and what
+ * a minute at rest takes. `--counts 20,100,1000` (default 20,100), `--rest SECONDS` of the row at rest, `--limit
+ * SECONDS` for all to run, `--json FILE`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

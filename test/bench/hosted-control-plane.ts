@@ -1,7 +1,8 @@
 /**
- * Hosted control planes of `causeway up`, a process of its own: time from the request of a control plane until its API reports that it is ready to the
- * holder of its kubeconfig, with the embedded runtime and with processes of Kubernetes' own programs (where they are built); the time for 100 embedded
- * ones at once; memory of a control plane by process, and of the operator for each. `--embedded 20`, `--processes 5`, `--tenants 100`, `--json FILE`.
+ * Hosted control planes of `causeway up`, a process of its own: time from the request of a control plane until its API
+ * reports that it is ready to the holder of its kubeconfig, with the embedded runtime and with processes of Kubernetes'
+ * own programs (where they are built); the time for 100 embedded ones at once; memory of a control plane by process,
+ * and of the operator for each. `--embedded 20`, `--processes 5`, `--tenants 100`, `--json FILE`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -103,7 +104,10 @@ function end(pid: number): void {
   }
 }
 
-/** Control planes one after another, each removed before the next is requested; the first one, which starts what all share, counts too. */
+/**
+ * Control planes one after another, each removed before the next is requested; the first one, which starts what all
+ * share, counts too.
+ */
 async function oneByOne(
   { client }: WholeSystem,
   { runtime, count, limit }: { runtime: string; count: number; limit: number },

@@ -1,6 +1,6 @@
 /**
- * The soak of the informers: `npm run bench -- informers [--minutes 30] [--objects 5000] [--seed 1] [--json FILE]`. A line a minute; then
- * what it was like over all. Ends with 1 when a change was missed or memory grew.
+ * The soak of the informers: `npm run bench -- informers [--minutes 30] [--objects 5000] [--seed 1] [--json FILE]`. A
+ * line a minute; then what it was like over all. Ends with 1 when a change was missed or memory grew.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -1,8 +1,8 @@
 /**
- * Our ingress controller next to the upstream octavia-ingress-controller: each with a kube-apiserver and a simulated cloud of its own, at the same
- * time. Load balancers of the simulated amphora provider take 2.5 s for a change. `--only PATTERN` runs the rows whose name it matches, as
- * far as they need no earlier one; `--side ours` or `--side upstream` one of the two; `--idle-minutes N`, `--limit SECONDS`; `--routes` prints
- * the calls of each row.
+ * Our ingress controller next to the upstream octavia-ingress-controller: each with a kube-apiserver and a simulated
+ * cloud of its own, at the same time. Load balancers of the simulated amphora provider take 2.5 s for a change. `--only
+ * PATTERN` runs the rows whose name it matches, as far as they need no earlier one; `--side ours` or `--side upstream`
+ * one of the two; `--idle-minutes N`, `--limit SECONDS`; `--routes` prints the calls of each row.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,7 @@
 /**
- * 10,000 reviews of 100 tokens by `causeway run keystone-auth` and by the upstream k8s-keystone-auth, on the same simulated Keystone: cold (no token
- * was seen before) and warm (the same again). Calls are Keystone's; processor time and memory are the webhook's process.
+ * 10,000 reviews of 100 tokens by `causeway run keystone-auth` and by the upstream k8s-keystone-auth, on the same
+ * simulated Keystone: cold (no token was seen before) and warm (the same again). Calls are Keystone's; processor time
+ * and memory are the webhook's process.
  */
 import { once } from "node:events";
 import { spawn, type ChildProcess } from "node:child_process";

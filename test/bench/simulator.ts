@@ -137,8 +137,8 @@ async function none(raw: Raw, query: string): Promise<void> {
 }
 
 /**
- * Milliseconds of the fastest and of the middle one of some requests, and of processor time that cloud and asker took together: the
- * figure that busy neighbours do not change.
+ * Milliseconds of the fastest and of the middle one of some requests, and of processor time that cloud and asker took
+ * together: the figure that busy neighbours do not change.
  */
 async function list(ask: () => Promise<unknown>): Promise<Readonly<Record<string, number>>> {
   const times: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * The reverse tunnel with our server and agent, and with konnectivity's, each as two processes on this machine: throughput of one stream each way, latency of
- * an echo and of a dial, and 200 streams of which one reader stalls. Processor time and memory are those of both processes. Targets and clients are this process.
+ * The reverse tunnel with our server and agent, and with konnectivity's, each as two processes on this machine:
+ * throughput of one stream each way, latency of an echo and of a dial, and 200 streams of which one reader stalls.
+ * Processor time and memory are those of both processes. Targets and clients are this process.
  */
 import { once } from "node:events";
 import { spawn, type ChildProcess } from "node:child_process";
@@ -213,7 +214,9 @@ async function dials(tunnel: Tunnel): Promise<Row> {
   return { name: `${DIALS} dials`, by: "p50Milliseconds", ours: quantiles(times) };
 }
 
-/** The time of 199 readers next to one that reads nothing. A tunnel that is held up by it does not finish within 30 s. */
+/**
+ * The time of 199 readers next to one that reads nothing. A tunnel that is held up by it does not finish within 30 s.
+ */
 async function stalled(tunnel: Tunnel): Promise<Row> {
   const { port, close } = await target(
     (socket) => void socket.once("data", (first: Buffer) => pour(socket, String(first) === "s" ? 64 * MIB : EACH)),

@@ -1,8 +1,9 @@
 /**
- * Our Cinder driver next to the upstream one, each with the stock sidecars, a kube-apiserver and a simulated cloud of its own whose delays were
- * recorded on a real one, at the same time in one run. Claims are bound and VolumeAttachments made by packages/workload-controllers. Processor time
- * and memory are the driver's process; the row of the fleet counts all processes. `--only PATTERN` runs the rows whose name it matches,
- * `--side ours|upstream` one side, `--idle-minutes N`, `--limit SECONDS`, `--routes` prints the calls of each row.
+ * Our Cinder driver next to the upstream one, each with the stock sidecars, a kube-apiserver and a simulated cloud of
+ * its own whose delays were recorded on a real one, at the same time in one run. Claims are bound and VolumeAttachments
+ * made by packages/workload-controllers. Processor time and memory are the driver's process; the row of the fleet
+ * counts all processes. `--only PATTERN` runs the rows whose name it matches, `--side ours|upstream` one side,
+ * `--idle-minutes N`, `--limit SECONDS`, `--routes` prints the calls of each row.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,8 +1,9 @@
 /**
- * Workloads in figures: `causeway apiserver --controllers`, next to kube-apiserver with etcd, kube-controller-manager and kube-scheduler; one after
- * the other in one run, with the same simulated nodes in a process that is not measured. "upstream" has the programs' default limits of
- * requests (20 and 50 a second), "unlimited" none that matter. Then idle tenants of ours. `--side NAME` runs one of them ("tenants" for the last);
- * `--nodes`, `--pods`, `--rate`, `--seconds`, `--idle` and `--tenants` change the sizes. `--json FILE` adds the rows to those that the file has.
+ * Workloads in figures: `causeway apiserver --controllers`, next to kube-apiserver with etcd, kube-controller-manager
+ * and kube-scheduler; one after the other in one run, with the same simulated nodes in a process that is not measured.
+ * "upstream" has the programs' default limits of requests (20 and 50 a second), "unlimited" none that matter. Then idle
+ * tenants of ours. `--side NAME` runs one of them ("tenants" for the last); `--nodes`, `--pods`, `--rate`, `--seconds`,
+ * `--idle` and `--tenants` change the sizes. `--json FILE` adds the rows to those that the file has.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";

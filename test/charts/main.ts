@@ -1,7 +1,8 @@
 /**
- * `npm run test:charts`: our Helm charts, linted and rendered by helm. With their own values those of deploy/NAME are exactly the objects
- * of the plain manifests; with all options on each document is valid, too. Each is then installed, upgraded, rolled back and removed on a
- * real kube-apiserver and on ours, which also take all plain manifests of deploy/. Builds helm, kubectl and kube-apiserver with Go at first, into the user's cache directory.
+ * `npm run test:charts`: our Helm charts, linted and rendered by helm. With their own values those of deploy/NAME are
+ * exactly the objects of the plain manifests; with all options on each document is valid, too. Each is then installed,
+ * upgraded, rolled back and removed on a real kube-apiserver and on ours, which also take all plain manifests of
+ * deploy/. Builds helm, kubectl and kube-apiserver with Go at first, into the user's cache directory.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -127,7 +128,10 @@ function manifestsOf(folder: string): readonly string[] {
   return files.map((file) => readFileSync(join(root, "deploy", folder, file), "utf8"));
 }
 
-/** A static pod and a file of kube-apiserver's are put on a host; rules for Prometheus need its operator's definitions (test:alerts). */
+/**
+ * A static pod and a file of kube-apiserver's are put on a host; rules for Prometheus need its operator's definitions
+ * (test:alerts).
+ */
 const left = ["barbican-kms", "monitoring"];
 const plainFolders = readdirSync(join(root, "deploy")).filter(
   (folder) => !left.includes(folder) && manifestsOf(folder).length > 0,

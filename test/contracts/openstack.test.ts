@@ -1,4 +1,7 @@
-/** What the SDK relies on in a cloud, held against the simulated one. test/openstack/contract.test.ts holds the real one to the same cases. */
+/**
+ * What the SDK relies on in a cloud, held against the simulated one. test/openstack/contract.test.ts holds the real one
+ * to the same cases.
+ */
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { loadCloudsYaml, type CloudConfig } from "@causeway/openstack";
 import { openstackContract, runContractCase } from "@causeway/openstack/testing";

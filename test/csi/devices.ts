@@ -1,4 +1,6 @@
-/** The block devices of a simulated server: a loop device for each attached volume, linked as udev does on a KVM guest. */
+/**
+ * The block devices of a simulated server: a loop device for each attached volume, linked as udev does on a KVM guest.
+ */
 import { execFileSync } from "node:child_process";
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,9 @@
 /**
- * `npm run test:csi [-- --focus TEXT] [-- --driver NAME] [-- --real ENTRY]`: csi-sanity of kubernetes-csi/csi-test, whole, against our CSI drivers on a simulated
- * cloud. The node part of cinder-csi mounts loop devices, so this needs root. Writes docs/reference/csi.md. The last line is
- * "N passed, N failed, N skipped". With --real they run against cinder-csi on the cloud of that entry of clouds.yaml, and no page is written: all of them on
- * tools/devcloud of this machine, whose servers' disks are here; on another cloud those of the controller.
+ * `npm run test:csi [-- --focus TEXT] [-- --driver NAME] [-- --real ENTRY]`: csi-sanity of kubernetes-csi/csi-test,
+ * whole, against our CSI drivers on a simulated cloud. The node part of cinder-csi mounts loop devices, so this needs
+ * root. Writes docs/reference/csi.md. The last line is "N passed, N failed, N skipped". With --real they run against
+ * cinder-csi on the cloud of that entry of clouds.yaml, and no page is written: all of them on tools/devcloud of this
+ * machine, whose servers' disks are here; on another cloud those of the controller.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

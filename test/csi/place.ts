@@ -1,4 +1,7 @@
-/** cinder-csi with all its services on a socket, a simulated cloud, and a server of it whose devices are loop devices here. */
+/**
+ * cinder-csi with all its services on a socket, a simulated cloud, and a server of it whose devices are loop devices
+ * here.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

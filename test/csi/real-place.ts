@@ -1,6 +1,7 @@
 /**
- * cinder-csi on a real cloud, as a node of a server that is started for it. On tools/devcloud of this machine the server's disks are loop devices here,
- * and the node service formats and mounts them. On another cloud the node service only returns which server it is.
+ * cinder-csi on a real cloud, as a node of a server that is started for it. On tools/devcloud of this machine the
+ * server's disks are loop devices here, and the node service formats and mounts them. On another cloud the node service
+ * only returns which server it is.
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

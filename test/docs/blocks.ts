@@ -2,7 +2,9 @@
 export interface Block {
   readonly line: number;
   readonly kind: "run" | "background" | "file";
-  /** For "run": each command with the texts that its output must have. For the others: the one command, or the content. */
+  /**
+   * For "run": each command with the texts that its output must have. For the others: the one command, or the content.
+   */
   readonly commands: readonly Command[];
   readonly content: string;
   /** For "background": what the output has when the command is ready. */
@@ -18,7 +20,10 @@ export interface Command {
   readonly output: readonly string[];
 }
 
-/** The blocks of a page: ```console (run), ```console background until="TEXT", ```console manual (not run), ```LANGUAGE file=NAME. */
+/**
+ * The blocks of a page: ```console (run), ```console background until="TEXT", ```console manual (not run), ```LANGUAGE
+ * file=NAME.
+ */
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = [];
   const lines = page.split("\n");

@@ -1,4 +1,7 @@
-/** 2,000 schedules of what can go wrong between a Service and its load balancer; after each, exactly what is wanted, and after its end nothing. */
+/**
+ * 2,000 schedules of what can go wrong between a Service and its load balancer; after each, exactly what is wanted, and
+ * after its end nothing.
+ */
 import { test } from "vitest";
 import { expectAllRight } from "./cloud-controller/survey.ts";
 

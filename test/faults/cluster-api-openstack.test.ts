@@ -1,4 +1,7 @@
-/** Schedules of what can go wrong between a cluster's objects and its cloud; after each exactly what is wanted, and after its end nothing. */
+/**
+ * Schedules of what can go wrong between a cluster's objects and its cloud; after each exactly what is wanted, and
+ * after its end nothing.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { play } from "./cluster-api-openstack/run.ts";

@@ -1,6 +1,7 @@
 /**
- * The full matrix of crash safety: the process is killed (SIGKILL) at every OpenStack call of the demo, and at every call of
- * its deletion, in turn; before the service saw the call, and after it was executed. Two stages run side by side.
+ * The full matrix of crash safety: the process is killed (SIGKILL) at every OpenStack call of the demo, and at every
+ * call of its deletion, in turn; before the service saw the call, and after it was executed. Two stages run side by
+ * side.
  */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -98,7 +99,10 @@ async function whole(stage: Stage, system: ReturnType<Stage["up"]>): Promise<voi
   await new Promise((done) => setTimeout(done, 500));
 }
 
-/** Resolves when the system has read what it reads at its start: more than a token and versions, and nothing for a while. */
+/**
+ * Resolves when the system has read what it reads at its start: more than a token and versions, and nothing for a
+ * while.
+ */
 async function quiet(stage: Stage): Promise<void> {
   const { calls } = stage.simulator;
   for (let seen = -1; seen !== calls.length || calls.length < 8;) {
@@ -115,7 +119,10 @@ const missed = (number: number, when: When): Outcome => ({
   problem: undefined,
 });
 
-/** Trials for the calls 1, 2, 3 … (or 1, 1 + stride, …) until runs have no call of that number: after it was executed, and for a write before it, too. */
+/**
+ * Trials for the calls 1, 2, 3 … (or 1, 1 + stride, …) until runs have no call of that number: after it was executed,
+ * and for a write before it, too.
+ */
 async function matrix(trial: Trial, lanes = sideBySide): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   let next = 1;

@@ -1,4 +1,6 @@
-/** Every write of the demo is executed and its answer lost, one in each run, without any kill: the same process goes on. */
+/**
+ * Every write of the demo is executed and its answer lost, one in each run, without any kill: the same process goes on.
+ */
 import { expect, test } from "vitest";
 import { loseAnswers } from "../support/cut.ts";
 import { demoInventory } from "../support/reference.ts";

@@ -1,4 +1,7 @@
-/** What an hour at rest costs the Octavia controller, and how soon it notices what another client changes, on a clock that the test moves. */
+/**
+ * What an hour at rest costs the Octavia controller, and how soon it notices what another client changes, on a clock
+ * that the test moves.
+ */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Ingress } from "@causeway/octavia-ingress";
 import { CLASS, IngressFaultWorld, OWN } from "./octavia-ingress/world.ts";

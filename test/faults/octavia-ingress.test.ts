@@ -1,4 +1,7 @@
-/** 2,000 schedules of what can go wrong between an Ingress and its load balancer; after each, exactly what is wanted, and after its end nothing. */
+/**
+ * 2,000 schedules of what can go wrong between an Ingress and its load balancer; after each, exactly what is wanted,
+ * and after its end nothing.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { play } from "./octavia-ingress/run.ts";

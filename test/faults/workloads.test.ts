@@ -1,4 +1,7 @@
-/** 500 schedules of what can go wrong while workloads are created, scaled and updated; after each, exactly the pods that are wanted. */
+/**
+ * 500 schedules of what can go wrong while workloads are created, scaled and updated; after each, exactly the pods that
+ * are wanted.
+ */
 import { startApiServer } from "@causeway/apiserver";
 import type { Clock } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";

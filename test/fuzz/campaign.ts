@@ -60,7 +60,10 @@ export class Campaign {
     return [...faultsOf(input, last), ...costFaults({ milliseconds, memory }, limits, bytesOf(input))];
   }
 
-  /** Whether an input may be at fault: its replies show it, or it costs too much, with what was left to do of those before it. */
+  /**
+   * Whether an input may be at fault: its replies show it, or it costs too much, with what was left to do of those
+   * before it.
+   */
   async #isSuspect(input: Input): Promise<boolean> {
     const subject = await this.#started();
     const before = { cpu: subject.cpu(), memory: subject.memory().now };

@@ -1,7 +1,7 @@
 /**
- * `npm run test:fuzz`: sends generated requests to the API server and fails for each that is slow, large, answered with 500, or that ends
- * a connection or the process. `--inputs N --seed N [--seconds N] [--only KIND] [--slack N] [--out FOLDER]`, or `--replay SEED:INDEX`
- * for one input. `--seed commit` takes the day of the last commit.
+ * `npm run test:fuzz`: sends generated requests to the API server and fails for each that is slow, large, answered with
+ * 500, or that ends a connection or the process. `--inputs N --seed N [--seconds N] [--only KIND] [--slack N] [--out
+ * FOLDER]`, or `--replay SEED:INDEX` for one input. `--seed commit` takes the day of the last commit.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -37,7 +37,10 @@ const begun = performance.now();
 let finished = 0;
 let reported = begun;
 
-/** As it is given, or the day of the last commit as a number: inputs change from day to day, and each commit has its own. */
+/**
+ * As it is given, or the day of the last commit as a number: inputs change from day to day, and each commit has its
+ * own.
+ */
 function given(text: string): string {
   if (text !== "commit") return text;
   const day = spawnSync("git", ["log", "-1", "--format=%cs"], {

@@ -15,8 +15,8 @@ function spent(): number {
 }
 
 /**
- * How much slower the processor is now than at its best: what shares its cores and caches makes the same work take more CPU time, up to
- * twice and more. At least 1.
+ * How much slower the processor is now than at its best: what shares its cores and caches makes the same work take more
+ * CPU time, up to twice and more. At least 1.
  */
 export class Pace {
   #best = Infinity;

@@ -1,4 +1,6 @@
-/** The API server under test, in a process of its own: reports its kubeconfig to the parent, and ends with the parent. */
+/**
+ * The API server under test, in a process of its own: reports its kubeconfig to the parent, and ends with the parent.
+ */
 import { startApiServer } from "@causeway/apiserver";
 import { createLog } from "@causeway/foundation";
 import { WIDGETS } from "./widgets.ts";

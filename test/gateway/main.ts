@@ -1,8 +1,9 @@
 /**
- * `npm run test:gateway [-- --run TEST --page]`: the Gateway API's conformance suite against `causeway run octavia-ingress` on the embedded API
- * server and the simulated cloud with its data path. Builds the suite with Go at first, into the user's cache directory. A whole run is kept
- * in docs/reference/gateway-conformance and writes docs/reference/gateway-conformance.md; `--page` only writes the page. Ends with 0
- * whatever became of the tests: the page says which fail, and why; with 1 when none has run.
+ * `npm run test:gateway [-- --run TEST --page]`: the Gateway API's conformance suite against `causeway run
+ * octavia-ingress` on the embedded API server and the simulated cloud with its data path. Builds the suite with Go at
+ * first, into the user's cache directory. A whole run is kept in docs/reference/gateway-conformance and writes
+ * docs/reference/gateway-conformance.md; `--page` only writes the page. Ends with 0 whatever became of the tests: the
+ * page says which fail, and why; with 1 when none has run.
  */
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";

@@ -23,7 +23,10 @@ interface PlayerOptions {
 /** How often the cluster is read (ms). */
 const EVERY = 250;
 
-/** Plays what a cluster does for Deployments and Services: pods as local processes, node ports, and the way from one to the other. */
+/**
+ * Plays what a cluster does for Deployments and Services: pods as local processes, node ports, and the way from one to
+ * the other.
+ */
 export class PodPlayer {
   readonly #options: PlayerOptions;
   readonly #pods = new Map<string, readonly EchoPod[]>();

@@ -11,8 +11,9 @@ export interface Place {
 }
 
 /**
- * A project of its own on a cloud that has flavors m1.tiny and m1.small, an image "cirros" and an external network "public", as devcloud
- * and the simulated cloud have: with a network for the servers, and the administrator in it, as whom most of the tests run.
+ * A project of its own on a cloud that has flavors m1.tiny and m1.small, an image "cirros" and an external network
+ * "public", as devcloud and the simulated cloud have: with a network for the servers, and the administrator in it, as
+ * whom most of the tests run.
  */
 export async function openPlace(
   { cloud: administrator, member: ordinary, text }: SuiteCloud,

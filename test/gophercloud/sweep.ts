@@ -1,7 +1,10 @@
 import type { Cloud } from "@causeway/openstack";
 import { sweepProject, type Removal } from "../support/project-sweep.ts";
 
-/** Deletes what is in the project, and what tests of gophercloud have left outside of projects; prints what could not be deleted. */
+/**
+ * Deletes what is in the project, and what tests of gophercloud have left outside of projects; prints what could not be
+ * deleted.
+ */
 export function sweep(cloud: Cloud, projectId: string): Promise<void> {
   return sweepProject(cloud, projectId, () => ofTests(cloud));
 }

@@ -1,4 +1,7 @@
-/** The attacker's process: runs the attacks whose titles it receives, at a low priority, so that its own work does not distort the measurement. */
+/**
+ * The attacker's process: runs the attacks whose titles it receives, at a low priority, so that its own work does not
+ * distort the measurement.
+ */
 import { readdirSync } from "node:fs";
 import { setPriority } from "node:os";
 import { attacks } from "./attacks/index.ts";

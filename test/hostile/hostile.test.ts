@@ -1,6 +1,6 @@
 /**
- * Attacks of one tenant's users on its own API, against a running demo with two tenants: neither the management API nor the other tenant may notice.
- * CAUSEWAY_HOSTILE_ONLY runs the attacks whose titles contain it.
+ * Attacks of one tenant's users on its own API, against a running demo with two tenants: neither the management API nor
+ * the other tenant may notice. CAUSEWAY_HOSTILE_ONLY runs the attacks whose titles contain it.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { attacks } from "./attacks/index.ts";
@@ -14,7 +14,10 @@ const P99 = 100;
 const SLOWER = 1.5;
 /** How much of the memory may remain after the attacks, against before. */
 const GROWTH = 1.2;
-/** Milliseconds of quiet that the attacks are compared with: so long before them and so long after, since a machine that others use changes. */
+/**
+ * Milliseconds of quiet that the attacks are compared with: so long before them and so long after, since a machine that
+ * others use changes.
+ */
 const QUIET = 10_000;
 
 const only = process.env["CAUSEWAY_HOSTILE_ONLY"] ?? "";

@@ -1,4 +1,7 @@
-/** The tenant that is attacked from within, and the raw requests that attacks are made of. Runs in the attacker's process. */
+/**
+ * The tenant that is attacked from within, and the raw requests that attacks are made of. Runs in the attacker's
+ * process.
+ */
 import { request, Agent, type RequestOptions } from "node:https";
 import type { Socket } from "node:net";
 
@@ -34,7 +37,10 @@ export interface Received {
   readonly start: string;
 }
 
-/** An attack's view of its target: requests end with the signal, and what goes wrong with one is its outcome, not an exception. */
+/**
+ * An attack's view of its target: requests end with the signal, and what goes wrong with one is its outcome, not an
+ * exception.
+ */
 export class Target {
   readonly place: Place;
   readonly signal: AbortSignal;
@@ -49,7 +55,10 @@ export class Target {
     this.signal = signal;
   }
 
-  /** Sends one request. The outcome has status 0 when the connection ended, or the attack's time was over, before a response came. */
+  /**
+   * Sends one request. The outcome has status 0 when the connection ended, or the attack's time was over, before a
+   * response came.
+   */
   async send(sending: Sending): Promise<Received> {
     const nothing = { status: 0, bytes: 0, start: "" };
     if (this.signal.aborted) return nothing;

@@ -18,7 +18,10 @@ export interface Project {
 /** What the user of the cloud's entry may do in its own project. */
 const ROLES = ["member", "reader", "load-balancer_member", "creator"];
 
-/** Creates a project whose members are the users of this entry and of "ENTRY-admin" of OS_CLIENT_CONFIG_FILE, and writes a clouds.yaml for it to `file`. */
+/**
+ * Creates a project whose members are the users of this entry and of "ENTRY-admin" of OS_CLIENT_CONFIG_FILE, and writes
+ * a clouds.yaml for it to `file`.
+ */
 export async function openProject(entry: string, file: string): Promise<Project> {
   const source = process.env["OS_CLIENT_CONFIG_FILE"] ?? "";
   const { clouds } = parse(readFileSync(source, "utf8")) as { clouds: Record<string, { auth: object }> };

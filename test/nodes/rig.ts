@@ -53,7 +53,10 @@ export interface RigOptions {
   readonly withVolumes?: boolean;
 }
 
-/** Brings up the management system, machines with real kubelets and a cluster of two workers with kube-proxy, DNS, routes to pods and a tunnel to kubelets. */
+/**
+ * Brings up the management system, machines with real kubelets and a cluster of two workers with kube-proxy, DNS,
+ * routes to pods and a tunnel to kubelets.
+ */
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const dir = mkdtempSync(join(tmpdir(), "causeway-nodes-"));
   const project = await openProject(process.env["OS_CLOUD"] ?? "devcloud", join(dir, "clouds.yaml"));

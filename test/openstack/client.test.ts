@@ -31,7 +31,10 @@ const chapters = [
   ...placement,
 ];
 
-/** What is compared unless CAUSEWAY_CLIENT_CHAPTERS says otherwise: something of each service, in two minutes on a quiet machine. */
+/**
+ * What is compared unless CAUSEWAY_CLIENT_CHAPTERS says otherwise: something of each service, in two minutes on a quiet
+ * machine.
+ */
 const short: readonly string[] = [
   "security groups",
   "flavors",

@@ -1,4 +1,7 @@
-/** What the SDK relies on in a cloud, held against the real one. test/contracts/openstack.test.ts holds the simulated one to the same cases. */
+/**
+ * What the SDK relies on in a cloud, held against the real one. test/contracts/openstack.test.ts holds the simulated
+ * one to the same cases.
+ */
 import { describe, test } from "vitest";
 import { loadCloudsYaml } from "@causeway/openstack";
 import { openstackContract, runContractCase } from "@causeway/openstack/testing";

@@ -1,4 +1,6 @@
-/** The main job on a real OpenStack, as a person does it: two commands, kubectl, and a look at the project afterwards. */
+/**
+ * The main job on a real OpenStack, as a person does it: two commands, kubectl, and a look at the project afterwards.
+ */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -119,7 +121,9 @@ describe("the demo on a real OpenStack", () => {
   });
 });
 
-/** What the project has once nothing comes and goes any more: what earlier tests deleted may still be on its way out. */
+/**
+ * What the project has once nothing comes and goes any more: what earlier tests deleted may still be on its way out.
+ */
 async function stillInventory(cloud: Cloud): Promise<string[]> {
   let last = await inventory(cloud);
   for (const end = Date.now() + PATIENCE; Date.now() < end;) {

@@ -1,4 +1,7 @@
-/** The recorded filters (test/contracts/openstack/filters/truth) are still the real cloud's. With CAUSEWAY_RECORD=1 they are recorded again. */
+/**
+ * The recorded filters (test/contracts/openstack/filters/truth) are still the real cloud's. With CAUSEWAY_RECORD=1 they
+ * are recorded again.
+ */
 import { describe } from "vitest";
 import { loadCloudsYaml } from "@causeway/openstack";
 import { declareFilterSuite } from "../contracts/openstack/filters/suite.ts";

@@ -1,6 +1,7 @@
 /**
- * The Cinder driver's volumes with bytes on a real cloud: what is written is read again, by checksum, after detachments, growth, snapshots, clones and
- * backups. Needs tools/devcloud on this machine, whose servers' disks are loop devices here, and root.
+ * The Cinder driver's volumes with bytes on a real cloud: what is written is read again, by checksum, after
+ * detachments, growth, snapshots, clones and backups. Needs tools/devcloud on this machine, whose servers' disks are
+ * loop devices here, and root.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";

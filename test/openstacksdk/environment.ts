@@ -8,8 +8,8 @@ import type { Python } from "../support/stestr.ts";
 export const tools = resolve(import.meta.dirname, "../../tools/openstacksdk");
 
 /**
- * The virtual environment of tools/openstacksdk/requirements.txt, made once in the user's cache directory from PyPI; or why there is none.
- * Needs Python 3.11 with venv, as Debian 12 has it.
+ * The virtual environment of tools/openstacksdk/requirements.txt, made once in the user's cache directory from PyPI; or
+ * why there is none. Needs Python 3.11 with venv, as Debian 12 has it.
  */
 export function sdkPython(): Python | { readonly reason: string } {
   const requirements = join(tools, "requirements.txt");

@@ -3,7 +3,10 @@ import type { Suite } from "../support/suite-record.ts";
 
 const tests = "openstack.tests.functional";
 
-/** What of openstacksdk's functional tests is run: of the services that the simulated cloud has, and the layer above them. */
+/**
+ * What of openstacksdk's functional tests is run: of the services that the simulated cloud has, and the layer above
+ * them.
+ */
 export interface SdkService {
   readonly name: string;
   /** Where its tests are, dotted. */

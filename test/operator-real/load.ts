@@ -1,4 +1,7 @@
-/** Requests at an even rate, each with a connection of its own; what failed. Runs inside the machine's network: `node load.ts URL PER_SECOND`. Ends with its input. */
+/**
+ * Requests at an even rate, each with a connection of its own; what failed. Runs inside the machine's network: `node
+ * load.ts URL PER_SECOND`. Ends with its input.
+ */
 import { request } from "node:http";
 
 const [url = "", rate = "50"] = process.argv.slice(2);

@@ -1,6 +1,7 @@
 /**
- * One machine of the rig: process 1 of namespaces of its own for mounts, processes, network and host name. It runs containerd, the kubelet,
- * kube-proxy and CoreDNS until its standard input ends. Its first line of input says what it is.
+ * One machine of the rig: process 1 of namespaces of its own for mounts, processes, network and host name. It runs
+ * containerd, the kubelet, kube-proxy and CoreDNS until its standard input ends. Its first line of input says what it
+ * is.
  */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -13,7 +13,10 @@ export interface BootedServer {
   readonly port: string;
 }
 
-/** An image, a flavor, a network with a subnet and a port on it, and a server on that. Waits until it is no longer being built. */
+/**
+ * An image, a flavor, a network with a subnet and a port on it, and a server on that. Waits until it is no longer being
+ * built.
+ */
 export async function bootServer(rig: Rig, name: string): Promise<BootedServer> {
   const token = await adminToken(rig);
   const at = (component: string, port: number) => `http://${serviceAddress(rig, component)}:${port}`;
@@ -93,7 +96,10 @@ function inMachine(name: string): number[] {
     .map(Number);
 }
 
-/** Lines that pods of these services wrote and that are no JSON object; each with its pod. The kubelet puts time, stream and a flag in front. */
+/**
+ * Lines that pods of these services wrote and that are no JSON object; each with its pod. The kubelet puts time, stream
+ * and a flag in front.
+ */
 export function jsonLines(rig: Rig, services: readonly string[]): string[] {
   const folder = join(rig.dir, "machine/root/var/log/pods");
   const pods = readdirSync(folder).filter((name) =>

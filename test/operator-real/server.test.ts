@@ -1,4 +1,7 @@
-/** A whole cloud of real processes, from nothing to a server that is ACTIVE on an OVN network; then its broker and its database are away. */
+/**
+ * A whole cloud of real processes, from nothing to a server that is ACTIVE on an OVN network; then its broker and its
+ * database are away.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { adminToken, deployment, restarts, statusOf } from "./cloud.ts";

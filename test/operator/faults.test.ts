@@ -1,4 +1,7 @@
-/** Seeded schedules of lost requests, lost responses and operators that are killed, or two at once: the same cloud comes out. */
+/**
+ * Seeded schedules of lost requests, lost responses and operators that are killed, or two at once: the same cloud comes
+ * out.
+ */
 import { CausewayError } from "@causeway/foundation";
 import { seeded } from "@causeway/foundation/testing";
 import { Job, Secret, type KubernetesClient } from "@causeway/kubernetes";

@@ -5,8 +5,9 @@ type Host = { -readonly [Key in keyof ComputeService]: ComputeService[Key] };
 type Played = { -readonly [Key in keyof HostedServer]: HostedServer[Key] };
 
 /**
- * Nova's computes and servers, as an administrator sees them: orders are accepted at once and done after ten seconds of the clock, to the first other host
- * that is enabled and up. It refuses what the real one refuses: an evacuation of a host that is up (400), an order to a server that is busy (409).
+ * Nova's computes and servers, as an administrator sees them: orders are accepted at once and done after ten seconds of
+ * the clock, to the first other host that is enabled and up. It refuses what the real one refuses: an evacuation of a
+ * host that is up (400), an order to a server that is busy (409).
  */
 export class PlayedNova {
   readonly hosts = new Map<string, Host>();

@@ -1,4 +1,7 @@
-/** A simulated cluster that runs an OpenStackDeployment: API server, workload controllers, nodes whose pods do as the test says, and the operator. */
+/**
+ * A simulated cluster that runs an OpenStackDeployment: API server, workload controllers, nodes whose pods do as the
+ * test says, and the operator.
+ */
 import {
   OpenStackDeployment,
   operatorKinds,
@@ -100,7 +103,10 @@ export class OperatorWorld {
     }
   }
 
-  /** Runs the operator. The returned function ends it as kill -9 would, as far as the cluster can see. `through` stands between it and the server. */
+  /**
+   * Runs the operator. The returned function ends it as kill -9 would, as far as the cluster can see. `through` stands
+   * between it and the server.
+   */
   runOperator(through: (client: KubernetesClient) => KubernetesClient = (client) => client): () => Promise<void> {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, this.#stop.signal]);

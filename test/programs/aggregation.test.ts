@@ -1,6 +1,7 @@
 /**
- * Kubernetes' own extension API server (k8s.io/sample-apiserver) behind our aggregation layer and behind kube-apiserver's: the same cases on both. Its Service is an
- * ExternalName, which both layers reach without a service network.
+ * Kubernetes' own extension API server (k8s.io/sample-apiserver) behind our aggregation layer and behind
+ * kube-apiserver's: the same cases on both. Its Service is an ExternalName, which both layers reach without a service
+ * network.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

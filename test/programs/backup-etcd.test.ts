@@ -1,4 +1,6 @@
-/** Backups of a range of keys of a real etcd: consistent, complete, and restored as a whole, whatever ends in between. */
+/**
+ * Backups of a range of keys of a real etcd: consistent, complete, and restored as a whole, whatever ends in between.
+ */
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

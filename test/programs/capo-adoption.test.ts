@@ -1,4 +1,7 @@
-/** A cluster of Cluster API's own OpenStack provider, taken over by ours: the same objects, the same cloud, another program. */
+/**
+ * A cluster of Cluster API's own OpenStack provider, taken over by ours: the same objects, the same cloud, another
+ * program.
+ */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSimulator, type Simulator } from "@causeway/simulator";

@@ -1,6 +1,6 @@
 /**
- * Backups of control planes as pods, with real programs: taken from one service cluster into the simulated cloud's Swift, and restored into another service
- * cluster of another management cluster, to a time, and into the same one.
+ * Backups of control planes as pods, with real programs: taken from one service cluster into the simulated cloud's
+ * Swift, and restored into another service cluster of another management cluster, to a time, and into the same one.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

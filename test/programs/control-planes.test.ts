@@ -1,7 +1,8 @@
 /**
- * One suite for every runtime of hosted control planes: the same cases on the embedded API server, on processes of Kubernetes' own programs, and on pods of a
- * service cluster, whose containers' commands a played node runs as processes with the mounts, the user and the names that the pods have. The
- * controller of HostedControlPlane brings up each.
+ * One suite for every runtime of hosted control planes: the same cases on the embedded API server, on processes of
+ * Kubernetes' own programs, and on pods of a service cluster, whose containers' commands a played node runs as
+ * processes with the mounts, the user and the names that the pods have. The controller of HostedControlPlane brings up
+ * each.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

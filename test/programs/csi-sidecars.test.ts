@@ -1,4 +1,7 @@
-/** The stock CSI sidecars on the socket of our Cinder driver: claims from creation to deletion, on our API server and a real kube-apiserver. */
+/**
+ * The stock CSI sidecars on the socket of our Cinder driver: claims from creation to deletion, on our API server and a
+ * real kube-apiserver.
+ */
 import { PersistentVolume, PersistentVolumeClaim, VolumeAttachment } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startCloud, type BenchCloud } from "../bench/volumes/cloud.ts";

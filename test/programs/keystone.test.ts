@@ -1,4 +1,7 @@
-/** A stock kubectl with `causeway keystone-token`, on our server and a real kube-apiserver that ask `causeway run keystone-auth`. */
+/**
+ * A stock kubectl with `causeway keystone-token`, on our server and a real kube-apiserver that ask `causeway run
+ * keystone-auth`.
+ */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

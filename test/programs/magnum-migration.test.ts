@@ -1,4 +1,7 @@
-/** The whole migration of a cluster of Magnum's Heat driver, with masters and a hosted control plane of real programs, by commands that are killed. */
+/**
+ * The whole migration of a cluster of Magnum's Heat driver, with masters and a hosted control plane of real programs,
+ * by commands that are killed.
+ */
 import { MagnumCluster, Machine } from "@causeway/api";
 import { Node } from "@causeway/kubernetes";
 import { discoverCluster, readRecord } from "@causeway/magnum-migration";

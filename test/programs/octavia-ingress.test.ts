@@ -1,4 +1,7 @@
-/** `causeway run octavia-ingress` on a real kube-apiserver, as the ServiceAccount of its manifest, with the real CRDs of the Gateway API. */
+/**
+ * `causeway run octavia-ingress` on a real kube-apiserver, as the ServiceAccount of its manifest, with the real CRDs of
+ * the Gateway API.
+ */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

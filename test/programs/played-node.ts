@@ -1,6 +1,7 @@
 /**
- * A node of a service cluster in place of a real one: it runs each container's command as a process of this machine, with the mounts, the user, the environment
- * and the names of Services that the Pod has, and its readiness probe decides whether it is ready. Images are folders of programs. Needs root (mount namespaces).
+ * A node of a service cluster in place of a real one: it runs each container's command as a process of this machine,
+ * with the mounts, the user, the environment and the names of Services that the Pod has, and its readiness probe
+ * decides whether it is ready. Images are folders of programs. Needs root (mount namespaces).
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import {

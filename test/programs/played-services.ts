@@ -1,4 +1,7 @@
-/** Services of a played node: names in each pod's /etc/hosts, and a proxy for each Service, which is its load balancer as well. */
+/**
+ * Services of a played node: names in each pod's /etc/hosts, and a proxy for each Service, which is its load balancer
+ * as well.
+ */
 import { writeFileSync } from "node:fs";
 import { createServer, connect, type Server } from "node:net";
 import { Service, type Informers, type KubernetesClient, type Pod } from "@causeway/kubernetes";

@@ -1,4 +1,6 @@
-/** `causeway run tunnel-server` and `causeway run tunnel-agent` as processes: stopped and killed while streams are open. */
+/**
+ * `causeway run tunnel-server` and `causeway run tunnel-agent` as processes: stopped and killed while streams are open.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * The reverse tunnel with programs of others: konnectivity's stock server and agent, each with ours, and a real kube-apiserver whose egress selector
- * leads through our server to a kubelet.
+ * The reverse tunnel with programs of others: konnectivity's stock server and agent, each with ours, and a real
+ * kube-apiserver whose egress selector leads through our server to a kubelet.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

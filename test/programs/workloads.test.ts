@@ -1,4 +1,7 @@
-/** What a person does with stock kubectl on `causeway apiserver --controllers` with three simulated nodes: no other program runs. */
+/**
+ * What a person does with stock kubectl on `causeway apiserver --controllers` with three simulated nodes: no other
+ * program runs.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -94,7 +94,8 @@ test("the source has the resources that the driver makes on a real cloud, by the
   const file = new URL("../../packages/magnum-migration/src/testing/recorded-driver.json", import.meta.url);
   const rows = JSON.parse(readFileSync(file, "utf8")) as { parent: string; name: string; type: string }[];
   const real = new Set(rows.map(({ parent, name, type }) => line(parent, name, type)));
-  // Workers were not recorded: the real driver makes them after masters have reported, which those of the test cloud never do.
+  // Workers were not recorded: the real driver makes them after masters have reported, which those of the test cloud
+  // never do.
   const masters = [...seen].filter((one) => !one.includes("minion"));
   expect(masters.length).toBeGreaterThan(15);
   expect(masters.filter((one) => !real.has(one))).toEqual([]);

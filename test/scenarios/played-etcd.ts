@@ -1,4 +1,7 @@
-/** The members of an etcd that a migration joined, by the JSON gateway; no data. For hosted control planes that have no etcd. */
+/**
+ * The members of an etcd that a migration joined, by the JSON gateway; no data. For hosted control planes that have no
+ * etcd.
+ */
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { HostedControlPlane } from "@causeway/api";

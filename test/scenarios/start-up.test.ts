@@ -1,4 +1,7 @@
-/** The demo as a person starts it: one process, from its start to its closing line. What it does when it is started again: long/start-up.test.ts. */
+/**
+ * The demo as a person starts it: one process, from its start to its closing line. What it does when it is started
+ * again: long/start-up.test.ts.
+ */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

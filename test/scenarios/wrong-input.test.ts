@@ -1,6 +1,6 @@
 /**
- * Wrong input is answered at once and in plain words, by a process that ends and leaves nothing half-made: what it finds before it starts anything.
- * What it finds later: long/wrong-input.test.ts.
+ * Wrong input is answered at once and in plain words, by a process that ends and leaves nothing half-made: what it
+ * finds before it starts anything. What it finds later: long/wrong-input.test.ts.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -10,7 +10,9 @@ export interface IdleCost {
   readonly writes: readonly CallRecord[];
 }
 
-/** Brings up a demo of that many workers and returns when all is still: no call for two seconds, every worker a member. */
+/**
+ * Brings up a demo of that many workers and returns when all is still: no call for two seconds, every worker a member.
+ */
 export async function restingDemo(workers: number, milliseconds: number): Promise<Stage> {
   const stage = await openStage();
   try {

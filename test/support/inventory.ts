@@ -5,7 +5,9 @@ interface Named {
   readonly name?: string;
 }
 
-/** Everything a project has, as "kind id name", sorted: two of them are equal when nothing was left and nothing taken. */
+/**
+ * Everything a project has, as "kind id name", sorted: two of them are equal when nothing was left and nothing taken.
+ */
 export async function inventory(cloud: Cloud): Promise<string[]> {
   const project_id = await cloud.projectId();
   const { network, compute, loadBalancing, blockStorage } = cloud;

@@ -1,6 +1,6 @@
 /**
- * An API server with worker processes as a process of its own, for tests that kill it. Its parent sends what to start; it says where its clusters are
- * reached, and what it logs.
+ * An API server with worker processes as a process of its own, for tests that kill it. Its parent sends what to start;
+ * it says where its clusters are reached, and what it logs.
  */
 import { startApiServer, type IsolationOptions } from "@causeway/apiserver";
 import { createLog } from "@causeway/foundation";

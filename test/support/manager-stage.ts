@@ -1,4 +1,7 @@
-/** `causeway run cloud-controller-manager` as a process of its own, between an API server of ours and the simulated cloud. */
+/**
+ * `causeway run cloud-controller-manager` as a process of its own, between an API server of ours and the simulated
+ * cloud.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

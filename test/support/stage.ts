@@ -1,4 +1,7 @@
-/** The stage of crash tests: a cloud simulated in the test's process, and the system as a child that takes it for a real one. */
+/**
+ * The stage of crash tests: a cloud simulated in the test's process, and the system as a child that takes it for a real
+ * one.
+ */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -18,8 +18,8 @@ export interface OpenedCloud {
 }
 
 /**
- * "simulated" starts one, with these delays; "real" is devcloud; another name is that cloud of OS_CLIENT_CONFIG_FILE, of devcloud's if that
- * is not set.
+ * "simulated" starts one, with these delays; "real" is devcloud; another name is that cloud of OS_CLIENT_CONFIG_FILE,
+ * of devcloud's if that is not set.
  */
 export async function openCloud(name: string, delays: SimulatorOptions["delays"] = {}): Promise<OpenedCloud> {
   if (name === "simulated") {

@@ -9,8 +9,9 @@ export interface TempestCloud extends SuiteCloud {
 type Sections = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>;
 
 /**
- * tempest.conf for a cloud that has flavors m1.tiny and m1.small, two images and an external network "public", as devcloud and the
- * simulated cloud have. What neither cloud has is switched off, so that it is skipped on both. Accounts are made by tempest itself.
+ * tempest.conf for a cloud that has flavors m1.tiny and m1.small, two images and an external network "public", as
+ * devcloud and the simulated cloud have. What neither cloud has is switched off, so that it is skipped on both.
+ * Accounts are made by tempest itself.
  */
 export async function tempestConf({ cloud, text, provider = "ovn" }: TempestCloud, folder: string): Promise<string> {
   const config = loadCloudsYaml({ cloud, text });

@@ -1,4 +1,6 @@
-/** What the acceptance tests expect of a cloud because devstack and upstream's own script make it; deleted after a run. */
+/**
+ * What the acceptance tests expect of a cloud because devstack and upstream's own script make it; deleted after a run.
+ */
 import type { CloudConfig } from "@causeway/openstack";
 import { at } from "../contracts/openstack/shape.ts";
 import { openApi, type Api } from "../latency/api.ts";

@@ -3,7 +3,10 @@ import type { Suite } from "../support/suite-record.ts";
 
 const reference = resolve(import.meta.dirname, "../../docs/reference");
 
-/** Tests by service: what their names begin with. The others are of services that neither cloud has: see the page's head. */
+/**
+ * Tests by service: what their names begin with. The others are of services that neither cloud has: see the page's
+ * head.
+ */
 export const patterns: Readonly<Record<string, RegExp>> = {
   networking: /^TestAcc(?:OpenStack)?Networking/,
   compute: /^TestAccCompute/,

@@ -194,5 +194,7 @@ export const magnumKinds: readonly Kind<KubeObject>[] = [MagnumCluster, MagnumCl
 /** What declares the add-ons of workload clusters. */
 export const addonKinds: readonly Kind<KubeObject>[] = [AddonSet];
 
-/** Kinds of ours that do not belong to Cluster API: an installation brings the CRDs of those whose controller it runs. */
+/**
+ * Kinds of ours that do not belong to Cluster API: an installation brings the CRDs of those whose controller it runs.
+ */
 export const operatorKinds: readonly Kind<KubeObject>[] = [OpenStackDeployment];

@@ -1,6 +1,7 @@
 /**
- * Writes src/patch/merge-tables.generated.ts: how lists, maps and structs of the built-in kinds merge, in server-side apply and in
- * strategic merge patches. Run: node packages/apiserver/scripts/merge-tables.ts DIR, with DIR as wire-tables.ts takes it.
+ * Writes src/patch/merge-tables.generated.ts: how lists, maps and structs of the built-in kinds merge, in server-side
+ * apply and in strategic merge patches. Run: node packages/apiserver/scripts/merge-tables.ts DIR, with DIR as
+ * wire-tables.ts takes it.
  */
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,10 +1,13 @@
 /**
- * Levels of objects and lists that a body may have. kube-apiserver accepts 10,000; its goroutines have growing stacks, and this process has
- * one of a fixed size. Every walk over an object here has to hold with this many levels.
+ * Levels of objects and lists that a body may have. kube-apiserver accepts 10,000; its goroutines have growing stacks,
+ * and this process has one of a fixed size. Every walk over an object here has to hold with this many levels.
  */
 export const MAXIMUM_DEPTH = 500;
 
-/** Bytes of a request body, as kube-apiserver limits them; also what copies of a JSON patch may add, and what a patched object may have. */
+/**
+ * Bytes of a request body, as kube-apiserver limits them; also what copies of a JSON patch may add, and what a patched
+ * object may have.
+ */
 export const MAXIMUM_BODY = 3 * 1024 * 1024;
 
 /** As many unknown fields and fields given twice as Go's strict decoder reports of one body. */
@@ -49,8 +52,8 @@ export interface Extent {
 }
 
 /**
- * Measures a value level by level, without recursion. A value that several places share counts in each of them, as its text would.
- * Ends early when the value is beyond one of the limits.
+ * Measures a value level by level, without recursion. A value that several places share counts in each of them, as its
+ * text would. Ends early when the value is beyond one of the limits.
  */
 export function extentOf(value: unknown, limit = Infinity): Extent {
   let [keys, depth, bytes] = [0, 0, scalarBytes(value)];
@@ -83,7 +86,10 @@ export function scalarBytes(value: unknown): number {
   return typeof value === "number" ? 8 : typeof value === "object" && value !== null ? 2 : 4;
 }
 
-/** Characters of a field's path that messages show: a path has as many levels as the body, each with a key of any length. */
+/**
+ * Characters of a field's path that messages show: a path has as many levels as the body, each with a key of any
+ * length.
+ */
 const MAXIMUM_PATH = 1000;
 
 /** A path with one step more; one that is as long as messages show stays as it is. */

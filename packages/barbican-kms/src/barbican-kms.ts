@@ -25,8 +25,10 @@ export interface BarbicanKmsOptions {
 const PAUSE = 5_000;
 
 /**
- * Serves the plugin until the signal aborts. A new `key-id` in cloud.conf is the key of all further data, without a restart.
- * @throws KMS_CONFIG_INVALID, KMS_ENDPOINT_INVALID, KMS_ENDPOINT_IN_USE, KMS_ENDPOINT_UNUSABLE, INI_INVALID, CLOUD_CONFIG_INVALID
+ * Serves the plugin until the signal aborts. A new `key-id` in cloud.conf is the key of all further data, without a
+ * restart.
+ * @throws KMS_CONFIG_INVALID, KMS_ENDPOINT_INVALID, KMS_ENDPOINT_IN_USE, KMS_ENDPOINT_UNUSABLE, INI_INVALID,
+ * CLOUD_CONFIG_INVALID
  */
 export async function runBarbicanKms(options: BarbicanKmsOptions, signal: AbortSignal): Promise<void> {
   const { socketPath, cloudConfig, readUpstreamData = false, metrics, clock, log } = options;

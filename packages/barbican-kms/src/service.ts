@@ -14,8 +14,8 @@ export interface UpstreamData {
 }
 
 /**
- * KMS v2 with the keys of Barbican. The id of a key is the id of its secret: data is decrypted with the key that it names, so that after a change of
- * `currentKeyId` old data is read until the API server has written it again.
+ * KMS v2 with the keys of Barbican. The id of a key is the id of its secret: data is decrypted with the key that it
+ * names, so that after a change of `currentKeyId` old data is read until the API server has written it again.
  */
 export function createService(keys: Keys, currentKeyId: () => string, upstream: UpstreamData): KmsService {
   return {

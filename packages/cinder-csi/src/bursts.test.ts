@@ -1,6 +1,7 @@
 /**
- * What a hundred claims, attachments, snapshots and detachments cost, ten at a time as a sidecar requests them, in a project with many volumes: calls, and seconds of
- * a clock that moves when all are idle. Upstream's driver makes 3 to 5 calls for each and waits a second at least (docs/benchmarks/volumes.json).
+ * What a hundred claims, attachments, snapshots and detachments cost, ten at a time as a sidecar requests them, in a
+ * project with many volumes: calls, and seconds of a clock that moves when all are idle. Upstream's driver makes 3 to 5
+ * calls for each and waits a second at least (docs/benchmarks/volumes.json).
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

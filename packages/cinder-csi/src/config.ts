@@ -21,7 +21,10 @@ export interface DriverConfig {
   readonly warnings: readonly string[];
 }
 
-/** Sections of cloud.conf and their keys. Keys that programs before this one read, and that have no effect today, are known, too. */
+/**
+ * Sections of cloud.conf and their keys. Keys that programs before this one read, and that have no effect today, are
+ * known, too.
+ */
 const KNOWN = new Map<string, readonly string[] | "another program's">([
   ["global", cloudConfKeys],
   [
@@ -45,7 +48,10 @@ const KNOWN = new Map<string, readonly string[] | "another program's">([
 
 const SOURCES: readonly MetadataSource[] = ["configDrive", "metadataService"];
 
-/** [BlockStorage] and [Metadata]; unknown keys and sections are ignored, as upstream does, with a warning. Throws INI_INVALID, CINDER_CSI_CONFIG_INVALID. */
+/**
+ * [BlockStorage] and [Metadata]; unknown keys and sections are ignored, as upstream does, with a warning. Throws
+ * INI_INVALID, CINDER_CSI_CONFIG_INVALID.
+ */
 export function parseDriverConfig(text: string): DriverConfig {
   const sections = parseIni(text, "cloud.conf");
   const storage = iniSection(sections, "blockstorage");

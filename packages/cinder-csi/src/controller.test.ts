@@ -404,7 +404,8 @@ describe("cases of the replaced driver", () => {
     const copy = await create("pvc-2", { volumeContentSource: { type: { case: "snapshot", value: { snapshotId } } } });
     expect(copy.volumeContext).toMatchObject({ "cinder.csi.openstack.org/resizeRequired": "true" });
     const { metadata } = await world.cloud.blockStorage.volumes.get(copy.volumeId);
-    // Cinder replaces what the driver recorded when it has restored the backup; a repeated call finds the volume by what Cinder records.
+    // Cinder replaces what the driver recorded when it has restored the backup; a repeated call finds the volume by
+    // what Cinder records.
     expect(metadata).toMatchObject({ src_backup_id: snapshotId });
     const again = await create("pvc-2", { volumeContentSource: { type: { case: "snapshot", value: { snapshotId } } } });
     expect(again.volumeId).toBe(copy.volumeId);

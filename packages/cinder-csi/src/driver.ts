@@ -117,8 +117,8 @@ interface Connected {
 }
 
 /**
- * Every call that decides something reads a list that began after it, or asks the cloud: while nothing is under way, lists are for ListVolumes
- * alone. Volumes that change at the same time share a list.
+ * Every call that decides something reads a list that began after it, or asks the cloud: while nothing is under way,
+ * lists are for ListVolumes alone. Volumes that change at the same time share a list.
  */
 const INTERVALS = { slow: 30 * 60_000, apart: 250 };
 
@@ -141,8 +141,8 @@ function connect(
 }
 
 /**
- * Authenticates and lists while the server and the sidecars start: both are needed by their first calls, which then do not wait for the cloud. What fails here
- * fails again, with its error, in the call that needs it.
+ * Authenticates and lists while the server and the sidecars start: both are needed by their first calls, which then do
+ * not wait for the cloud. What fails here fails again, with its error, in the call that needs it.
  */
 function warmUp(connected: readonly Connected[]): void {
   for (const { watch } of connected) watch.volumes.start().catch(() => {});

@@ -15,7 +15,9 @@ export interface IdentityOptions {
   readonly clock?: Clock;
 }
 
-/** A probe's result is used again for so long (ms): the probe of each of five sidecars must not cost the cloud a call. */
+/**
+ * A probe's result is used again for so long (ms): the probe of each of five sidecars must not cost the cloud a call.
+ */
 const KEEP = 30_000;
 
 export function createIdentity({

@@ -1,14 +1,20 @@
 import type { PersistentVolume, StorageClass } from "@causeway/kubernetes";
 import { DRIVER_NAME, TOPOLOGY_ZONE } from "./names.ts";
 
-/** The provisioner of the in-tree driver, which Kubernetes removed in 1.26; its objects are served by this driver (CSI migration). */
+/**
+ * The provisioner of the in-tree driver, which Kubernetes removed in 1.26; its objects are served by this driver (CSI
+ * migration).
+ */
 export const IN_TREE_PROVISIONER = "kubernetes.io/cinder";
 
 const FS_TYPE = "csi.storage.k8s.io/fstype";
 /** Labels that in-tree volumes have their zone under, newest first. */
 const ZONES = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
 
-/** The StorageClass as it is for this driver, as Kubernetes' translation has it: `fsType` and `availability` have other names. */
+/**
+ * The StorageClass as it is for this driver, as Kubernetes' translation has it: `fsType` and `availability` have other
+ * names.
+ */
 export function translateStorageClass(inTree: StorageClass): StorageClass {
   if (inTree.provisioner !== IN_TREE_PROVISIONER) return inTree;
   const parameters: Record<string, string> = {};
@@ -36,7 +42,10 @@ const translateTopology = ({ matchLabelExpressions = [] }: Topology): Topology =
 
 const translateKey = (key: string): string => (ZONES.includes(key) ? TOPOLOGY_ZONE : key);
 
-/** The in-tree volume with the source of this driver; undefined: it is none of Cinder's. The object in the cluster is not changed. */
+/**
+ * The in-tree volume with the source of this driver; undefined: it is none of Cinder's. The object in the cluster is
+ * not changed.
+ */
 export function translateVolume(inTree: PersistentVolume): PersistentVolume | undefined {
   const { cinder, csi: _, ...spec } = inTree.spec;
   if (cinder === undefined) return undefined;

@@ -1,8 +1,9 @@
 /**
- * Seeded schedules of what goes wrong: lost answers, refused calls, controllers that are killed, two at once, servers that are deleted, volumes that other
- * users reserve, states that someone sets by hand. The clock moves when all are idle, and what is random is seeded: a schedule is the same each time. What stands for
- * each volume's bytes decides that no data is lost. A failure names its seed: CAUSEWAY_CSI_SEED=7 runs that schedule alone, CAUSEWAY_CSI_SCHEDULES=2000 that many
- * from CAUSEWAY_CSI_FIRST on (default 1).
+ * Seeded schedules of what goes wrong: lost answers, refused calls, controllers that are killed, two at once, servers
+ * that are deleted, volumes that other users reserve, states that someone sets by hand. The clock moves when all are
+ * idle, and what is random is seeded: a schedule is the same each time. What stands for each volume's bytes decides
+ * that no data is lost. A failure names its seed: CAUSEWAY_CSI_SEED=7 runs that schedule alone,
+ * CAUSEWAY_CSI_SCHEDULES=2000 that many from CAUSEWAY_CSI_FIRST on (default 1).
  */
 import type { CallRecord, Fault } from "@causeway/simulator";
 import { seeded, seededIds } from "@causeway/foundation/testing";

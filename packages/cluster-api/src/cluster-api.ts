@@ -22,8 +22,9 @@ export interface ClusterApi {
 }
 
 /**
- * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, MachinePool, ClusterResourceSet, ClusterClass and topologies, the kubeadm bootstrap, KubeadmControlPlane, and the
- * approval of kubelets' certificates. The caller that creates informers and remote clusters runs them.
+ * The controllers of Cluster API: Cluster, Machine, MachineSet, MachineDeployment, MachinePool, ClusterResourceSet,
+ * ClusterClass and topologies, the kubeadm bootstrap, KubeadmControlPlane, and the approval of kubelets' certificates.
+ * The caller that creates informers and remote clusters runs them.
  */
 export function createClusterApi(options: ClusterApiOptions): ClusterApi {
   const { clock, informers } = options;

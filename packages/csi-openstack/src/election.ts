@@ -29,9 +29,9 @@ export type Election<T extends Candidate> =
 const LONG_AGO = 600_000;
 
 /**
- * A name is the key of a create request: at most one object of the name is ever returned. When several controllers created one each, the
- * strictly oldest is the one that may have been returned. Of two of the same age each controller deletes its own, and a call that
- * created none waits until their calls have ended.
+ * A name is the key of a create request: at most one object of the name is ever returned. When several controllers
+ * created one each, the strictly oldest is the one that may have been returned. Of two of the same age each controller
+ * deletes its own, and a call that created none waits until their calls have ended.
  */
 export function elect<T extends Candidate>({ existing, own, now }: Ballot<T>): Election<T> {
   if (existing.length === 0 && own === undefined) return { type: "none" };

@@ -8,7 +8,9 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** The node's operating system, as far as the driver uses it: util-linux, e2fsprogs, xfsprogs and the kernel's files. */
+/**
+ * The node's operating system, as far as the driver uses it: util-linux, e2fsprogs, xfsprogs and the kernel's files.
+ */
 export interface Host {
   /** Where udev links block devices by their serial: /dev/disk/by-id. */
   readonly byId: string;

@@ -30,7 +30,8 @@ const ofSnapshots = [snapshotController, snapshotContentController];
 const ofGroups = [groupSnapshotController, groupSnapshotContentController];
 
 /**
- * The controllers of one cluster for one driver. The owner of the context runs its informers, and lets one process at a time work for the cluster.
+ * The controllers of one cluster for one driver. The owner of the context runs its informers, and lets one process at a
+ * time work for the cluster.
  *
  * @example
  * const sidecars = createSidecars({ informers, driver: { name, controller: client.controller }, clock, log, events });

@@ -1,4 +1,7 @@
-/** `node packages/csi/proto/generate.ts`: writes ../src/protocol.generated.ts from csi.proto, and ../src/registration.generated.ts. Needs the npm registry. */
+/**
+ * `node packages/csi/proto/generate.ts`: writes ../src/protocol.generated.ts from csi.proto, and
+ * ../src/registration.generated.ts. Needs the npm registry.
+ */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -6,7 +6,8 @@ export type Endpoint =
   | { readonly type: "tcp"; readonly host: string; readonly port: number };
 
 /**
- * The endpoint of a `--endpoint` flag: "unix:///csi/csi.sock", "unix:/csi/csi.sock", "/csi/csi.sock", "tcp://127.0.0.1:10000".
+ * The endpoint of a `--endpoint` flag: "unix:///csi/csi.sock", "unix:/csi/csi.sock", "/csi/csi.sock",
+ * "tcp://127.0.0.1:10000".
  *
  * @example
  * parseEndpoint("unix:///csi/csi.sock"); // { type: "unix", path: "/csi/csi.sock" }

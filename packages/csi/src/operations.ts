@@ -16,8 +16,9 @@ export interface OperationCall {
 }
 
 /**
- * One operation at a time for each key (a volume, a name). A second call with the same request waits for the first one's result,
- * as a container orchestrator repeats calls whose response it did not receive; another request for the key fails with ABORTED.
+ * One operation at a time for each key (a volume, a name). A second call with the same request waits for the first
+ * one's result, as a container orchestrator repeats calls whose response it did not receive; another request for the
+ * key fails with ABORTED.
  */
 export class Operations {
   readonly #running = new Map<string, Operation>();

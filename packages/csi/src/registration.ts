@@ -21,8 +21,8 @@ export interface RegistrationServer {
 }
 
 /**
- * Registers a node's driver with its kubelet, as the sidecar node-driver-registrar does: the kubelet finds the socket NAME-reg.sock, calls it, and
- * registers the driver until the socket is removed. A restarted kubelet finds it again.
+ * Registers a node's driver with its kubelet, as the sidecar node-driver-registrar does: the kubelet finds the socket
+ * NAME-reg.sock, calls it, and registers the driver until the socket is removed. A restarted kubelet finds it again.
  * Errors: CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE.
  */
 export async function serveRegistration(options: RegistrationOptions): Promise<RegistrationServer> {

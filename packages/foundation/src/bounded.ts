@@ -16,7 +16,8 @@ function shownBytes(bytes: number): string {
 }
 
 /**
- * All of a stream, which ends when it is larger than `limit` bytes: then LimitExceeded is thrown, and no more than that has been held.
+ * All of a stream, which ends when it is larger than `limit` bytes: then LimitExceeded is thrown, and no more than that
+ * has been held.
  *
  * @example
  * const text = (await readBounded(response.body, 1024 * 1024)).toString("utf8");
@@ -45,13 +46,19 @@ export async function readBeginning(chunks: AsyncIterable<Uint8Array>, limit: nu
   return Buffer.concat(held);
 }
 
-/** JSON.parse for text from outside. Throws LimitExceeded where it is nested deeper than `depth`: recursion over it would fail later. */
+/**
+ * JSON.parse for text from outside. Throws LimitExceeded where it is nested deeper than `depth`: recursion over it
+ * would fail later.
+ */
 export function parseBoundedJson(text: string, depth: number): unknown {
   if (depthOf(text) > depth) throw new LimitExceeded("depth", depth);
   return JSON.parse(text) as unknown;
 }
 
-/** How deep arrays and objects are nested. Text in quotes is skipped; for text that is not JSON the result has no meaning. */
+/**
+ * How deep arrays and objects are nested. Text in quotes is skipped; for text that is not JSON the result has no
+ * meaning.
+ */
 function depthOf(text: string): number {
   let deepest = 0;
   let depth = 0;

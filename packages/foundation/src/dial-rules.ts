@@ -10,7 +10,10 @@ export interface DialRules {
   readonly names: readonly string[] | undefined;
 }
 
-/** Addresses of one machine, of one link, of groups. They are dialled only if an allowed network lies within one of these. */
+/**
+ * Addresses of one machine, of one link, of groups. They are dialled only if an allowed network lies within one of
+ * these.
+ */
 const SPECIAL: readonly (readonly [network: string, what: string])[] = [
   ["0.0.0.0/8", "an unspecified address"],
   ["127.0.0.0/8", "a loopback address"],

@@ -6,8 +6,8 @@ const MOST = 16 * 1024 * 1024;
 const PIECE = 64 * 1024;
 
 /**
- * The text of a configuration file. Throws what open(2) and read(2) throw, and LimitExceeded when it is larger than `limit` bytes: what is named
- * as a file may be a device or a pipe without an end.
+ * The text of a configuration file. Throws what open(2) and read(2) throw, and LimitExceeded when it is larger than
+ * `limit` bytes: what is named as a file may be a device or a pipe without an end.
  */
 export function readTextFile(path: string, limit = MOST): string {
   const file = openSync(path, "r");

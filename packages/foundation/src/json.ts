@@ -1,6 +1,6 @@
 /**
- * JSON text that is the same for the same value, whatever the order of its keys: they are sorted by code unit. A field that is
- * undefined is not there, as in JSON.stringify. For fingerprints and comparisons.
+ * JSON text that is the same for the same value, whatever the order of its keys: they are sorted by code unit. A field
+ * that is undefined is not there, as in JSON.stringify. For fingerprints and comparisons.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

@@ -32,7 +32,10 @@ const SECRET_KEYS = [
   "X-Subject-Token",
 ];
 
-/** A log of JSON lines on `destination` (standard error by default). What writes them is made for the first line: a start that says nothing does without it. */
+/**
+ * A log of JSON lines on `destination` (standard error by default). What writes them is made for the first line: a
+ * start that says nothing does without it.
+ */
 export function createLog(options: { level?: LogLevel; destination?: { write(line: string): void } } = {}): Log {
   const paths = SECRET_KEYS.flatMap((k) => [`["${k}"]`, `*["${k}"]`, `*.*["${k}"]`]);
   return wrap(

@@ -68,7 +68,9 @@ export async function readRequest(requestPem: string): Promise<CertificateSubjec
   return subjectOf(await verifiedRequest(requestPem));
 }
 
-/** Signs a PKCS #10 request unchanged: its subject, names and key. Throws PKI_REQUEST_INVALID, PKI_AUTHORITY_INVALID. */
+/**
+ * Signs a PKCS #10 request unchanged: its subject, names and key. Throws PKI_REQUEST_INVALID, PKI_AUTHORITY_INVALID.
+ */
 export async function signRequest(
   authority: KeyPair,
   requestPem: string,
@@ -92,7 +94,9 @@ export function readCertificate(certificatePem: string): CertificateFacts {
   };
 }
 
-/** "sha256:<hex>" of the certificate's SubjectPublicKeyInfo, as `kubeadm join --discovery-token-ca-cert-hash` takes it. */
+/**
+ * "sha256:<hex>" of the certificate's SubjectPublicKeyInfo, as `kubeadm join --discovery-token-ca-cert-hash` takes it.
+ */
 export function publicKeyHash(certificatePem: string): string {
   const spki = parseCertificate(certificatePem).publicKey.export({ type: "spki", format: "der" });
   return `sha256:${createHash("sha256").update(spki).digest("hex")}`;

@@ -7,7 +7,9 @@ export interface BackoffOptions {
   readonly cap?: number;
   /** What each delay is multiplied by for the next. Default 2. */
   readonly factor?: number;
-  /** The share of a delay that is left to chance, from 0 (none) to 1 (anything from 0 to the full delay). Default 0.5. */
+  /**
+   * The share of a delay that is left to chance, from 0 (none) to 1 (anything from 0 to the full delay). Default 0.5.
+   */
   readonly jitter?: number;
   /** A number from 0 to 1, below 1. */
   readonly random?: () => number;
@@ -38,8 +40,8 @@ export interface RetryOptions {
 }
 
 /**
- * Calls `attempt` (with 1, 2, …) until it succeeds, and throws its last error when it may not continue. An abort ends the
- * wait between attempts with the signal's reason; an attempt that is under way has to watch the signal by itself.
+ * Calls `attempt` (with 1, 2, …) until it succeeds, and throws its last error when it may not continue. An abort ends
+ * the wait between attempts with the signal's reason; an attempt that is under way has to watch the signal by itself.
  */
 export async function retry<T>(attempt: (number: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const { attempts = 5, clock, signal, retryable = () => true, delay = backoff() } = options;

@@ -11,8 +11,8 @@ export function fitsUnixSocket(path: string): boolean {
 }
 
 /**
- * Removes the socket that a killed process left, so that the path can be listened on. Returns why the path cannot be used: another
- * process serves it, or the file is not a socket; such a file is kept.
+ * Removes the socket that a killed process left, so that the path can be listened on. Returns why the path cannot be
+ * used: another process serves it, or the file is not a socket; such a file is kept.
  *
  * @example
  * const why = await removeStaleSocket("/csi/csi.sock");
@@ -42,8 +42,9 @@ export function isServed(path: string): Promise<boolean> {
 type Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 
 /**
- * A handler for which every request is to "localhost". Clients of a Unix socket name any host: kubelet and other programs in Go send the percent-encoded
- * path of the socket, which no URL can have as its host, and a handler that makes a URL of it throws.
+ * A handler for which every request is to "localhost". Clients of a Unix socket name any host: kubelet and other
+ * programs in Go send the percent-encoded path of the socket, which no URL can have as its host, and a handler that
+ * makes a URL of it throws.
  */
 export function asLocalhost(handler: Handler): Handler {
   return (request, response) => {

@@ -8,8 +8,8 @@ export interface EmbeddedRuntimeOptions {
   /** The address that control planes listen on, such as 0.0.0.0. Default: the one that each is reached at. */
   readonly listen?: string;
   /**
-   * Networks of nodes whose kubelets the control planes may reach, and the folder of a tunnel's sockets (ID.sock) that lead there. Default: none. A
-   * tenant writes its nodes' addresses, so the operator names the networks.
+   * Networks of nodes whose kubelets the control planes may reach, and the folder of a tunnel's sockets (ID.sock) that
+   * lead there. Default: none. A tenant writes its nodes' addresses, so the operator names the networks.
    */
   readonly nodes?: { readonly networks: readonly string[]; readonly tunnels?: string };
 }

@@ -77,7 +77,10 @@ export interface ControlPlaneLimits {
   readonly bytes: number;
 }
 
-/** An authenticator by its name, and what it is made with: "keystone" and its fields in the HostedControlPlane. Empty: none. */
+/**
+ * An authenticator by its name, and what it is made with: "keystone" and its fields in the HostedControlPlane. Empty:
+ * none.
+ */
 export interface ControlPlaneAuthentication {
   readonly external?: { readonly type: string; readonly settings: Readonly<Record<string, unknown>> };
 }
@@ -130,14 +133,20 @@ export interface ControlPlaneProblem {
   readonly actor: "user" | "operator" | "none";
 }
 
-/** Runs control planes: logical clusters of the embedded API server, processes of Kubernetes' own programs, or pods of a service cluster. */
+/**
+ * Runs control planes: logical clusters of the embedded API server, processes of Kubernetes' own programs, or pods of a
+ * service cluster.
+ */
 export interface ControlPlaneRuntime {
   /** Makes it so, or starts to; safe to repeat. */
   ensure(spec: ControlPlaneSpec, signal: AbortSignal): Promise<ControlPlaneState>;
   observe(id: string, signal: AbortSignal): Promise<ControlPlaneState | undefined>;
   /** Calls back when a control plane changes by itself; returns what ends that. */
   onChange(listener: (id: string) => void): () => void;
-  /** Does this runtime find the host of an endpoint by itself? Then requests have the host "" until it is known. Default: no. */
+  /**
+   * Does this runtime find the host of an endpoint by itself? Then requests have the host "" until it is known.
+   * Default: no.
+   */
   assignsEndpoint?(runtime: RuntimeName | undefined): boolean;
   /** Removes it with all its data. Nothing to do is success. */
   remove(id: string, signal: AbortSignal): Promise<void>;

@@ -29,9 +29,8 @@ export interface Authenticator {
 /**
  * Authenticates the bearers of tokens of one Keystone.
  *
- * @example
- * const authenticator = createAuthenticator({ name: "cloud", authUrl: "https://identity.example.org/v3" }, { clock: systemClock, log });
- * const verdict = await authenticator.authenticate(token);
+ * @example const authenticator = createAuthenticator({ name: "cloud", authUrl: "https://identity.example.org/v3" }, {
+ * clock: systemClock, log }); const verdict = await authenticator.authenticate(token);
  */
 export function createAuthenticator(keystone: IdentityAddress, options: AuthenticatorOptions): Authenticator {
   const { rate = 20, userAgent = "causeway-keystone-auth", roleMappings = () => [] } = options;

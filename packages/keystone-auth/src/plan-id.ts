@@ -1,9 +1,12 @@
-/** 32 hexadecimal digits, as Keystone makes ids of users and projects, also with a UUID's dashes; 64 for users of LDAP and federation. */
+/**
+ * 32 hexadecimal digits, as Keystone makes ids of users and projects, also with a UUID's dashes; 64 for users of LDAP
+ * and federation.
+ */
 const ID = /^([\da-f]{32}|[\da-f]{64}|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})$/i;
 
 /**
- * Whether a text has the form of an id. The administrator of any domain chooses the names of its users, projects and groups: a name of this form must
- * never stand for the id that it repeats.
+ * Whether a text has the form of an id. The administrator of any domain chooses the names of its users, projects and
+ * groups: a name of this form must never stand for the id that it repeats.
  */
 export function hasFormOfId(text: string): boolean {
   return ID.test(text);
@@ -15,7 +18,9 @@ export interface Known {
   readonly names: readonly string[];
 }
 
-/** Whether one of the values is an id of it, or a name of it. A value in the form of an id is compared with ids only. */
+/**
+ * Whether one of the values is an id of it, or a name of it. A value in the form of an id is compared with ids only.
+ */
 export function isOneOf(values: readonly string[], { ids, names }: Known): boolean {
   return values.some((value) => ids.includes(value) || (!hasFormOfId(value) && names.includes(value)));
 }

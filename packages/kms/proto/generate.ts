@@ -1,4 +1,6 @@
-/** `node packages/kms/proto/generate.ts`: writes ../src/protocol.generated.ts from kms.proto. Needs the npm registry. */
+/**
+ * `node packages/kms/proto/generate.ts`: writes ../src/protocol.generated.ts from kms.proto. Needs the npm registry.
+ */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

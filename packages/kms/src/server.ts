@@ -24,7 +24,10 @@ export interface KmsServer {
 const LARGEST_REQUEST = 64 * 1024;
 const MOST_STREAMS = 256;
 
-/** Serves the protocol until `close`, for the user of this process alone. @throws KMS_ENDPOINT_INVALID, KMS_ENDPOINT_IN_USE, KMS_ENDPOINT_UNUSABLE */
+/**
+ * Serves the protocol until `close`, for the user of this process alone. @throws KMS_ENDPOINT_INVALID,
+ * KMS_ENDPOINT_IN_USE, KMS_ENDPOINT_UNUSABLE
+ */
 export async function serveKms(options: KmsServerOptions): Promise<KmsServer> {
   const path = socketPath(options.endpoint);
   const handler = connectNodeAdapter({

@@ -33,7 +33,7 @@ export type {
   PlannedEvent,
   Reconcile,
   ReconcileResult,
-  Road,
+  Pipeline,
   RunController,
   Source,
   StepAim,
@@ -63,7 +63,7 @@ export { WorkQueue, type WorkQueueOptions } from "./controller/work-queue.ts";
 export { runController } from "./controller/controller.ts";
 export { Brake, type BrakeOptions } from "./controller/brake.ts";
 export { differencesOf } from "./controller/brake-event.ts";
-export { followRoad, type Charge, type RoadOptions } from "./controller/road.ts";
+export { runPipeline, type Charge, type PipelineOptions } from "./controller/pipeline.ts";
 export { watchInformer, watchOwner, watchWith } from "./controller/sources.ts";
 export { secretText } from "./types/secret-text.ts";
 export { controllerOf, isControlledBy, keyOf, ownerReference } from "./types/identity.ts";

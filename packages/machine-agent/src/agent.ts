@@ -51,7 +51,10 @@ class Machines {
     this.#signal = signal;
   }
 
-  /** Makes what runs here what the source says. The list of the last time costs nothing, unless a machine has ended since or is to be launched again. */
+  /**
+   * Makes what runs here what the source says. The list of the last time costs nothing, unless a machine has ended
+   * since or is to be launched again.
+   */
   settle(machines: readonly BootedMachine[]): void {
     if (machines === this.#settled && this.#resting.size === 0) return;
     this.#settled = machines;

@@ -21,7 +21,8 @@ export interface JoinConfiguration {
 /**
  * Finds the `kubeadm join --config FILE` among the commands of a boot and reads FILE.
  * Takes kubeadm.k8s.io v1beta3 (arguments as a map) and v1beta4 (as a list).
- * @throws MACHINE_NOT_JOINING when there is no such command or file, MACHINE_JOIN_INVALID when the file lacks what a join needs.
+ * @throws MACHINE_NOT_JOINING when there is no such command or file, MACHINE_JOIN_INVALID when the file lacks what a
+ * join needs.
  */
 export function joinConfiguration(boot: BootPlan): JoinConfiguration {
   const command = boot.commands.find((c) => /\bkubeadm\s+join\b/.test(c));
@@ -83,8 +84,9 @@ function strings(value: unknown): string[] {
 }
 
 /**
- * The kubelet's flags as it sees them. kubeadm writes them as one line into a file, and systemd splits that line into words: quotes in a
- * value, as in `openstack:///'{{ instance_id }}'`, are gone, and what stands behind a space is a flag of its own.
+ * The kubelet's flags as it sees them. kubeadm writes them as one line into a file, and systemd splits that line into
+ * words: quotes in a value, as in `openstack:///'{{ instance_id }}'`, are gone, and what stands behind a space is a
+ * flag of its own.
  */
 function kubeletArgs(value: unknown): Record<string, string> {
   const line = argumentsOf(value).map(([name, argument]) => `--${name}=${argument}`);

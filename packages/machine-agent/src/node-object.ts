@@ -3,7 +3,9 @@ import type { BootedMachine } from "./interface.ts";
 import type { JoinConfiguration } from "./join-configuration.ts";
 import { SIMULATED_LABEL } from "./pods/annotations.ts";
 
-/** The taint that a kubelet with --cloud-provider=external registers with, until the cloud controller has seen its node. */
+/**
+ * The taint that a kubelet with --cloud-provider=external registers with, until the cloud controller has seen its node.
+ */
 const uninitializedTaint: Taint = {
   key: "node.cloudprovider.kubernetes.io/uninitialized",
   value: "true",

@@ -26,7 +26,8 @@ export interface RenewalUsing {
 /**
  * Waits until the node's client certificate is due, and gets the next one by a request of the node itself.
  * Undefined when the signal aborted first.
- * @throws MACHINE_IDENTITY_EXPIRED when the certificate expired before the cluster signed another; KUBERNETES_UNAUTHORIZED.
+ * @throws MACHINE_IDENTITY_EXPIRED when the certificate expired before the cluster signed another;
+ * KUBERNETES_UNAUTHORIZED.
  */
 export async function renewClient(
   client: KubernetesClient,

@@ -14,8 +14,8 @@ export interface SimulatedNodeOptions {
 }
 
 /**
- * Registers a Node and plays its pods until the signal aborts, without a boot and a join: a Node of a cluster that a test or a benchmark has
- * made. @example `await simulateNode(machine, { client, clock, log }, signal)`
+ * Registers a Node and plays its pods until the signal aborts, without a boot and a join: a Node of a cluster that a
+ * test or a benchmark has made. @example `await simulateNode(machine, { client, clock, log }, signal)`
  */
 export async function simulateNode(
   machine: BootedMachine,

@@ -37,7 +37,10 @@ export interface RunningDriver {
   close(): Promise<void>;
 }
 
-/** Serves the driver. Wrong input ends it before anything is served. Throws MANILA_CSI_FLAG_INVALID, CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE. */
+/**
+ * Serves the driver. Wrong input ends it before anything is served. Throws MANILA_CSI_FLAG_INVALID,
+ * CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE.
+ */
 export async function startDriver(options: DriverOptions): Promise<RunningDriver> {
   const { clock = systemClock, log = silentLog, metrics, withTopology = false } = options;
   const protocol = requireProtocol(options.protocol);

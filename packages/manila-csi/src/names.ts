@@ -1,4 +1,7 @@
-/** Names that PersistentVolumes, StorageClasses and shares of upstream's driver have: they are the contract of a replacement. */
+/**
+ * Names that PersistentVolumes, StorageClasses and shares of upstream's driver have: they are the contract of a
+ * replacement.
+ */
 export const DRIVER_NAME = "manila.csi.openstack.org";
 /** The version of the vendor's driver whose behavior this one has. */
 export const DRIVER_VERSION = "0.9.0";

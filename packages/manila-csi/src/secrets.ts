@@ -36,7 +36,10 @@ const CA = "os-certAuthority";
 /** Characters of one value: a bundle of authorities is the largest. */
 const LONGEST = 1024 * 1024;
 
-/** The cloud and credentials that a call's Secret has; other keys are ignored. Throws CSI_INVALID_ARGUMENT, without a value of the Secret. */
+/**
+ * The cloud and credentials that a call's Secret has; other keys are ignored. Throws CSI_INVALID_ARGUMENT, without a
+ * value of the Secret.
+ */
 export function cloudOfSecrets(secrets: Readonly<Record<string, string>>): CloudConfig {
   if (Object.keys(secrets).length === 0) throw invalid("the request has none");
   const settings: Record<string, string> = {};

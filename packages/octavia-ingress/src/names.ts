@@ -30,7 +30,9 @@ const LONGEST = 255;
 /** Neutron stores no longer tag. */
 const LONGEST_TAG = 255;
 
-/** Of what is too long to be stored: its beginning and a digest of the whole, so that two objects never have one name. */
+/**
+ * Of what is too long to be stored: its beginning and a digest of the whole, so that two objects never have one name.
+ */
 function fitted(text: string, longest = LONGEST): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 33)}_${digestOf(text).slice(0, 32)}`;
 }
@@ -93,7 +95,10 @@ export function ingressOwner(cluster: string, { namespace, name, uid }: Subject)
   };
 }
 
-/** An IngressClass whose Ingresses share a load balancer. Its name is its proof, so that a class that is installed again has what it had. */
+/**
+ * An IngressClass whose Ingresses share a load balancer. Its name is its proof, so that a class that is installed again
+ * has what it had.
+ */
 export function classOwner(cluster: string, { name }: Pick<Subject, "name">): Owner {
   const own = tag("ingressclass", cluster, name.length <= 63 ? name : createHash("sha256").update(name).digest("hex"));
   return {
@@ -129,7 +134,10 @@ export function describedOwner(cluster: string, description: string): { namespac
   return whose.length === 2 && name === "class" && inWord !== undefined ? { namespace: "", name: inWord } : undefined;
 }
 
-/** Upstream's: a digest of the Service's name and the port as Go prints it. With namespaces, where one load balancer serves several. */
+/**
+ * Upstream's: a digest of the Service's name and the port as Go prints it. With namespaces, where one load balancer
+ * serves several.
+ */
 export function poolName(owner: Owner, namespace: string, service: string, port: BackendPort): string {
   const printed = `&ServiceBackendPort{Name:${port.name ?? ""},Number:${port.name ? 0 : (port.number ?? 0)},}`;
   const place = owner.oneNamespace ? service : `${namespace}/${service}`;

@@ -21,8 +21,8 @@ export interface OctaviaIngressOptions {
 }
 
 /**
- * What the watch of the cloud lists while nothing is being changed: load balancers every five minutes, the rest every ten: that is how late a
- * change of another client may be noticed.
+ * What the watch of the cloud lists while nothing is being changed: load balancers every five minutes, the rest every
+ * ten: that is how late a change of another client may be noticed.
  */
 export const watched = {
   rarely: ["floatingIps", "listeners", "pools"],

@@ -5,8 +5,8 @@ import { policyFields } from "./plan-policies.ts";
 import { firstByName } from "./policy-key.ts";
 
 /**
- * The parts of a load balancer's create: everything below it in one POST. A default pool is in its listener, where the listener is the only
- * one that has it; another listener gets it by an update when the load balancer is ACTIVE.
+ * The parts of a load balancer's create: everything below it in one POST. A default pool is in its listener, where the
+ * listener is the only one that has it; another listener gets it by an update when the load balancer is ACTIVE.
  */
 export function partsInCreate(
   { listeners, pools }: DesiredTree,

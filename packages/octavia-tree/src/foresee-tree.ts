@@ -16,7 +16,10 @@ import type { ObservedPolicy } from "./policy-key.ts";
 import type { ObservedPool } from "./pool-details.ts";
 import { isOfPolicies, type MemberStep, type PolicyStep, type TreeStep } from "./steps.ts";
 
-/** The tree after one change of it, for a preview: nothing else happens, and the load balancer is ACTIVE again. Monitors are left as they are. */
+/**
+ * The tree after one change of it, for a preview: nothing else happens, and the load balancer is ACTIVE again. Monitors
+ * are left as they are.
+ */
 export function treeAfter(tree: ObservedTree, step: AnyTreeStep): ObservedTree {
   if (isOfPolicies(step)) return withPolicies(tree, step.listenerId, (before) => policiesAfter(before, step));
   const { lb, listeners, pools } = tree;

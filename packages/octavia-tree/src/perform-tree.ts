@@ -14,7 +14,10 @@ export interface PerformTree {
   readonly signal: AbortSignal;
 }
 
-/** Sends one change. A create whose answer was lost is looked for first. What was read of a pool is forgotten before the pool changes. */
+/**
+ * Sends one change. A create whose answer was lost is looked for first. What was read of a pool is forgotten before the
+ * pool changes.
+ */
 export async function performTree(step: TreeStep, using: PerformTree): Promise<void> {
   const { cloud, details, signal } = using;
   const { loadBalancing } = cloud;
@@ -129,7 +132,9 @@ async function performMonitor(step: MonitorStep, { cloud, details, signal }: Per
   }
 }
 
-/** Sends one change of an L7 policy or its rules; when it fails, the listener's policies are read again before the next. */
+/**
+ * Sends one change of an L7 policy or its rules; when it fails, the listener's policies are read again before the next.
+ */
 export async function performPolicy(
   step: PolicyStep,
   using: Pick<PerformTree, "cloud" | "signal"> & { readonly policies: PolicyDetails },

@@ -5,9 +5,10 @@ import type { MemberCosts } from "./provider.ts";
 import type { MemberStep } from "./steps.ts";
 
 /**
- * The next change of a pool's members: one batch of all, or one member at a time where the provider takes no batch or where
- * naming what stays costs more than that. On OVN it does: its batch works on every member that it names, and an additive batch on
- * every member that is there (both half a minute beside 40 members, where one member alone takes two seconds).
+ * The next change of a pool's members: one batch of all, or one member at a time where the provider takes no batch or
+ * where naming what stays costs more than that. On OVN it does: its batch works on every member that it names, and an
+ * additive batch on every member that is there (both half a minute beside 40 members, where one member alone takes two
+ * seconds).
  */
 export function memberChange(
   { pool, members }: ObservedPool,
@@ -71,7 +72,10 @@ function alteration(have: Partial<Member>, wanted: MemberCreate): MemberUpdate {
   };
 }
 
-/** A batch leaves as it is what it does not name (a monitor's port; Octavia's defaults are weight, backup and state alone): it is named. */
+/**
+ * A batch leaves as it is what it does not name (a monitor's port; Octavia's defaults are weight, backup and state
+ * alone): it is named.
+ */
 function righted(wanted: readonly MemberCreate[], altered: readonly Alteration[]): readonly MemberCreate[] {
   const changes = new Map(altered.map((each) => [each.place, each.change]));
   return wanted.map((member) => ({ ...member, ...changes.get(place(member)) }));

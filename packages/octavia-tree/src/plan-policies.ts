@@ -25,8 +25,9 @@ interface Pair {
 const NEW = "";
 
 /**
- * The changes of a listener's policies: new ones first, then the order, then what is no longer wanted. A policy with several rules is
- * switched on when it has all of them, because a policy with some of its rules matches too many requests.
+ * The changes of a listener's policies: new ones first, then the order, then what is no longer wanted. A policy with
+ * several rules is switched on when it has all of them, because a policy with some of its rules matches too many
+ * requests.
  */
 export function* policyChanges(observed: readonly ObservedPolicy[], goal: PolicyGoal): Generator<PolicyStep> {
   const { listenerId } = goal;
@@ -54,7 +55,10 @@ export function* policyChanges(observed: readonly ObservedPolicy[], goal: Policy
     if (!kept.has(each.policy.id) && goal.owns(each)) yield { type: "delete-policy", listenerId, id: each.policy.id };
 }
 
-/** By name or by rules: upstream's policies have no names. A policy of the same name with other rules than the name says is not it. */
+/**
+ * By name or by rules: upstream's policies have no names. A policy of the same name with other rules than the name says
+ * is not it.
+ */
 function paired(observed: readonly ObservedPolicy[], wanted: readonly DesiredPolicy[]): Pair[] {
   const byName = firstByName(wanted);
   const free = new Map<string, ObservedPolicy>();
@@ -142,7 +146,9 @@ function placeAfter(order: readonly string[], before: string | undefined): numbe
   return before === undefined ? 0 : order.indexOf(before) + 1;
 }
 
-/** Moves as few as possible: those that are not on the longest run which is in order already. Octavia counts from one. */
+/**
+ * Moves as few as possible: those that are not on the longest run which is in order already. Octavia counts from one.
+ */
 function* moves(wanted: readonly string[], order: readonly string[], listenerId: string): Generator<PolicyStep> {
   const at = new Map(order.map((id, i) => [id, i]));
   const still = longestRise(wanted.map((id) => at.get(id) ?? 0));

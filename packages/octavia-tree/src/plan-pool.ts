@@ -21,7 +21,8 @@ export function* poolChanges(
       : { session_persistence: wanted.persistence }),
   };
   if (Object.keys(change).length > 0) yield { type: "update-pool", id: pool.id, change };
-  // An unwanted monitor could mark new members as failed; one of another type is deleted before its successor is created.
+  // An unwanted monitor could mark new members as failed; one of another type is deleted before its successor is
+  // created.
   const unfit = monitor && (wanted.monitor === undefined || monitor.type !== wanted.monitor.type);
   if (unfit) yield { type: "delete-monitor", id: monitor.id, poolId: pool.id };
   const members = memberChange(observed, wanted);
@@ -53,7 +54,10 @@ export function poolOf(pools: readonly ObservedPool[], listener: Listener): Obse
   );
 }
 
-/** Deletes a listener; first its pool, unless another listener uses it, because a listener's deletion leaves the pool behind. */
+/**
+ * Deletes a listener; first its pool, unless another listener uses it, because a listener's deletion leaves the pool
+ * behind.
+ */
 export function removal(pools: readonly ObservedPool[], listener: Listener): TreeStep {
   const pool = poolOf(pools, listener)?.pool;
   const shared = pool?.listeners.some((l) => l.id !== listener.id) === true;

@@ -29,8 +29,8 @@ export interface Ownership {
 export type AnyTreeStep = TreeStep | PolicyStep;
 
 /**
- * The next change that brings the observed tree nearer to the desired one; undefined when nothing is to be done, or nothing but what
- * `isHeld` holds back. One at a time: each leaves the load balancer PENDING.
+ * The next change that brings the observed tree nearer to the desired one; undefined when nothing is to be done, or
+ * nothing but what `isHeld` holds back. One at a time: each leaves the load balancer PENDING.
  */
 export function nextTreeChange(
   desired: DesiredTree,
@@ -45,8 +45,9 @@ export function nextTreeChange(
 }
 
 /**
- * All changes in the order in which they are to be made, as far as they can be foreseen: pools with their members, listeners, policies;
- * then what is no longer wanted, from the policies that name a pool down to the pool. A listener that occupies a wanted port is deleted first.
+ * All changes in the order in which they are to be made, as far as they can be foreseen: pools with their members,
+ * listeners, policies; then what is no longer wanted, from the policies that name a pool down to the pool. A listener
+ * that occupies a wanted port is deleted first.
  */
 export function* treeChanges(desired: DesiredTree, observed: ObservedTree, owns: Ownership): Generator<AnyTreeStep> {
   const { lb, listeners, pools } = observed;

@@ -12,16 +12,20 @@ interface Kept {
 /** So many listeners at once cost less by one list of the project's policies. */
 const MANY = 3;
 
-/** A list of the project's policies, and what it shows of listeners that were known before it began: their entries of that time. */
+/**
+ * A list of the project's policies, and what it shows of listeners that were known before it began: their entries of
+ * that time.
+ */
 interface Wide {
   readonly entries: Map<string, string>;
   readonly list: Promise<ReadonlyMap<string, readonly L7Policy[]>>;
 }
 
 /**
- * L7 policies and their rules, which no list of listeners contains. They are read once for each listener, and again when the listener's own
- * entry (its policies' ids, its time of change) differs. What we wrote is not read. The rules of a policy are read unless its name proves them.
- * A list of the project serves all listeners that were known when it began, as long as they have the same entries.
+ * L7 policies and their rules, which no list of listeners contains. They are read once for each listener, and again
+ * when the listener's own entry (its policies' ids, its time of change) differs. What we wrote is not read. The rules
+ * of a policy are read unless its name proves them. A list of the project serves all listeners that were known when it
+ * began, as long as they have the same entries.
  */
 export class PolicyDetails {
   readonly #cloud: Cloud;
@@ -73,7 +77,10 @@ export class PolicyDetails {
     return current ? found : this.#list(listener.id);
   }
 
-  /** Callers of one moment share a list: of one listener, or of the project where they are many. It begins after the last of them called. */
+  /**
+   * Callers of one moment share a list: of one listener, or of the project where they are many. It begins after the
+   * last of them called.
+   */
   async #list(listenerId: string): Promise<readonly L7Policy[]> {
     if (!this.#batch) {
       const ids = new Set<string>();

@@ -14,7 +14,10 @@ export function ruleText(rule: Pick<L7RuleCreate, "type" | "compare_type" | "val
   return JSON.stringify([rule.type, rule.compare_type, rule.key ?? null, rule.value, rule.invert ?? false]);
 }
 
-/** A policy's name: a digest of its rules and their number. Two policies of a listener with the same rules would be one too many. */
+/**
+ * A policy's name: a digest of its rules and their number. Two policies of a listener with the same rules would be one
+ * too many.
+ */
 export function policyName({ rules }: Pick<DesiredPolicy, "rules">): string {
   const digest = createHash("sha256").update(rules.map(ruleText).sort().join("\n")).digest("hex");
   return `${digest.slice(0, 32)}-${rules.length}`;
@@ -26,7 +29,10 @@ export function rulesNamed(name: string): number | undefined {
   return count === undefined ? undefined : Number(count);
 }
 
-/** Policies by name, in their order. Of two with the same rules the first counts, since Octavia applies the first that matches. */
+/**
+ * Policies by name, in their order. Of two with the same rules the first counts, since Octavia applies the first that
+ * matches.
+ */
 export function firstByName(policies: readonly DesiredPolicy[]): Map<string, DesiredPolicy> {
   const byName = new Map<string, DesiredPolicy>();
   for (const policy of policies) {

@@ -30,7 +30,10 @@ export type MonitorStep =
     }
   | { readonly type: "delete-monitor"; readonly id: string; readonly poolId: string };
 
-/** Changes of a load balancer and its parts, without L7. Each leaves it PENDING: a plan never has two of them, and waits after each. */
+/**
+ * Changes of a load balancer and its parts, without L7. Each leaves it PENDING: a plan never has two of them, and waits
+ * after each.
+ */
 export type TreeStep =
   | { readonly type: "update-load-balancer"; readonly id: string; readonly change: LoadBalancerUpdate }
   | { readonly type: "create-listener"; readonly body: ListenerCreate }

@@ -12,8 +12,8 @@ import type { ApplicationCredential, ApplicationCredentialCreate } from "./types
 /** A user's application credentials, made with a token that the user brings. */
 export interface ApplicationCredentialClient {
   /**
-   * A new one, whose secret is in the result. One of the same name, as an attempt whose answer was lost leaves it, is replaced. Throws
-   * OPENSTACK_FORBIDDEN for the token of an application credential that is restricted.
+   * A new one, whose secret is in the result. One of the same name, as an attempt whose answer was lost leaves it, is
+   * replaced. Throws OPENSTACK_FORBIDDEN for the token of an application credential that is restricted.
    */
   replace(
     token: string,

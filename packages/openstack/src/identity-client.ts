@@ -23,7 +23,10 @@ interface ValidateOptions extends CallOptions {
 
 /** Keystone for a program without credentials of its own: users bring their tokens. */
 export interface IdentityClient {
-  /** GET /v3/auth/tokens with the token as its own proof. Throws OPENSTACK_UNAUTHORIZED or OPENSTACK_NOT_FOUND for a token that is not valid. */
+  /**
+   * GET /v3/auth/tokens with the token as its own proof. Throws OPENSTACK_UNAUTHORIZED or OPENSTACK_NOT_FOUND for a
+   * token that is not valid.
+   */
   validate(token: string, options?: ValidateOptions): Promise<TokenFacts>;
   /** The groups of a user, read with that user's token. */
   groups(token: string, userId: string, options?: CallOptions): Promise<Group[]>;
@@ -147,8 +150,9 @@ export interface IssuedToken {
 }
 
 /**
- * A new token for the credentials and scope of a config. Throws OPENSTACK_UNAUTHORIZED (or OPENSTACK_NOT_FOUND, for a deleted application
- * credential) when Keystone refuses them, CLOUD_CONFIG_INVALID when a certificate file cannot be read.
+ * A new token for the credentials and scope of a config. Throws OPENSTACK_UNAUTHORIZED (or OPENSTACK_NOT_FOUND, for a
+ * deleted application credential) when Keystone refuses them, CLOUD_CONFIG_INVALID when a certificate file cannot be
+ * read.
  */
 export async function issueToken(config: CloudConfig, options: IdentityClientOptions = {}): Promise<IssuedToken> {
   const { clock = systemClock, log = silentLog, deadline = 30_000 } = options;

@@ -10,7 +10,10 @@ export interface CloudClient {
   readonly watch: CloudWatch;
 }
 
-/** Clouds shared by all who need the same: one session, one budget and one set of informers for each content of a config. */
+/**
+ * Clouds shared by all who need the same: one session, one budget and one set of informers for each content of a
+ * config.
+ */
 export interface CloudPool {
   /** Any difference in the config (region, credentials, content of a CA file) gives another client. */
   get(config: CloudConfig): CloudClient;

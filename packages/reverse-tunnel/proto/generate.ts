@@ -1,4 +1,7 @@
-/** `node packages/reverse-tunnel/proto/generate.ts`: writes ../src/protocol/protocol.generated.ts from client.proto. Needs the npm registry. */
+/**
+ * `node packages/reverse-tunnel/proto/generate.ts`: writes ../src/protocol/protocol.generated.ts from client.proto.
+ * Needs the npm registry.
+ */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -14,7 +14,9 @@ export interface CallRecord {
   status: number;
 }
 
-/** What to do to a request. "before": never reaches the service; "after": done, then the response is lost or replaced. */
+/**
+ * What to do to a request. "before": never reaches the service; "after": done, then the response is lost or replaced.
+ */
 export type Fault =
   | { readonly when: "before" | "after"; readonly cut: true }
   | {
@@ -44,7 +46,10 @@ export interface SimulatorOptions {
   readonly extensions?: readonly ("extraroute-atomic" | "subnet-dns-publish-fixed-ip")[];
   /** Serves the listeners of load balancers on loopback: see the README. Default: no packets go through them. */
   readonly dataPath?: boolean;
-  /** Serves the Magnum of an older cloud, whose clusters Heat made: for migrations away from it. Default: no Magnum is in the catalog. */
+  /**
+   * Serves the Magnum of an older cloud, whose clusters Heat made: for migrations away from it. Default: no Magnum is
+   * in the catalog.
+   */
   readonly heatMagnum?: boolean;
 }
 
@@ -65,9 +70,14 @@ export interface DataPathListener {
 /** The load balancers' listeners as they are served on loopback. */
 export interface SimulatorDataPath {
   listeners(): Promise<readonly DataPathListener[]>;
-  /** Replaces the table of members: "ADDRESS:PORT" or "ADDRESS" of the cloud to an address of loopback, with a port or without. */
+  /**
+   * Replaces the table of members: "ADDRESS:PORT" or "ADDRESS" of the cloud to an address of loopback, with a port or
+   * without.
+   */
   setMembers(members: Readonly<Record<string, string>>): void;
-  /** Replaces the table of clients: an address of loopback to the address of the cloud that its connections come from. */
+  /**
+   * Replaces the table of clients: an address of loopback to the address of the cloud that its connections come from.
+   */
   setClients(clients: Readonly<Record<string, string>>): void;
 }
 
@@ -90,26 +100,37 @@ export interface Simulator {
   readonly authUrl: string;
   /**
    * A clouds.yaml with entries simulator (project demo), simulator-admin, simulator-alt, simulator-reader, named and
-   * seeded as devcloud's: flavors m1.tiny…m1.large, images cirros and fedora-coreos, network public 172.24.4.0/24, region RegionOne.
+   * seeded as devcloud's: flavors m1.tiny…m1.large, images cirros and fedora-coreos, network public 172.24.4.0/24,
+   * region RegionOne.
    */
   readonly cloudsYaml: string;
   readonly calls: readonly CallRecord[];
   /** Asked for each request (after authentication); the first fault it gives is done. Undefined: none. */
   setFaults(decide: ((call: CallRecord) => Fault | undefined) | undefined): void;
   setQuota(project: string, resource: string, limit: number): void;
-  /** How provisioning ends from now on ("server.create" of a name or flavor → "error" or "stuck"); replaces earlier orders. */
+  /**
+   * How provisioning ends from now on ("server.create" of a name or flavor → "error" or "stuck"); replaces earlier
+   * orders.
+   */
   setOutcomes(rules: readonly OutcomeRule[]): void;
   /** Milliseconds that an operation takes from now on; "request" and "request.SERVICE" delay responses. */
   setDelay(operation: string, milliseconds: number): void;
   /** Every resource of a project as "type id name", sorted: to compare before and after. */
   inventory(project?: string): readonly string[];
-  /** What stands for the bytes of a volume or share, and is copied by snapshots, clones and backups. Undefined: it is not there. */
+  /**
+   * What stands for the bytes of a volume or share, and is copied by snapshots, clones and backups. Undefined: it is
+   * not there.
+   */
   content(id: string): string | undefined;
-  /** As a server writes to its disk, or a client to a share. False: the server does not have the volume, or the share is gone. */
+  /**
+   * As a server writes to its disk, or a client to a share. False: the server does not have the volume, or the share is
+   * gone.
+   */
   write(id: string, write: { readonly content: string; readonly serverId?: string }): boolean;
   /**
-   * Remembers what is in the cloud under a name (in memory, 32 at most), and gives how to put that back: for a suite whose tests each begin
-   * with the same cloud. Tokens stay valid while their user and project are there. What was under way goes on from there.
+   * Remembers what is in the cloud under a name (in memory, 32 at most), and gives how to put that back: for a suite
+   * whose tests each begin with the same cloud. Tokens stay valid while their user and project are there. What was
+   * under way goes on from there.
    */
   snapshot(name: string): () => void;
   /** Puts the cloud's clock forward: tokens expire, what was under way ends. */

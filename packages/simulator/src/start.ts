@@ -34,8 +34,8 @@ import { createStorageService } from "./storage/service.ts";
 const region = "RegionOne";
 
 /**
- * Starts a cloud, new or with the state in `dir`, and waits until it accepts requests. Errors: STATE_TOO_NEW, STATE_IN_USE,
- * STATE_UNREADABLE, PORT_TAKEN, NOT_LOOPBACK.
+ * Starts a cloud, new or with the state in `dir`, and waits until it accepts requests. Errors: STATE_TOO_NEW,
+ * STATE_IN_USE, STATE_UNREADABLE, PORT_TAKEN, NOT_LOOPBACK.
  */
 export const startSimulator: StartSimulator = async (options = {}) => {
   const host = options.host ?? "127.0.0.1";
@@ -161,7 +161,10 @@ function routesOf(mounted: readonly Mounted[]): readonly Route[] {
   );
 }
 
-/** A service's root is one with a slash at its end and without, as with the real ones: Go's SDK requests the former. So is all of Keystone. */
+/**
+ * A service's root is one with a slash at its end and without, as with the real ones: Go's SDK requests the former. So
+ * is all of Keystone.
+ */
 function withoutRootSlash(path: string): string {
   return path.replace(/^(\/[^/]+|\/identity\/v3\/.+)\/$/, "$1");
 }

@@ -65,7 +65,10 @@ const nodeControllers: typeof controllers = [
   ["pod-garbage-collector", podGcController],
 ];
 
-/** The controllers that an embedded cluster needs to run what is deployed to it. The owner of the context runs its informers. */
+/**
+ * The controllers that an embedded cluster needs to run what is deployed to it. The owner of the context runs its
+ * informers.
+ */
 export function createWorkloadControllers(
   context: Context,
   options: WorkloadControllersOptions = {},

@@ -25,7 +25,10 @@ export function ahead({ by, ours, upstream }: Row): number | undefined {
   return by === "perSecond" ? mine / theirs : theirs / mine;
 }
 
-/** The table that a person reads. Processor time is the server's, per call, in milliseconds: it hardly depends on how busy the machine is. */
+/**
+ * The table that a person reads. Processor time is the server's, per call, in milliseconds: it hardly depends on how
+ * busy the machine is.
+ */
 export function printed(rows: readonly Row[]): string {
   const head = ["", "ours", "kube-apiserver + etcd", "ahead", "CPU ours", "CPU theirs", ""];
   const table = [head, ...rows.map(cellsOf)];

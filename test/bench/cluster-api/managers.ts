@@ -11,14 +11,20 @@ export interface ManagerPlace {
   readonly dir: string;
 }
 
-/** Where upstream's programs are, and how often CAPO reads everything again ("60s"); undefined: its default of ten minutes. */
+/**
+ * Where upstream's programs are, and how often CAPO reads everything again ("60s"); undefined: its default of ten
+ * minutes.
+ */
 export interface UpstreamPlace {
   readonly clusterApi: string;
   readonly capo: string;
   readonly syncPeriod: string | undefined;
 }
 
-/** Applies the CRDs of one side; returns how its managers start: Cluster API's core and the OpenStack provider, a process each. */
+/**
+ * Applies the CRDs of one side; returns how its managers start: Cluster API's core and the OpenStack provider, a
+ * process each.
+ */
 export function prepareManagers(
   side: Side,
   place: ManagerPlace,

@@ -1,4 +1,7 @@
-/** A Cluster without a control-plane provider: three Machines of its control plane, a MachineDeployment, and an OpenStackCluster with a load balancer. */
+/**
+ * A Cluster without a control-plane provider: three Machines of its control plane, a MachineDeployment, and an
+ * OpenStackCluster with a load balancer.
+ */
 import { INFRASTRUCTURE } from "../../programs/cluster-api/infrastructure.ts";
 
 type Json = Record<string, unknown>;

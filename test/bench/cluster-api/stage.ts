@@ -39,7 +39,10 @@ const QUOTAS = ["cores", "ram", "network", "subnet", "router", "security_group",
 /** Between two looks at the Machines that wait for a Node (ms). */
 const PLAY = 300;
 
-/** One side's managers between a fresh kube-apiserver with etcd and a fresh cloud; machines come up as Nodes of their clusters. */
+/**
+ * One side's managers between a fresh kube-apiserver with etcd and a fresh cloud; machines come up as Nodes of their
+ * clusters.
+ */
 export class Stage {
   readonly cloud: BenchCloud;
   readonly client: KubernetesClient;

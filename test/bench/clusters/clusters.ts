@@ -40,7 +40,10 @@ export async function createClusters({ client, cloudsYaml }: WholeSystem, count:
   await Promise.all(Array.from({ length: AT_ONCE }, one));
 }
 
-/** Waits until so many clusters have all of their machines Ready, as Nodes. @throws after `limit` seconds, with how many there are */
+/**
+ * Waits until so many clusters have all of their machines Ready, as Nodes. @throws after `limit` seconds, with how many
+ * there are
+ */
 export async function untilRunning({ client }: WholeSystem, count: number, limit: number): Promise<void> {
   const end = performance.now() + limit * 1000;
   for (;;) {

@@ -15,7 +15,10 @@ const LOOK = 5;
 /** For one control plane (ms). */
 const LONGEST = 120_000;
 
-/** Requests a control plane; the seconds until its API reports to the holder of its kubeconfig that it is ready. @throws after two minutes */
+/**
+ * Requests a control plane; the seconds until its API reports to the holder of its kubeconfig that it is ready. @throws
+ * after two minutes
+ */
 export async function tenantReady(client: KubernetesClient, name: string, version: string): Promise<number> {
   const cluster = await client.create(Cluster, {
     apiVersion: "cluster.x-k8s.io/v1beta2",

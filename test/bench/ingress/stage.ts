@@ -113,7 +113,9 @@ export class Stage {
     return (await this.cloud.cloud.loadBalancing.loadBalancers.all()).length;
   }
 
-  /** Every load balancer ACTIVE with its policies, rules and members, every Ingress with an address; and none besides. */
+  /**
+   * Every load balancer ACTIVE with its policies, rules and members, every Ingress with an address; and none besides.
+   */
   async reached(): Promise<boolean> {
     const { loadBalancing } = this.cloud.cloud;
     const wanted = [...this.#ingresses.values()];

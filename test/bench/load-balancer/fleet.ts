@@ -14,7 +14,10 @@ const NODES = 3;
 const SETTLE = 15_000;
 const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 
-/** Memory for 100 clusters, each with three nodes and a Service: ours in one process, the upstream's in one process for each. */
+/**
+ * Memory for 100 clusters, each with three nodes and a Service: ours in one process, the upstream's in one process for
+ * each.
+ */
 export async function fleet(base: string, program: string, sides: readonly Side[]): Promise<Row> {
   const ours = sides.includes("ours") ? await measure(base, program, "ours") : undefined;
   const few = sides.includes("upstream") ? await measure(base, program, "upstream") : undefined;

@@ -9,7 +9,10 @@ import type { Stage } from "./stage.ts";
 const HOUR = 3600;
 const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 
-/** Our manager in this process on a clock that is turned forward by an hour, second by second, as fast as the answers come. */
+/**
+ * Our manager in this process on a clock that is turned forward by an hour, second by second, as fast as the answers
+ * come.
+ */
 export async function virtualHour(stage: Stage): Promise<Outcome> {
   const clock = new VirtualClock(Date.now());
   const stopping = new AbortController();

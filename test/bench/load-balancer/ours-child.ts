@@ -1,6 +1,6 @@
 /**
- * Our cloud controller manager as a process of its own: `node ours-child.ts CLOUDS_YAML CLOUD_CONF KUBECONFIG…`. More than one
- * kubeconfig makes a fleet: a manager for each cluster, all with one connection to the cloud.
+ * Our cloud controller manager as a process of its own: `node ours-child.ts CLOUDS_YAML CLOUD_CONF KUBECONFIG…`. More
+ * than one kubeconfig makes a fleet: a manager for each cluster, all with one connection to the cloud.
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";

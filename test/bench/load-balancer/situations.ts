@@ -32,7 +32,10 @@ const MANY = 200;
 const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `many-${i}`);
 
-/** Before anything is measured: a Service comes, a node follows, the Service goes. No row pays for a process's first questions. */
+/**
+ * Before anything is measured: a Service comes, a node follows, the Service goes. No row pays for a process's first
+ * questions.
+ */
 export async function warmUp(stage: Stage): Promise<void> {
   const goal = async (): Promise<void> => {
     if (!(await until(() => stage.reached(), performance.now() + 120_000)))

@@ -48,8 +48,9 @@ const VolumeSnapshotClass: ResourceType<KubeObject> = {
 };
 
 /**
- * A Kubernetes API with nodes, claims, pods and snapshots. Claims are bound and VolumeAttachments are made by the controllers of
- * packages/workload-controllers, in this process. No kubelet runs: a pod is its claim's user and nothing else.
+ * A Kubernetes API with nodes, claims, pods and snapshots. Claims are bound and VolumeAttachments are made by the
+ * controllers of packages/workload-controllers, in this process. No kubelet runs: a pod is its claim's user and nothing
+ * else.
  */
 export class StorageCluster {
   readonly client: KubernetesClient;
@@ -145,7 +146,10 @@ export class StorageCluster {
     );
   }
 
-  /** A claim that is provisioned and attached to the node without the cluster's own controllers: what they write is written here. */
+  /**
+   * A claim that is provisioned and attached to the node without the cluster's own controllers: what they write is
+   * written here.
+   */
   async addAttachedClaim(name: string, node: string): Promise<void> {
     const spec = {
       accessModes: ["ReadWriteOnce"],

@@ -1,6 +1,7 @@
 /**
- * The fleet's volumes in a process of its own: `node fleet-child.ts CLOUDS_YAML KUBECONFIG…`. The driver's controller service and what its sidecars
- * do, for each cluster, all with one connection to the cloud: as packages/causeway/src/fleet runs them.
+ * The fleet's volumes in a process of its own: `node fleet-child.ts CLOUDS_YAML KUBECONFIG…`. The driver's controller
+ * service and what its sidecars do, for each cluster, all with one connection to the cloud: as
+ * packages/causeway/src/fleet runs them.
  */
 import { readFileSync } from "node:fs";
 import {

@@ -18,7 +18,10 @@ export interface FleetOptions {
   readonly sides: readonly Side[];
 }
 
-/** Memory for 100 clusters, each with a claim that is attached: ours in one process; upstream's a driver with four sidecars for each, of which one is measured. */
+/**
+ * Memory for 100 clusters, each with a claim that is attached: ours in one process; upstream's a driver with four
+ * sidecars for each, of which one is measured.
+ */
 export async function fleet(options: FleetOptions): Promise<Row> {
   const { sides } = options;
   const ours = sides.includes("ours") ? await measure(options, "ours") : undefined;

@@ -34,7 +34,10 @@ export interface StartFrom {
   readonly cluster?: string;
 }
 
-/** As in upstream's manifest, without an election; the limits of requests to the API server are so wide that they decide nothing. */
+/**
+ * As in upstream's manifest, without an election; the limits of requests to the API server are so wide that they decide
+ * nothing.
+ */
 const COMMON = ["--timeout=3m", "--kube-api-qps=500", "--kube-api-burst=1000", "--leader-election=false"];
 const SIDECARS: Readonly<Record<string, readonly string[]>> = {
   "csi-provisioner": ["--default-fstype=ext4", "--feature-gates=Topology=true", "--extra-create-metadata"],

@@ -40,7 +40,10 @@ const pause = (milliseconds: number): Promise<void> => new Promise((done) => set
 const podsOf = (names: readonly string[], node: (at: number) => string, suffix = "") =>
   names.map((claim, at) => ({ name: `${claim}${suffix}`, claim, node: node(at) }));
 
-/** Nodes, and a claim that comes, is used and goes: no row pays for a process's first requests. Then the node that is drained later. */
+/**
+ * Nodes, and a claim that comes, is used and goes: no row pays for a process's first requests. Then the node that is
+ * drained later.
+ */
 export async function prepare(stage: Stage): Promise<void> {
   const { cluster } = stage;
   await cluster.addNodes(await stage.cloud.addServers(NODES + 1));

@@ -6,7 +6,10 @@ type BySide = Partial<Record<Side, Figures>>;
 /** As a row is in the file. */
 type Stored = BySide & { readonly name: string; readonly controllers?: BySide };
 
-/** The rows of a benchmark, kept in a file after each. Those that the file has stay, so that the sides may run one by one. */
+/**
+ * The rows of a benchmark, kept in a file after each. Those that the file has stay, so that the sides may run one by
+ * one.
+ */
 export class Kept {
   readonly #rows = new Map<string, { readonly figures: BySide; readonly controllers: BySide }>();
   readonly #file: string | undefined;

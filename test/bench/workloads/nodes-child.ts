@@ -1,4 +1,7 @@
-/** Plays simulated Nodes in a process of their own: `node nodes-child.ts KUBECONFIG COUNT`. The same for both sides of the benchmark. */
+/**
+ * Plays simulated Nodes in a process of their own: `node nodes-child.ts KUBECONFIG COUNT`. The same for both sides of
+ * the benchmark.
+ */
 import { createLog, systemClock } from "@causeway/foundation";
 import { createClient, loadKubeconfig } from "@causeway/kubernetes";
 import { simulateNode } from "@causeway/machine-agent";

@@ -11,7 +11,10 @@ import type { Figures, Side } from "./rows.ts";
 const NODES_CHILD = resolve(import.meta.dirname, "nodes-child.ts");
 const LOOK = 50;
 
-/** For clients of the upstream programs that are not to be slowed by their own default limits (20 and 50 requests a second). */
+/**
+ * For clients of the upstream programs that are not to be slowed by their own default limits (20 and 50 requests a
+ * second).
+ */
 const UNLIMITED = ["--kube-api-qps=2000", "--kube-api-burst=4000"];
 
 export interface StageOptions {
@@ -23,7 +26,9 @@ export interface StageOptions {
   readonly nodes: number;
 }
 
-/** What a measurement gives: of the whole control plane, and of its controllers where they are processes of their own. */
+/**
+ * What a measurement gives: of the whole control plane, and of its controllers where they are processes of their own.
+ */
 export interface Measured {
   readonly figures: Figures;
   readonly controllers?: Figures;

@@ -1,6 +1,7 @@
 /**
- * Serves tenants that run their own workloads, as `causeway up` does: `node tenants-child.ts DIR`. The parent sends how many; each gets a Deployment of one
- * pod, so that its scheduler and all of its controllers run. Reports "ready", then the worker processes.
+ * Serves tenants that run their own workloads, as `causeway up` does: `node tenants-child.ts DIR`. The parent sends how
+ * many; each gets a Deployment of one pod, so that its scheduler and all of its controllers run. Reports "ready", then
+ * the worker processes.
  */
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

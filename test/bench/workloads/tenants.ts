@@ -8,7 +8,10 @@ const CHILD = resolve(import.meta.dirname, "tenants-child.ts");
 /** Milliseconds for what follows the last pod: statuses, events, garbage. */
 const SETTLE = 30_000;
 
-/** So many tenants at rest, each with its scheduler and controllers running: what so many seconds cost all processes that serve them. */
+/**
+ * So many tenants at rest, each with its scheduler and controllers running: what so many seconds cost all processes
+ * that serve them.
+ */
 export async function idleTenants(base: string, sizes: { tenants: number; idleSeconds: number }): Promise<Figures> {
   const state = mkdtempSync(join(base, "tenants-"));
   const child = fork(CHILD, [state], { stdio: ["ignore", "inherit", "inherit", "ipc"] });

@@ -12,7 +12,9 @@ const AUDIENCE = "kubernetes";
 export interface Issuer {
   /** What both servers are told of it: an AuthenticationConfiguration. */
   readonly configuration: Json;
-  /** A token with these claims, which win over the usual ones; `rotated` signs with a key that is published only then. */
+  /**
+   * A token with these claims, which win over the usual ones; `rotated` signs with a key that is published only then.
+   */
   readonly token: (claims: Json, options?: { readonly rotated?: boolean; readonly foreign?: boolean }) => string;
   readonly close: () => Promise<void>;
 }

@@ -33,7 +33,10 @@ export interface KubeApiserver extends Target {
   restart(): Promise<void>;
 }
 
-/** A real kube-apiserver on a real etcd: loopback, free ports, a folder and certificates of their own, all gone at close. */
+/**
+ * A real kube-apiserver on a real etcd: loopback, free ports, a folder and certificates of their own, all gone at
+ * close.
+ */
 export async function startKubeApiserver(options: Options = {}): Promise<KubeApiserver> {
   const binaries = process.env[BINARIES];
   if (binaries === undefined) throw new Error(`${BINARIES} names no folder; use npm run test:kubernetes`);

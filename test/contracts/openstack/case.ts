@@ -2,15 +2,15 @@
 export type Who = "member" | "admin" | "reader" | "alt";
 
 /**
- * One request whose answer is the contract. `{name}` in paths and bodies is a value kept by an earlier request of the group, `{run}` a
- * string that no other run has.
+ * One request whose answer is the contract. `{name}` in paths and bodies is a value kept by an earlier request of the
+ * group, `{run}` a string that no other run has.
  */
 export interface RawCase {
   /** As a sentence; unique in its group. */
   readonly says: string;
   /**
-   * "POST /volumes", below the service's endpoint; "GET ^/": below the root that its versions stand under; "GET {ref}": a kept address of
-   * the same service.
+   * "POST /volumes", below the service's endpoint; "GET ^/": below the root that its versions stand under; "GET {ref}":
+   * a kept address of the same service.
    */
   readonly call: string;
   readonly body?: unknown;
@@ -23,9 +23,14 @@ export interface RawCase {
   readonly keep?: Readonly<Record<string, string>>;
   /** Fields whose values must be the same, too; of the others only names and types. */
   readonly exact?: readonly string[];
-  /** Asks again until the field has one of these values, five minutes at most; an answer of 404 has the value "gone". */
+  /**
+   * Asks again until the field has one of these values, five minutes at most; an answer of 404 has the value "gone".
+   */
   readonly until?: { readonly field: string; readonly is: readonly string[] };
-  /** Requests that undo this one when the group is over, in the reverse order of the cases; they are repeated while they are refused. */
+  /**
+   * Requests that undo this one when the group is over, in the reverse order of the cases; they are repeated while they
+   * are refused.
+   */
   readonly undo?: string;
   /** Body of `undo`. */
   readonly undoBody?: unknown;

@@ -1,4 +1,7 @@
-/** What Debian's Magnum answered to raw HTTP (truth/container-infra), held against the Magnum API on the simulated cloud. */
+/**
+ * What Debian's Magnum answered to raw HTTP (truth/container-infra), held against the Magnum API on the simulated
+ * cloud.
+ */
 import { afterAll, beforeAll, describe } from "vitest";
 import { openStage, type Stage } from "@causeway/magnum-api/testing";
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";

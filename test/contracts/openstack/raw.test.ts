@@ -1,4 +1,7 @@
-/** What the real services answered to raw HTTP (truth/), held against the simulated cloud. test/openstack/raw.test.ts holds the real one to the same. */
+/**
+ * What the real services answered to raw HTTP (truth/), held against the simulated cloud. test/openstack/raw.test.ts
+ * holds the real one to the same.
+ */
 import { afterAll, beforeAll, describe } from "vitest";
 import { loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";

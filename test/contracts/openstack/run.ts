@@ -96,7 +96,10 @@ export interface Asking {
   readonly ask: (each: RawCase) => Promise<Answer>;
 }
 
-/** Runs a group on a cloud and gives what was seen for each case, by its sentence; "undefined": the cloud has no such service. */
+/**
+ * Runs a group on a cloud and gives what was seen for each case, by its sentence; "undefined": the cloud has no such
+ * service.
+ */
 export async function runGroup(
   group: RawGroup,
   sessions: Readonly<Record<Who, Session>>,

@@ -1,4 +1,6 @@
-/** What of an answer is compared: the shape of a success, the words of a refusal, without what differs from run to run. */
+/**
+ * What of an answer is compared: the shape of a success, the words of a refusal, without what differs from run to run.
+ */
 
 const UUID = /[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}/g;
 const INSTANT = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?/g;
@@ -41,7 +43,10 @@ function joined(a: unknown, b: unknown): unknown {
   return kinds.has("sometimes") ? "sometimes" : [...kinds].sort().join("|");
 }
 
-/** What was recorded, without the fields that are only sometimes there and are not now: caches of the real services decide. */
+/**
+ * What was recorded, without the fields that are only sometimes there and are not now: caches of the real services
+ * decide.
+ */
 export function withoutAbsent(recorded: unknown, now: unknown): unknown {
   if (Array.isArray(recorded) && Array.isArray(now)) return recorded.map((each, i) => withoutAbsent(each, now[i]));
   if (!isRecord(recorded) || !isRecord(now)) return recorded;

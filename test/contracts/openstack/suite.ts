@@ -28,7 +28,10 @@ export interface SuiteOptions {
   readonly groups?: readonly RawGroup[];
   /** Logs in; called once, when the suite begins. */
   readonly accounts: () => Accounts;
-  /** Cases whose answer is known to differ here, by "service/group/case": skipped with the reason while they do, failed once they do not. */
+  /**
+   * Cases whose answer is known to differ here, by "service/group/case": skipped with the reason while they do, failed
+   * once they do not.
+   */
   readonly known?: Readonly<Record<string, KnownDifference>>;
   /** What is seen becomes the truth: only for the real services. */
   readonly recording?: boolean;

@@ -7,7 +7,10 @@ import { kubeconfigFor, startServer, type Server } from "./servers.ts";
 
 const NODES = 2;
 
-/** Who runs workloads: kube-controller-manager and kube-scheduler, or the server itself (`causeway apiserver --controllers`). */
+/**
+ * Who runs workloads: kube-controller-manager and kube-scheduler, or the server itself (`causeway apiserver
+ * --controllers`).
+ */
 export type Controllers = "kubernetes" | "own";
 
 /** A server with controllers, a scheduler and hollow nodes (kubelets whose containers are made up). */

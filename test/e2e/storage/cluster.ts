@@ -9,7 +9,10 @@ const DRIVER = "cinder.csi.openstack.org";
 /** The class of the tests' volumes. */
 export const STORAGE_CLASS = "e2e-cinder";
 
-/** The kernel grows a mounted ext4 for CAP_SYS_RESOURCE only, which the root of a container may not have: then xfs is the default. */
+/**
+ * The kernel grows a mounted ext4 for CAP_SYS_RESOURCE only, which the root of a container may not have: then xfs is
+ * the default.
+ */
 function defaultFileSystem(): "ext4" | "xfs" {
   const [, bits = "0"] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
   return (BigInt(`0x${bits}`) >> 24n) & 1n ? "ext4" : "xfs";
@@ -29,8 +32,8 @@ function storageClass(): object {
 }
 
 /**
- * A cluster with two real nodes, whose volumes are Cinder's: the controllers are outside of it, and the driver's node part is a DaemonSet. With programs of
- * upstream that driver and the stock sidecars serve it.
+ * A cluster with two real nodes, whose volumes are Cinder's: the controllers are outside of it, and the driver's node
+ * part is a DaemonSet. With programs of upstream that driver and the stock sidecars serve it.
  */
 export async function startStorageCluster(image: string, upstream?: UpstreamPrograms): Promise<Rig> {
   const rig = await startRig({ withVolumes: upstream === undefined });

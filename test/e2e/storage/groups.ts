@@ -28,7 +28,10 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** With --all: every spec of the driver but those for Windows and those that stop kubelets, which need a login to the machines. */
+/**
+ * With --all: every spec of the driver but those for Windows and those that stop kubelets, which need a login to the
+ * machines.
+ */
 export const WHOLE: Readonly<Record<string, readonly string[]>> = {
   all: [String.raw`External Storage.*(Dynamic PV|Dynamic Snapshot|Generic Ephemeral|Ephemeral Snapshot)`],
 };

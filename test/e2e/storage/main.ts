@@ -1,6 +1,6 @@
 /**
- * Started by `npm run test:e2e:storage`: the external-storage specs of Kubernetes' e2e suite with our Cinder driver, on real nodes and a real
- * OpenStack. Arguments: names of groups.ts, or --all.
+ * Started by `npm run test:e2e:storage`: the external-storage specs of Kubernetes' e2e suite with our Cinder driver, on
+ * real nodes and a real OpenStack. Arguments: names of groups.ts, or --all.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, openSync, writeFileSync } from "node:fs";

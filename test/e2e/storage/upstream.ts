@@ -21,8 +21,8 @@ export interface UpstreamPrograms {
 }
 
 /**
- * Runs cinder-csi-plugin in a cluster whose volumes nothing else serves: its controller with the stock sidecars as processes of this host, its node part as
- * a DaemonSet. Returns what ends the processes.
+ * Runs cinder-csi-plugin in a cluster whose volumes nothing else serves: its controller with the stock sidecars as
+ * processes of this host, its node part as a DaemonSet. Returns what ends the processes.
  */
 export async function startUpstream(rig: Rig, programs: UpstreamPrograms): Promise<() => Promise<void>> {
   const crds = join(programs.sidecars, "crds");

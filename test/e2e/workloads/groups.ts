@@ -5,8 +5,9 @@ import type { Groups } from "../api/play.ts";
 export const ALONE: readonly string[] = ["daemonsets", "scheduling", "preemption", "taints"];
 
 /**
- * Specs of sig-apps, sig-scheduling and sig-node that pass with kube-controller-manager, kube-scheduler and hollow nodes, and those of
- * others that are about the same controllers. What is left out, and why, is in docs/reference/e2e-workloads.md.
+ * Specs of sig-apps, sig-scheduling and sig-node that pass with kube-controller-manager, kube-scheduler and hollow
+ * nodes, and those of others that are about the same controllers. What is left out, and why, is in
+ * docs/reference/e2e-workloads.md.
  */
 export const GROUPS: Groups = {
   workloads: [...(API["workloads"] ?? []), "Deployment iterative rollouts should eventually progress"],

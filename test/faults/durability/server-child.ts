@@ -1,6 +1,6 @@
 /**
- * The API server as a process of its own, for tests that kill it. It loads its modules, says "loaded", and starts the server when its parent
- * sends the state folder; then it says where it is reached. It ends with its parent.
+ * The API server as a process of its own, for tests that kill it. It loads its modules, says "loaded", and starts the
+ * server when its parent sends the state folder; then it says where it is reached. It ends with its parent.
  */
 import { flushCompileCache } from "node:module";
 import { startApiServer } from "@causeway/apiserver";

@@ -5,7 +5,10 @@ import { anyValue, hostileText, mutated } from "../values.ts";
 import { JSON_TYPE } from "./json.ts";
 import { patterns } from "./patterns.ts";
 
-/** CRDs with random and hostile schemas in a dry run, and at times created in truth, with resources that the schema is held against. */
+/**
+ * CRDs with random and hostile schemas in a dry run, and at times created in truth, with resources that the schema is
+ * held against.
+ */
 export const schema: Generator = (random, index) => {
   const root: Tree = { type: "object", properties: { spec: schemaOf(random, random.between(1, 5)) } };
   if (random.chance(0.3)) Object.assign(root, hostileSchema(random));

@@ -125,7 +125,10 @@ function text(raw: string, { prefix, names, addresses }: Known): string {
     .replace(/(?<![\w:])(fd|fe80|2001)[0-9a-f]*:[0-9a-f:]+(?![\w:])/g, (ip) => (addresses.has(ip) ? ip : "<address>"));
 }
 
-/** The client prints the lines of an HTML response as a set, joined by colons: their order changes from process to process. */
+/**
+ * The client prints the lines of an HTML response as a set, joined by colons: their order changes from process to
+ * process.
+ */
 const inAnyOrder = (lines: string) => lines.split(": ").sort().join(": ");
 
 /** Addresses in a script's words. */

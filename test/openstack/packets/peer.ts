@@ -1,6 +1,7 @@
 /**
- * The two ends of a load balancer, for a server's network namespace: `peer.ts serve NAME PORT` answers over TCP (one line) and UDP
- * with who it is and whom it sees, and `peer.ts ask tcp|udp ADDRESS PORT COUNT` prints what so many questions got, as JSON.
+ * The two ends of a load balancer, for a server's network namespace: `peer.ts serve NAME PORT` answers over TCP (one
+ * line) and UDP with who it is and whom it sees, and `peer.ts ask tcp|udp ADDRESS PORT COUNT` prints what so many
+ * questions got, as JSON.
  */
 import { createSocket } from "node:dgram";
 import { connect, createServer } from "node:net";

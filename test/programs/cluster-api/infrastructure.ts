@@ -1,4 +1,7 @@
-/** An infrastructure provider that is played by the test: kinds that keep the contract of v1beta2, with nothing behind them. */
+/**
+ * An infrastructure provider that is played by the test: kinds that keep the contract of v1beta2, with nothing behind
+ * them.
+ */
 type Json = Record<string, unknown>;
 
 export const INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io";

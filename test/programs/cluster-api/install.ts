@@ -1,4 +1,7 @@
-/** Cluster API's managers as programs of this machine: their own manifests, with webhooks at loopback instead of a Service. */
+/**
+ * Cluster API's managers as programs of this machine: their own manifests, with webhooks at loopback instead of a
+ * Service.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAuthority, issueCertificate } from "@causeway/foundation";

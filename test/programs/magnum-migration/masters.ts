@@ -1,4 +1,7 @@
-/** Masters of Magnum's Heat driver, played by real etcd and kube-apiserver processes on loopback; files and units are laid out as the driver's. */
+/**
+ * Masters of Magnum's Heat driver, played by real etcd and kube-apiserver processes on loopback; files and units are
+ * laid out as the driver's.
+ */
 import { spawn, type ChildProcess } from "node:child_process";
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";

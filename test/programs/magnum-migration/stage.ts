@@ -1,4 +1,7 @@
-/** A cluster of Magnum's Heat driver on the simulated cloud with real masters, and everything that `causeway up` runs next to it. */
+/**
+ * A cluster of Magnum's Heat driver on the simulated cloud with real masters, and everything that `causeway up` runs
+ * next to it.
+ */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -173,7 +176,10 @@ async function openDoor(simulator: Simulator, vip: string): Promise<{ port: numb
   };
 }
 
-/** Writes objects one after the other until it is stopped, each until it is there; measures the longest time without a write. */
+/**
+ * Writes objects one after the other until it is stopped, each until it is there; measures the longest time without a
+ * write.
+ */
 export function startWriter(
   client: KubernetesClient,
   prefix = "written",

@@ -1,6 +1,6 @@
 /**
- * Crash safety, chained: one demo in one project, whose process is killed at every third write call of each of its lives, until
- * none is left. The full matrix, each call of the demo in turn, is test/faults/crash.test.ts.
+ * Crash safety, chained: one demo in one project, whose process is killed at every third write call of each of its
+ * lives, until none is left. The full matrix, each call of the demo in turn, is test/faults/crash.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { killAt, loseAnswers } from "../../support/cut.ts";
@@ -72,7 +72,10 @@ describe("a demo that loses the answer of every second write call", () => {
   });
 });
 
-/** Lives of the system, each killed after its third write, until one makes `goal` hold without any. The answer: each last call. */
+/**
+ * Lives of the system, each killed after its third write, until one makes `goal` hold without any. The answer: each
+ * last call.
+ */
 async function chain(
   stage: Stage,
   args: readonly string[],

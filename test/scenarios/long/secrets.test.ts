@@ -1,4 +1,7 @@
-/** Secrets appear in no log, event, error or status: a whole demo at log level debug, and every object but the Secrets themselves. */
+/**
+ * Secrets appear in no log, event, error or status: a whole demo at log level debug, and every object but the Secrets
+ * themselves.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,7 +11,9 @@ import { deleteDemo, demoGone, openStage, type Stage } from "../../support/stage
 describe("a demo at log level debug, from its start to its deletion", () => {
   let stage: Stage;
   let output = "";
-  /** Everything that both API servers showed at the end of the start, and at the end of the deletion; Secrets left out. */
+  /**
+   * Everything that both API servers showed at the end of the start, and at the end of the deletion; Secrets left out.
+   */
   const objects: KubeObject[] = [];
   /** What must not be found, by what it is. */
   const secrets = new Map<string, string>();

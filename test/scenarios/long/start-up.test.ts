@@ -1,4 +1,7 @@
-/** The demo started again: its figures, and no write on a demo that has not changed. Its first start: test/scenarios/start-up.test.ts. */
+/**
+ * The demo started again: its figures, and no write on a demo that has not changed. Its first start:
+ * test/scenarios/start-up.test.ts.
+ */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** A StatefulSet with claims on a tenant whose nodes are simulated: volumes are made, attached, moved and deleted, and nothing remains in the cloud. */
+/**
+ * A StatefulSet with claims on a tenant whose nodes are simulated: volumes are made, attached, moved and deleted, and
+ * nothing remains in the cloud.
+ */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import {
   createClient,

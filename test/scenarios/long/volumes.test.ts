@@ -1,4 +1,7 @@
-/** Volumes of a workload cluster without a sidecar or a credential in it: claims, attachments and growth, from claim to cloud and back. */
+/**
+ * Volumes of a workload cluster without a sidecar or a credential in it: claims, attachments and growth, from claim to
+ * cloud and back.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 import { AddonSet, type AddonSetStatus } from "@causeway/api";
 import { CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   isNotFound,
   publishStatus,
   runController,
@@ -13,7 +13,7 @@ import {
   type ObjectKey,
   type Plan,
   type RemoteClusters,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { Prober, type Dial } from "../health/prober.ts";
@@ -55,7 +55,7 @@ export function createAddons(options: AddonsOptions): { run(signal: AbortSignal)
     clock,
   };
   const using = { client: informers.client, events, clock, log };
-  const road: Road<Observed, Step, AddonSetStatus> = {
+  const pipeline: Pipeline<Observed, Step, AddonSetStatus> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
@@ -79,7 +79,7 @@ export function createAddons(options: AddonsOptions): { run(signal: AbortSignal)
       await runController(
         {
           name,
-          reconcile: followRoad(road, { clock, log, name, maxRounds: ROUNDS, ...(metrics ? { metrics } : {}) }),
+          reconcile: runPipeline(pipeline, { clock, log, name, maxRounds: ROUNDS, ...(metrics ? { metrics } : {}) }),
           sources: sourcesOf(from, sessions),
           clock,
           log,

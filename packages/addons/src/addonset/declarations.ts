@@ -28,7 +28,9 @@ interface Parsed {
   readonly probes: readonly Probe[];
 }
 
-/** The objects of each add-on of a set. Manifests are parsed again only when they, their sources or the cluster changed. */
+/**
+ * The objects of each add-on of a set. Manifests are parsed again only when they, their sources or the cluster changed.
+ */
 export class Declarations {
   readonly #kept = new Map<string, { readonly key: string; readonly value: DeclaredAddon }>();
 

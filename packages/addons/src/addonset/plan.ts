@@ -16,8 +16,9 @@ const RETRY = 1_000;
 const LONGEST = 4_000;
 
 /**
- * The rules of add-ons. What was installed before is restored at once, whatever its wave; what is new or changed waits until the add-ons of
- * lower waves work. Pruning comes after everything of the add-on is applied. Nothing is ever deleted to cure a failure.
+ * The rules of add-ons. What was installed before is restored at once, whatever its wave; what is new or changed waits
+ * until the add-ons of lower waves work. Pruning comes after everything of the add-on is applied. Nothing is ever
+ * deleted to cure a failure.
  */
 export function plan(observed: Observed, now: number): Plan<Step, AddonSetStatus> {
   const { set, cluster, session } = observed;
@@ -168,7 +169,10 @@ function hasUnrecorded({ set }: Observed, addon: ObservedAddon): boolean {
   return addon.objects.some((object) => !recorded.has(nameOf(object)));
 }
 
-/** Applied completely: exactly what is declared, and what could not be pruned yet. Otherwise what was applied before, too. */
+/**
+ * Applied completely: exactly what is declared, and what could not be pruned yet. Otherwise what was applied before,
+ * too.
+ */
 export function recorded({ set }: Observed, addon: ObservedAddon): Reference[] {
   const declared = addon.objects.map(({ declared: { id } }) => referenceOf(id));
   const names = new Set(declared.map(textOf));

@@ -9,8 +9,9 @@ const rbac = "rbac.authorization.k8s.io";
 const run = "/run/flannel";
 
 /**
- * The pod network of kubelets is made from what flannel writes: a bridge with the node's subnet, as large as the overlay's frames. It has the runtime's
- * own plugins only (bridge, host-local, portmap). Pods keep their addresses inside the network; flannel masquerades what leaves it.
+ * The pod network of kubelets is made from what flannel writes: a bridge with the node's subnet, as large as the
+ * overlay's frames. It has the runtime's own plugins only (bridge, host-local, portmap). Pods keep their addresses
+ * inside the network; flannel masquerades what leaves it.
  * @see https://www.cni.dev/plugins/current/main/bridge/
  */
 const network = `write() {
@@ -42,7 +43,10 @@ while true; do
 done
 `;
 
-/** flannel with VXLAN between the nodes: an overlay network of pods, which needs neither routes of the cloud nor allowed address pairs of ports. */
+/**
+ * flannel with VXLAN between the nodes: an overlay network of pods, which needs neither routes of the cloud nor allowed
+ * address pairs of ports.
+ */
 export function flannel(facts: ClusterFacts, { image }: CatalogueChoice): BuiltIn {
   if (!/^[0-9.]+\/\d+$/.test(facts.podCidr)) {
     throw new CausewayError("ADDON_CATALOGUE_INCOMPLETE", "catalogue Flannel needs an IPv4 network of pods", {

@@ -11,7 +11,10 @@ const collectors = [
   "system:serviceaccount:kube-system:generic-garbage-collector",
 ];
 
-/** A policy that refuses the deletion of a set's objects: against mistakes, since the cluster's administrators may change it. */
+/**
+ * A policy that refuses the deletion of a set's objects: against mistakes, since the cluster's administrators may
+ * change it.
+ */
 export function protection(set: string): ManifestObject[] {
   const name = `addons.causeway.dev-${set}`;
   const group = "admissionregistration.k8s.io/v1";

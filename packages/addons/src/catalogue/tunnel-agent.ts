@@ -5,7 +5,10 @@ const metadata = { name: "konnectivity-agent", namespace: "kube-system" };
 const selected = { "k8s-app": "konnectivity-agent" };
 const folder = "/etc/konnectivity";
 
-/** konnectivity's agent, one on each node; it dials for the API server. It runs on nodes whose pod network is down, since it is how one finds out why. */
+/**
+ * konnectivity's agent, one on each node; it dials for the API server. It runs on nodes whose pod network is down,
+ * since it is how one finds out why.
+ */
 export function tunnelAgent({ serviceAddress }: ClusterFacts, choice: CatalogueChoice): BuiltIn {
   const { tunnelServer, tunnelAuthority, tunnelPort = 8091 } = choice;
   if (tunnelServer === undefined)

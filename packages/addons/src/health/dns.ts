@@ -17,7 +17,9 @@ const codes = [
   "refused",
 ];
 
-/** Asks for the A records of `name` over TCP. Resolves when there is one; rejects with what the server says otherwise. */
+/**
+ * Asks for the A records of `name` over TCP. Resolves when there is one; rejects with what the server says otherwise.
+ */
 export async function askDns(connection: Duplex, name: string): Promise<void> {
   const id = randomInt(0x10000);
   const message = question(id, name);

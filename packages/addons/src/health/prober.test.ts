@@ -8,7 +8,10 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A DNS server that answers with this code and so many addresses. "silent": it never answers; "text": it speaks something else. */
+/**
+ * A DNS server that answers with this code and so many addresses. "silent": it never answers; "text": it speaks
+ * something else.
+ */
 async function serve(how: { code: number; addresses: number } | "silent" | "text" | "close"): Promise<number> {
   const server = createServer((socket) => {
     socket.on("error", () => {});

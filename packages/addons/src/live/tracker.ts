@@ -19,7 +19,8 @@ interface Known {
 const AGAIN = 60_000;
 
 /**
- * What metadata says about the content: where the server counts generations, status changes leave it alone; else each change counts.
+ * What metadata says about the content: where the server counts generations, status changes leave it alone; else each
+ * change counts.
  */
 export function tokenOf({ metadata }: KubeObject): string {
   const { uid, generation, resourceVersion, labels, annotations, finalizers, deletionTimestamp } = metadata;
@@ -72,7 +73,10 @@ export class Tracker {
 const FREE = 3;
 const LONGEST_HOLD = 300_000;
 
-/** When an object that another writer changes again and again is restored next: 1 s after the third time, then ever later, 5 min at most. */
+/**
+ * When an object that another writer changes again and again is restored next: 1 s after the third time, then ever
+ * later, 5 min at most.
+ */
 export function heldUntil({ times, at }: Pick<Drift, "times" | "at">): number {
   return times < FREE ? at : at + Math.min(LONGEST_HOLD, 1_000 * 2 ** Math.min(times - FREE, 30));
 }

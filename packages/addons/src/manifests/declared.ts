@@ -16,7 +16,10 @@ export interface Owner {
   readonly addon: string;
 }
 
-/** The objects of one add-on with its labels, in the order in which they are applied. `isNamespaced`: undefined where the kind is not served. */
+/**
+ * The objects of one add-on with its labels, in the order in which they are applied. `isNamespaced`: undefined where
+ * the kind is not served.
+ */
 export function declare(
   owner: Owner,
   objects: readonly ManifestObject[],

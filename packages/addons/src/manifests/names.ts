@@ -8,7 +8,10 @@ export const labels = {
   set: "addons.causeway.dev/set",
   /** On each applied object: the name of its add-on. */
   addon: "addons.causeway.dev/addon",
-  /** On ConfigMaps and Secrets that hold manifests. Others are never read, so that an AddonSet cannot copy any Secret into a cluster. */
+  /**
+   * On ConfigMaps and Secrets that hold manifests. Others are never read, so that an AddonSet cannot copy any Secret
+   * into a cluster.
+   */
   source: "addons.causeway.dev/source",
 } as const;
 

@@ -1,6 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
 
-/** Kinds in the order in which they are applied; a kind that is not named comes between the workloads and what intercepts requests. */
+/**
+ * Kinds in the order in which they are applied; a kind that is not named comes between the workloads and what
+ * intercepts requests.
+ */
 const ranks: readonly (readonly string[])[] = [
   ["Namespace"],
   ["CustomResourceDefinition"],

@@ -38,7 +38,9 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** A management cluster with the controller, and a workload cluster: two logical clusters of one embedded API server. */
+/**
+ * A management cluster with the controller, and a workload cluster: two logical clusters of one embedded API server.
+ */
 export async function startWorld(options: { readonly dial?: Dial } = {}): Promise<World> {
   const clock = new VirtualClock(Date.now());
   const server = await startApiServer({ crds: [...allKinds, ...addonKinds].map(toCustomResourceDefinition) });

@@ -321,7 +321,10 @@ const {
   restore: _restore,
   ...templateFields
 } = hostedControlPlaneSpec.properties;
-/** What a template may say: version and replicas come from the topology, endpoint and datastore belong to one control plane. */
+/**
+ * What a template may say: version and replicas come from the topology, endpoint and datastore belong to one control
+ * plane.
+ */
 export const hostedControlPlaneTemplateFields = templateFields;
 
 const hostedControlPlaneStatus = object({

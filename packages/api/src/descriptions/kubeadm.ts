@@ -1,4 +1,7 @@
-/** Descriptions of fields of kubeadm's configuration, by "FIELD" or "PARENT.FIELD". Source: kubeadm's reference, kubeadm.k8s.io/v1beta4. */
+/**
+ * Descriptions of fields of kubeadm's configuration, by "FIELD" or "PARENT.FIELD". Source: kubeadm's reference,
+ * kubeadm.k8s.io/v1beta4.
+ */
 export const kubeadmDescriptions: Readonly<Record<string, string>> = {
   clusterConfiguration: "kubeadm's ClusterConfiguration: what all members of the control plane share.",
   "clusterConfiguration.apiServer": "Flags, environment and volumes of kube-apiserver.",

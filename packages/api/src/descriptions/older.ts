@@ -1,4 +1,7 @@
-/** Descriptions of fields that only versions before v1beta2 have, and of where the stored version keeps them. By "FIELD" or "PARENT.FIELD". */
+/**
+ * Descriptions of fields that only versions before v1beta2 have, and of where the stored version keeps them. By "FIELD"
+ * or "PARENT.FIELD".
+ */
 export const olderDescriptions: Readonly<Record<string, string>> = {
   v1beta1: "Fields of v1beta1.",
   v1beta2: "Conditions and numbers as v1beta2 has them.",

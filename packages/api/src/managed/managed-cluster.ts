@@ -42,7 +42,10 @@ export function credentialsManifest(
   });
 }
 
-/** A cluster without its credentials, in the order in which it is applied: the Cluster comes last, so that it is there only when all of it is. */
+/**
+ * A cluster without its credentials, in the order in which it is applied: the Cluster comes last, so that it is there
+ * only when all of it is.
+ */
 export function managedClusterManifests(options: ManagedCluster): readonly Manifest[] {
   const { namespace, name, owner, pools, infrastructure, controlPlane } = options;
   const metadata = {

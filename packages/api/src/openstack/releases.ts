@@ -1,6 +1,6 @@
 /**
- * The releases of OpenStack that a deployment may have, oldest first. `slurp`: an upgrade may skip the release after it (Skip Level Upgrade
- * Release Process). `name`: as packages and documentation call it.
+ * The releases of OpenStack that a deployment may have, oldest first. `slurp`: an upgrade may skip the release after it
+ * (Skip Level Upgrade Release Process). `name`: as packages and documentation call it.
  */
 export const OPENSTACK_RELEASES = [
   { release: "2022.2", name: "Zed", slurp: false },

@@ -63,7 +63,10 @@ export function withConversionWebhook(
   return { ...crd, spec: { ...crd.spec, conversion: { strategy: "Webhook", webhook } } };
 }
 
-/** The CRD of a kind, with every version that is served, in the category "cluster-api" if it follows the contract, else in "openstack". */
+/**
+ * The CRD of a kind, with every version that is served, in the category "cluster-api" if it follows the contract, else
+ * in "openstack".
+ */
 export function toCustomResourceDefinition(kind: Kind<KubeObject>): CustomResourceDefinitionObject {
   const singular = kind.kind.toLowerCase();
   const stored = { name: kind.version, schema: kind.schema, columns: kind.columns, deprecated: false, storage: true };

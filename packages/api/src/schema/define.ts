@@ -43,7 +43,9 @@ export type DefinedObject<Spec extends TSchema, Status extends TSchema | undefin
   spec: Static<Spec>;
 } & (Status extends TSchema ? { status?: Static<Status> } : unknown);
 
-/** Makes the handle of a kind from one schema: TypeScript type, CRD and client handle agree because they are one thing. */
+/**
+ * Makes the handle of a kind from one schema: TypeScript type, CRD and client handle agree because they are one thing.
+ */
 export function defineKind<Spec extends TSchema, Status extends TSchema | undefined = undefined>(
   definition: KindDefinition<Spec, Status>,
 ): Kind<DefinedObject<Spec, Status>> {

@@ -18,8 +18,8 @@ const tables: Readonly<Record<string, readonly Readonly<Record<string, string>>[
 const others = [clusterDescriptions, kubeadmDescriptions, coreDescriptions, olderDescriptions];
 
 /**
- * The schema with a description at each field that `kubectl explain` may show: its own, or that of the tables, which are searched for
- * "PARENT.FIELD" first and for "FIELD" then.
+ * The schema with a description at each field that `kubectl explain` may show: its own, or that of the tables, which
+ * are searched for "PARENT.FIELD" first and for "FIELD" then.
  */
 export function described(schema: JsonSchema, group: string, more: Readonly<Record<string, string>> = {}): JsonSchema {
   return walk(schema, { tables: [...(tables[group] ?? others), more], name: "" });

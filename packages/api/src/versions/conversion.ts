@@ -27,7 +27,10 @@ function spokeOf({ toStored, fromStored }: KindVersion): ConversionOfKind["spoke
   return { toHub: toStored, fromHub: fromStored };
 }
 
-/** An object as another version of its kind. @throws Error if one of the versions is not served, or a value cannot be converted */
+/**
+ * An object as another version of its kind. @throws Error if one of the versions is not served, or a value cannot be
+ * converted
+ */
 export function convertObject(kinds: readonly Kind<KubeObject>[], object: KubeObject, apiVersion: string): KubeObject {
   if (object.apiVersion === apiVersion) return object;
   const [group, version] = split(object.apiVersion);

@@ -1,8 +1,9 @@
 import { equal, isJson, own, type Json } from "./json.ts";
 
 /**
- * `current`, with what `rich` says beyond `base`, wherever `current` and `base` still speak of the same thing. `rich` was once reduced to
- * `base`, because a version of the kind cannot say all of it; `current` is what became of `base` since.
+ * `current`, with what `rich` says beyond `base`, wherever `current` and `base` still speak of the same thing. `rich`
+ * was once reduced to `base`, because a version of the kind cannot say all of it; `current` is what became of `base`
+ * since.
  */
 export function graft(rich: unknown, base: unknown, current: unknown): unknown {
   if (equal(base, current)) return structuredClone(rich);

@@ -1,8 +1,8 @@
 import { isJson, put, take, valueAt, type Json } from "./json.ts";
 
 /**
- * One difference between two versions of a kind, as two functions that change an object in place: `up` to the stored version, `down` to
- * the other. A field that one version cannot say may be dropped: `lossless` keeps it.
+ * One difference between two versions of a kind, as two functions that change an object in place: `up` to the stored
+ * version, `down` to the other. A field that one version cannot say may be dropped: `lossless` keeps it.
  */
 export interface Lens {
   readonly up: (json: Json, context: Context) => void;

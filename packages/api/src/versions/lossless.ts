@@ -24,8 +24,8 @@ export interface VersionOf {
 }
 
 /**
- * Conversions that lose nothing. What the target version cannot say is kept in an annotation, and comes back with the way back, unless
- * the field that it belongs to was changed in between.
+ * Conversions that lose nothing. What the target version cannot say is kept in an annotation, and comes back with the
+ * way back, unless the field that it belongs to was changed in between.
  */
 export function lossless({ group, version, stored, lens }: VersionOf): VersionConversion {
   const olderKey = `${olderData}/${version}`;

@@ -1,12 +1,14 @@
 import { isJson, type Json } from "./json.ts";
 import { converted, type Context, type Lens } from "./lens.ts";
 
-/** Kinds that are known to be served at another version than v1beta1, which every provider of either contract serves. */
+/**
+ * Kinds that are known to be served at another version than v1beta1, which every provider of either contract serves.
+ */
 const versions: Readonly<Record<string, string>> = { HostedControlPlane: "v1alpha1" };
 
 /**
- * A reference of the older version {apiVersion, kind, name, namespace} that the stored one has as {apiGroup, kind, name}: within the
- * namespace, and without version.
+ * A reference of the older version {apiVersion, kind, name, namespace} that the stored one has as {apiGroup, kind,
+ * name}: within the namespace, and without version.
  */
 export function reference(older: string, newer: string = older): Lens {
   return converted(older, newer, { up: groupReference, down: versionedReference });

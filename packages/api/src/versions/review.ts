@@ -4,7 +4,8 @@ import { convertObject } from "./conversion.ts";
 import { isJson, valueAt, type Json } from "./json.ts";
 
 /**
- * The response to a ConversionReview (apiextensions.k8s.io/v1): every object in the desired version, or a failure with the reason.
+ * The response to a ConversionReview (apiextensions.k8s.io/v1): every object in the desired version, or a failure with
+ * the reason.
  * @throws Error if the body is no ConversionReview
  */
 export function reviewConversion(kinds: readonly Kind<KubeObject>[], body: unknown): Json {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { record, type Json } from "../json/json.ts";
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 import { apiVersionOf, inVersion, type Draft } from "../contract/resource.ts";
 import { matchesLabels } from "../contract/selectors.ts";
 import { notFound } from "../errors/status.ts";
@@ -44,7 +44,10 @@ function namespaceLabels(attempt: Attempt, isNamespace: boolean): unknown {
   return (call.subresource === "" && object ? object : (old ?? object))?.metadata.labels;
 }
 
-/** Whether an objectSelector chooses the new or the old state. The options of a connection have no labels, and are not chosen. */
+/**
+ * Whether an objectSelector chooses the new or the old state. The options of a connection have no labels, and are not
+ * chosen.
+ */
 export function isSelectedObject(selector: unknown, { object, old }: Attempt): boolean {
   if (isEmpty(selector)) return true;
   const chosen = (o: KubeObject | undefined): boolean =>
@@ -66,7 +69,7 @@ export function kindIn({ call, kind }: Attempt, { resource, version }: Form): Gr
 }
 
 /** The attempt with its objects as another form shows them. Bodies of other kinds, such as Scale, stay as they are. */
-export function inForm(attempt: Attempt, form: Form): Maybe<Attempt> {
+export function inForm(attempt: Attempt, form: Form): MaybePromise<Attempt> {
   const { call, kind, object, old } = attempt;
   const isOwn = kind.kind === call.resource.kind && kind.group === call.resource.group;
   if (!isOwn || form.version === call.version) return attempt;
@@ -76,7 +79,7 @@ export function inForm(attempt: Attempt, form: Form): Maybe<Attempt> {
 }
 
 /** An object in one form as another has it: a copy. */
-export function between(object: KubeObject, from: Form, to: Form): Maybe<KubeObject> {
+export function between(object: KubeObject, from: Form, to: Form): MaybePromise<KubeObject> {
   if (from.version === to.version || object.kind !== from.resource.kind) return object;
   const apiVersion = apiVersionOf(to.resource.group, to.version.name);
   if (from.resource.forms) return from.resource.forms.converted(object, apiVersion);

@@ -26,7 +26,10 @@ export function servedHere({ group, version }: Extension): Condition {
   return condition("False", "ServedLocally", message);
 }
 
-/** What the objects of the extension's Service say against it; undefined: nothing. Source: k8s.io/kube-aggregator, remote_available_controller.go. */
+/**
+ * What the objects of the extension's Service say against it; undefined: nothing. Source: k8s.io/kube-aggregator,
+ * remote_available_controller.go.
+ */
 export function serviceProblem(
   { name: cluster, store }: Pick<Cluster, "name" | "store">,
   { service }: Extension,

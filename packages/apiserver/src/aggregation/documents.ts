@@ -22,7 +22,10 @@ export interface ReadDocument {
   readonly size: number;
 }
 
-/** Discovery and OpenAPI documents of extension servers, for a while: as many as the limits allow, and the youngest of them. */
+/**
+ * Discovery and OpenAPI documents of extension servers, for a while: as many as the limits allow, and the youngest of
+ * them.
+ */
 export class Documents {
   readonly #limits: DocumentLimits;
   readonly #clock: Clock;

@@ -5,7 +5,9 @@ import type { Request, Response } from "../contract/exchange.ts";
 import { apiError, badRequest } from "../errors/status.ts";
 import type { Transport } from "./transport.ts";
 
-/** Ms until an extension server must have begun to respond, and between two parts of its response, except of a watch. */
+/**
+ * Ms until an extension server must have begun to respond, and between two parts of its response, except of a watch.
+ */
 const PATIENCE = 60_000;
 /** Bytes of a request's body, as for this server's own resources. */
 const LARGEST_BODY = 3 * 1024 * 1024;
@@ -16,8 +18,8 @@ const OWN =
 const OF_CONNECTION = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
 /**
- * Passes a request on to an extension server and its response back, each at the pace of the other side. Throws 400, 413 and 503.
- * Source: k8s.io/kube-aggregator, handler_proxy.go.
+ * Passes a request on to an extension server and its response back, each at the pace of the other side. Throws 400, 413
+ * and 503. Source: k8s.io/kube-aggregator, handler_proxy.go.
  */
 export async function forward(
   transport: Transport,

@@ -13,8 +13,8 @@ export interface FrontProxy {
 }
 
 /**
- * The authority of the front proxy, apart from the cluster's own: a client certificate of the cluster, which its users can request, must not pass for the
- * proxy. Made when it is first needed, and kept.
+ * The authority of the front proxy, apart from the cluster's own: a client certificate of the cluster, which its users
+ * can request, must not pass for the proxy. Made when it is first needed, and kept.
  */
 export function openFrontProxy(
   files: StateFiles,

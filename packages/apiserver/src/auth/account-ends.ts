@@ -3,7 +3,10 @@ import type { User } from "../contract/user.ts";
 
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
-/** Ends what is open for service accounts when they are deleted: a watch of a deleted account must not see what comes later. */
+/**
+ * Ends what is open for service accounts when they are deleted: a watch of a deleted account must not see what comes
+ * later.
+ */
 export class AccountEnds {
   readonly #cluster: Pick<Cluster, "name" | "store" | "changes">;
   readonly #ends = new Map<string, AbortController>();

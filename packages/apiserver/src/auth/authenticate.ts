@@ -19,8 +19,9 @@ export interface Credentials {
 }
 
 /**
- * Who asks: by client certificate, else by bearer token (also one among the subprotocols of a WebSocket), else anonymous, where that is allowed.
- * Throws 401 when credentials were given and none of them is right. Other schemes than Bearer are as if nothing was said.
+ * Who asks: by client certificate, else by bearer token (also one among the subprotocols of a WebSocket), else
+ * anonymous, where that is allowed. Throws 401 when credentials were given and none of them is right. Other schemes
+ * than Bearer are as if nothing was said.
  */
 export async function authenticate(
   cluster: Cluster,

@@ -19,7 +19,10 @@ export interface BootstrapToken {
   readonly groups: readonly string[];
 }
 
-/** Reads a Secret of type bootstrap.kubernetes.io/token; undefined when it is not a whole one, or names a group that it may not give. */
+/**
+ * Reads a Secret of type bootstrap.kubernetes.io/token; undefined when it is not a whole one, or names a group that it
+ * may not give.
+ */
 export function bootstrapToken(object: KubeObject): BootstrapToken | undefined {
   const secret = fields(object);
   if (secret["type"] !== BOOTSTRAP_TYPE) return undefined;

@@ -19,8 +19,9 @@ interface Wanted {
 }
 
 /**
- * Who a request acts as: the Impersonate-* headers, if the asker may use each of them. `headers` are names and values in turn,
- * as they came: values may have commas. Throws 403, and 500 (as kube-apiserver) when there is no user among them.
+ * Who a request acts as: the Impersonate-* headers, if the asker may use each of them. `headers` are names and values
+ * in turn, as they came: values may have commas. Throws 403, and 500 (as kube-apiserver) when there is no user among
+ * them.
  */
 export function impersonated(
   { authorize }: { readonly authorize: Authorize },

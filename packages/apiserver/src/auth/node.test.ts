@@ -128,7 +128,9 @@ const LEASES = "leases@coordination.k8s.io";
 const CSI = "csinodes@storage.k8s.io";
 const CSRS = "certificatesigningrequests@certificates.k8s.io";
 
-/** What is asked as "verb resource/subresource@group namespace/name", and why it is refused; true where it is allowed. */
+/**
+ * What is asked as "verb resource/subresource@group namespace/name", and why it is refused; true where it is allowed.
+ */
 const DECISIONS: readonly (readonly [string, true | string])[] = [
   ...[
     "pull",

@@ -57,7 +57,10 @@ function inContainers(spec: Json, whole: string, key: string): unknown[] {
   ]);
 }
 
-/** Whether a kubelet that mounts a PersistentVolume needs this Secret. Without a namespace, the claim's counts, except for CSI. */
+/**
+ * Whether a kubelet that mounts a PersistentVolume needs this Secret. Without a namespace, the claim's counts, except
+ * for CSI.
+ */
 export function namesSecret(
   volume: KubeObject,
   secret: { readonly namespace: string; readonly name: string },

@@ -27,7 +27,8 @@ export async function issueToken(call: Call, body: unknown): Promise<Json> {
   const audiences = texts(spec["audiences"]).length > 0 ? texts(spec["audiences"]) : [cluster.issuer];
   const bound = spec["boundObjectRef"] ? boundObject(call, record(spec["boundObjectRef"])) : {};
   const issued = Math.floor(cluster.clock.now() / 1000);
-  // What a kubelet asks for lives on past the time it asks for, so that programs which never read it again are warned, not cut off.
+  // What a kubelet asks for lives on past the time it asks for, so that programs which never read it again are warned,
+  // not cut off.
   const extended = "pod" in bound && seconds === WARNED_SECONDS && audiences.every((a) => a === cluster.issuer);
   const { name, uid = "" } = account.metadata;
   const claims = {

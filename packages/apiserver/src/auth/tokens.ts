@@ -19,8 +19,8 @@ import type { Tokens } from "../contract/identity.ts";
 type Ask = (token: string, audiences: readonly string[]) => Promise<TokenFacts | undefined>;
 
 /**
- * Tokens of service accounts, bootstrap tokens, those of the issuers configured, of an external authenticator, and the webhook's, in this order.
- * Throws AUTHENTICATION_CONFIG_INVALID, and what a webhook's kubeconfig can.
+ * Tokens of service accounts, bootstrap tokens, those of the issuers configured, of an external authenticator, and the
+ * webhook's, in this order. Throws AUTHENTICATION_CONFIG_INVALID, and what a webhook's kubeconfig can.
  */
 export function clusterTokens(
   cluster: Cluster,

@@ -7,7 +7,10 @@ export interface ProtocolToken {
   readonly others: string;
 }
 
-/** The bearer token among the subprotocols of a WebSocket request; undefined when there is none, "invalid" when it cannot be read. */
+/**
+ * The bearer token among the subprotocols of a WebSocket request; undefined when there is none, "invalid" when it
+ * cannot be read.
+ */
 export function protocolToken(header: string | undefined): ProtocolToken | "invalid" | undefined {
   const protocols = (header ?? "").split(",").map((protocol) => protocol.trim());
   const tokens = protocols.filter((protocol) => protocol.startsWith(PREFIX));

@@ -9,7 +9,10 @@ export interface Backup {
   /** The revision of the store that it holds. */
   readonly revision: number;
   readonly bytes: number;
-  /** Logical clusters whose objects it lacks, since their worker process cannot read its database. Absent when it has all. */
+  /**
+   * Logical clusters whose objects it lacks, since their worker process cannot read its database. Absent when it has
+   * all.
+   */
   readonly missing?: readonly string[];
 }
 

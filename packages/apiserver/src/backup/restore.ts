@@ -6,10 +6,10 @@ import { openArchive, type Archive } from "./archive.ts";
 import type { Backup } from "./backup.ts";
 
 /**
- * Makes a state folder from a backup, for `startApiServer({ dir })`. Objects keep their uids and resource versions; new revisions begin
- * far ahead of the backup's, and watches from before it get 410 Expired. `dir` must be empty or not there.
- * Throws APISERVER_BACKUP_UNREADABLE, APISERVER_BACKUP_TOO_NEW, APISERVER_BACKUP_DAMAGED, APISERVER_BACKUP_TARGET_TAKEN; then `dir`
- * is as it was.
+ * Makes a state folder from a backup, for `startApiServer({ dir })`. Objects keep their uids and resource versions; new
+ * revisions begin far ahead of the backup's, and watches from before it get 410 Expired. `dir` must be empty or not
+ * there. Throws APISERVER_BACKUP_UNREADABLE, APISERVER_BACKUP_TOO_NEW, APISERVER_BACKUP_DAMAGED,
+ * APISERVER_BACKUP_TARGET_TAKEN; then `dir` is as it was.
  */
 export async function restoreApiServer(file: string, { dir }: { readonly dir: string }): Promise<Backup> {
   if (existsSync(dir) && readdirSync(dir).length > 0) {

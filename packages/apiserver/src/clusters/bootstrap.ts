@@ -12,7 +12,10 @@ import { writeFirst, type FirstObjects } from "./first-objects.ts";
 
 const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/** Makes the objects that every cluster has from the start; those that exist stay as they are. What is the same in all of them comes from `first`. */
+/**
+ * Makes the objects that every cluster has from the start; those that exist stay as they are. What is the same in all
+ * of them comes from `first`.
+ */
 export async function bootstrapCluster(cluster: Cluster, first: FirstObjects): Promise<void> {
   const isNew = cluster.store.list({ cluster: cluster.name, resource: "/namespaces", limit: 1 }).items.length === 0;
   const known = (manifest: Manifest): KubeObject | undefined => (isNew ? first.find(manifest) : undefined);

@@ -14,9 +14,14 @@ export interface Endpoint {
   readonly authority: string;
   /** The files its certificate is from; none when it is issued here. */
   readonly files: readonly WatchedFile[];
-  /** Takes the certificate as the files have it now, for connections from now on. Throws SERVING_CERTIFICATE_INVALID. */
+  /**
+   * Takes the certificate as the files have it now, for connections from now on. Throws SERVING_CERTIFICATE_INVALID.
+   */
   reload(): void;
-  /** Keeps a port that was asked for, for a start that asks for none; one that was found is kept before anybody hears of it. */
+  /**
+   * Keeps a port that was asked for, for a start that asks for none; one that was found is kept before anybody hears of
+   * it.
+   */
   keepPort(): void;
   close(): Promise<void>;
 }

@@ -49,7 +49,10 @@ export async function makeKubeconfig(
   });
 }
 
-/** An EC key as "BEGIN EC PRIVATE KEY" (RFC 5915), which every client reads: fabric8 (Java) does not read EC keys in PKCS #8. */
+/**
+ * An EC key as "BEGIN EC PRIVATE KEY" (RFC 5915), which every client reads: fabric8 (Java) does not read EC keys in
+ * PKCS #8.
+ */
 function sec1(pem: string): string {
   const key = createPrivateKey(pem);
   return key.asymmetricKeyType === "ec" ? key.export({ type: "sec1", format: "pem" }).toString() : pem;

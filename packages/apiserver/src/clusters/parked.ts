@@ -15,7 +15,10 @@ interface ParkedCluster {
   readonly parked: Parked;
 }
 
-/** The endpoint of a cluster that is not served for now: every request is answered with 503. Nothing of its data is read. */
+/**
+ * The endpoint of a cluster that is not served for now: every request is answered with 503. Nothing of its data is
+ * read.
+ */
 export async function openParked(
   { folder, options, listen, parked }: ParkedCluster,
   shared: Shared,

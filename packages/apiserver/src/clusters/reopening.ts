@@ -23,7 +23,10 @@ export class Reopening {
     this.#of = of;
   }
 
-  /** A cluster could not be opened, for this reason. One error is logged per cluster, when the second attempt fails, too. */
+  /**
+   * A cluster could not be opened, for this reason. One error is logged per cluster, when the second attempt fails,
+   * too.
+   */
   failed(cluster: string, error: unknown): void {
     this.#of.changed(cluster, messageOf(error));
     if (this.#failed.has(cluster)) return;

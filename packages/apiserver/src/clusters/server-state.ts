@@ -35,7 +35,10 @@ import { watchFiles, type WatchedFile } from "./watched-files.ts";
 interface Settings extends ApiServerOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Where logical clusters other than management are served: here too, only they here (in a worker process), or in worker processes. Default: here. */
+  /**
+   * Where logical clusters other than management are served: here too, only they here (in a worker process), or in
+   * worker processes. Default: here.
+   */
   readonly tenants?: "here" | "only" | "elsewhere";
   /** Clusters that are not served for now. */
   readonly parked?: ReadonlyMap<string, Parked>;
@@ -44,7 +47,9 @@ interface Settings extends ApiServerOptions {
   readonly thread?: ThreadTime;
   /** Why worker processes do not serve their clusters now. */
   readonly workerProblems?: () => readonly string[];
-  /** Hears why a cluster cannot be opened, and, without a reason, that it is served after all. Only in a worker process. */
+  /**
+   * Hears why a cluster cannot be opened, and, without a reason, that it is served after all. Only in a worker process.
+   */
   readonly changed?: (cluster: string, problem: string | undefined) => void;
 }
 
@@ -164,7 +169,9 @@ export class ServerState {
     else keepHouse();
   }
 
-  /** In a worker process a cluster that cannot be opened is reported, and does not keep the others from being served. */
+  /**
+   * In a worker process a cluster that cannot be opened is reported, and does not keep the others from being served.
+   */
   async #openTenants(): Promise<void> {
     for (const name of this.#files.names("clusters")) {
       const saved = this.#files.read(`clusters/${name}/cluster.json`);

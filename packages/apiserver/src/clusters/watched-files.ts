@@ -10,8 +10,8 @@ export interface WatchedFile {
 }
 
 /**
- * Looks at files once a minute until the signal aborts. What it gives is called whenever there may be other files than before:
- * as long as there are none, nothing runs.
+ * Looks at files once a minute until the signal aborts. What it gives is called whenever there may be other files than
+ * before: as long as there are none, nothing runs.
  */
 export function watchFiles(
   files: () => readonly WatchedFile[],

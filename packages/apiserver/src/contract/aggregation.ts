@@ -18,7 +18,10 @@ export interface Extension {
   readonly available: boolean;
 }
 
-/** An extension, and what its server said of its resources when it was checked last: the resources of an APIResourceList. */
+/**
+ * An extension, and what its server said of its resources when it was checked last: the resources of an
+ * APIResourceList.
+ */
 export interface Discovered {
   readonly extension: Extension;
   readonly resources: readonly Json[];

@@ -4,8 +4,8 @@ import type { Json } from "../json/json.ts";
 /** Who else is believed beside the cluster's own certificates and tokens. */
 export interface AuthenticationOptions {
   /**
-   * An apiserver.config.k8s.io/v1 AuthenticationConfiguration: issuers of JSON Web Tokens (OpenID Connect), and whom anonymous
-   * requests may reach.
+   * An apiserver.config.k8s.io/v1 AuthenticationConfiguration: issuers of JSON Web Tokens (OpenID Connect), and whom
+   * anonymous requests may reach.
    */
   readonly configuration?: Json;
   /** The same for one issuer, as kube-apiserver's --oidc flags have it; not beside issuers in `configuration`. */
@@ -14,7 +14,10 @@ export interface AuthenticationOptions {
   readonly webhook?: TokenWebhookOptions;
   /** Asks an authenticator that the server's owner brings (`ApiServerOptions.authenticators`). */
   readonly external?: ExternalAuthenticationOptions;
-  /** Whether requests without credentials come in as system:anonymous; default true. Not beside `configuration.anonymous`. */
+  /**
+   * Whether requests without credentials come in as system:anonymous; default true. Not beside
+   * `configuration.anonymous`.
+   */
   readonly anonymous?: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { AuditNotes } from "./audit.ts";
 import { SYSTEM, type User } from "./user.ts";
 import type { Cluster } from "./cluster.ts";
 import { apiVersionOf, seen, type Resource, type ResourceVersion, type Draft, type WriteContext } from "./resource.ts";
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 import type { Holder } from "./thread-time.ts";
 
 import { notFound } from "../errors/status.ts";
@@ -108,14 +108,14 @@ export interface Read extends Stored {
  * The current object in the form that the call works in: for custom kinds the version that is called. Throws 404
  * NotFound.
  */
-export function read(call: Call): Maybe<Read> {
+export function read(call: Call): MaybePromise<Read> {
   const stored = current(call);
   if (!call.resource.forms) return { ...stored, kept: stored.object };
   return andThen(seen(call, stored.object), (object) => ({ ...stored, object, kept: stored.object }));
 }
 
 /** What a call has worked out, in the form that goes into the store. */
-export function storedForm(call: Call, draft: Draft): Maybe<Draft> {
+export function storedForm(call: Call, draft: Draft): MaybePromise<Draft> {
   return call.resource.forms?.stored(draft) ?? draft;
 }
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Maybe } from "../json/maybe-promise.ts";
+import type { MaybePromise } from "../json/maybe-promise.ts";
 import type { WebhookClient } from "./webhooks.ts";
 
 /** Turns objects of one kind into another of its versions. Never changes what it is given. */
@@ -7,7 +7,7 @@ export interface Converter {
   /** A webhook is called. */
   readonly remote?: true;
   /** As many objects as came, in their order, each of `apiVersion`. None of the given ones is of it already. */
-  convert(objects: readonly KubeObject[], apiVersion: string): Maybe<readonly KubeObject[]>;
+  convert(objects: readonly KubeObject[], apiVersion: string): MaybePromise<readonly KubeObject[]>;
 }
 
 /** The strategy None: versions differ in nothing but their name. */
@@ -16,8 +16,8 @@ export const renaming: Converter = {
 };
 
 /**
- * Converts the objects of one kind in this process, in the place of the webhook that its definition may name. Like a webhook it may change
- * labels and annotations, and no other metadata.
+ * Converts the objects of one kind in this process, in the place of the webhook that its definition may name. Like a
+ * webhook it may change labels and annotations, and no other metadata.
  */
 export interface KindConversion {
   readonly group: string;
@@ -28,7 +28,10 @@ export interface KindConversion {
   readonly spokes: Readonly<Record<string, Spoke>>;
 }
 
-/** To and from the hub version. Each gets an object that is its own to change, and gives one back; neither waits for anything. */
+/**
+ * To and from the hub version. Each gets an object that is its own to change, and gives one back; neither waits for
+ * anything.
+ */
 export interface Spoke {
   readonly toHub: (object: KubeObject) => KubeObject;
   readonly fromHub: (object: KubeObject) => KubeObject;

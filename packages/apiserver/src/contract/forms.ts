@@ -3,7 +3,7 @@ import type { Draft } from "./resource.ts";
 import type { CompiledSchema } from "../schema/index.ts";
 import { apiError } from "../errors/status.ts";
 import type { Converter } from "./converter.ts";
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 
 /** The forms in which objects of a custom kind are kept and seen. */
 export interface Forms {
@@ -11,12 +11,15 @@ export interface Forms {
   readonly local: boolean;
   /** Stored objects of later revisions, if they are of the version that is asked for, are seen as they are stored. */
   readonly since: number;
-  /** Stored objects as clients of a version see them; the very objects where nothing is to be done. At once, unless a webhook is asked. */
-  seen(stored: readonly KubeObject[], apiVersion: string): Maybe<readonly KubeObject[]>;
+  /**
+   * Stored objects as clients of a version see them; the very objects where nothing is to be done. At once, unless a
+   * webhook is asked.
+   */
+  seen(stored: readonly KubeObject[], apiVersion: string): MaybePromise<readonly KubeObject[]>;
   /** An object of any version in the form in which it goes into the store. */
-  stored(draft: Draft): Maybe<Draft>;
+  stored(draft: Draft): MaybePromise<Draft>;
   /** A copy of an object that is not stored yet, in another version (for admission and field managers). */
-  converted(object: KubeObject, apiVersion: string): Maybe<KubeObject>;
+  converted(object: KubeObject, apiVersion: string): MaybePromise<KubeObject>;
 }
 
 export interface FormsOptions {
@@ -30,8 +33,9 @@ export interface FormsOptions {
 }
 
 /**
- * Reads as kube-apiserver does: what was stored is pruned and defaulted by the schema of the version it was stored in, converted, and pruned by
- * the schema of the version that is asked for. Source: kubernetes.io "Versions in CustomResourceDefinitions".
+ * Reads as kube-apiserver does: what was stored is pruned and defaulted by the schema of the version it was stored in,
+ * converted, and pruned by the schema of the version that is asked for. Source: kubernetes.io "Versions in
+ * CustomResourceDefinitions".
  */
 export function createForms({ storedAs, schemas, since, converter }: FormsOptions): Forms {
   // Stored objects are shared and never change, so each is converted once for all who read it.
@@ -51,7 +55,7 @@ export function createForms({ storedAs, schemas, since, converter }: FormsOption
     known.set(object, forms.set(apiVersion, seen));
     return seen;
   };
-  const convert = (objects: readonly KubeObject[], apiVersion: string): Maybe<readonly KubeObject[]> =>
+  const convert = (objects: readonly KubeObject[], apiVersion: string): MaybePromise<readonly KubeObject[]> =>
     andThen(converter.convert(objects, apiVersion), (converted) => converted.map((o) => schemaOf(apiVersion).prune(o)));
   return {
     local: converter.remote !== true,

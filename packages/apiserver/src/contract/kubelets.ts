@@ -4,8 +4,8 @@ import type { TLSSocket } from "node:tls";
 /** How kubelets of a cluster are reached, for logs, exec, attach and port-forward of pods, and its webhooks. */
 export interface KubeletOptions {
   /**
-   * Networks of nodes and of webhooks' pods, as CIDRs. Nothing else is dialled, since a tenant writes addresses; loopback and link-local ones only if
-   * a network lies within their ranges. None: kubelets are not reached.
+   * Networks of nodes and of webhooks' pods, as CIDRs. Nothing else is dialled, since a tenant writes addresses;
+   * loopback and link-local ones only if a network lies within their ranges. None: kubelets are not reached.
    */
   readonly networks: readonly string[];
   /** Path of the Unix socket of a tunnel that speaks HTTP CONNECT. Default: kubelets are dialled from here. */

@@ -24,7 +24,10 @@ const VERBS: Readonly<Record<string, string>> = {
 
 const NAMESPACE_PARTS = new Set(["status", "finalize"]);
 
-/** Reads a request. `path` is below the logical cluster, and decoded; a path that names no resource gives isResource false. */
+/**
+ * Reads a request. `path` is below the logical cluster, and decoded; a path that names no resource gives isResource
+ * false.
+ */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const none = { group: "", version: "", namespace: "", plural: "", name: "", subresource: "", rest: [] };
   const plain = { ...none, isResource: false, path, verb: method.toLowerCase() };

@@ -6,7 +6,7 @@ import type { AuditNotes } from "./audit.ts";
 import type { Attributes } from "./attributes.ts";
 import type { User } from "./user.ts";
 import type { Forms } from "./forms.ts";
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 import type { FieldProblem } from "../errors/status.ts";
 import type { CompiledSchema } from "../schema/index.ts";
 import type { Store } from "../store/index.ts";
@@ -82,7 +82,7 @@ export interface Strategy {
    * What the server itself makes of what is created, before webhooks are called; it has no field manager. Throws Status
    * errors.
    */
-  mutate?(draft: Draft, context: WriteContext): Maybe<void>;
+  mutate?(draft: Draft, context: WriteContext): MaybePromise<void>;
   /** The fields of a new object before the client's, for a kind without a table of fields. */
   readonly blank?: Json;
   /** Fills in what every body means that does not say it: the writer owns it. */
@@ -207,7 +207,10 @@ export function inVersion(resource: Resource, version: ResourceVersion, stored: 
 }
 
 /** Objects of the store as clients of this version see them: at once, unless a conversion webhook has to be asked. */
-export function seenAll({ resource, version }: Served, stored: readonly KubeObject[]): Maybe<readonly KubeObject[]> {
+export function seenAll(
+  { resource, version }: Served,
+  stored: readonly KubeObject[],
+): MaybePromise<readonly KubeObject[]> {
   if (!resource.forms) return stored.map((object) => inVersion(resource, version, object));
   return resource.forms.seen(stored, apiVersionOf(resource.group, version.name));
 }
@@ -217,7 +220,7 @@ export function shownTo({ resource }: Pick<Served, "resource">, object: KubeObje
   return resource.strategy.shown?.(object) ?? object;
 }
 
-export function seen({ resource, version }: Served, stored: KubeObject): Maybe<KubeObject> {
+export function seen({ resource, version }: Served, stored: KubeObject): MaybePromise<KubeObject> {
   if (!resource.forms) return inVersion(resource, version, stored);
   return andThen(
     resource.forms.seen([stored], apiVersionOf(resource.group, version.name)),

@@ -16,8 +16,8 @@ interface Line {
 const WHOLE: Form = { name: "", depends: [], encode: JSON.stringify };
 
 /**
- * Lines of watches as bytes, so that what a thousand watches send is encoded once for each form. They live as long as the objects that they show, of each
- * form the latest.
+ * Lines of watches as bytes, so that what a thousand watches send is encoded once for each form. They live as long as
+ * the objects that they show, of each form the latest.
  */
 export class Lines {
   readonly #known = new WeakMap<KubeObject, Map<string, Line>>();

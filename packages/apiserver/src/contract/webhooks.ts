@@ -25,8 +25,8 @@ export interface WebhookCallOptions {
 /** Calls the webhooks of one logical cluster. */
 export interface WebhookClient {
   /**
-   * POSTs `body` as JSON and answers the JSON that came back. No credential is sent, no redirect followed; connections are kept.
-   * Throws WEBHOOK_CALL_FAILED, whose message is what kube-apiserver says after "failed to call webhook: ".
+   * POSTs `body` as JSON and answers the JSON that came back. No credential is sent, no redirect followed; connections
+   * are kept. Throws WEBHOOK_CALL_FAILED, whose message is what kube-apiserver says after "failed to call webhook: ".
    */
   call(config: WebhookClientConfig, body: Json, options: WebhookCallOptions): Promise<Json>;
   /** Lets go of all connections. */

@@ -15,8 +15,8 @@ const NAME = "kubernetes.io/service-account.name";
 const UID = "kubernetes.io/service-account.uid";
 
 /**
- * Fills Secrets of type kubernetes.io/service-account-token with a token that does not expire, and deletes them with their
- * account. Source: kubernetes.io "Managing Service Accounts", token controller.
+ * Fills Secrets of type kubernetes.io/service-account-token with a token that does not expire, and deletes them with
+ * their account. Source: kubernetes.io "Managing Service Accounts", token controller.
  */
 export function accountSecrets(cluster: Cluster): Controller {
   const loop = startLoop({

@@ -12,9 +12,10 @@ const KEY = { namespace: "default", name: "kubernetes" };
 const LABELS = { "endpointslice.kubernetes.io/skip-mirror": "true" };
 
 /**
- * Keeps the Endpoints and the EndpointSlice of Service default/kubernetes at the address that the cluster is reached at, so that pods reach the
- * API by the Service. A cluster that is reached by a name, a path or a loopback address has none: no pod on another machine could use them.
- * Source: kube-apiserver's endpoint reconcilers (--endpoint-reconciler-type).
+ * Keeps the Endpoints and the EndpointSlice of Service default/kubernetes at the address that the cluster is reached
+ * at, so that pods reach the API by the Service. A cluster that is reached by a name, a path or a loopback address has
+ * none: no pod on another machine could use them. Source: kube-apiserver's endpoint reconcilers
+ * (--endpoint-reconciler-type).
  */
 export function apiEndpoint(cluster: Cluster): Controller {
   const endpoints = builtIn(cluster, "", "endpoints");

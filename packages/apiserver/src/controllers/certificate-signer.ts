@@ -16,7 +16,10 @@ const CLIENT = "kubernetes.io/kube-apiserver-client";
 const SIGNERS: readonly string[] = [CLIENT, KUBELET_CLIENT, SERVING];
 const NODE_PREFIX = "system:node:";
 
-/** Signs approved requests of Kubernetes' own signers with the cluster's authority; what a signer refuses is marked Failed. */
+/**
+ * Signs approved requests of Kubernetes' own signers with the cluster's authority; what a signer refuses is marked
+ * Failed.
+ */
 export function certificateSigner(cluster: Cluster): Controller {
   const requests = builtIn(cluster, "certificates.k8s.io", "certificatesigningrequests");
   const loop = startLoop({

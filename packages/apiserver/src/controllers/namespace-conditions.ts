@@ -14,8 +14,9 @@ export interface Remaining {
 const NAMED = 50;
 
 /**
- * The conditions of a namespace that is being deleted, with the types, reasons and messages of kube-controller-manager. In addition to it, pods that
- * remain are reported, too: they are deleted before all else. Undefined: `before` has them.
+ * The conditions of a namespace that is being deleted, with the types, reasons and messages of kube-controller-manager.
+ * In addition to it, pods that remain are reported, too: they are deleted before all else. Undefined: `before` has
+ * them.
  */
 export function terminatingConditions(before: unknown, remaining: Remaining, now: number): Json[] | undefined {
   const old = records(before);

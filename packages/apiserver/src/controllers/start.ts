@@ -32,7 +32,10 @@ const CONTROLLERS: readonly MakeController[] = [
   apiEndpoint,
 ];
 
-/** Starts the server's own controllers for one cluster. They cost nothing while nothing is written, and do nothing before `resume`. */
+/**
+ * Starts the server's own controllers for one cluster. They cost nothing while nothing is written, and do nothing
+ * before `resume`.
+ */
 export function startControllers(cluster: Cluster): { resume(): void; stop(): Promise<void> } {
   const controllers = CONTROLLERS.map((make) => make(cluster));
   let held: Change[] | undefined = [];

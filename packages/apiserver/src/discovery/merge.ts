@@ -40,7 +40,9 @@ export function mergedGroups(local: Json, extensions: Extensions): Json {
   return { ...local, groups };
 }
 
-/** An APIGroupDiscoveryList with what extension servers said of their resources. Those that are not available are stale. */
+/**
+ * An APIGroupDiscoveryList with what extension servers said of their resources. Those that are not available are stale.
+ */
 export function mergedDiscovery(local: Json, extensions: Extensions): Json {
   if (extensions.length === 0) return local;
   const items = records(local["items"]).map((item) => ({ ...item, versions: array(item["versions"]) }));
@@ -93,7 +95,10 @@ function discoveredResources(resources: readonly Json[], of: { group: string; ve
     });
 }
 
-/** The paths of a group and version in a Swagger document, with the models that they refer to; models of equal names stay ours. */
+/**
+ * The paths of a group and version in a Swagger document, with the models that they refer to; models of equal names
+ * stay ours.
+ */
 export function mergedSwagger(
   local: Json,
   others: readonly { readonly prefix: string; readonly document: Json }[],

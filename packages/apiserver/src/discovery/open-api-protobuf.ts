@@ -12,8 +12,8 @@ export const OPENAPI_PROTOBUF = {
 } as const;
 
 /**
- * An OpenAPI v2 document in the protobuf form that kubectl and client-go read. Members that the form does not know are left out.
- * Source: the message definitions of github.com/google/gnostic-models, openapiv2/OpenAPIv2.proto.
+ * An OpenAPI v2 document in the protobuf form that kubectl and client-go read. Members that the form does not know are
+ * left out. Source: the message definitions of github.com/google/gnostic-models, openapiv2/OpenAPIv2.proto.
  */
 export function writeOpenApiV2(document: unknown): Buffer {
   return Buffer.concat(members(document, DOCUMENT));

@@ -14,11 +14,14 @@ export interface EncryptionAtRest {
   /** For the store; nothing may be read or written with it before `open`. */
   readonly codec: RecordCodec;
   /**
-   * Reads the configuration, once the store holds the state folder alone; later, as the file has it then. Changes nothing when it
-   * throws ENCRYPTION_CONFIG_INVALID, ENCRYPTION_KEY_WRONG, ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_KMS_FAILED. With `isNew` there are no records yet: none is stale.
+   * Reads the configuration, once the store holds the state folder alone; later, as the file has it then. Changes
+   * nothing when it throws ENCRYPTION_CONFIG_INVALID, ENCRYPTION_KEY_WRONG, ENCRYPTION_KEY_UNKNOWN,
+   * ENCRYPTION_KMS_FAILED. With `isNew` there are no records yet: none is stale.
    */
   open(isNew?: boolean): Promise<void>;
-  /** Writes all records as the configuration says; what is so already is passed over, so it may be cut off at any time. */
+  /**
+   * Writes all records as the configuration says; what is so already is passed over, so it may be cut off at any time.
+   */
   rewrite(store: Store, signal: AbortSignal): Promise<void>;
   /** Whether a rewrite has something to do. */
   readonly stale: boolean;
@@ -124,7 +127,10 @@ function memoryOf(files: StateFiles): Json {
   return kept === undefined ? {} : record(JSON.parse(kept));
 }
 
-/** Holds keys against what they were, before a record is read or written with them; answers what to keep of those that are new. */
+/**
+ * Holds keys against what they were, before a record is read or written with them; answers what to keep of those that
+ * are new.
+ */
 function remembered(files: StateFiles, encryption: Encryption, isNew: boolean): readonly Named[] {
   const memory = memoryOf(files);
   const sealed = { ...record(memory["keys"]) };

@@ -1,6 +1,9 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Seals one record so that it opens only as what it was sealed as. `open` throws when key, record or `about` is another. */
+/**
+ * Seals one record so that it opens only as what it was sealed as. `open` throws when key, record or `about` is
+ * another.
+ */
 export interface Cipher {
   seal(plain: Buffer, about: Buffer): Buffer;
   open(sealed: Buffer, about: Buffer): Buffer;

@@ -28,8 +28,9 @@ interface Kept extends Omit<Encrypted, "ciphertext" | "annotations"> {
 }
 
 /**
- * Has the plugins of a configuration decrypt the seeds of the state folder, and makes a new one where the plugin's key is another than that of the
- * last. `needed` says which old seeds records may still be written with. @throws ENCRYPTION_KMS_FAILED
+ * Has the plugins of a configuration decrypt the seeds of the state folder, and makes a new one where the plugin's key
+ * is another than that of the last. `needed` says which old seeds records may still be written with. @throws
+ * ENCRYPTION_KMS_FAILED
  */
 export async function openSeeds(
   files: StateFiles,

@@ -4,7 +4,10 @@ interface Line<T> {
   readonly items: { readonly width: number; readonly item: T }[];
 }
 
-/** Items that wait, of several users: the next is of the user who has had least (start-time fair queueing), and of one user's the oldest. */
+/**
+ * Items that wait, of several users: the next is of the user who has had least (start-time fair queueing), and of one
+ * user's the oldest.
+ */
 export class FairQueue<T> {
   readonly #lines = new Map<string, Line<T>>();
   /** The virtual time at which the last item began. */

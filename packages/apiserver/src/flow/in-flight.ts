@@ -9,8 +9,8 @@ const DEFAULTS: InFlightLimits = { perCluster: 64 * 1024 * 1024, total: 256 * 10
 const KEPT_BACK = 1 / 4;
 
 /**
- * Counts the memory that answers take while clients read them. A long list or watch takes its share before it begins, and is refused when
- * there is none: clients that never read cost a bounded amount.
+ * Counts the memory that answers take while clients read them. A long list or watch takes its share before it begins,
+ * and is refused when there is none: clients that never read cost a bounded amount.
  */
 export class BytesInFlight {
   readonly #limits: InFlightLimits;
@@ -22,7 +22,9 @@ export class BytesInFlight {
     this.#limits = limits;
   }
 
-  /** Takes bytes for a cluster; undefined when there are not so many left. The result gives them back; once is enough. */
+  /**
+   * Takes bytes for a cluster; undefined when there are not so many left. The result gives them back; once is enough.
+   */
   take(cluster: string, bytes: number): (() => void) | undefined {
     const held = this.heldBy(cluster);
     const { perCluster, total } = this.#limits;

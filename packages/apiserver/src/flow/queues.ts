@@ -25,9 +25,9 @@ export interface Queuing {
 const GUESS = 3;
 
 /**
- * Queues of one priority level. A flow is dealt a hand of queues by its hash (shuffle sharding), and waits in the shortest, so that a
- * flow that fills its queues leaves others theirs. Queues are served by start-time fair queueing: whose virtual time is least goes first,
- * and each request moves its queue on by seats times milliseconds.
+ * Queues of one priority level. A flow is dealt a hand of queues by its hash (shuffle sharding), and waits in the
+ * shortest, so that a flow that fills its queues leaves others theirs. Queues are served by start-time fair queueing:
+ * whose virtual time is least goes first, and each request moves its queue on by seats times milliseconds.
  */
 export class QueueSet {
   #queuing: Queuing;

@@ -4,14 +4,16 @@ import { FairQueue } from "./fair-queue.ts";
 import type { ThreadTime } from "../contract/thread-time.ts";
 
 /**
- * Who may use the thread next. All logical clusters share one thread, and a wide request (a long list) keeps it for as long as it takes.
- * So at most one wide request begins in a turn of the event loop: between two of them the loop reads what others sent meanwhile, and of
- * several clusters that wait, the one that has had least goes first (start-time fair queueing over the width of requests). Of narrow
- * requests a cluster may begin `SHARE` in one turn; more wait for the next. Of the users of one cluster who wait, the one that has had least goes first.
- * The management cluster counts for a quarter of what it takes. No request waits while the thread is free.
+ * Who may use the thread next. All logical clusters share one thread, and a wide request (a long list) keeps it for as
+ * long as it takes. So at most one wide request begins in a turn of the event loop: between two of them the loop reads
+ * what others sent meanwhile, and of several clusters that wait, the one that has had least goes first (start-time fair
+ * queueing over the width of requests). Of narrow requests a cluster may begin `SHARE` in one turn; more wait for the
+ * next. Of the users of one cluster who wait, the one that has had least goes first. The management cluster counts for
+ * a quarter of what it takes. No request waits while the thread is free.
  *
- * A turn of the loop accepts one connection. So after a wide request the next one waits until some turns brought nothing new, or for as long
- * as the last one took: else a client that is not connected yet would stand behind every list of those that are.
+ * A turn of the loop accepts one connection. So after a wide request the next one waits until some turns brought
+ * nothing new, or for as long as the last one took: else a client that is not connected yet would stand behind every
+ * list of those that are.
  */
 export class Turns {
   readonly #tenants = new Map<string, Tenant>();
@@ -34,7 +36,10 @@ export class Turns {
   #began = 0;
   #until: number | undefined;
 
-  /** `schedule` calls back at the end of the turn, `now` is in milliseconds, `enough` how many quiet turns are; tests have their own. */
+  /**
+   * `schedule` calls back at the end of the turn, `now` is in milliseconds, `enough` how many quiet turns are; tests
+   * have their own.
+   */
   constructor(
     schedule: (work: () => void) => void = setImmediate,
     now: () => number = () => performance.now(),
@@ -45,7 +50,10 @@ export class Turns {
     this.#enough = enough;
   }
 
-  /** Takes what clusters use of the thread from a measure, so that who takes long for each request begins fewer in a turn. */
+  /**
+   * Takes what clusters use of the thread from a measure, so that who takes long for each request begins fewer in a
+   * turn.
+   */
   measuredBy(thread: Pick<ThreadTime, "usedBy">): this {
     this.#thread = thread;
     return this;
@@ -72,7 +80,10 @@ export class Turns {
     return new Promise((resolve) => tenant.narrow.push(user, 1, resolve));
   }
 
-  /** Narrow requests that a cluster may begin in a turn: as many as it had time for, while other clusters, or other users of it, want the thread too. */
+  /**
+   * Narrow requests that a cluster may begin in a turn: as many as it had time for, while other clusters, or other
+   * users of it, want the thread too.
+   */
   #shareOf(tenant: Tenant): number {
     if (tenant.cost === 0 || !this.#hasOthers(tenant)) return SHARE;
     return Math.min(SHARE, Math.max(1, Math.floor((TURN_TIME * weightOf(tenant)) / tenant.cost)));

@@ -21,12 +21,14 @@ const GROWTH = 0.15;
 const LEAST_GROWTH = 8 * 1024 * 1024;
 /** Milliseconds from one collection to the next at least. */
 const SPACING = 30_000;
-/** A second pass frees what the first left in pages that were half full: apart from it, so that neither pause is long. */
+/**
+ * A second pass frees what the first left in pages that were half full: apart from it, so that neither pause is long.
+ */
 const SECOND_PASS = 1_000;
 
 /**
- * Decides when an idle process collects garbage. V8 collects when a process allocates, so one that had a busy minute and is idle afterwards would keep
- * the garbage of that minute.
+ * Decides when an idle process collects garbage. V8 collects when a process allocates, so one that had a busy minute
+ * and is idle afterwards would keep the garbage of that minute.
  */
 export class IdleCollector {
   #level: number | undefined;
@@ -50,8 +52,8 @@ export class IdleCollector {
 }
 
 /**
- * Collects this process' garbage whenever it is idle and has grown. `onSurplus` hears how many bytes it keeps without use. It does not keep the process
- * alive.
+ * Collects this process' garbage whenever it is idle and has grown. `onSurplus` hears how many bytes it keeps without
+ * use. It does not keep the process alive.
  */
 export function collectWhenIdle(onSurplus?: (bytes: number) => void): { stop(): void } {
   const collector = new IdleCollector();

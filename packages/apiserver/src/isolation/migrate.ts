@@ -18,10 +18,11 @@ const CLUSTERS = "clusters";
 const ENCRYPTION = ["encryption.json", "encryption-keys.json", "encryption-kms.json"];
 
 /**
- * Moves logical clusters out of the database of the management cluster into those of workers: a state folder of one process becomes one of several.
- * It holds the lock of the database from the beginning to the end, so no other process has the folder open. The placement is written when everything
- * is copied and on disk, and the originals are removed after it; so a process that ends at any point leaves a folder of the old form, or one of the
- * new form whose originals the next start removes. Throws STATE_LOCKED.
+ * Moves logical clusters out of the database of the management cluster into those of workers: a state folder of one
+ * process becomes one of several. It holds the lock of the database from the beginning to the end, so no other process
+ * has the folder open. The placement is written when everything is copied and on disk, and the originals are removed
+ * after it; so a process that ends at any point leaves a folder of the old form, or one of the new form whose originals
+ * the next start removes. Throws STATE_LOCKED.
  */
 export function migrate(dir: string, { most, log }: { readonly most: number; readonly log: Log }): void {
   const files = stateFiles(dir);

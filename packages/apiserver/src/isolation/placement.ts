@@ -12,7 +12,10 @@ export interface Placement {
   readonly clusters: Readonly<Record<string, string>>;
   /** The name of the next new worker: a name is never used twice, since a folder of that name may be left. */
   readonly next: number;
-  /** Clusters that were removed while their worker could not open its database: it removes them when it can, before it serves. */
+  /**
+   * Clusters that were removed while their worker could not open its database: it removes them when it can, before it
+   * serves.
+   */
   readonly removed: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -23,8 +26,8 @@ const VERSION = 1;
 export const NOTHING_PLACED: Placement = { workers: {}, clusters: {}, next: 1, removed: {} };
 
 /**
- * Places a new cluster: in a worker of its own if its class asks for it; else in a new shared worker until there are `most` of them, then in the
- * shared worker that has the fewest clusters. A cluster that has a place keeps it.
+ * Places a new cluster: in a worker of its own if its class asks for it; else in a new shared worker until there are
+ * `most` of them, then in the shared worker that has the fewest clusters. A cluster that has a place keeps it.
  */
 export function placed(
   placement: Placement,

@@ -16,8 +16,9 @@ export function niceAfter(by: number): number {
 }
 
 /**
- * Gives threads a nice value. On Linux each thread has its own: those of V8, which collect garbage and compile next to the main thread, begin with that of
- * the parent and keep it when the process gets another. Threads that are started later have their starter's.
+ * Gives threads a nice value. On Linux each thread has its own: those of V8, which collect garbage and compile next to
+ * the main thread, begin with that of the parent and keep it when the process gets another. Threads that are started
+ * later have their starter's.
  */
 export function lowerPriority(threads: readonly number[], nice: number): void {
   for (const thread of threads) {

@@ -7,7 +7,10 @@ import { SupervisedWorker } from "./supervised-worker.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** A worker that notes what it is called, and reports a surplus when it has opened its state and each time it is asked for a snapshot. */
+/**
+ * A worker that notes what it is called, and reports a surplus when it has opened its state and each time it is asked
+ * for a snapshot.
+ */
 const PROGRAM = `
 import { appendFileSync } from "node:fs";
 const file = process.env.RENEWAL_TEST_FILE;

@@ -109,8 +109,9 @@ export class WorkerProcess {
 }
 
 /**
- * What decides how glibc hands out memory. By default it raises the size from which a piece of memory is mapped on its own to that of the largest piece
- * freed so far. Bodies and answers of megabytes then leave holes in the heap that never go back to the system.
+ * What decides how glibc hands out memory. By default it raises the size from which a piece of memory is mapped on its
+ * own to that of the largest piece freed so far. Bodies and answers of megabytes then leave holes in the heap that
+ * never go back to the system.
  */
 const MALLOC = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072", MALLOC_ARENA_MAX: "2" };
 

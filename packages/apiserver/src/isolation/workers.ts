@@ -141,7 +141,10 @@ export class Workers {
     files.remove(`${WORKERS}/${name}`);
   }
 
-  /** A worker that cannot open its database reads its files when it can: it is logged, and does not keep the others from reloading. */
+  /**
+   * A worker that cannot open its database reads its files when it can: it is logged, and does not keep the others from
+   * reloading.
+   */
   async reload(): Promise<void> {
     const workers = [...this.#workers];
     const reloads = await Promise.allSettled(workers.map(([, worker]) => worker.call("reload")));
@@ -157,8 +160,8 @@ export class Workers {
   }
 
   /**
-   * Copies the database of each worker, as of one moment, to a file of `name`; returns what goes where in the state folder, and the clusters whose
-   * database cannot be read.
+   * Copies the database of each worker, as of one moment, to a file of `name`; returns what goes where in the state
+   * folder, and the clusters whose database cannot be read.
    */
   async snapshots(name: (worker: string) => string): Promise<Snapshots> {
     const missing: string[] = [];

@@ -13,7 +13,10 @@ export function duplicatesOf(body: object): readonly string[] {
   return (body as { [DUPLICATES]?: readonly string[] })[DUPLICATES] ?? [];
 }
 
-/** Paths of fields that a JSON text gives more than once: `duplicate field "data.a"`. Costs next to nothing when there are none. */
+/**
+ * Paths of fields that a JSON text gives more than once: `duplicate field "data.a"`. Costs next to nothing when there
+ * are none.
+ */
 export function duplicateFields(text: string, parsed: unknown): string[] {
   if (marksOf(text) === extentOf(parsed).keys) return [];
   const found = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * What Go's JSON decoder says of a text that is no JSON: clients know these words from kube-apiserver. undefined when nothing is wrong.
- * Source: encoding/json, SyntaxError.
+ * What Go's JSON decoder says of a text that is no JSON: clients know these words from kube-apiserver. undefined when
+ * nothing is wrong. Source: encoding/json, SyntaxError.
  */
 export function jsonProblem(text: string): string | undefined {
   return new Checker(text).check();

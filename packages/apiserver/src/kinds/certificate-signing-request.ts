@@ -48,7 +48,9 @@ export const csrStrategy: Strategy = {
 
 const DECISIONS = ["Approved", "Denied"];
 
-/** "approval" writes conditions and nothing else; "status" the certificate and those conditions that are no decisions. */
+/**
+ * "approval" writes conditions and nothing else; "status" the certificate and those conditions that are no decisions.
+ */
 function statusAfter(draft: Draft, before: Json, { subresource, cluster }: WriteContext): Json {
   const wanted = record(draft["status"]);
   const now = timestamp(cluster.clock.now());

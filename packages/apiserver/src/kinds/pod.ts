@@ -59,7 +59,10 @@ export const podStrategy: Strategy = {
   },
 };
 
-/** The first of a pod's addresses stands by itself too: who says one of the two says the other, and where both differ the one counts. */
+/**
+ * The first of a pod's addresses stands by itself too: who says one of the two says the other, and where both differ
+ * the one counts.
+ */
 function pairAddresses(draft: Draft): void {
   const status = draft["status"];
   if (!isRecord(status)) return;

@@ -68,8 +68,9 @@ function matchProblems(spec: Json, ips: readonly string[]): FieldProblem[] {
 }
 
 /**
- * Settles policy and families of a Service that is written (kubernetes.io "IPv4/IPv6 dual-stack"): what its writer left out follows from
- * the addresses given, the state before, and the families that the cluster has, the first being its default.
+ * Settles policy and families of a Service that is written (kubernetes.io "IPv4/IPv6 dual-stack"): what its writer left
+ * out follows from the addresses given, the state before, and the families that the cluster has, the first being its
+ * default.
  */
 export function settleFamilies(spec: Json, was: Json | undefined, available: readonly Family[]): FieldProblem[] {
   if (spec["type"] === "ExternalName" || (was && isSettled(spec, was))) return [];

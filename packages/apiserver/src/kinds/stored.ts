@@ -50,7 +50,9 @@ import {
   TEMPLATE_RULES,
 } from "./stored-rules.ts";
 
-/** Kinds that are kept for the programs that act on them: read, filled in and checked here, but nothing is made of them. */
+/**
+ * Kinds that are kept for the programs that act on them: read, filled in and checked here, but nothing is made of them.
+ */
 export function storedKinds(): Resource[] {
   const plain = [...coreKinds(), ...networkKinds(), ...storageKinds(), ...deviceKinds(), ...otherKinds()];
   return [...plain.map((kind) => define({ ...kind, strategy: chosenOnce(kind.strategy) })), autoscalers()];

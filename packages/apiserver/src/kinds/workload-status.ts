@@ -14,7 +14,10 @@ const COUNTS = [
   "collisionCount",
 ];
 
-/** What is wrong with the numbers in a Deployment's status: each is of those that it counts among. Source: Kubernetes API reference, DeploymentStatus. */
+/**
+ * What is wrong with the numbers in a Deployment's status: each is of those that it counts among. Source: Kubernetes
+ * API reference, DeploymentStatus.
+ */
 export function deploymentStatusProblems(now: unknown, was: unknown): FieldProblem[] {
   const status = record(now);
   const count = (name: string): number => Number(status[name] ?? 0);

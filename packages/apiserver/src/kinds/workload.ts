@@ -39,7 +39,9 @@ function podsProblems(spec: Json, called: string, owner: string): FieldProblem[]
   ];
 }
 
-/** The template with a volume for each claim that a StatefulSet's controller adds to its pods: containers mount them. */
+/**
+ * The template with a volume for each claim that a StatefulSet's controller adds to its pods: containers mount them.
+ */
 function withClaims(template: Json, { volumeClaimTemplates }: Json): Json {
   const claims = records(volumeClaimTemplates).map((claim) => text(at(claim, "metadata", "name")));
   if (claims.length === 0) return template;

@@ -2,7 +2,10 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { apiError } from "../errors/status.ts";
 import { at, records, text } from "../json/json.ts";
 
-/** In the order of kubeadm's --kubelet-preferred-address-types. A name is not looked up: a tenant could have this server ask for any. */
+/**
+ * In the order of kubeadm's --kubelet-preferred-address-types. A name is not looked up: a tenant could have this server
+ * ask for any.
+ */
 const ADDRESSES = ["InternalIP", "ExternalIP"];
 const KUBELET_PORT = 10_250;
 

@@ -2,7 +2,10 @@ import type { Cluster } from "../contract/cluster.ts";
 import type { ControlledCluster, RunningControllers, StartClusterControllers } from "../interface.ts";
 import { LocalClient } from "./client.ts";
 
-/** Starts the controllers that the server's owner brings for a cluster; `stop` ends them, also while they are still starting. */
+/**
+ * Starts the controllers that the server's owner brings for a cluster; `stop` ends them, also while they are still
+ * starting.
+ */
 export function startOwners(cluster: Cluster, start: StartClusterControllers): RunningControllers {
   const stopping = new AbortController();
   const controlled: ControlledCluster = {

@@ -12,7 +12,10 @@ export interface Follower {
   readonly onEvent: (event: Watched) => void;
 }
 
-/** Hands over what there is, then each change, until `signal` aborts. Rejects when the history that is still to be read was compacted. */
+/**
+ * Hands over what there is, then each change, until `signal` aborts. Rejects when the history that is still to be read
+ * was compacted.
+ */
 export async function follow(call: Call, { query, onList, onEvent }: Follower, signal: AbortSignal): Promise<void> {
   const { items, resourceVersion } = await list(call, query);
   signal.throwIfAborted();

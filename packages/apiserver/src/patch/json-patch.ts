@@ -15,17 +15,18 @@ interface Operation {
 }
 
 /**
- * What operations may cost in all, in members looked at: one on a long list moves what is behind its place, and a test counts members.
- * Ten thousand operations on lists of ten thousand items stay below it.
+ * What operations may cost in all, in members looked at: one on a long list moves what is behind its place, and a test
+ * counts members. Ten thousand operations on lists of ten thousand items stay below it.
  */
 const MAXIMUM_WORK = 1_000_000;
 /** Items that are moved at the cost of one that is looked at. */
 const MOVED_AT_ONCE = 160;
 
 /**
- * Applies a JSON Patch (RFC 6902) and returns the new document; the given one is not changed, and nothing is returned if one operation fails.
- * Throws PATCH_MALFORMED when `operations` is no JSON Patch, PATCH_FAILED when one cannot be applied or copies add more than
- * a request may have, and PATCH_TOO_LARGE for too many operations, for those that cost too much, and for too large a result; `details.index` names the operation.
+ * Applies a JSON Patch (RFC 6902) and returns the new document; the given one is not changed, and nothing is returned
+ * if one operation fails. Throws PATCH_MALFORMED when `operations` is no JSON Patch, PATCH_FAILED when one cannot be
+ * applied or copies add more than a request may have, and PATCH_TOO_LARGE for too many operations, for those that cost
+ * too much, and for too large a result; `details.index` names the operation.
  */
 export function applyJsonPatch(document: unknown, operations: unknown): unknown {
   if (!isList(operations)) throw malformed(-1, "a JSON patch is a list of operations");

@@ -1,8 +1,8 @@
 import { isList, isObject, type Json, type JsonObject, own } from "../json/values.ts";
 
 /**
- * Applies a JSON Merge Patch (RFC 7386) and returns the new document; the given one is not changed. As kube-apiserver does it, nulls in
- * objects within lists say that there is nothing, too, but where a list takes the place of an object.
+ * Applies a JSON Merge Patch (RFC 7386) and returns the new document; the given one is not changed. As kube-apiserver
+ * does it, nulls in objects within lists say that there is nothing, too, but where a list takes the place of an object.
  */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   return merge(document as Json | undefined, patch as Json);

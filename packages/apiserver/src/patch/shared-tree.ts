@@ -5,8 +5,9 @@ import { isMembers, type Node, put } from "../json/values.ts";
 export class TooDeep extends Error {}
 
 /**
- * A JSON value in which one part may stand in several places. Only containers of the tree's own are changed, and each of these stands in
- * one place: a copy costs nothing until one of the two is changed, and then one container on each level.
+ * A JSON value in which one part may stand in several places. Only containers of the tree's own are changed, and each
+ * of these stands in one place: a copy costs nothing until one of the two is changed, and then one container on each
+ * level.
  */
 export class Tree {
   root: Node;

@@ -22,17 +22,20 @@ const RETAIN_KEYS = "$retainKeys";
 /** Objects that a patch replaces as a whole, though it merges all others. */
 const REPLACED: ReadonlySet<string> = new Set(["policy.PodDisruptionBudgetSpec selector"]);
 
-/** What comes of a merge, and the patch as the merge leaves it: what it followed is gone from it. kube-apiserver's refusals show it so. */
+/**
+ * What comes of a merge, and the patch as the merge leaves it: what it followed is gone from it. kube-apiserver's
+ * refusals show it so.
+ */
 export interface StrategicMerge {
   readonly merged: unknown;
   readonly patch: unknown;
 }
 
 /**
- * Applies a strategic merge patch to an object of a built-in kind and returns the new one; the given one is not changed. Objects merge,
- * null deletes, and lists with a merge key merge item by item. Source: sig-api-machinery, "Strategic Merge Patch".
- * Throws PATCH_MALFORMED for a patch or a directive that cannot be read, PATCH_DIRECTIVE for one that cannot be followed (kube-apiserver
- * answers it with 500), and PATCH_FAILED for lists of lists.
+ * Applies a strategic merge patch to an object of a built-in kind and returns the new one; the given one is not
+ * changed. Objects merge, null deletes, and lists with a merge key merge item by item. Source: sig-api-machinery,
+ * "Strategic Merge Patch". Throws PATCH_MALFORMED for a patch or a directive that cannot be read, PATCH_DIRECTIVE for
+ * one that cannot be followed (kube-apiserver answers it with 500), and PATCH_FAILED for lists of lists.
  */
 export function mergeStrategically(document: unknown, patch: unknown, types: BuiltInTypes): StrategicMerge {
   if (!isObject(patch)) {
@@ -133,7 +136,10 @@ function discardNulls(value: unknown): void {
   }
 }
 
-/** What is new is taken as it is: objects that carry a directive have nothing to act on and are left out, wherever they stand. */
+/**
+ * What is new is taken as it is: objects that carry a directive have nothing to act on and are left out, wherever they
+ * stand.
+ */
 function fresh(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fresh).filter((item) => item !== undefined);
   if (!isObject(value)) return value;

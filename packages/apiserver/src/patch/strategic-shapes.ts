@@ -19,7 +19,9 @@ export interface Shape {
   readonly struct: string | undefined;
 }
 
-/** What a list holds, and the key by which its items are found: "" for values, undefined for a list that is replaced. */
+/**
+ * What a list holds, and the key by which its items are found: "" for values, undefined for a list that is replaced.
+ */
 export interface ListShape {
   readonly items: Shape;
   readonly mergeKey: string | undefined;

@@ -1,6 +1,6 @@
 import { hasCode } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 import { record, scalar, type Json } from "../json/json.ts";
 import { apiVersionOf, seenAll, shownTo } from "../contract/resource.ts";
 import { apiError, badRequest, expired } from "../errors/status.ts";
@@ -51,7 +51,7 @@ interface Continue {
  * One page, or all, at one revision: at once, unless a conversion webhook has to be asked. Throws 400, 410 Expired, 504
  * for a revision that is still to come.
  */
-export function list(call: Call, query: URLSearchParams): Maybe<Listed> {
+export function list(call: Call, query: URLSearchParams): MaybePromise<Listed> {
   const place = placeOf(call, query);
   const { selection, after, revision } = place;
   const isNow = revision === undefined && after === undefined;
@@ -111,12 +111,12 @@ export function listedPage(call: Call, place: PageQuery): ListPage {
 }
 
 /** Reads pages until `limit` selected objects are found, or all. */
-function collected(call: Call, query: PageQuery): Maybe<Listed> {
+function collected(call: Call, query: PageQuery): MaybePromise<Listed> {
   return gathered(call, query, []);
 }
 
 /** Goes on in the same turn while no page has to wait for a webhook. */
-function gathered(call: Call, query: PageQuery, items: KubeObject[]): Maybe<Listed> {
+function gathered(call: Call, query: PageQuery, items: KubeObject[]): MaybePromise<Listed> {
   const { selection, limit } = query;
   let { after, revision } = query;
   for (;;) {
@@ -126,7 +126,7 @@ function gathered(call: Call, query: PageQuery, items: KubeObject[]): Maybe<List
       page.items.map(({ object }) => object),
     );
     if (shown instanceof Promise) {
-      const goOn = (objects: readonly KubeObject[]): Maybe<Listed> => {
+      const goOn = (objects: readonly KubeObject[]): MaybePromise<Listed> => {
         take(items, readForms(call, objects), selection);
         return isFull(page, items, limit)
           ? listedOf(page, items, selection)
@@ -166,7 +166,7 @@ export function positionOf(page: Omit<ListPage, "items">, everything: boolean): 
   return everything && remaining > 0 ? { ...more, remainingItemCount: remaining } : more;
 }
 
-export function single(call: Call, selection: Selection): Maybe<Listed> {
+export function single(call: Call, selection: Selection): MaybePromise<Listed> {
   const { store } = call.cluster;
   const namespace = call.resource.namespaced ? (selection.namespace ?? "") : "";
   const found = store.get(keyOf({ ...call, namespace }, selection.name ?? ""));

@@ -1,10 +1,13 @@
 import { canonicalJson } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { Maybe } from "../json/maybe-promise.ts";
+import type { MaybePromise } from "../json/maybe-promise.ts";
 import type { Call } from "../contract/call.ts";
 import type { OtherForms } from "../contract/call.ts";
 
-/** Thrown where a form is wanted that a webhook has to be asked for; `ask` does so, and then the same may be tried again. */
+/**
+ * Thrown where a form is wanted that a webhook has to be asked for; `ask` does so, and then the same may be tried
+ * again.
+ */
 class WantsForm extends Error {
   readonly ask: () => Promise<void>;
   constructor(ask: () => Promise<void>) {
@@ -31,7 +34,7 @@ export function otherForm({ resource, otherForms }: Call, object: KubeObject, ap
 const MOST = 50;
 
 /** Runs a step that may want other forms, again and again until it has all that it wants. */
-export async function withOtherForms<T>(otherForms: OtherForms, step: () => Maybe<T>): Promise<T> {
+export async function withOtherForms<T>(otherForms: OtherForms, step: () => MaybePromise<T>): Promise<T> {
   otherForms.waits = true;
   for (let asked = 0; ; asked += 1) {
     try {

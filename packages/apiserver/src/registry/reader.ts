@@ -1,4 +1,4 @@
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 import type { KubeObject } from "@causeway/kubernetes";
 import { seenAll } from "../contract/resource.ts";
 import { charged, type Call } from "../contract/call.ts";
@@ -61,7 +61,7 @@ export class ListReader {
   }
 
   /** The next step, of about so many bytes of stored text. Throws 410 Expired. */
-  next(bytes: number): Maybe<ListStep> {
+  next(bytes: number): MaybePromise<ListStep> {
     const { selection, after, revision } = this.#place;
     if (after === undefined && revision === undefined && this.#found === 0 && isSingle(this.#call, selection)) {
       return andThen(single(this.#call, selection), ({ items, ...position }) => {
@@ -92,7 +92,7 @@ export class ListReader {
     return { texts: page.texts };
   }
 
-  #objects(bytes: number): Maybe<ListStep> {
+  #objects(bytes: number): MaybePromise<ListStep> {
     const page = listedPage(this.#call, this.#query(bytes));
     const shown = seenAll(
       this.#call,

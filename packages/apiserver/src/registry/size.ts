@@ -14,7 +14,10 @@ export function refuseTooLarge(object: KubeObject, isCustom: boolean): void {
   if (size > MAXIMUM_RECORD) throw apiError(500, "", "etcdserver: request is too large");
 }
 
-/** About the bytes of a built-in object in protobuf, and never more: names of fields are not in it, and binary values are not in base64. */
+/**
+ * About the bytes of a built-in object in protobuf, and never more: names of fields are not in it, and binary values
+ * are not in base64.
+ */
 function encodedSize(object: KubeObject): number {
   const { metadata, ...rest } = fields(object);
   const { managedFields, ...named } = record(metadata);

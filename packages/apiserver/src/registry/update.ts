@@ -10,7 +10,7 @@ import { draftOf } from "./body.ts";
 import { announce, charged, contextOf, keyOf, read, storedForm, type Call, type Read } from "../contract/call.ts";
 import { createDraft } from "./create.ts";
 import { withDefaults } from "./defaults.ts";
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 import { withOtherForms } from "./other-forms.ts";
 import { checkIdentity, isUnpinned, keepIdentity, refuseOtherName, refuseUnreadable } from "./identity.ts";
 import { dedupOwners } from "./owners.ts";
@@ -82,7 +82,7 @@ export async function change(
   for (let attempt = 1; ; attempt += 1) {
     const found = read(call);
     const old = found instanceof Promise ? await found : found;
-    const step = (): Maybe<Wanted> => changed(call, old, { make, gate });
+    const step = (): MaybePromise<Wanted> => changed(call, old, { make, gate });
     const wanted = charged(call, () => (call.otherForms ? withOtherForms(call.otherForms, step) : step()));
     const { draft, pinned } = wanted instanceof Promise ? await wanted : wanted;
     try {
@@ -102,7 +102,11 @@ interface Wanted {
 }
 
 /** What is to be stored in the place of the old state, after mutating admission and the rules of the kind. */
-function changed(call: Call, old: Read, { make, gate }: { make: (old: Stored) => Changed; gate: Gate }): Maybe<Wanted> {
+function changed(
+  call: Call,
+  old: Read,
+  { make, gate }: { make: (old: Stored) => Changed; gate: Gate },
+): MaybePromise<Wanted> {
   const made = make(old);
   const pinned = Boolean(made.draft.metadata.resourceVersion);
   const settle = (admitted: Changed): Wanted => {

@@ -8,8 +8,8 @@ export interface Watched {
 }
 
 /**
- * What a watch with a selection sees of an event; undefined: nothing. For a watch that an object only leaves, the object is deleted: it sees
- * the last state that was selected, at the revision of the event.
+ * What a watch with a selection sees of an event; undefined: nothing. For a watch that an object only leaves, the
+ * object is deleted: it sees the last state that was selected, at the revision of the event.
  */
 export function watchedAs(event: StoreEvent, selection: Selection): Watched | undefined {
   const type = typeFor(event, selection);

@@ -19,9 +19,9 @@ interface Filling {
 const MAXIMUM_VALUES = 5_000_000;
 
 /**
- * The value with the schema's defaults filled in, at every depth that exists. A null where the schema is not nullable but has a default
- * counts as absent, and one without a default is dropped. The same value comes back when nothing was to fill.
- * Throws SCHEMA_DEFAULTS_TOO_LARGE when defaults make the value larger than a body may be.
+ * The value with the schema's defaults filled in, at every depth that exists. A null where the schema is not nullable
+ * but has a default counts as absent, and one without a default is dropped. The same value comes back when nothing was
+ * to fill. Throws SCHEMA_DEFAULTS_TOO_LARGE when defaults make the value larger than a body may be.
  */
 export function defaultValue(node: SchemaNode, value: Json, strays: Strays = "dropped"): Json {
   return filledIn(node, value, { strays, bytes: MAXIMUM_BODY, values: MAXIMUM_VALUES });

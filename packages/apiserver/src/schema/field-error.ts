@@ -13,7 +13,10 @@ export type FieldErrorReason =
   | "FieldValueTooMany"
   | "InternalError";
 
-/** One thing wrong with an object. `message` does not repeat the field; `formatFieldError` joins the two as kubectl shows them. */
+/**
+ * One thing wrong with an object. `message` does not repeat the field; `formatFieldError` joins the two as kubectl
+ * shows them.
+ */
 export interface FieldError {
   readonly reason: FieldErrorReason;
   /** "spec.containers[0].name"; "" is the whole object. */

@@ -22,8 +22,9 @@ export interface MapType {
 }
 
 /**
- * How server-side apply sees a value: what it may be, and which parts of it have owners of their own. A value that may be several things
- * has several members. Source: KEP-555 and the x-kubernetes-list-type, -list-map-keys and -map-type extensions.
+ * How server-side apply sees a value: what it may be, and which parts of it have owners of their own. A value that may
+ * be several things has several members. Source: KEP-555 and the x-kubernetes-list-type, -list-map-keys and -map-type
+ * extensions.
  */
 export interface MergeType {
   readonly scalar?: ScalarType;

@@ -57,7 +57,10 @@ export interface SchemaNode {
   readonly rules: readonly CelRule[];
 }
 
-/** Reads a JSONSchemaProps of apiextensions.k8s.io/v1. Members of the wrong type are taken as absent: `validateSchema` reports them. */
+/**
+ * Reads a JSONSchemaProps of apiextensions.k8s.io/v1. Members of the wrong type are taken as absent: `validateSchema`
+ * reports them.
+ */
 export function readNode(wire: unknown): SchemaNode {
   const schema: JsonObject = isObject(wire) ? wire : {};
   const properties = readProperties(own(schema, "properties"));

@@ -1,4 +1,7 @@
-/** Instructions of the largest program that a pattern may become. A program takes half a kilobyte for each of them, and microseconds to compile. */
+/**
+ * Instructions of the largest program that a pattern may become. A program takes half a kilobyte for each of them, and
+ * microseconds to compile.
+ */
 export const MAXIMUM_PROGRAM = 20_000;
 /** Characters of a pattern. */
 export const MAXIMUM_PATTERN = 10_000;
@@ -6,8 +9,8 @@ export const MAXIMUM_PATTERN = 10_000;
 const UNICODE_CLASS = 50;
 
 /**
- * About how many instructions a pattern becomes, read from its text before anything is compiled: counted repetitions are written out, and
- * those within others multiply. Counting ends at the limit; what is no pattern has a size, too.
+ * About how many instructions a pattern becomes, read from its text before anything is compiled: counted repetitions
+ * are written out, and those within others multiply. Counting ends at the limit; what is no pattern has a size, too.
  */
 export function patternSize(pattern: string): number {
   /** Sizes of the groups that are open, and of the last atom of each. */

@@ -25,8 +25,8 @@ const ATOM = String.raw`(?:[\w@:/ -]|\\[.\-/]|\[\^?[\w.\-:/ ]+\])`;
 const FIXED = String.raw`(?:${ATOM}(?:\{\d{1,3}\})?)*`;
 const VARIABLE = String.raw`${ATOM}(?:[*+?]|\{\d{1,3},\d{0,3}\})`;
 /**
- * Bound to the beginning, with at most one repetition whose count is not fixed: a backtracking engine tries each count once, and what follows
- * once for each. Patterns with several of them may take time exponential in their number.
+ * Bound to the beginning, with at most one repetition whose count is not fixed: a backtracking engine tries each count
+ * once, and what follows once for each. Patterns with several of them may take time exponential in their number.
  */
 const PLAIN = new RegExp(String.raw`^\^${FIXED}(?:${VARIABLE}(${FIXED}))?\$?$`);
 /** As many characters may follow the repetition, and as long may such a pattern be. */
@@ -47,9 +47,9 @@ export function stepsOfMatching(): number {
 }
 
 /**
- * Compiles a pattern; the same pattern gives the same answer again. Matching takes time linear in the text, whatever the pattern, and throws
- * an Error where text and pattern are so long that even this is too much: schemas and the values that they judge come from tenants.
- * Throws an Error with Go's message when it is no pattern.
+ * Compiles a pattern; the same pattern gives the same answer again. Matching takes time linear in the text, whatever
+ * the pattern, and throws an Error where text and pattern are so long that even this is too much: schemas and the
+ * values that they judge come from tenants. Throws an Error with Go's message when it is no pattern.
  */
 export function compilePattern(pattern: string): Pattern {
   const found = known.get(pattern);
@@ -78,7 +78,10 @@ function spend(steps: number): void {
   used.steps += steps;
 }
 
-/** How many characters follow the repetition of a pattern that a backtracking engine matches in linear time; undefined for others. */
+/**
+ * How many characters follow the repetition of a pattern that a backtracking engine matches in linear time; undefined
+ * for others.
+ */
 export function plainRest(pattern: string): number | undefined {
   const match = pattern.length > PLAIN_LENGTH ? null : PLAIN.exec(pattern);
   if (!match) return undefined;

@@ -33,8 +33,9 @@ export function unwatchable({ info, query, served }: ResourceRequest): Error {
 }
 
 /**
- * The state of the components: the database by whether it takes writes, the others by their Leases. kube-apiserver asks each at a port of its own machine, which says nothing
- * about a cluster that shares the machine with others; so a component without election counts as absent. Throws 400, 404.
+ * The state of the components: the database by whether it takes writes, the others by their Leases. kube-apiserver asks
+ * each at a port of its own machine, which says nothing about a cluster that shares the machine with others; so a
+ * component without election counts as absent. Throws 400, 404.
  */
 export function componentStatuses(call: Call, request: ResourceRequest, options: () => TableOptions): unknown {
   const { wanted, query, cluster } = request;

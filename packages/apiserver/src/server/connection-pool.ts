@@ -10,14 +10,17 @@ export interface ConnectionLimits {
   readonly management: number;
 }
 
-/** An idle connection takes 28 KiB over HTTP/2 and 62 over HTTP/1.1, so this many reach the memory limit of a worker process. */
+/**
+ * An idle connection takes 28 KiB over HTTP/2 and 62 over HTTP/1.1, so this many reach the memory limit of a worker
+ * process.
+ */
 const MOST = 20_000;
 /** Where the operating system does not say how many descriptors there may be. */
 const DESCRIPTORS = 1024;
 
 /**
- * Limits well below the descriptors that the process may open: the database, the clouds and the logs need theirs. A quarter is kept for the management
- * cluster, except in a process that does not serve it.
+ * Limits well below the descriptors that the process may open: the database, the clouds and the logs need theirs. A
+ * quarter is kept for the management cluster, except in a process that does not serve it.
  */
 export function defaultLimits(descriptors = descriptorLimit(), servesManagement = true): ConnectionLimits {
   const total = Math.max(16, Math.floor(descriptors * 0.7));

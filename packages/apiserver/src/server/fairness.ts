@@ -22,8 +22,8 @@ const LONG = new Set(["attach", "exec", "portforward", "proxy"]);
 const SLOWEST_ANSWER = 60_000;
 
 /**
- * Gives a request its place: undefined ticket for what runs on for long by nature. When `ready` is undefined it may go on at once.
- * Throws 429.
+ * Gives a request its place: undefined ticket for what runs on for long by nature. When `ready` is undefined it may go
+ * on at once. Throws 429.
  */
 export function place(
   fairness: Fairness,
@@ -57,7 +57,10 @@ function turnOf(
   return seated ? seated.then(() => turns.take(cluster, width, user)) : turns.take(cluster, width, user);
 }
 
-/** Gives the seats back when the answer has been taken, or after a minute: a client that does not read keeps them no longer. */
+/**
+ * Gives the seats back when the answer has been taken, or after a minute: a client that does not read keeps them no
+ * longer.
+ */
 export function releaseWhenSent(ticket: Ticket, response: Response): void {
   if (response.writableEnded && response.writableLength === 0) return ticket.release();
   if (!response.writableEnded && !response.isStreamed) return ticket.release();

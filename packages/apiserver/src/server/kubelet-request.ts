@@ -147,7 +147,10 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
   return body.slice(0, LONGEST_ERROR);
 }
 
-/** Kubelets of this release know WebSockets up to version 4 of the channels: clients of later ones try SPDY when they are refused. Throws 400. */
+/**
+ * Kubelets of this release know WebSockets up to version 4 of the channels: clients of later ones try SPDY when they
+ * are refused. Throws 400.
+ */
 function protocolsOf(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   if (headers.upgrade?.toLowerCase() !== "websocket") return {};
   const asked = headers["sec-websocket-protocol"];
@@ -165,7 +168,10 @@ function passed(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.test(name)));
 }
 
-/** Source: the paths of kubelet's server, and of k8s.io/kubernetes/pkg/registry/core/pod, LogLocation and StreamLocation. */
+/**
+ * Source: the paths of kubelet's server, and of k8s.io/kubernetes/pkg/registry/core/pod, LogLocation and
+ * StreamLocation.
+ */
 function pathOf(
   { namespace, name, subresource }: Call,
   { container }: { container: string },

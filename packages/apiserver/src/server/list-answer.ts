@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 import type { Json } from "../json/json.ts";
 import { apiVersionOf } from "../contract/resource.ts";
 import type { Call } from "../contract/call.ts";
@@ -28,7 +28,7 @@ export interface ListAnswer {
  * Answers a list: in one piece if it is short, else as a stream at the pace of the client. Throws 400, 406, 410, 429,
  * 504.
  */
-export function answerList(answer: ListAnswer, response: Response): Maybe<void> {
+export function answerList(answer: ListAnswer, response: Response): MaybePromise<void> {
   const { call, query, wanted } = answer;
   const envelope = envelopeOf(answer);
   const form = formOf(wanted)(envelope);
@@ -45,7 +45,7 @@ export function answerList(answer: ListAnswer, response: Response): Maybe<void> 
 }
 
 /** Closes a reader when `work` has failed; the work closes it otherwise. */
-function closing(reader: ListReader, work: () => Maybe<void>): Maybe<void> {
+function closing(reader: ListReader, work: () => MaybePromise<void>): MaybePromise<void> {
   try {
     const done = work();
     if (!(done instanceof Promise)) return done;
@@ -80,7 +80,7 @@ interface Long {
 /** Goes on reading until the list ends, or what is to be sent is long. */
 async function answerLong(reader: ListReader, { form, pieces, wanted }: Long, response: Response): Promise<void> {
   const { charge = <T>(work: () => T): T => work() } = response;
-  const read = (): Maybe<void> =>
+  const read = (): MaybePromise<void> =>
     andThen(
       charge(() => reader.next(STEP)),
       (step) => charge(() => pieces.add(step)),

@@ -31,7 +31,10 @@ export interface ListenerOptions extends ConnectionsOptions {
 type HttpOptions = Pick<ServerOptions, "maxHeaderSize" | "shouldUpgradeCallback">;
 
 const CLOSE_GRACE = 300;
-/** Of the request line and headers of HTTP/1.1: long selectors and fat tokens, but not the megabyte of kube-apiserver, which anybody may send. */
+/**
+ * Of the request line and headers of HTTP/1.1: long selectors and fat tokens, but not the megabyte of kube-apiserver,
+ * which anybody may send.
+ */
 const HEADERS = 256 * 1024;
 
 /** Listens with TLS 1.2 or later, HTTP/2 or HTTP/1.1, asking for client certificates. Throws APISERVER_PORT_TAKEN. */
@@ -137,21 +140,27 @@ const PLAIN_HTTP = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request 
 const HTTP1_BUFFER = 16 * 1024 * 1024;
 
 /**
- * Node stops parsing a connection's next request while the buffer of the last answer is full, and takes its own pause, in the middle of a long
- * body, for a malformed request: the connection is cut. A client that has its answer whole may send the next request before the
- * server hears that the answer has left, so the buffer must not count as full then.
+ * Node stops parsing a connection's next request while the buffer of the last answer is full, and takes its own pause,
+ * in the middle of a long body, for a malformed request: the connection is cut. A client that has its answer whole may
+ * send the next request before the server hears that the answer has left, so the buffer must not count as full then.
  */
 function roomy(socket: TLSSocket): void {
   const { _writableState: state } = socket as unknown as { _writableState: { highWaterMark: number } };
   state.highWaterMark = HTTP1_BUFFER;
 }
 
-/** An address is bound as it is: Node would load its resolver for it first, which takes longer than all the rest of listening. Throws what bind(2) refuses. */
+/**
+ * An address is bound as it is: Node would load its resolver for it first, which takes longer than all the rest of
+ * listening. Throws what bind(2) refuses.
+ */
 function whereTo(host: string, port: number): ListenOptions {
   return isIP(host) === 0 ? { host, port } : { handle: new BoundSocket({ host, port }) };
 }
 
-/** No authorities: who signed a client's certificate is looked at with the request. By default Node would load all of the web's. */
+/**
+ * No authorities: who signed a client's certificate is looked at with the request. By default Node would load all of
+ * the web's.
+ */
 function contextOf({ certificate, key }: KeyPair): { cert: string; key: string; ca: string[] } {
   return { cert: certificate, key, ca: [] };
 }

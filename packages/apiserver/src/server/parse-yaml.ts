@@ -5,12 +5,15 @@ import { apiError } from "../errors/status.ts";
 import { type ReadYaml, yamlValue } from "./yaml-value.ts";
 
 /**
- * What one YAML body may have: reading YAML takes some hundred times as long as reading JSON, most of it for each token. A body of this
- * size takes less than a second, and client-go sends JSON in any case.
+ * What one YAML body may have: reading YAML takes some hundred times as long as reading JSON, most of it for each
+ * token. A body of this size takes less than a second, and client-go sends JSON in any case.
  */
 export const MAXIMUM_YAML = 1024 * 1024;
 export const MAXIMUM_TOKENS = 100_000;
-/** Manifests have a token for two bytes or more; only a long text of little but separators has more, and costs more for each byte. */
+/**
+ * Manifests have a token for two bytes or more; only a long text of little but separators has more, and costs more for
+ * each byte.
+ */
 const TOKENS_PER_BYTE = 0.7;
 const LEAST_TOKENS = 12_000;
 
@@ -36,7 +39,10 @@ function knownTags(tags: Tags): Tags {
 
 const UNKNOWN = /:(?:timestamp|omap|set|pairs|binary)$/;
 
-/** Reads the first YAML 1.1 document of a text in one pass. Throws an error that says why it cannot be read; 413 for one that is too large. */
+/**
+ * Reads the first YAML 1.1 document of a text in one pass. Throws an error that says why it cannot be read; 413 for one
+ * that is too large.
+ */
 export function readYaml(text: string): ReadYaml {
   if (Buffer.byteLength(text) > MAXIMUM_YAML) throw tooLarge(`limit is ${MAXIMUM_YAML} for YAML, send JSON`);
   const lines = new (yaml().LineCounter)();
@@ -83,7 +89,10 @@ const ENDS: ReadonlySet<string> = new Set(["document", "directive", "doc-end"]);
 
 type Place = number | readonly [number, number] | { readonly offset: number };
 
-/** Throws the first error. The library catches what is thrown within a collection and reports it once more: then it is thrown again. */
+/**
+ * Throws the first error. The library catches what is thrown within a collection and reports it once more: then it is
+ * thrown again.
+ */
 function firstError(lines: LineCounter) {
   let first: Error | undefined;
   return (place: Place, _code: string, message: string, isWarning?: boolean): void => {

@@ -18,7 +18,10 @@ export function isPodUpgrade({ method = "", url = "/", headers }: IncomingMessag
   }
 }
 
-/** Whether the connection of a response can be taken over. The class is loaded with the first such request: a snapshot cannot hold it. */
+/**
+ * Whether the connection of a response can be taken over. The class is loaded with the first such request: a snapshot
+ * cannot hold it.
+ */
 export function canTakeOver(response: object): response is UpgradeResponse {
   return "takeOver" in response;
 }

@@ -46,8 +46,8 @@ export function isProxied({ isResource, group, version, plural, name, subresourc
 }
 
 /**
- * The answer to such a request: what kube-apiserver says of a target that is not there, has no address, or may not be reached. This server forwards nothing: of
- * all other targets it says that it cannot reach them.
+ * The answer to such a request: what kube-apiserver says of a target that is not there, has no address, or may not be
+ * reached. This server forwards nothing: of all other targets it says that it cannot reach them.
  */
 export function proxyRefusal(cluster: Cluster, info: RequestInfo): Error {
   const { plural, namespace, name } = info;

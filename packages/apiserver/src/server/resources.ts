@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 import { record } from "../json/json.ts";
 import { apiVersionOf, seen, shownTo } from "../contract/resource.ts";
 import type { Call } from "../contract/call.ts";
@@ -111,7 +111,7 @@ interface Answer {
   readonly object: KubeObject;
 }
 
-function answerObject(request: ResourceRequest, response: Response, { code, object }: Answer): Maybe<void> {
+function answerObject(request: ResourceRequest, response: Response, { code, object }: Answer): MaybePromise<void> {
   const { served, info } = request;
   return andThen(seen(served, object), (found) =>
     answerSeen(request, response, { code, object: info.subresource === "" ? shownTo(served, found) : found }),
@@ -193,7 +193,7 @@ function tableForms(request: ResourceRequest): () => Form {
   };
 }
 
-function answerUpdate(request: ResourceRequest, response: Response, { object, created }: Updated): Maybe<void> {
+function answerUpdate(request: ResourceRequest, response: Response, { object, created }: Updated): MaybePromise<void> {
   return answerObject(request, response, { code: created ? 201 : 200, object });
 }
 
@@ -267,7 +267,7 @@ const RETURNED: ReadonlySet<string> = new Set([
 ]);
 
 /** Most kinds answer with Status Success when gone; pods, namespaces and what is held answer with the object. */
-function answerDeletion(request: ResourceRequest, response: Response, { object, gone }: Deletion): Maybe<void> {
+function answerDeletion(request: ResourceRequest, response: Response, { object, gone }: Deletion): MaybePromise<void> {
   const { resource } = request.served;
   // A request with the deprecated orphanDependents=false gets the object, which still exists.
   const isAccepted = !gone && record(request.body)["orphanDependents"] === false;

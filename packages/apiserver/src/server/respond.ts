@@ -27,7 +27,10 @@ const COUNTED = 64 * 1024;
 /** Milliseconds within which a client has to read it: kube-apiserver gives a request no longer either. */
 const READ_WITHIN = 60_000;
 
-/** Reads the Accept and Accept-Encoding headers: the form that weighs most of those this server has, JSON when it has none. */
+/**
+ * Reads the Accept and Accept-Encoding headers: the form that weighs most of those this server has, JSON when it has
+ * none.
+ */
 export function wantedForm(accept: string, encoding: string, pretty = false): Wanted {
   const chosen = chosenForm(accept);
   const as = chosen?.as ?? "";

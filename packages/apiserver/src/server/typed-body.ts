@@ -4,8 +4,8 @@ import { apiVersionOf, type Served } from "../contract/resource.ts";
 import type { RequestInfo } from "../contract/request-info.ts";
 
 /**
- * The body of a review, or of a subresource with a kind of its own, with the apiVersion and kind that it leaves out: the endpoint says
- * what they are. Bodies of other resources are read with theirs.
+ * The body of a review, or of a subresource with a kind of its own, with the apiVersion and kind that it leaves out:
+ * the endpoint says what they are. Bodies of other resources are read with theirs.
  */
 export function typedBody(body: unknown, served: Served, { verb, subresource }: RequestInfo): unknown {
   if ((verb !== "create" && verb !== "update") || !isRecord(body)) return body;

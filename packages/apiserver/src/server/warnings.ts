@@ -1,8 +1,14 @@
-/** Characters that the warnings of one answer may have, and each of them once they have more; as kube-apiserver cuts them. */
+/**
+ * Characters that the warnings of one answer may have, and each of them once they have more; as kube-apiserver cuts
+ * them.
+ */
 const MAXIMUM_TOTAL = 4096;
 const MAXIMUM_CUT = 256;
 
-/** The warnings of one answer: each once, and cut when they are too long, since clients and HTTP/2 limit what headers may have. */
+/**
+ * The warnings of one answer: each once, and cut when they are too long, since clients and HTTP/2 limit what headers
+ * may have.
+ */
 export class Warnings {
   readonly headers: string[] = [];
   readonly #sent = new Set<string>();

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@causeway/kubernetes";
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 import { seenAll } from "../contract/resource.ts";
 import type { Call } from "../contract/call.ts";
 import type { Selection } from "../registry/list.ts";
@@ -97,7 +97,7 @@ export class WatchStream {
   }
 
   /** Goes on at once while nothing is being converted, and else when all earlier events have been written. */
-  #inOrder<T>(make: () => Maybe<T>, use: (value: T) => void): void {
+  #inOrder<T>(make: () => MaybePromise<T>, use: (value: T) => void): void {
     try {
       const value = make();
       if (!(value instanceof Promise) && this.#pending === undefined) return use(value);
@@ -172,7 +172,7 @@ export class WatchStream {
 }
 
 /** Events with their objects as the called version shows them. */
-function eventsSeen(call: Call, events: readonly StoreEvent[]): Maybe<readonly StoreEvent[]> {
+function eventsSeen(call: Call, events: readonly StoreEvent[]): MaybePromise<readonly StoreEvent[]> {
   const objects = events.flatMap(({ object, previous }) => [object, previous ?? object]);
   return andThen(seenAll(call, objects), (shown) => {
     if (shown === objects) return events;

@@ -1,5 +1,5 @@
 import { hasCode } from "@causeway/foundation";
-import { andThen, type Maybe } from "../json/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../json/maybe-promise.ts";
 import { watchOptions } from "../registry/list-options.ts";
 import { revisionOf, selectionOf, tooLarge } from "../registry/list.ts";
 import { ListReader, type ListStep } from "../registry/reader.ts";
@@ -29,7 +29,7 @@ interface Start {
  * Streams events until the client goes, the timeout ends, or `closing` aborts.
  * Throws (before anything is sent) 400, 410 Expired, 504.
  */
-export function serveWatch(request: WatchRequest, response: Response, closing: AbortSignal): Maybe<void> {
+export function serveWatch(request: WatchRequest, response: Response, closing: AbortSignal): MaybePromise<void> {
   const { call, query } = request;
   const start = startOf(request);
   const { revision: newest } = call.cluster.store;

@@ -23,8 +23,8 @@ const sockets = new WebSocketServer({
 });
 
 /**
- * The response to a watch by WebSocket. It takes what every watch writes, lines of JSON, and sends each line as one text message. A watch that is
- * refused is answered as over plain HTTP, and the connection is closed after it.
+ * The response to a watch by WebSocket. It takes what every watch writes, lines of JSON, and sends each line as one
+ * text message. A watch that is refused is answered as over plain HTTP, and the connection is closed after it.
  */
 export class WebSocketResponse extends ServerResponse {
   readonly #request: IncomingMessage;
@@ -95,7 +95,10 @@ interface Refusal {
   readonly text?: string;
 }
 
-/** What is wrong with a handshake. Browsers name their origin, and others must too; one subprotocol may be asked for, and is accepted. */
+/**
+ * What is wrong with a handshake. Browsers name their origin, and others must too; one subprotocol may be asked for,
+ * and is accepted.
+ */
 function refusalOf(headers: IncomingHttpHeaders): Refusal | undefined {
   const { "sec-websocket-key": key = "", "sec-websocket-version": version, origin = "" } = headers;
   if (key === "") return { code: 400, text: "missing or bad Sec-WebSocket-Key" };

@@ -1,8 +1,9 @@
 import { isRecord, type Json } from "../json/json.ts";
 
 /**
- * A value as YAML that readers of YAML 1.1 and of 1.2 understand alike, in the form of sigs.k8s.io/yaml: keys in order, lists at the level
- * of their key, quotes around every string that could be read as something else. Takes time linear in the size of the value.
+ * A value as YAML that readers of YAML 1.1 and of 1.2 understand alike, in the form of sigs.k8s.io/yaml: keys in order,
+ * lists at the level of their key, quotes around every string that could be read as something else. Takes time linear
+ * in the size of the value.
  */
 export function writeYaml(value: unknown): string {
   const lines: string[] = [];
@@ -57,7 +58,9 @@ const SINGLE = /^[^\p{C}\p{Zl}\p{Zp}\ufeff]*$/u;
 /** Lines of printable text, the first of which begins with no space. */
 const LINES = /^(?![\s])[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufeff]*(?:\n[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufeff]*)+$/u;
 
-/** A string: plain where nothing can take it for something else, as lines where it has some, and in quotes otherwise. */
+/**
+ * A string: plain where nothing can take it for something else, as lines where it has some, and in quotes otherwise.
+ */
 function textOf(value: string, indent: string, mayHaveLines = true): string {
   if (value === "" || RESOLVED.test(value)) return JSON.stringify(value);
   if (isPlain(value)) return value;

@@ -12,7 +12,10 @@ export interface ReadYaml {
 const GROWTH = 10;
 const LEAST_GROWTH = 10_000;
 
-/** The value of a document's root, in time linear in the text: each alias gets a value of its own, within what aliases may add. */
+/**
+ * The value of a document's root, in time linear in the text: each alias gets a value of its own, within what aliases
+ * may add.
+ */
 export function yamlValue(root: Node | null, text: { readonly lines: LineCounter; readonly size: number }): ReadYaml {
   const reading = new Reading(text.lines, GROWTH * text.size + LEAST_GROWTH);
   return { value: reading.valueOf(root, 0), duplicates: reading.duplicates };

@@ -4,9 +4,9 @@ import { DELETED, type Records } from "./records.ts";
 const MINIMUM_STEP = 64;
 
 /**
- * Drops history up to `horizon`, at most a bounded number of revisions at a time, inside the caller's transaction: so compaction costs no
- * sync of its own and keeps twice the pace of the writes. A row that is passed frees the row it replaced, and itself if it is a deletion;
- * what remains is exactly the state at the horizon and every event after it.
+ * Drops history up to `horizon`, at most a bounded number of revisions at a time, inside the caller's transaction: so
+ * compaction costs no sync of its own and keeps twice the pace of the writes. A row that is passed frees the row it
+ * replaced, and itself if it is a deletion; what remains is exactly the state at the horizon and every event after it.
  */
 export function compactStep(records: Records, horizon: number, written: number): void {
   const floor = records.floor;

@@ -3,7 +3,10 @@ import { openStore } from "./store.ts";
 /** The program that the crash test runs and kills: `node crash-child.ts DIR ROUND`. */
 export const CRASH_CHILD = import.meta.filename;
 
-/** Writes as fast as it can, for ever. Prints "open REVISION", then "NAME REVISION" for each write that was acknowledged. */
+/**
+ * Writes as fast as it can, for ever. Prints "open REVISION", then "NAME REVISION" for each write that was
+ * acknowledged.
+ */
 async function writeForever(dir: string, round: string): Promise<never> {
   const store = openStore({ dir });
   process.stdout.write(`open ${store.revision}\n`);

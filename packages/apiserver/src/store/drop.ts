@@ -2,8 +2,8 @@ import type { StoreEvent } from "./interface.ts";
 import { withRevision, type Records } from "./records.ts";
 
 /**
- * Removes a logical cluster, inside the caller's transaction. Every object counts as one deletion, so watchers see each of them go; the
- * history goes too, so older revisions of the cluster are expired from here on.
+ * Removes a logical cluster, inside the caller's transaction. Every object counts as one deletion, so watchers see each
+ * of them go; the history goes too, so older revisions of the cluster are expired from here on.
  */
 export function dropCluster(
   records: Records,

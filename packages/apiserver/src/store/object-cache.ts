@@ -6,8 +6,8 @@ interface Entry {
 }
 
 /**
- * Parsed objects by revision. A revision names one state for ever, so nothing here can be stale; the least recently used go first.
- * Bounded by the length of the objects' JSON, in characters.
+ * Parsed objects by revision. A revision names one state for ever, so nothing here can be stale; the least recently
+ * used go first. Bounded by the length of the objects' JSON, in characters.
  */
 export class ObjectCache {
   readonly #limit: number;

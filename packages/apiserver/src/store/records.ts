@@ -144,7 +144,10 @@ export class Records {
     return this.#prepared(sql).all(...values) as unknown as readonly (readonly unknown[])[];
   }
 
-  /** The first rows, until the values of a column are `bytes` long together; at least one. `isCut` says that there are more. */
+  /**
+   * The first rows, until the values of a column are `bytes` long together; at least one. `isCut` says that there are
+   * more.
+   */
   rowsUpTo(
     { sql, column, bytes }: { sql: string; column: number; bytes: number },
     ...values: (string | number | null)[]

@@ -1,6 +1,9 @@
 import type { Records } from "./records.ts";
 
-/** One step of writing everything again as the codec would now; between two flushes of the writer, in a transaction of its own. */
+/**
+ * One step of writing everything again as the codec would now; between two flushes of the writer, in a transaction of
+ * its own.
+ */
 export function reencode(
   records: Records,
   after: number,

@@ -4,7 +4,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { openDatabase, STATE_FILE } from "./database.ts";
 import { sync } from "./sync.ts";
 
-/** The database of a state folder whose clusters are moved to others. It is locked until it is closed: no other process can open the folder. */
+/**
+ * The database of a state folder whose clusters are moved to others. It is locked until it is closed: no other process
+ * can open the folder.
+ */
 export class SplitSource {
   readonly #database: DatabaseSync;
 
@@ -19,7 +22,10 @@ export class SplitSource {
     return rows.map((row) => String(row["cluster"]));
   }
 
-  /** Copies logical clusters to a new state folder, with the revisions they have, history included. On disk when it returns. */
+  /**
+   * Copies logical clusters to a new state folder, with the revisions they have, history included. On disk when it
+   * returns.
+   */
   copy(to: string, clusters: readonly string[]): void {
     mkdirSync(to, { recursive: true, mode: 0o700 });
     openDatabase(to).close();

@@ -13,12 +13,18 @@ import { CausewayError, messageOf } from "@causeway/foundation";
 import { STATE_FILE } from "./index.ts";
 import { sync } from "./sync.ts";
 
-/** Small files of a server's state folder: folders 0700, files 0600, replaced as a whole. Keeps them in memory without a folder. */
+/**
+ * Small files of a server's state folder: folders 0700, files 0600, replaced as a whole. Keeps them in memory without a
+ * folder.
+ */
 export interface StateFiles {
   read(name: string): string | undefined;
   /** On disk when it returns; what is there already is not written again. Throws STATE_WRITE_FAILED. */
   write(name: string, content: string): void;
-  /** Several of one folder, in this order: a crash leaves those before some point. All are on disk when it returns, with one sync less for each but one. */
+  /**
+   * Several of one folder, in this order: a crash leaves those before some point. All are on disk when it returns, with
+   * one sync less for each but one.
+   */
   writeAll(files: readonly (readonly [name: string, content: string])[]): void;
   /** The names right below a folder. */
   names(folder: string): readonly string[];
@@ -73,8 +79,8 @@ function onDisk(dir: string): StateFiles {
 }
 
 /**
- * Each file is synced before it takes the name, and the folder after: a crash leaves the old content or the new. All are written before the
- * first is synced, so that the file system's journal takes them in together.
+ * Each file is synced before it takes the name, and the folder after: a crash leaves the old content or the new. All
+ * are written before the first is synced, so that the file system's journal takes them in together.
  */
 function replace(files: readonly (readonly [path: string, content: string])[]): void {
   for (const [path, content] of files) {

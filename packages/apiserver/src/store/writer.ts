@@ -27,8 +27,8 @@ interface Batch {
 }
 
 /**
- * The only writer. Writes of one turn of the event loop share one transaction and one sync to disk; each is checked against what those
- * before it in the queue left. Answers and events go out only after the commit.
+ * The only writer. Writes of one turn of the event loop share one transaction and one sync to disk; each is checked
+ * against what those before it in the queue left. Answers and events go out only after the commit.
  */
 export class Writer {
   /** Why the last transaction failed, and when; undefined if it did not. */

@@ -1,10 +1,13 @@
 const FACTOR = 32;
-/** Linear work takes about 32 times as long for 32 times as much, and caches may make that a few times more; quadratic work takes 1,024 times as long. */
+/**
+ * Linear work takes about 32 times as long for 32 times as much, and caches may make that a few times more; quadratic
+ * work takes 1,024 times as long.
+ */
 export const LINEAR = 320;
 
 /**
- * How many times as much processor time some work takes for 32 times as much input: the least of several attempts, so that neither a busy
- * machine nor the compiler's warm-up counts.
+ * How many times as much processor time some work takes for 32 times as much input: the least of several attempts, so
+ * that neither a busy machine nor the compiler's warm-up counts.
  */
 export function growthOf<T>(make: (size: number) => T, work: (input: T) => unknown, size: number): number {
   const [small, large] = [make(size), make(FACTOR * size)];
@@ -18,7 +21,10 @@ export function growthOf<T>(make: (size: number) => T, work: (input: T) => unkno
 
 /** Less processor time than this, in microseconds, is taken for this much. */
 const MEASURABLE = 300;
-/** Some kernels count processor time in ticks of ten milliseconds, so only the sum of as many microseconds as this says anything. */
+/**
+ * Some kernels count processor time in ticks of ten milliseconds, so only the sum of as many microseconds as this says
+ * anything.
+ */
 const SPAN = 40_000;
 const MAXIMUM_REPEATS = 10_000;
 

@@ -26,8 +26,9 @@ export type RunningOf = (namespace: string, name: string) => readonly string[];
 const MOST_PODS = 1000;
 
 /**
- * Reads a kubelet's /stats/summary. What lacks a figure is left out: a container that just started has no rate yet. A tenant may run the kubelet: of its
- * answer only what `runningOf` knows is kept, so that it holds no more memory than the pods that are stored.
+ * Reads a kubelet's /stats/summary. What lacks a figure is left out: a container that just started has no rate yet. A
+ * tenant may run the kubelet: of its answer only what `runningOf` knows is kept, so that it holds no more memory than
+ * the pods that are stored.
  */
 export function readSummary(answer: unknown, runningOf: RunningOf): Summary {
   const pods = new Map<string, ReadonlyMap<string, Sample>>();

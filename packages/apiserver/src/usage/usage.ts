@@ -21,9 +21,9 @@ export interface Used {
 }
 
 /**
- * What nodes or pods use, as metrics-server says it: real ones as their kubelets measured it in the last fifteen seconds, simulated ones as annotations of
- * pods declare it. Programs that list every kind must not fail, so a list without anything is no error. Throws 404 for one that is not known, and 503 where it
- * cannot be known.
+ * What nodes or pods use, as metrics-server says it: real ones as their kubelets measured it in the last fifteen
+ * seconds, simulated ones as annotations of pods declare it. Programs that list every kind must not fail, so a list
+ * without anything is no error. Throws 404 for one that is not known, and 503 where it cannot be known.
  */
 export async function usage(call: Call, query: URLSearchParams): Promise<Used> {
   const isPods = call.resource.plural === "pods";

@@ -5,7 +5,10 @@ import type { FieldProblem } from "../errors/status.ts";
 
 const FORM = "; desired format: https://host[/path]";
 
-/** What keeps a webhook's `clientConfig` from being one, as apiserver's webhook package words it. Its `url` has to be https. */
+/**
+ * What keeps a webhook's `clientConfig` from being one, as apiserver's webhook package words it. Its `url` has to be
+ * https.
+ */
 export function clientConfigProblems(config: Json, field: string): FieldProblem[] {
   const { url, service } = config;
   if ((url === undefined) === (service === undefined)) {

@@ -3,8 +3,9 @@ import { decodingValue } from "./decode.ts";
 import { structOf, type Field, type Tables } from "./tables.ts";
 
 /**
- * Why a strategic merge made no object of its kind, in the words of Go's converter from maps to structs, which are not those of its
- * decoder; undefined when it did. The fields are looked at in the order of the struct, as the converter does.
+ * Why a strategic merge made no object of its kind, in the words of Go's converter from maps to structs, which are not
+ * those of its decoder; undefined when it did. The fields are looked at in the order of the struct, as the converter
+ * does.
  */
 export function conversionProblem(
   tables: Tables,
@@ -14,7 +15,10 @@ export function conversionProblem(
   return struct === undefined || !tables.byName(struct) ? undefined : structProblem(tables, struct, object);
 }
 
-/** Makes numbers what Go's converter makes of them: those beyond 32 bits lose what is beyond. Changes the object in place. */
+/**
+ * Makes numbers what Go's converter makes of them: those beyond 32 bits lose what is beyond. Changes the object in
+ * place.
+ */
 export function convertNumbers(tables: Tables, object: Json): void {
   const struct = structOf(String(object["apiVersion"] as string), String(object["kind"] as string));
   if (struct !== undefined) convertStruct(tables, struct, object);

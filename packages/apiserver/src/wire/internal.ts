@@ -4,8 +4,8 @@ import type { Field, Tables } from "./tables.ts";
 const ZEROS: Readonly<Record<string, unknown>> = { string: "", bool: false, Quantity: "0", Time: null };
 
 /**
- * A struct as kube-apiserver shows it where it shows its own form of an object instead of the wire's: every field, by its Go name, in the
- * order of the struct. Structs of the meta group look as they do on the wire.
+ * A struct as kube-apiserver shows it where it shows its own form of an object instead of the wire's: every field, by
+ * its Go name, in the order of the struct. Structs of the meta group look as they do on the wire.
  */
 export function internalForm(tables: Tables, struct: string, value: unknown): unknown {
   const fields = struct.startsWith("meta.") ? undefined : tables.flat(struct);

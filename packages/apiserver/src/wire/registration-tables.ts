@@ -1,4 +1,5 @@
-// Fields of apiregistration.k8s.io/v1, in the form of the generated tables. Source: k8s.io/kube-aggregator, apiregistration/v1, generated.proto and types.go.
+// Fields of apiregistration.k8s.io/v1, in the form of the generated tables. Source: k8s.io/kube-aggregator,
+// apiregistration/v1, generated.proto and types.go.
 
 export const REGISTRATION_TABLES: Readonly<Record<string, string>> = {
   "apiregistration.APIService":

@@ -2,7 +2,10 @@ import { extended, MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
 import { isRecord } from "../json/json.ts";
 import { structOf, type Tables } from "./tables.ts";
 
-/** Paths of fields of a built-in object that its kind does not have, no more than messages show; none for kinds without a table. */
+/**
+ * Paths of fields of a built-in object that its kind does not have, no more than messages show; none for kinds without
+ * a table.
+ */
 export function unknownBuiltInFields(tables: Tables, object: { apiVersion?: unknown; kind?: unknown }): string[] {
   const struct = structOf(String(object.apiVersion as string), String(object.kind as string));
   const found: string[] = [];

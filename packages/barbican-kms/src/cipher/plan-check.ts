@@ -5,8 +5,8 @@ export const CHECK = "key-check.kms.causeway.dev";
 const LENGTH = 16;
 
 /**
- * A value by which two readings of a secret are compared, and a ciphertext with the key that a process has. It is derived from the key apart from
- * every key of a cipher, so that it can be stored in the clear.
+ * A value by which two readings of a secret are compared, and a ciphertext with the key that a process has. It is
+ * derived from the key apart from every key of a cipher, so that it can be stored in the clear.
  */
 export function checkOf(key: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", key, new Uint8Array(), "causeway barbican-kms key check", LENGTH));

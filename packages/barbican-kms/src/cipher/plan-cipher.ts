@@ -13,8 +13,9 @@ const TAG = 16;
 const LARGEST_PLAIN = 896;
 
 /**
- * AES-256-GCM under a key of its own for each ciphertext, derived from the key in Barbican and a random salt: "salt nonce ciphertext tag". The id of
- * the key is bound to it. The derivation also keeps the key apart from what the upstream plugin does with the same one.
+ * AES-256-GCM under a key of its own for each ciphertext, derived from the key in Barbican and a random salt: "salt
+ * nonce ciphertext tag". The id of the key is bound to it. The derivation also keeps the key apart from what the
+ * upstream plugin does with the same one.
  */
 export function encrypt(key: Uint8Array, keyId: string, plaintext: Uint8Array): Encrypted {
   if (plaintext.length > LARGEST_PLAIN)
@@ -31,7 +32,8 @@ export function encrypt(key: Uint8Array, keyId: string, plaintext: Uint8Array): 
 }
 
 /**
- * The plain text of `encrypt`, proved by its tag. Whether the annotation says so does not matter: one that was lost makes no other cipher of it.
+ * The plain text of `encrypt`, proved by its tag. Whether the annotation says so does not matter: one that was lost
+ * makes no other cipher of it.
  * @throws KMS_KEY_CHANGED where the data has the check value of another key; KMS_DATA_INVALID for whatever was changed
  */
 export function decrypt(key: Uint8Array, { ciphertext, keyId, annotations }: Encrypted): Uint8Array {

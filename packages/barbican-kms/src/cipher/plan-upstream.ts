@@ -6,9 +6,9 @@ import { ALGORITHM } from "./plan-cipher.ts";
 const BLOCK = 16;
 
 /**
- * The plain text of the upstream plugin's data, AES-CBC: "vector ciphertext" with the padding of PKCS #7 and without an annotation. Undefined for what
- * cannot be it. It has no proof against changes: the padding alone is checked, which one of 256 changed texts passes, so that it is for data that
- * `decrypt` has refused, and only where the operator wants it.
+ * The plain text of the upstream plugin's data, AES-CBC: "vector ciphertext" with the padding of PKCS #7 and without an
+ * annotation. Undefined for what cannot be it. It has no proof against changes: the padding alone is checked, which one
+ * of 256 changed texts passes, so that it is for data that `decrypt` has refused, and only where the operator wants it.
  */
 export function decryptUpstream(key: Uint8Array, { ciphertext, annotations }: Encrypted): Uint8Array | undefined {
   if (annotations[ALGORITHM] !== undefined || annotations[CHECK] !== undefined) return undefined;

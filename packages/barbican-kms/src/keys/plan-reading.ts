@@ -1,12 +1,18 @@
 import { CausewayError, hasCode, messageOf } from "@causeway/foundation";
 import { isSameCheck } from "../cipher/plan-check.ts";
 
-/** How a reading of a key ended. "refused": what came was no key; "changed": it was another key than the secret had before. */
+/**
+ * How a reading of a key ended. "refused": what came was no key; "changed": it was another key than the secret had
+ * before.
+ */
 export type ReadOutcome = "ok" | "failed" | "refused" | "changed";
 
 const LENGTHS = [16, 24, 32];
 
-/** Why a payload is not used, or undefined. `before` is the check value of an earlier reading: the payload of a secret never changes. */
+/**
+ * Why a payload is not used, or undefined. `before` is the check value of an earlier reading: the payload of a secret
+ * never changes.
+ */
 export function problemOf(
   id: string,
   { length, check }: { readonly length: number; readonly check: Uint8Array },
@@ -34,8 +40,8 @@ export function outcomeOf(error: unknown): ReadOutcome {
 const TITLES: Readonly<Record<string, string>> = { OPENSTACK_NOT_FOUND: "Not Found", OPENSTACK_FORBIDDEN: "Forbidden" };
 
 /**
- * Barbican's own words that there is no such secret for us, `{"code": 404, "title": "Not Found", "description": "Secret not found."}`: a proxy in front
- * of it responds 404, too.
+ * Barbican's own words that there is no such secret for us, `{"code": 404, "title": "Not Found", "description": "Secret
+ * not found."}`: a proxy in front of it responds 404, too.
  */
 export function isFinal(error: unknown): boolean {
   if (!(error instanceof CausewayError)) return false;

@@ -20,7 +20,9 @@ export function workersOf(name: string): string {
   return `${name}-workers`;
 }
 
-/** A cluster, in the order in which it is applied: the Cluster comes last, so that it is there only when all of it is. */
+/**
+ * A cluster, in the order in which it is applied: the Cluster comes last, so that it is there only when all of it is.
+ */
 export function clusterManifests(options: ClusterPlan): readonly Manifest[] {
   const { namespace, name, version } = options;
   return [
@@ -49,7 +51,9 @@ export function clusterManifests(options: ClusterPlan): readonly Manifest[] {
   ];
 }
 
-/** Creates what does not exist yet, in this order. Repeating it after an attempt that ended in between creates the rest. */
+/**
+ * Creates what does not exist yet, in this order. Repeating it after an attempt that ended in between creates the rest.
+ */
 export async function createMissing(
   client: KubernetesClient,
   manifests: readonly Manifest[],

@@ -14,7 +14,8 @@ export interface ManagementPlace {
 }
 
 /**
- * The management cluster that a command works on: the option, KUBECONFIG, the one that `causeway up` runs from this folder, ~/.kube/config.
+ * The management cluster that a command works on: the option, KUBECONFIG, the one that `causeway up` runs from this
+ * folder, ~/.kube/config.
  * @throws KUBECONFIG_NOT_FOUND, KUBECONFIG_INVALID, KUBECONFIG_CONTEXT_UNKNOWN
  */
 function managementCluster(place: ManagementPlace, env = process.env): ClusterConfig {
@@ -29,7 +30,10 @@ export interface Management {
   readonly namespace: string;
 }
 
-/** Runs a command's work with the chosen management cluster, and closes the client afterwards. Throws what `managementCluster` throws. */
+/**
+ * Runs a command's work with the chosen management cluster, and closes the client afterwards. Throws what
+ * `managementCluster` throws.
+ */
 export async function withManagement<T>(
   place: ManagementPlace,
   work: (management: Management) => Promise<T>,

@@ -14,7 +14,10 @@ function socketOf(dir: string): string {
 /** What a program does for commands on the same machine: each takes and gives plain JSON. */
 export type AdminCalls = Readonly<Record<string, (body: Readonly<Record<string, unknown>>) => Promise<unknown>>>;
 
-/** Serves calls at the state folder's socket until the result is called. A path that is too long is logged, and not served. */
+/**
+ * Serves calls at the state folder's socket until the result is called. A path that is too long is logged, and not
+ * served.
+ */
 export async function serveAdmin(dir: string, calls: AdminCalls, log: Log): Promise<() => Promise<void>> {
   const path = socketOf(dir);
   if (!fitsUnixSocket(path)) {

@@ -6,7 +6,10 @@ import { expect, test } from "vitest";
 
 const word = (length: number) => fc.stringMatching(new RegExp(`^[a-z0-9]{${length}}$`));
 const text = fc.string().filter((t) => !/\{\{|\{%|\{#/.test(t));
-/** What systemd leaves as it is when it splits kubeadm's line of kubelet flags: neither spaces nor quotes nor backslashes. */
+/**
+ * What systemd leaves as it is when it splits kubeadm's line of kubelet flags: neither spaces nor quotes nor
+ * backslashes.
+ */
 const flagValue = text.filter((t) => /^[^\s"'\\\p{C}]*$/u.test(t));
 const hex = fc.stringMatching(/^[0-9a-f]{64}$/);
 

@@ -32,7 +32,10 @@ export interface SystemOptions {
   readonly log: Log;
 }
 
-/** Everything `causeway up` runs: all in this process, but for the API servers of workload clusters, which worker processes serve. */
+/**
+ * Everything `causeway up` runs: all in this process, but for the API servers of workload clusters, which worker
+ * processes serve.
+ */
 export interface System {
   readonly apiServer: ApiServer;
   readonly client: KubernetesClient;

@@ -10,7 +10,10 @@ export interface Plugin {
 
 type Json = Record<string, unknown>;
 
-/** The kubeconfig's current context with the plugin as its user: no credential of the old user is in it. @throws KUBECONFIG_INVALID */
+/**
+ * The kubeconfig's current context with the plugin as its user: no credential of the old user is in it. @throws
+ * KUBECONFIG_INVALID
+ */
 export function withPlugin(kubeconfig: string, { command, args, env }: Plugin): string {
   const given = record(read(kubeconfig));
   const current = given["current-context"];

@@ -41,7 +41,8 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
   const log = options.log.with({ cluster: cluster.metadata.name });
   const config = await resolveIdentity({ client: options.informers.client, owner: options.infrastructure }, signal);
   const { cloud, watch } = options.clouds.get(config);
-  // What a cluster's resources were named by before it was migrated is kept: its load balancers and volumes are found by it.
+  // What a cluster's resources were named by before it was migrated is kept: its load balancers and volumes are found
+  // by it.
   const named = cluster.metadata.annotations?.["causeway.dev/cloud-cluster-name"];
   const clusterName = named ?? `${cluster.metadata.namespace}-${cluster.metadata.name}`;
   const stopping = new AbortController();

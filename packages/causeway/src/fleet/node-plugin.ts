@@ -6,8 +6,8 @@ const MANAGED_BY = "app.kubernetes.io/managed-by";
 const MANAGER = "causeway-fleet";
 
 /**
- * The Cinder CSI node plugin with this image in a workload cluster. A DaemonSet of that name which a user, a chart or an AddonSet made is left as
- * it is; one that is missing is created, and an earlier one of the fleet gets the image.
+ * The Cinder CSI node plugin with this image in a workload cluster. A DaemonSet of that name which a user, a chart or
+ * an AddonSet made is left as it is; one that is missing is created, and an earlier one of the fleet gets the image.
  */
 export async function installNodePlugin(client: KubernetesClient, image: string, signal: AbortSignal): Promise<void> {
   for (const object of cinderCsiNodeObjects(image)) {

@@ -86,7 +86,9 @@ export interface InstallOptions {
   readonly log: Log;
 }
 
-/** Until all are there: a CRD is served a moment after it is created, and the cluster may be unreachable for a while. */
+/**
+ * Until all are there: a CRD is served a moment after it is created, and the cluster may be unreachable for a while.
+ */
 export async function installVolumeObjects(
   { client, csiImage, clock, log }: InstallOptions,
   signal: AbortSignal,

@@ -29,9 +29,9 @@ export interface VolumesOptions extends CloudClient {
 }
 
 /**
- * The controller part of the Cinder CSI driver and what its sidecars do, for one workload cluster and outside it: only the driver's node plugin
- * runs there, without credentials. The cloud is not called before the cluster has a claim for the driver. Clusters may
- * share a project: each one's users reach its own volumes, snapshots and servers only.
+ * The controller part of the Cinder CSI driver and what its sidecars do, for one workload cluster and outside it: only
+ * the driver's node plugin runs there, without credentials. The cloud is not called before the cluster has a claim for
+ * the driver. Clusters may share a project: each one's users reach its own volumes, snapshots and servers only.
  */
 export function memberVolumes(options: VolumesOptions): Sidecars {
   const { cloud, watch, remote, clusterName, hasServer, csiImage, clock, log } = options;

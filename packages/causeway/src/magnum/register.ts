@@ -16,8 +16,8 @@ interface Using {
 }
 
 /**
- * Has the cloud's catalog name the API at this URL, as an administrator would with `openstack service create`. Repeating it changes what is
- * wrong and leaves the rest.
+ * Has the cloud's catalog name the API at this URL, as an administrator would with `openstack service create`.
+ * Repeating it changes what is wrong and leaves the rest.
  */
 export async function registerMagnum(admin: CloudConfig, url: string, using: Using): Promise<void> {
   const { region, clock, log, signal } = using;

@@ -1,4 +1,7 @@
-/** Rows in columns as kubectl prints them: three spaces between, a header in capitals, "" as "<none>" only where the caller says so. */
+/**
+ * Rows in columns as kubectl prints them: three spaces between, a header in capitals, "" as "<none>" only where the
+ * caller says so.
+ */
 export function columns(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, i) => Math.max(...all.map((row) => (row[i] ?? "").length)));

@@ -11,7 +11,10 @@ interface Context {
   readonly log: Log;
 }
 
-/** Keystone, with the fields of `spec.authentication.keystone` of a HostedControlPlane. The SDK is loaded with the first token. */
+/**
+ * Keystone, with the fields of `spec.authentication.keystone` of a HostedControlPlane. The SDK is loaded with the first
+ * token.
+ */
 function keystone(settings: Settings, context: Context): ExternalAuthenticator {
   let made: Promise<Authenticator> | undefined;
   return {

@@ -3,7 +3,9 @@ import type { ControlledCluster, StartClusterControllers } from "@causeway/apise
 import { createEventRecorder, createInformers, isAlreadyExists, type KubernetesClient } from "@causeway/kubernetes";
 import { createWorkloadControllers } from "@causeway/workload-controllers";
 
-/** The controllers of a cluster start when it has an object of one of these resources: an empty cluster costs nothing. */
+/**
+ * The controllers of a cluster start when it has an object of one of these resources: an empty cluster costs nothing.
+ */
 const WORKLOADS: readonly string[] = [
   "/nodes",
   "/persistentvolumeclaims",

@@ -17,7 +17,10 @@ export interface AttachmentCall {
 
 /** Milliseconds; the sidecars give a call three minutes. */
 const LONGEST_CALL = 170_000;
-/** Steps of one call. Each waits for a change, a list or a call of the cloud; a cloud that undoes every step ends the call. */
+/**
+ * Steps of one call. Each waits for a change, a list or a call of the cloud; a cloud that undoes every step ends the
+ * call.
+ */
 const MOST_STEPS = 40;
 
 /** The device's path as Nova names it, after the volume is attached. */
@@ -31,8 +34,8 @@ export async function detach(call: AttachmentCall): Promise<void> {
 }
 
 /**
- * Runs the plan's steps until it is done. The state of the volume is that of the informer: however many calls wait, one list
- * shows all of them their volumes.
+ * Runs the plan's steps until it is done. The state of the volume is that of the informer: however many calls wait, one
+ * list shows all of them their volumes.
  */
 class AttachmentRun {
   readonly #call: AttachmentCall;
@@ -92,7 +95,10 @@ class AttachmentRun {
     this.#fresh = true;
   }
 
-  /** A volume that is unknown, or whose detachment is to be confirmed, may be gone. A further attachment need not show as a change. */
+  /**
+   * A volume that is unknown, or whose detachment is to be confirmed, may be gone. A further attachment need not show
+   * as a change.
+   */
   #isShownByChanges(): boolean {
     const volume = this.#volume();
     return volume !== undefined && volume.multiattach !== true && !this.#detached;
@@ -177,8 +183,8 @@ class AttachmentRun {
   }
 
   /**
-   * Deletes the attachments that Cinder has and Nova does not: Nova failed between the two, or the server is gone. An attachment that
-   * Nova has is in use by a node and is never deleted here; Cinder refuses that, too.
+   * Deletes the attachments that Cinder has and Nova does not: Nova failed between the two, or the server is gone. An
+   * attachment that Nova has is in use by a node and is never deleted here; Cinder refuses that, too.
    */
   async #recover(): Promise<void> {
     const { storage, volumeId, server, signal } = this.#call;

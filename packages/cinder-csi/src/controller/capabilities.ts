@@ -29,7 +29,10 @@ const ONE_NODE = new Set<number>([
   Mode.SINGLE_NODE_MULTI_WRITER,
 ]);
 
-/** Whether a volume with this capability may be attached to several servers: block devices, and file systems that are only read. */
+/**
+ * Whether a volume with this capability may be attached to several servers: block devices, and file systems that are
+ * only read.
+ */
 export function isSharable(capability: VolumeCapability | undefined): boolean {
   if (capability?.accessType.case === "block") return true;
   return capability?.accessMode?.mode === Mode.MULTI_NODE_READER_ONLY;

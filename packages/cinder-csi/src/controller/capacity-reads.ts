@@ -3,7 +3,10 @@ import { isForbidden, isOpenStackNotFound } from "@causeway/openstack";
 import type { StorageCloud } from "../clouds.ts";
 import type { Backends } from "./plan-capacity.ts";
 
-/** Milliseconds that what was read is used: csi-provisioner requests the capacity of each class and zone again and again. */
+/**
+ * Milliseconds that what was read is used: csi-provisioner requests the capacity of each class and zone again and
+ * again.
+ */
 const KEEP = 5 * 60_000;
 
 interface Read {
@@ -16,7 +19,10 @@ export class CapacityReads {
   readonly #storage: StorageCloud;
   readonly #clock: Clock;
   #kept: { readonly at: number; readonly read: Promise<Read> } | undefined;
-  /** Whether the user may read pools is decided by the first call: the policy of a cloud does not change while the driver runs. */
+  /**
+   * Whether the user may read pools is decided by the first call: the policy of a cloud does not change while the
+   * driver runs.
+   */
   #isRefused = false;
 
   constructor(storage: StorageCloud, clock: Clock) {

@@ -40,7 +40,8 @@ export async function createVolume(call: CreateCall): Promise<Volume> {
       }
       case "wait":
         await finished(call, step.volume.id);
-        // The list that showed the end began after the volume was created: what another controller had created by then is in it, too.
+        // The list that showed the end began after the volume was created: what another controller had created by then
+        // is in it, too.
         existing = call.storage.volumes.byIndex("name", spec.name);
         break;
       case "discard":

@@ -186,7 +186,10 @@ async function requestDeletion({ storage, signal }: GroupCall, { id, members }: 
   for (const each of members) if (each.status !== "deleting") await snapshots.delete(each.id, { signal });
 }
 
-/** The younger ones of the name first, which another controller created and did not return: afterwards no call would find them. */
+/**
+ * The younger ones of the name first, which another controller created and did not return: afterwards no call would
+ * find them.
+ */
 async function deleteGroups({ storage, signal }: Pick<GroupCall, "storage" | "signal">, id: string): Promise<void> {
   const { groupSnapshots } = storage.cloud.blockStorage;
   const own = await groupSnapshots.find(id, { signal });

@@ -23,7 +23,10 @@ async function current({ volumes }: StorageCloud, clock: Clock, signal: AbortSig
   return volumes.list();
 }
 
-/** One page of the volumes of all clouds, from the informers: one list a minute at most, and fewer the longer nothing has changed. */
+/**
+ * One page of the volumes of all clouds, from the informers: one list a minute at most, and fewer the longer nothing
+ * has changed.
+ */
 export async function listVolumes(
   clouds: Clouds,
   query: { readonly token: string; readonly most: number; readonly signal: AbortSignal; readonly clock: Clock },

@@ -19,8 +19,8 @@ export interface NamedReadsOptions<T> {
 export const APART = 250;
 
 /**
- * Reads the objects of a name. A call alone requests those of its name; calls that wait at the same time share one list of all. Every result was
- * read after its call.
+ * Reads the objects of a name. A call alone requests those of its name; calls that wait at the same time share one list
+ * of all. Every result was read after its call.
  */
 export class NamedReads<T extends { readonly name: string | null }> {
   readonly #options: NamedReadsOptions<T>;

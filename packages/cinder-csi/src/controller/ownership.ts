@@ -16,8 +16,9 @@ type Secrets = Readonly<Record<string, string>>;
 type Named = { readonly secrets: Secrets };
 
 /**
- * The controller's calls for volumes, snapshots and servers of one cluster. An object without the cluster's name in its metadata is refused: the
- * users of a cluster can name any ID in a PersistentVolume, a VolumeSnapshotContent or a CSINode.
+ * The controller's calls for volumes, snapshots and servers of one cluster. An object without the cluster's name in its
+ * metadata is refused: the users of a cluster can name any ID in a PersistentVolume, a VolumeSnapshotContent or a
+ * CSINode.
  */
 export function onlyOwn(controller: ControllerImpl, owner: Ownership): ControllerImpl {
   const checks = new Checks(owner);

@@ -27,7 +27,10 @@ export interface Capacity {
 
 const UNLIMITED = 2n ** 63n - 1n;
 
-/** What the project's quota and the pools of the type and zone leave. A pool that does not say how much it has does not limit anything. */
+/**
+ * What the project's quota and the pools of the type and zone leave. A pool that does not say how much it has does not
+ * limit anything.
+ */
 export function planCapacity({ limits, backends, type, zone }: CapacityView): Capacity {
   const quota = remaining(limits);
   if (!backends) return { availableCapacity: quota };

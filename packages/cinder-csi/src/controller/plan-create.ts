@@ -90,7 +90,10 @@ function differenceOf({ gib, source }: VolumeSpec, volume: Volume): string | und
   return origin === undefined ? "no content source" : `content source ${origin}`;
 }
 
-/** What Cinder itself records in the metadata of a volume that it has restored a backup into. It replaces the others by those of the backup's volume. */
+/**
+ * What Cinder itself records in the metadata of a volume that it has restored a backup into. It replaces the others by
+ * those of the backup's volume.
+ */
 const RESTORED = "src_backup_id";
 
 /** The snapshot, backup or volume that its content was copied from. */

@@ -2,8 +2,8 @@ import { elect } from "@causeway/csi-openstack";
 import type { GroupSnapshot, Volume, VolumeGroup, VolumeGroupType, VolumeSnapshot } from "@causeway/openstack";
 
 /**
- * How the snapshots of several volumes are taken. "group": by one Cinder group snapshot, of the same instant. "volume": one after the other, so that each
- * volume is consistent as after a crash, and they are not consistent with each other.
+ * How the snapshots of several volumes are taken. "group": by one Cinder group snapshot, of the same instant. "volume":
+ * one after the other, so that each volume is consistent as after a crash, and they are not consistent with each other.
  */
 export type Consistency = "group" | "volume";
 

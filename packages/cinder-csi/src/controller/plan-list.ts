@@ -6,8 +6,8 @@ const SOONEST = 50_000;
 const LATEST = 15 * 60_000 - 10_000;
 
 /**
- * Milliseconds after a list at which ListVolumes needs another one: a minute while volumes change, then half as long as nothing has changed. Without
- * an attached volume no detachment by hand can be missed.
+ * Milliseconds after a list at which ListVolumes needs another one: a minute while volumes change, then half as long as
+ * nothing has changed. Without an attached volume no detachment by hand can be missed.
  */
 export function listAfter(volumes: readonly Volume[], now: number): number {
   if (!volumes.some(({ attachments }) => attachments.length > 0)) return Number.POSITIVE_INFINITY;

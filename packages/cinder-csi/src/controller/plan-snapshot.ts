@@ -37,8 +37,8 @@ export interface SnapshotView {
 }
 
 /**
- * A backup is made of a snapshot, and the call returns as soon as Cinder copies it: the content is fixed by then. The sidecar
- * repeats the call until the backup is ready, and then the snapshot is deleted.
+ * A backup is made of a snapshot, and the call returns as soon as Cinder copies it: the content is fixed by then. The
+ * sidecar repeats the call until the backup is ready, and then the snapshot is deleted.
  */
 export function planSnapshot(view: SnapshotView): SnapshotStep {
   const several = [view.snapshots, view.backups].find((all) => all.length > 1);

@@ -29,8 +29,9 @@ export class SnapshotReads {
   }
 
   /**
-   * The snapshots of a name that was just created, once `isDone` accepts them or `timeout` milliseconds are over. They are read first when the snapshots
-   * before were complete, which is learned, and then whenever they are an eighth older.
+   * The snapshots of a name that was just created, once `isDone` accepts them or `timeout` milliseconds are over. They
+   * are read first when the snapshots before were complete, which is learned, and then whenever they are an eighth
+   * older.
    */
   async settled(
     name: string,

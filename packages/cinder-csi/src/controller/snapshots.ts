@@ -28,7 +28,10 @@ const LONGEST_CALL = 170_000;
 const MOST_STEPS = 12;
 const between = () => backoff({ base: 250, cap: 5_000, factor: 1.3 });
 
-/** A snapshot or backup of the volume whose content is fixed; `ready` may be false for a backup that Cinder still copies. */
+/**
+ * A snapshot or backup of the volume whose content is fixed; `ready` may be false for a backup that Cinder still
+ * copies.
+ */
 export async function createSnapshot(call: SnapshotCall, spec: SnapshotSpec): Promise<SnapshotResult> {
   const { blockStorage } = call.storage.cloud;
   const { signal } = call;

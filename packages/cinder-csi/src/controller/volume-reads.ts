@@ -7,8 +7,8 @@ import { NamedReads } from "./named-reads.ts";
 const PAGE = 1_000;
 
 /**
- * Reads the volumes of a name from Cinder: another controller may have created one a moment ago. A list of all is the informer's, which every call
- * that waits for a volume shares.
+ * Reads the volumes of a name from Cinder: another controller may have created one a moment ago. A list of all is the
+ * informer's, which every call that waits for a volume shares.
  */
 export function volumeReads({ cloud, volumes }: StorageCloud, clock: Clock): NamedReads<Volume> {
   return new NamedReads({

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { CausewayError, type Clock } from "@causeway/foundation";
 import { output, type Host } from "@causeway/csi-openstack";
 
-/** The names of a volume's device below /dev/disk/by-id. Its serial is the volume's ID, which virtio truncates to 20 characters. */
+/**
+ * The names of a volume's device below /dev/disk/by-id. Its serial is the volume's ID, which virtio truncates to 20
+ * characters.
+ */
 export function deviceNames(volumeId: string): readonly string[] {
   const short = volumeId.slice(0, 20);
   return [
@@ -54,7 +57,9 @@ async function linked(host: Host, volumeId: string): Promise<string | undefined>
   return undefined;
 }
 
-/** Requests the kernel and udev to list the devices of each SCSI host again. What fails here shows as a missing device. */
+/**
+ * Requests the kernel and udev to list the devices of each SCSI host again. What fails here shows as a missing device.
+ */
 async function rescan(host: Host): Promise<void> {
   const folder = join(host.sys, "class/scsi_host");
   for (const name of await readdir(folder).catch(() => []))

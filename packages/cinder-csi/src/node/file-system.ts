@@ -28,8 +28,8 @@ const XFS_IN_PROGRESS = 126;
 const PROBED = 1024 * 1024;
 
 /**
- * A device is empty only if its begin and end can be read and two programs find no signature there. An error is never a proof. A file system
- * whose mkfs.xfs was killed counts as empty: it is marked so, and cannot have been mounted.
+ * A device is empty only if its begin and end can be read and two programs find no signature there. An error is never a
+ * proof. A file system whose mkfs.xfs was killed counts as empty: it is marked so, and cannot have been mounted.
  */
 export async function contentOf(host: Host, device: string): Promise<Content> {
   const size = await deviceBytes(host, device);
@@ -53,7 +53,10 @@ export async function contentOf(host: Host, device: string): Promise<Content> {
   return signatures === "" ? { type: "empty" } : { type: "other", name: signatures.split(/\s+/).join(", ") };
 }
 
-/** Makes the file system on a device that is proven to be empty, and keeps one of the requested type. Throws CSI_FAILED_PRECONDITION. */
+/**
+ * Makes the file system on a device that is proven to be empty, and keeps one of the requested type. Throws
+ * CSI_FAILED_PRECONDITION.
+ */
 export async function prepare(
   host: Host,
   device: string,

@@ -1,6 +1,6 @@
 import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   isConflict,
   isNotFound,
   Node,
@@ -10,7 +10,7 @@ import {
   type Informers,
   type KubernetesClient,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, Port } from "@causeway/openstack";
@@ -56,7 +56,7 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
   const from = { nodes, cloud, watch, config, duties, silences: new Silences(clock), ...looks };
   const freed = taintRemovals(options.metrics, clock);
   const standing = new Standing(events, clock);
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,
     async perform(step, { node }, signal) {
@@ -95,7 +95,12 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
       runController(
         {
           name: "cloud-node",
-          reconcile: followRoad(road, { clock, log, name: "cloud-node", metrics: options.brakes ?? options.metrics }),
+          reconcile: runPipeline(pipeline, {
+            clock,
+            log,
+            name: "cloud-node",
+            metrics: options.brakes ?? options.metrics,
+          }),
           sources: [watchInformer(nodes), serverChanges, portChanges],
           ready: (stop) => nodes.whenSynced(stop),
           ...(options.metrics ? { measured: { metrics: options.metrics, name: "Nodes" } } : {}),

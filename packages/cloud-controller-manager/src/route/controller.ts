@@ -1,12 +1,12 @@
 import { messageOf, type Cidr, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   Node,
   runController,
   type EventRecorder,
   type Informers,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
@@ -46,7 +46,7 @@ export function createRouteController(options: RouteControllerOptions): { run(si
   const from = { ...options, nodes, refusals };
   const using = { client: informers.client, cloud, watch, routerId, refusals, clock };
   const syncs = options.metrics?.counter({ name: "route_controller_route_sync_total", help: "Looks at all routes" });
-  const road: Road<Observed, Step, readonly NodeWarning[]> = {
+  const pipeline: Pipeline<Observed, Step, readonly NodeWarning[]> = {
     gather(_key, signal) {
       syncs?.increment();
       return gather(from, signal);
@@ -73,7 +73,7 @@ export function createRouteController(options: RouteControllerOptions): { run(si
       runController(
         {
           name: "route",
-          reconcile: followRoad(road, { clock, log, name: "route", metrics: options.brakes ?? options.metrics }),
+          reconcile: runPipeline(pipeline, { clock, log, name: "route", metrics: options.brakes ?? options.metrics }),
           sources: sources.map((source) => gathered(source, clock)),
           ready: (stop) => nodes.whenSynced(stop),
           concurrency: 1,

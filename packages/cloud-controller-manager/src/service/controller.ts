@@ -1,6 +1,6 @@
 import { messageOf, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   isConflict,
   keyOf,
   publishStatus,
@@ -10,7 +10,7 @@ import {
   type EventRecorder,
   type ObjectKey,
   type PlannedEvent,
-  type Road,
+  type Pipeline,
   type ServiceStatus,
   type Source,
 } from "@causeway/kubernetes";
@@ -55,7 +55,7 @@ export function createServiceController(options: ServiceControllerOptions): {
   const syncs = new NodeSyncs(options.metrics, clock);
   const leftovers = new Leftovers(cloud, watch);
   const groups = { ...options, services, nodes, leftovers, octavia, missed, standing };
-  const road: Road<Observed, Step, ServiceStatus> = {
+  const pipeline: Pipeline<Observed, Step, ServiceStatus> = {
     gather: (key, signal) => gather(from, key, signal),
     plan: planBoth,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
@@ -103,7 +103,7 @@ export function createServiceController(options: ServiceControllerOptions): {
     ...securityGroupSources(groups, keysBy),
     () => watch.pools.onChange(({ type, object }) => (type === "deleted" ? details.forget(object.id) : undefined)),
   ];
-  const reconcile = measured(groupsFirst(groups, followRoad(road, { clock, log, brake })), {
+  const reconcile = measured(groupsFirst(groups, runPipeline(pipeline, { clock, log, brake })), {
     metrics: options.metrics,
     clock,
     operationOf(key) {

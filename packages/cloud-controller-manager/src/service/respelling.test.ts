@@ -1,5 +1,5 @@
 import { VirtualClock } from "@causeway/foundation";
-import { Brake, followRoad, type PlannedEvent, type Road, type ServiceStatus } from "@causeway/kubernetes";
+import { Brake, runPipeline, type PlannedEvent, type Pipeline, type ServiceStatus } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import type { LoadBalancerConfig } from "../config/config.ts";
 import { ModelWorld, nothingHeld } from "../testing/model.ts";
@@ -119,7 +119,7 @@ async function tenMinutes(world: ModelWorld, field: Field): Promise<Life> {
   const calls: string[] = [];
   const events: PlannedEvent[] = [];
   let status: ServiceStatus = {};
-  const road: Road<Observed, Step, ServiceStatus> = {
+  const pipeline: Pipeline<Observed, Step, ServiceStatus> = {
     gather: async () => {
       const braked = (step: Step) => brake.holdOf(key, step)?.until;
       return { ...world.observe(), held: { ...nothingHeld, braked } };
@@ -141,7 +141,7 @@ async function tenMinutes(world: ModelWorld, field: Field): Promise<Life> {
     isIndependent,
     epochOf: ({ service }) => wishesOf(service),
   };
-  const reconcile = followRoad(road, { clock, brake });
+  const reconcile = runPipeline(pipeline, { clock, brake });
   for (const end = clock.now() + 600_000; clock.now() < end;) {
     const result = await reconcile(key, never).catch(() => ({ after: 1_000 }));
     const after = world.settle() ? 500 : Math.min(60_000, result?.after ?? 60_000);

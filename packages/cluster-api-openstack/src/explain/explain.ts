@@ -42,8 +42,8 @@ export interface ClusterExplanation extends Explanation {
 }
 
 /**
- * Reads what a reconcile of a Cluster's OpenStackCluster reads, plans to the end, and performs nothing. `key` is the Cluster's. Undefined: there
- * is no such Cluster, or its infrastructure is no OpenStackCluster.
+ * Reads what a reconcile of a Cluster's OpenStackCluster reads, plans to the end, and performs nothing. `key` is the
+ * Cluster's. Undefined: there is no such Cluster, or its infrastructure is no OpenStackCluster.
  */
 export async function explainCluster(
   { cluster: sources, machine, clock }: ExplainSources,
@@ -73,7 +73,8 @@ export async function explainCluster(
 }
 
 /**
- * The same of a Machine, or of an OpenStackMachine's name. `changed`: as it would be. Undefined: there is no such machine here.
+ * The same of a Machine, or of an OpenStackMachine's name. `changed`: as it would be. Undefined: there is no such
+ * machine here.
  */
 export async function explainMachine(
   { machine: sources, clock }: ExplainSources,

@@ -21,7 +21,10 @@ export interface ExplainedStep {
 
 /** What the reconciles of one object would do from now on, if nothing else happened. */
 export interface Explanation {
-  /** In their order. What takes time in a cloud is assumed to be ready at once; IDs and addresses of new resources are made up. */
+  /**
+   * In their order. What takes time in a cloud is assumed to be ready at once; IDs and addresses of new resources are
+   * made up.
+   */
   readonly rounds: readonly (readonly ExplainedStep[])[];
   /** False: more rounds follow than are shown. */
   readonly complete: boolean;

@@ -85,7 +85,9 @@ export function foreseeMachine(
   }
 }
 
-/** What steps of clusters and machines change; flavors, images and extensions remain as the machine's gather read them. */
+/**
+ * What steps of clusters and machines change; flavors, images and extensions remain as the machine's gather read them.
+ */
 function sharedOf(cloud: ForeseenCloud) {
   const { networks, subnets, securityGroups, ports, servers, volumes, floatingIps } = cloud.forMachine();
   return { networks, subnets, securityGroups, ports, servers, volumes, floatingIps };

@@ -1,14 +1,14 @@
 import { OpenStackFloatingIPPool, type OpenStackFloatingIPPoolStatus } from "@causeway/api";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   publishStatus,
   runController,
   watchInformer,
   type EventRecorder,
   type Informers,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
@@ -32,7 +32,7 @@ export function runPoolController(options: PoolControllerOptions, signal: AbortS
   const { informers, sources, clock, log, events, metrics } = options;
   const { client } = informers;
   const type = "OpenstackFloatingIPPoolReadyCondition";
-  const road: Road<PoolGathered, PoolStep, OpenStackFloatingIPPoolStatus> = {
+  const pipeline: Pipeline<PoolGathered, PoolStep, OpenStackFloatingIPPoolStatus> = {
     gather: (key, term) => gatherPool(sources, key, term),
     plan: planPool,
     perform: (step, observed, term) =>
@@ -64,7 +64,7 @@ export function runPoolController(options: PoolControllerOptions, signal: AbortS
     watchInformer(sources.addresses, ({ object }) => poolOf(object).map(toPool)),
     sources.interests.source,
   ];
-  const reconcile = followRoad(road, { clock, log, name: "openstackfloatingippool", metrics });
+  const reconcile = runPipeline(pipeline, { clock, log, name: "openstackfloatingippool", metrics });
   return runController({ name: "openstackfloatingippool", reconcile, sources: all, clock, log }, signal);
 }
 

@@ -5,8 +5,8 @@ export const poolFinalizer = "openstackfloatingippool.infrastructure.cluster.x-k
 export const addressFinalizer = "openstackfloatingippool.infrastructure.cluster.x-k8s.io/delete-floating-ip";
 
 /**
- * The proof that the pool created a floating IP: written with the create. Upstream's text, and which pool of that name it is: pools of several
- * namespaces and management clusters share a project.
+ * The proof that the pool created a floating IP: written with the create. Upstream's text, and which pool of that name
+ * it is: pools of several namespaces and management clusters share a project.
  */
 export function poolDescription({ metadata }: OpenStackFloatingIPPool): string {
   const { name, namespace = "", uid = "" } = metadata;

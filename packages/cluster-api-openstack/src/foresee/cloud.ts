@@ -9,8 +9,8 @@ import { clusterEffects, machineEffects } from "./effects.ts";
 export type ProjectState = Omit<MachineCloud, "floatingIps"> & ClusterCloud;
 
 /**
- * What steps do to a cloud, as values: enough to plan the steps that follow. It is no OpenStack: nothing takes time here, nothing is
- * refused, and the IDs of what a step creates are made up ("network-1").
+ * What steps do to a cloud, as values: enough to plan the steps that follow. It is no OpenStack: nothing takes time
+ * here, nothing is refused, and the IDs of what a step creates are made up ("network-1").
  */
 export class ForeseenCloud {
   readonly #before: ProjectState;

@@ -24,7 +24,9 @@ export function addressIn(cloud: ForeseenCloud, subnetId: string | undefined, n:
   return address ? formatIp(address) : `192.0.2.${n}`;
 }
 
-/** The address of a floating IP that is still to be created, in the first subnet of its network that the project sees. */
+/**
+ * The address of a floating IP that is still to be created, in the first subnet of its network that the project sees.
+ */
 export function floatingAddress(cloud: ForeseenCloud, networkId: string): string {
   const subnet = cloud.subnets.find((s) => s.network_id === networkId && s.ip_version === 4);
   return addressIn(cloud, subnet?.id, 10 + cloud.floatingIps.length);

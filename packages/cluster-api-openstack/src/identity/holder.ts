@@ -33,8 +33,8 @@ export interface HolderOptions {
 }
 
 /**
- * "namespace/name" of the Secret that an object names, for the index "identity". The Secret of an OpenStackClusterIdentity is in
- * a namespace of its own, which is not deleted with a tenant's.
+ * "namespace/name" of the Secret that an object names, for the index "identity". The Secret of an
+ * OpenStackClusterIdentity is in a namespace of its own, which is not deleted with a tenant's.
  */
 export function identityOf({ metadata, spec: { identityRef } }: User): string[] {
   if (identityRef === undefined || identityRef.type === "ClusterIdentity") return [];

@@ -51,11 +51,16 @@ export interface SessionsOptions {
 const responseTimeout = 10_000;
 const zonesLast = 10 * 60_000;
 
-/** Opens the clouds that objects name. The content of the Secret decides which client it is, so a change brings another. */
+/**
+ * Opens the clouds that objects name. The content of the Secret decides which client it is, so a change brings another.
+ */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #open = new Map<Cloud, Session>();
-  /** By Secret as the informer holds it, which is another object after a change, and by entry: a reconcile does not parse it again. */
+  /**
+   * By Secret as the informer holds it, which is another object after a change, and by entry: a reconcile does not
+   * parse it again.
+   */
   readonly #configs = new WeakMap<Secret, Map<string, CloudConfig>>();
 
   constructor(options: SessionsOptions) {

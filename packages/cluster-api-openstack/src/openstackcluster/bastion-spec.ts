@@ -11,7 +11,10 @@ interface Place {
   readonly group: SecurityGroup | undefined;
 }
 
-/** The bastion as an OpenStackServer: like a machine's, with the cluster's network and the bastion's security group for what it leaves out. */
+/**
+ * The bastion as an OpenStackServer: like a machine's, with the cluster's network and the bastion's security group for
+ * what it leaves out.
+ */
 export function bastionSpec({ spec }: OpenStackCluster, place: Place): OpenStackServerSpec | undefined {
   const { bastion } = spec;
   if (!bastion?.spec) return undefined;

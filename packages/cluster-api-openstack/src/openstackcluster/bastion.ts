@@ -122,7 +122,10 @@ interface Address {
   readonly problem?: string;
 }
 
-/** The floating IP of the spec, or the one at the port, or the one recorded, or another; created together with its association. */
+/**
+ * The floating IP of the spec, or the one at the port, or the one recorded, or another; created together with its
+ * association.
+ */
 function floatingAddress(context: ClusterContext, port: Port, externalId: string): Address {
   const { cloud, object, crn } = context;
   const given = object.spec.bastion?.floatingIP;
@@ -165,7 +168,10 @@ function releaseStep(ip: FloatingIp): ClusterStep {
   return { for: type, do: "delete-floating-ip", id: ip.id, address: ip.floating_ip_address };
 }
 
-/** Floating IPs that were created for the bastion: at its port, or recorded. One that the spec names belongs to the user. */
+/**
+ * Floating IPs that were created for the bastion: at its port, or recorded. One that the spec names belongs to the
+ * user.
+ */
 export function bastionAddresses({ object, bastion, cloud, crn }: ClusterContext): FloatingIp[] {
   const ports = new Set(
     (bastion?.status?.resources?.ports ?? object.status?.bastion?.resources?.ports ?? []).map((p) => p.id),

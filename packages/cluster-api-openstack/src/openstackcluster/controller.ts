@@ -1,6 +1,6 @@
 import { labels, OpenStackCluster, type Cluster, type OpenStackClusterStatus } from "@causeway/api";
 import {
-  followRoad,
+  runPipeline,
   publishStatus,
   runController,
   watchInformer,
@@ -8,7 +8,7 @@ import {
   type Informers,
   type ObjectKey,
   type Reconcile,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
@@ -32,7 +32,7 @@ export interface ClusterControllerOptions {
 export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
   const { informers, sources, clock, events } = options;
   const { client } = informers;
-  const road: Road<ClusterGathered, ClusterStep, OpenStackClusterStatus> = {
+  const pipeline: Pipeline<ClusterGathered, ClusterStep, OpenStackClusterStatus> = {
     gather: (key, signal) => gatherCluster(sources, key, signal),
     plan(observed, now) {
       return lookedFor(sources, observed, { plan: planCluster(observed, now), now });
@@ -56,7 +56,7 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
       return failureOf(plan.status, { type: step.for, refusal }, moment);
     },
   };
-  return followRoad(road, { clock, log: options.log, name: "openstackcluster", metrics: options.metrics });
+  return runPipeline(pipeline, { clock, log: options.log, name: "openstackcluster", metrics: options.metrics });
 }
 
 /** Runs the controller until the signal aborts. */
@@ -101,7 +101,10 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
   );
 }
 
-/** Changes that are due soon, in types whose informers cannot know of them: the plan waits until such a list is to be read again. */
+/**
+ * Changes that are due soon, in types whose informers cannot know of them: the plan waits until such a list is to be
+ * read again.
+ */
 function lookedFor(
   { looks }: ClusterSources,
   { object, session }: ClusterGathered,

@@ -150,7 +150,10 @@ function takeRouters(context: ClusterContext): Stage {
   return { steps: [...interfaces, ...routers] };
 }
 
-/** Routes to pods by way of machines, which a cloud controller added: Neutron keeps an interface that a route needs, and the machines are gone. */
+/**
+ * Routes to pods by way of machines, which a cloud controller added: Neutron keeps an interface that a route needs, and
+ * the machines are gone.
+ */
 function routesToMachines(context: ClusterContext): readonly ClusterStep[] {
   const own = ownSubnets(context);
   const cidrs = context.cloud.subnets.flatMap(({ id, cidr }) => (own.has(id) ? (parseCidr(cidr) ?? []) : []));

@@ -47,7 +47,9 @@ export interface ClusterGathered extends ClusterObserved {
   readonly crn: string;
 }
 
-/** Reads an OpenStackCluster, its owner, and the resources of its project. Calls OpenStack only for what is not cached. */
+/**
+ * Reads an OpenStackCluster, its owner, and the resources of its project. Calls OpenStack only for what is not cached.
+ */
 export async function gatherCluster(
   sources: ClusterSources,
   key: ObjectKey,
@@ -127,7 +129,10 @@ function usesBalancer(object: OpenStackCluster): boolean {
   return balancer !== undefined && balancer.enabled !== false;
 }
 
-/** The informers that a cluster cannot do without. Those of load balancers are started apart: the service may be missing. */
+/**
+ * The informers that a cluster cannot do without. Those of load balancers are started apart: the service may be
+ * missing.
+ */
 function neededOf(_object: OpenStackCluster, watch: CloudWatch) {
   return [watch.networks, watch.subnets, watch.routers, watch.ports, watch.securityGroups, watch.floatingIps];
 }

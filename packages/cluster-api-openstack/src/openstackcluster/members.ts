@@ -7,7 +7,9 @@ export function isControlPlane(machine: OpenStackMachine): boolean {
   return machine.metadata.labels?.[labels.controlPlane] !== undefined;
 }
 
-/** One member per control-plane machine that runs, has an address on the cluster's network, and is not being deleted. */
+/**
+ * One member per control-plane machine that runs, has an address on the cluster's network, and is not being deleted.
+ */
 export function desiredMembers(
   context: ClusterContext,
   poolName: string,
@@ -26,7 +28,10 @@ export function desiredMembers(
     .sort((a, b) => a.address.localeCompare(b.address));
 }
 
-/** Upstream's provider (v0.14) records no state of the server: a machine that it provisioned serves until ours has looked at it. */
+/**
+ * Upstream's provider (v0.14) records no state of the server: a machine that it provisioned serves until ours has
+ * looked at it.
+ */
 function isRunning({ status }: OpenStackMachine): boolean {
   return status?.instanceState === undefined
     ? status?.initialization?.provisioned === true

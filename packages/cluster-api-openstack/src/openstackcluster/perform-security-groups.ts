@@ -15,7 +15,8 @@ export const securityGroupSteps: Performers<Name, SessionActor> = {
   async "create-rules"({ rules }, actor, signal) {
     const { cloud, watch } = actor.session;
     const made = await cloud.network.createSecurityGroupRules(rules, { signal }).catch(async (error: unknown) => {
-      // The list has what an attempt whose response was lost created; with the cache the step would create it again, and be refused, for ever.
+      // The list has what an attempt whose response was lost created; with the cache the step would create it again,
+      // and be refused, for ever.
       await watch.securityGroups.refresh(signal);
       if (isOutcomeUnknown(error)) return [];
       throw error;

@@ -136,7 +136,10 @@ function userRules(role: NodeRole, managed: RuleInputs["managed"]): readonly Sec
   return [...(managed.clusterNodesSecurityGroupRules ?? []), ...(own ?? [])];
 }
 
-/** One rule per remote managed group; "self" is the group itself. Nothing comes from the bastion's while there is no bastion. */
+/**
+ * One rule per remote managed group; "self" is the group itself. Nothing comes from the bastion's while there is no
+ * bastion.
+ */
 function expand(rule: SecurityGroupRuleSpec, role: NodeRole, groups: GroupIds): SecurityGroupRuleCreate[] {
   const base: SecurityGroupRuleCreate = {
     security_group_id: groups[role],

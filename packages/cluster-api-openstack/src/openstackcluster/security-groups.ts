@@ -16,7 +16,10 @@ export interface SecurityGroupsPart extends Part {
   readonly groups: Partial<Record<NodeRole | "bastion", SecurityGroup>>;
 }
 
-/** Managed groups with the rules declared: missing rules are added before superfluous ones are removed. Rules that a user added stay. */
+/**
+ * Managed groups with the rules declared: missing rules are added before superfluous ones are removed. Rules that a
+ * user added stay.
+ */
 export function planSecurityGroups(context: ClusterContext, subnets: readonly Subnet[]): SecurityGroupsPart {
   const managed = context.object.spec.managedSecurityGroups;
   if (!managed) return unmanaged(context);
@@ -115,7 +118,10 @@ function ruleSteps(
   ];
 }
 
-/** Of a bastion that is gone. While a port uses it, or a rule of another group, it stays: that must not stop anything else. */
+/**
+ * Of a bastion that is gone. While a port uses it, or a rule of another group, it stays: that must not stop anything
+ * else.
+ */
 function unusedBastionGroup(context: ClusterContext): ClusterStep[] {
   const found = findGroup(context, "bastion");
   if (found.kind !== "one" || context.bastion) return [];

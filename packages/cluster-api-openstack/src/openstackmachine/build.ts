@@ -64,8 +64,8 @@ function refused(reason: string, message: string, now: number): Outcome {
 }
 
 /**
- * Before the first resource is created, one of the machine's names belongs to another owner: another management cluster's machine, or a
- * server that a user created. After that the finalizer is there.
+ * Before the first resource is created, one of the machine's names belongs to another owner: another management
+ * cluster's machine, or a server that a user created. After that the finalizer is there.
  */
 function nameProblem(context: MachineContext): string | undefined {
   const { object, name, cloud } = context;

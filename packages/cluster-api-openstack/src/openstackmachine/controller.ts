@@ -1,7 +1,7 @@
 import { OpenStackMachine, type Machine, type OpenStackMachineStatus } from "@causeway/api";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   publishStatus,
   runController,
   watchInformer,
@@ -9,7 +9,7 @@ import {
   type Informers,
   type ObjectKey,
   type Reconcile,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
@@ -33,7 +33,7 @@ export interface MachineControllerOptions {
 export function reconcileMachine(options: MachineControllerOptions): Reconcile {
   const { informers, sources, clock, events } = options;
   const { client } = informers;
-  const road: Road<MachineGathered, MachineStep, OpenStackMachineStatus> = {
+  const pipeline: Pipeline<MachineGathered, MachineStep, OpenStackMachineStatus> = {
     gather: (key, signal) => gatherMachine(sources, key, signal),
     plan(observed, now) {
       const plan = planMachine(observed, now);
@@ -61,7 +61,7 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
       return failureOf(plan.status, { type: "InstanceReady", refusal }, moment);
     },
   };
-  return followRoad(road, { clock, log: options.log, name: "openstackmachine", metrics: options.metrics });
+  return runPipeline(pipeline, { clock, log: options.log, name: "openstackmachine", metrics: options.metrics });
 }
 
 /** Runs the controller until the signal aborts. */

@@ -40,7 +40,10 @@ export function planMachineDeletion(context: MachineContext, now: number): Outco
   return { ...done, events: [{ type: "Warning", reason: "ServerKept", message }] };
 }
 
-/** Servers with our mark, and the recorded one if it has the machine's name or other proof: an ID alone can be of any server. */
+/**
+ * Servers with our mark, and the recorded one if it has the machine's name or other proof: an ID alone can be of any
+ * server.
+ */
 function ownServers(context: MachineContext): Server[] {
   const recorded = recordedServerId(context);
   return context.cloud.servers.filter((s) => {

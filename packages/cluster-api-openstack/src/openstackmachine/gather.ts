@@ -58,7 +58,10 @@ export async function gatherMachine(
   return observeMachine(sources, { object, owner: ownerOf(sources, object) }, signal);
 }
 
-/** A machine and its owner, as they are or as they would be. `infrastructure` stands for the OpenStackCluster that the object's Cluster leads to. */
+/**
+ * A machine and its owner, as they are or as they would be. `infrastructure` stands for the OpenStackCluster that the
+ * object's Cluster leads to.
+ */
 export interface MachineObjects {
   readonly object: OpenStackMachine;
   readonly owner: MachineOwner | undefined;

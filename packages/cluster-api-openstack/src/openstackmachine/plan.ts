@@ -149,8 +149,8 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
 }
 
 /**
- * An object can arrive with its server: restored from a backup, moved or written by a user. The finalizer is added when the server is proven to be
- * this machine's; without proof the object goes without its server.
+ * An object can arrive with its server: restored from a backup, moved or written by a user. The finalizer is added when
+ * the server is proven to be this machine's; without proof the object goes without its server.
  */
 function planFinalizer(context: MachineContext, server: Server): { steps: MachineStep[]; events: PlannedEvent[] } {
   const { object, finalizer, owner } = context;

@@ -129,7 +129,10 @@ function tagsOf({ object, infrastructure }: MachineContext, spec: PortSpec): str
   return [...new Set([...(object.spec.tags ?? []), ...(infrastructure?.spec.tags ?? []), ...(spec.tags ?? [])])];
 }
 
-/** The body of the call that makes a port. A trusted virtual function has an attribute of its own where Neutron has the extension. */
+/**
+ * The body of the call that makes a port. A trusted virtual function has an attribute of its own where Neutron has the
+ * extension.
+ */
 export function portBody(port: ResolvedPort, extensions: ReadonlySet<string> = new Set()): PortCreate {
   const extra = Object.fromEntries((port.valueSpecs ?? []).map((v) => [v.key, v.value]));
   const attribute = port.profile?.trustedVF === true && extensions.has("port-trusted-vif");

@@ -29,8 +29,8 @@ export function findServer(context: MachineContext): Found<Server> {
 }
 
 /**
- * Proof that a server was created for this machine, whatever is recorded: our metadata, a port with the machine's name and description (which
- * upstream's provider writes, too), or the user's annotation.
+ * Proof that a server was created for this machine, whatever is recorded: our metadata, a port with the machine's name
+ * and description (which upstream's provider writes, too), or the user's annotation.
  */
 export function isProven(context: MachineContext, server: Server): boolean {
   const { object, cloud, ownerMark } = context;
@@ -169,7 +169,9 @@ export function machineAddresses(server: Server): { type: string; address: strin
   return [...listed, { type: "InternalDNS", address: server.name }];
 }
 
-/** openstack:///uuid, with the region only where the machine names one: it must equal what the cloud controller writes. */
+/**
+ * openstack:///uuid, with the region only where the machine names one: it must equal what the cloud controller writes.
+ */
 export function providerId(context: MachineContext, server: Server): string {
   return `openstack://${context.object.spec.identityRef?.region ?? ""}/${server.id}`;
 }

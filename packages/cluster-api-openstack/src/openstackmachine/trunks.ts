@@ -9,7 +9,9 @@ export function trunkSteps(port: Port, wanted: Pick<ResolvedPort, "trunk" | "tag
   return [{ do: "create-trunk", reason: "TrunkCreateFailed", body, tags: wanted.tags ?? [] }];
 }
 
-/** Neutron does not delete a port while it has a trunk, nor a trunk while it has subports. The subports themselves stay. */
+/**
+ * Neutron does not delete a port while it has a trunk, nor a trunk while it has subports. The subports themselves stay.
+ */
 export function trunkDeletions(ports: readonly Port[], reason: string): MachineStep[] {
   return ports.flatMap(({ id, trunk_details: trunk }): MachineStep[] =>
     trunk

@@ -1,7 +1,7 @@
 import { OpenStackServer, type OpenStackServerStatus } from "@causeway/api";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   publishStatus,
   runController,
   watchInformer,
@@ -9,7 +9,7 @@ import {
   type Informers,
   type ObjectKey,
   type Reconcile,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
@@ -32,7 +32,7 @@ export interface ServerControllerOptions {
 export function reconcileServer(options: ServerControllerOptions): Reconcile {
   const { informers, sources, clock, events } = options;
   const { client } = informers;
-  const road: Road<ServerGathered, ServerStep, OpenStackServerStatus> = {
+  const pipeline: Pipeline<ServerGathered, ServerStep, OpenStackServerStatus> = {
     gather: (key, signal) => gatherServer(sources, key, signal),
     plan: planServerObject,
     perform: (step, observed, signal) =>
@@ -54,7 +54,7 @@ export function reconcileServer(options: ServerControllerOptions): Reconcile {
       return failureOf(plan.status, { type: "InstanceReady", refusal }, moment);
     },
   };
-  return followRoad(road, { clock, log: options.log, name: "openstackserver", metrics: options.metrics });
+  return runPipeline(pipeline, { clock, log: options.log, name: "openstackserver", metrics: options.metrics });
 }
 
 /** Runs the controller until the signal aborts. */

@@ -19,7 +19,9 @@ export interface ServerGathered extends ServerObserved {
   readonly session: Session | undefined;
 }
 
-/** Reads an OpenStackServer and what its project holds. One that belongs to a machine costs no call until it is deleted. */
+/**
+ * Reads an OpenStackServer and what its project holds. One that belongs to a machine costs no call until it is deleted.
+ */
 export async function gatherServer(
   sources: ServerSources,
   key: ObjectKey,

@@ -11,13 +11,16 @@ export interface Awaited {
   readonly lists: readonly Listed[];
 }
 
-/** Milliseconds between two lists for any number of objects that wait, and the longest pause of one that waits in vain. */
+/**
+ * Milliseconds between two lists for any number of objects that wait, and the longest pause of one that waits in vain.
+ */
 const FIRST = 500;
 const LAST = 30_000;
 
 /**
- * Requests a list once when an object begins to wait for something in it, then whenever the wait has become half as long again, and no more once the
- * object waits for nothing. All objects share what is listed: the number of lists does not grow with the number of objects that wait.
+ * Requests a list once when an object begins to wait for something in it, then whenever the wait has become half as
+ * long again, and no more once the object waits for nothing. All objects share what is listed: the number of lists does
+ * not grow with the number of objects that wait.
  */
 export class Looks {
   readonly #waits = new Map<string, { readonly what: string; readonly since: number }>();

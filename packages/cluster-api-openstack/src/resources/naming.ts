@@ -1,4 +1,7 @@
-/** Names, descriptions and metadata by which resources of a cluster are known. They equal upstream's, so that estates can be taken over. */
+/**
+ * Names, descriptions and metadata by which resources of a cluster are known. They equal upstream's, so that estates
+ * can be taken over.
+ */
 
 /** "namespace-name": how a cluster is called in the names of its resources. */
 export function clusterResourceName(namespace: string, cluster: string): string {

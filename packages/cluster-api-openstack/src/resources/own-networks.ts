@@ -2,9 +2,9 @@ import type { Network, Subnet } from "@causeway/openstack";
 import { isOwned, type Mark } from "./ownership.ts";
 
 /**
- * The cluster's networks. Ours have the cluster's description; upstream's provider (v0.14) gives its networks none, and its subnets the
- * description. So a network of the cluster's name without a description is the cluster's where the status has recorded it, or where a
- * subnet on it has name and description of the cluster's.
+ * The cluster's networks. Ours have the cluster's description; upstream's provider (v0.14) gives its networks none, and
+ * its subnets the description. So a network of the cluster's name without a description is the cluster's where the
+ * status has recorded it, or where a subnet on it has name and description of the cluster's.
  */
 export function ownNetworks(
   { networks, subnets }: { readonly networks: readonly Network[]; readonly subnets: readonly Subnet[] },

@@ -1,4 +1,7 @@
-/** Everything that the tests of the whole provider share: an API server, a cloud, and the controllers as one process would run them. */
+/**
+ * Everything that the tests of the whole provider share: an API server, a cloud, and the controllers as one process
+ * would run them.
+ */
 import {
   allKinds,
   Cluster,
@@ -53,7 +56,10 @@ export function openInfrastructure() {
     await Promise.all([api.close(), simulator.close()]);
   });
 
-  /** The controllers as one process would run them, with pauses between polls that suit a test. `kill` ends them wherever they are. */
+  /**
+   * The controllers as one process would run them, with pauses between polls that suit a test. `kill` ends them
+   * wherever they are.
+   */
   function start(intervals: WatchIntervals = { fast: 20, fastest: 20 }) {
     const stop = new AbortController();
     const informers = createInformers(client, { log: silentLog });

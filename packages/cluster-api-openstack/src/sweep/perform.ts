@@ -12,7 +12,10 @@ interface PerformWith {
   readonly clock: Clock;
 }
 
-/** Deletes one orphan, and returns when it is gone; one that is gone already is no error. @throws SWEEP_STUCK, OPENSTACK_… */
+/**
+ * Deletes one orphan, and returns when it is gone; one that is gone already is no error. @throws SWEEP_STUCK,
+ * OPENSTACK_…
+ */
 export async function deleteOrphan(using: PerformWith, orphan: ClusterOrphan, signal: AbortSignal): Promise<void> {
   const { network, compute, blockStorage, loadBalancing } = using.cloud;
   const { id } = orphan;

@@ -23,8 +23,8 @@ export interface SweepChoice {
 }
 
 /**
- * The resources of clusters that are gone, in the order in which they can be deleted. A resource counts as a cluster's only with the name and the
- * mark that the provider gives it; what else is in the project is not in the plan.
+ * The resources of clusters that are gone, in the order in which they can be deleted. A resource counts as a cluster's
+ * only with the name and the mark that the provider gives it; what else is in the project is not in the plan.
  */
 export function planClusterSweep(observed: SweepObserved, choice: SweepChoice): ClusterOrphan[] {
   return orphanedClusters(observed).flatMap((cluster) => orphansOf(observed, cluster, choice));

@@ -16,7 +16,9 @@ export interface AdmissionClient {
   readonly caBundle?: string;
 }
 
-/** The webhooks of a ValidatingWebhookConfiguration for the kinds of these API groups; none for groups without rules. */
+/**
+ * The webhooks of a ValidatingWebhookConfiguration for the kinds of these API groups; none for groups without rules.
+ */
 export function admissionWebhooks(groups: readonly string[], client: AdmissionClient): object[] {
   const known = (Object.keys(RULES) as (keyof typeof RULES)[]).filter((group) => groups.includes(group));
   return known.map((group) => ({

@@ -141,7 +141,10 @@ function mirrored(type: string, condition: Condition | undefined, fallback: "Tru
   return { type, status: fallback, reason: fallback === "True" ? "Ready" : "NotReady" };
 }
 
-/** The provider says so; without a provider, a Machine of the control plane has its Node. What was true once remains true. */
+/**
+ * The provider says so; without a provider, a Machine of the control plane has its Node. What was true once remains
+ * true.
+ */
 export function hasControlPlane({ cluster, controlPlane, machines }: ClusterFacts): boolean {
   if (cluster.status?.initialization?.controlPlaneInitialized === true) return true;
   if (controlPlane) return controlPlane.object !== undefined && isControlPlaneInitialized(controlPlane.object);

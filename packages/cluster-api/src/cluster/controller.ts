@@ -1,8 +1,15 @@
 import { Cluster, type ClusterStatus } from "@causeway/api";
-import { followRoad, keyOf, watchInformer, type ControllerOptions, type Road, type Source } from "@causeway/kubernetes";
+import {
+  runPipeline,
+  keyOf,
+  watchInformer,
+  type ControllerOptions,
+  type Pipeline,
+  type Source,
+} from "@causeway/kubernetes";
 import { by, clusterKeyOf, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { failure, publish, performAndReport } from "../objects/road.ts";
+import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { ClusterFacts } from "./facts.ts";
 import { gatherCluster } from "./gather.ts";
 import { performClusterStep } from "./perform.ts";
@@ -11,7 +18,7 @@ import type { ClusterStep } from "./steps.ts";
 
 export function clusterController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const road: Road<ClusterFacts, ClusterStep, ClusterStatus> = {
+  const pipeline: Pipeline<ClusterFacts, ClusterStep, ClusterStatus> = {
     gather: (key) => Promise.resolve(gatherCluster(context, key)),
     plan: planCluster,
     perform: (step, { cluster }, signal) =>
@@ -26,7 +33,7 @@ export function clusterController(context: Context): ControllerOptions {
   };
   return {
     name: "cluster",
-    reconcile: followRoad(road, { clock, log, name: "cluster", metrics: context.metrics }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "cluster", metrics: context.metrics }),
     sources: sources(context),
     clock,
     log,

@@ -1,5 +1,5 @@
 import type { Context } from "../objects/context.ts";
-import { perform } from "../objects/road.ts";
+import { perform } from "../objects/pipeline.ts";
 import type { ClusterStep } from "./steps.ts";
 
 export function performClusterStep(context: Context, step: ClusterStep, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import { ClusterClass, type ClusterClassStatus } from "@causeway/api";
-import { followRoad, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
+import { runPipeline, watchInformer, type ControllerOptions, type Pipeline } from "@causeway/kubernetes";
 import { lookUp, templateKinds, type Context } from "../objects/context.ts";
-import { failure, perform, publish } from "../objects/road.ts";
+import { failure, perform, publish } from "../objects/pipeline.ts";
 import type { ObjectStep } from "../objects/steps.ts";
 import { referencesOf } from "../topology/blueprint.ts";
 import { classesWith } from "../topology/controller.ts";
@@ -10,7 +10,7 @@ import { planClusterClass } from "./plan.ts";
 
 export function clusterClassController(context: Context): ControllerOptions {
   const { clock, log, classes, informers } = context;
-  const road: Road<ClassFacts, ObjectStep, ClusterClassStatus> = {
+  const pipeline: Pipeline<ClassFacts, ObjectStep, ClusterClassStatus> = {
     gather(key) {
       const clusterClass = classes.get(key);
       if (!clusterClass) return Promise.resolve(undefined);
@@ -32,7 +32,7 @@ export function clusterClassController(context: Context): ControllerOptions {
   };
   return {
     name: "clusterclass",
-    reconcile: followRoad(road, { clock, log, name: "clusterclass", metrics: context.metrics }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "clusterclass", metrics: context.metrics }),
     sources: [
       watchInformer(classes),
       ...templateKinds(context).map((kind) =>

@@ -8,7 +8,9 @@ import { classProblems } from "./problems.ts";
 
 export type ClassPlan = Plan<ObjectStep, ClusterClassStatus>;
 
-/** What to do for a ClusterClass: own its templates, so that a move takes them along, and say which variables it has. */
+/**
+ * What to do for a ClusterClass: own its templates, so that a move takes them along, and say which variables it has.
+ */
 export function planClusterClass(facts: ClassFacts, now: number): ClassPlan {
   const { clusterClass } = facts;
   const { generation } = clusterClass.metadata;

@@ -1,17 +1,17 @@
 import { ClusterResourceSet, type ClusterResourceSetStatus } from "@causeway/api";
 import {
-  followRoad,
+  runPipeline,
   keyOf,
   setCondition,
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { messageOf } from "@causeway/foundation";
 import { onConnectionChange, type Context } from "../objects/context.ts";
-import { failure, performAndReport, publish } from "../objects/road.ts";
+import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { ResourceSetFacts } from "./facts.ts";
 import { contentsOf, gatherClusterResourceSet } from "./gather.ts";
 import { performResourceSetStep } from "./perform.ts";
@@ -20,7 +20,7 @@ import type { ResourceSetStep } from "./steps.ts";
 
 export function clusterResourceSetController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const road: Road<ResourceSetFacts, ResourceSetStep, ClusterResourceSetStatus> = {
+  const pipeline: Pipeline<ResourceSetFacts, ResourceSetStep, ClusterResourceSetStatus> = {
     gather: (key, signal) => gatherClusterResourceSet(context, key, signal),
     plan: planClusterResourceSet,
     perform: (step, { set }, signal) =>
@@ -36,7 +36,7 @@ export function clusterResourceSetController(context: Context): ControllerOption
   };
   return {
     name: "clusterresourceset",
-    reconcile: followRoad(road, { clock, log, name: "clusterresourceset", metrics: context.metrics }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "clusterresourceset", metrics: context.metrics }),
     sources: sources(context),
     clock,
     log,

@@ -5,7 +5,10 @@ interface Discovered {
   readonly resources?: readonly { readonly name?: string; readonly kind?: string; readonly namespaced?: boolean }[];
 }
 
-/** Finds the resources that kinds are served as, each group version requested once; what is not found is requested again. */
+/**
+ * Finds the resources that kinds are served as, each group version requested once; what is not found is requested
+ * again.
+ */
 export class Mapping {
   readonly #client: KubernetesClient;
   readonly #served = new Map<string, Discovered>();

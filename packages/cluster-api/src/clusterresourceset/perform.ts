@@ -11,7 +11,7 @@ import {
 } from "@causeway/kubernetes";
 import type { Context } from "../objects/context.ts";
 import { lockOf, metadataPatch } from "../objects/metadata.ts";
-import { createOnce, perform } from "../objects/road.ts";
+import { createOnce, perform } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { newBinding, withOutcomes, type Outcome } from "./binding.ts";
 import type { ResourceFacts } from "./facts.ts";
@@ -24,7 +24,9 @@ interface Order {
   readonly set: ClusterResourceSet;
 }
 
-/** Makes one step true. Safe to repeat: an object that exists is left as it is, or applied again with the same content. */
+/**
+ * Makes one step true. Safe to repeat: an object that exists is left as it is, or applied again with the same content.
+ */
 export async function performResourceSetStep(order: Order, step: ResourceSetStep, signal: AbortSignal): Promise<void> {
   const { context, set } = order;
   if (step.do === "unbind") return unbind(context, { binding: step.binding, set }, signal);

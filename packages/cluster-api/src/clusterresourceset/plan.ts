@@ -23,7 +23,10 @@ import type { Application, ResourceSetStep } from "./steps.ts";
 
 export type ResourceSetPlan = Plan<ResourceSetStep, ClusterResourceSetStatus>;
 
-/** What to do for a ClusterResourceSet: each matching Cluster that can be reached gets each resource. Nothing is deleted from a Cluster. */
+/**
+ * What to do for a ClusterResourceSet: each matching Cluster that can be reached gets each resource. Nothing is deleted
+ * from a Cluster.
+ */
 export function planClusterResourceSet(facts: ResourceSetFacts, now: number): ResourceSetPlan {
   const { set, stale } = facts;
   const paused = pausedPlan(set, undefined, now);

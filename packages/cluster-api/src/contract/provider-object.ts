@@ -40,7 +40,9 @@ export function isProvisioned(object: ProviderObject): boolean {
   return at(object, "status", "initialization", "provisioned") === true;
 }
 
-/** InfraCluster: spec.controlPlaneEndpoint. A control plane: the same, else spec.endpoint's outcome in status.endpoint. */
+/**
+ * InfraCluster: spec.controlPlaneEndpoint. A control plane: the same, else spec.endpoint's outcome in status.endpoint.
+ */
 export function endpointOf(object: ProviderObject): Endpoint | undefined {
   for (const path of [
     ["spec", "controlPlaneEndpoint"],

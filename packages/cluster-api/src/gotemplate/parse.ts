@@ -5,7 +5,10 @@ import type { Body, Command, Node, Operand, Pipeline } from "./tree.ts";
 const refused: ReadonlySet<string> = new Set(["define", "template", "block"]);
 const ends: ReadonlySet<string> = new Set(["end", "else"]);
 
-/** The tree of a template. @throws Error with the reason when it is none, or has what is not supported (define, template, block) */
+/**
+ * The tree of a template. @throws Error with the reason when it is none, or has what is not supported (define,
+ * template, block)
+ */
 export function parseTemplate(template: string): Body {
   const parser = new Parser(tokensOf(template));
   const body = parser.body(0);

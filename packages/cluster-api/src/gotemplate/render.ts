@@ -15,8 +15,9 @@ export interface RenderOptions {
 }
 
 /**
- * Renders a template in the language of Go's text/template with sprig's functions that depend on nothing but their arguments. Time and length
- * are bounded (limits.ts). Not supported: define, template, block, regular expressions, dates, random values and certificates.
+ * Renders a template in the language of Go's text/template with sprig's functions that depend on nothing but their
+ * arguments. Time and length are bounded (limits.ts). Not supported: define, template, block, regular expressions,
+ * dates, random values and certificates.
  * @throws Error with the reason
  */
 export function renderTemplate(template: string, data: Value, options: RenderOptions = {}): string {

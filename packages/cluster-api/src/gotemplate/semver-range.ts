@@ -9,7 +9,9 @@ interface Parsed {
 const shape =
   /^v?(\d{1,9}|[xX*])(?:\.(\d{1,9}|[xX*]))?(?:\.(\d{1,9}|[xX*]))?(?:-([\w.-]{1,100}))?(?:\+[\w.-]{1,100})?$/;
 
-/** Whether a version is in a range such as ">= 1.28.0, < 1.31" or "^1.2 || ~2.0", as Masterminds' semver reads ranges. */
+/**
+ * Whether a version is in a range such as ">= 1.28.0, < 1.31" or "^1.2 || ~2.0", as Masterminds' semver reads ranges.
+ */
 export function satisfies(version: string, range: string): boolean {
   const wanted = parse(version);
   return range.split("||").some((all) => {

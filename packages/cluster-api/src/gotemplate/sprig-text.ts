@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { argument, count, list, text, type Call, type TemplateFunction } from "./arguments.ts";
 import { fieldOf, isFields, isList, kindOf, show, toJson, type Value } from "./values.ts";
 
-/** sprig's functions of texts. Their results are measured by the renderer; those that multiply a text are measured before. */
+/**
+ * sprig's functions of texts. Their results are measured by the renderer; those that multiply a text are measured
+ * before.
+ */
 export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
   upper: (call) => text(call, 0).toUpperCase(),
   lower: (call) => text(call, 0).toLowerCase(),

@@ -1,6 +1,6 @@
 /**
- * What templates work on: JSON, and Go's integers as bigint. A number of JSON is a float64 in Go, which prints and compares otherwise than an
- * integer.
+ * What templates work on: JSON, and Go's integers as bigint. A number of JSON is a float64 in Go, which prints and
+ * compares otherwise than an integer.
  */
 export type Value = null | undefined | boolean | number | bigint | string | readonly Value[] | Fields;
 export interface Fields {

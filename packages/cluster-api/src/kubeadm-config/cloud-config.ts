@@ -32,7 +32,9 @@ export interface InitFacts extends ClusterFactsForKubeadm {
   readonly certificates: Certificates;
 }
 
-/** cloud-init user data that makes a machine join: the user's files, users, disks and commands around `kubeadm join`. */
+/**
+ * cloud-init user data that makes a machine join: the user's files, users, disks and commands around `kubeadm join`.
+ */
 export function cloudConfig(
   spec: KubeadmConfigSpec,
   facts: JoinFacts & { readonly certificates?: Certificates | undefined },
@@ -48,7 +50,9 @@ export function cloudConfig(
   });
 }
 
-/** cloud-init user data of the first machine of a control plane: the same around `kubeadm init`, and the certificates. */
+/**
+ * cloud-init user data of the first machine of a control plane: the same around `kubeadm init`, and the certificates.
+ */
 export function initCloudConfig(spec: KubeadmConfigSpec, facts: InitFacts, secrets: SecretValues): string {
   const cluster = stringify(clusterConfiguration(spec.clusterConfiguration, facts), yaml11);
   const init = stringify(initConfiguration(spec.initConfiguration, facts), yaml11);

@@ -1,17 +1,17 @@
 import { KubeadmConfig, type KubeadmConfigStatus } from "@causeway/api";
 import {
-  followRoad,
+  runPipeline,
   isTrue,
   keyOf,
   watchInformer,
   watchOwner,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { by, indexOfCluster, onConnectionChange, type Context } from "../objects/context.ts";
-import { failure, publish } from "../objects/road.ts";
+import { failure, publish } from "../objects/pipeline.ts";
 import type { ConfigFacts } from "./facts.ts";
 import { gatherKubeadmConfig, tokensIn } from "./gather.ts";
 import { performConfigStep } from "./perform.ts";
@@ -21,7 +21,7 @@ import { tokenLabel } from "./token.ts";
 
 export function kubeadmConfigController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const road: Road<ConfigFacts, ConfigStep, KubeadmConfigStatus> = {
+  const pipeline: Pipeline<ConfigFacts, ConfigStep, KubeadmConfigStatus> = {
     gather: (key, signal) => gatherKubeadmConfig(context, key, signal),
     plan: planKubeadmConfig,
     perform: (step, facts, signal) => performConfigStep(context, { step, facts }, signal),
@@ -31,7 +31,7 @@ export function kubeadmConfigController(context: Context): ControllerOptions {
   };
   return {
     name: "kubeadmconfig",
-    reconcile: followRoad(road, { clock, log, name: "kubeadmconfig", metrics: context.metrics }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "kubeadmconfig", metrics: context.metrics }),
     sources: sources(context),
     clock,
     log,

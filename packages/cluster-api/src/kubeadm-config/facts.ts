@@ -3,7 +3,10 @@ import type { Secret } from "@causeway/kubernetes";
 import type { Certificates } from "../objects/certificates.ts";
 import type { SecretValues } from "./cloud-config.ts";
 
-/** What a KubeadmConfig is for: one Machine, or the machines of a MachinePool, which come and go for as long as it exists. */
+/**
+ * What a KubeadmConfig is for: one Machine, or the machines of a MachinePool, which come and go for as long as it
+ * exists.
+ */
 export interface ConfigOwner {
   readonly kind: "Machine" | "MachinePool";
   readonly name: string;

@@ -20,9 +20,9 @@ export interface JoinFacts {
 }
 
 /**
- * kubeadm's JoinConfiguration: v1beta4 from 1.31, v1beta3 before (kubernetes.io, kubeadm configuration).
- * The Node has the Machine's name unless the user names it; unless the user wants no taints at all, a worker starts with the
- * taint that keeps work off until the Machine's labels are there.
+ * kubeadm's JoinConfiguration: v1beta4 from 1.31, v1beta3 before (kubernetes.io, kubeadm configuration). The Node has
+ * the Machine's name unless the user names it; unless the user wants no taints at all, a worker starts with the taint
+ * that keeps work off until the Machine's labels are there.
  */
 export function joinConfiguration(spec: JoinSpec | undefined, facts: JoinFacts): Record<string, unknown> {
   const { apiVersion, old } = kubeadmApi(facts.version);

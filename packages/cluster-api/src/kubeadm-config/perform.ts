@@ -14,7 +14,7 @@ import {
 } from "@causeway/kubernetes";
 import type { Context } from "../objects/context.ts";
 import { lockOf } from "../objects/metadata.ts";
-import { createOnce } from "../objects/road.ts";
+import { createOnce } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { endpointText } from "../objects/kubeadm.ts";
 import { cloudConfig, initCloudConfig } from "./cloud-config.ts";

@@ -1,16 +1,16 @@
 import { KubeadmControlPlane, type KubeadmControlPlaneStatus } from "@causeway/api";
 import {
-  followRoad,
+  runPipeline,
   watchInformer,
   watchOwner,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { objectIndex } from "../contract/kind-table.ts";
 import { by, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
-import { failure, performAndReport, publish } from "../objects/road.ts";
+import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { ControlPlaneFacts } from "./facts.ts";
 import { gatherControlPlane } from "./gather.ts";
 import { performControlPlaneStep } from "./perform.ts";
@@ -20,7 +20,7 @@ import type { ControlPlaneStep } from "./steps.ts";
 export function controlPlaneController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const name = "kubeadmcontrolplane";
-  const road: Road<ControlPlaneFacts, ControlPlaneStep, KubeadmControlPlaneStatus> = {
+  const pipeline: Pipeline<ControlPlaneFacts, ControlPlaneStep, KubeadmControlPlaneStatus> = {
     gather: (key, signal) => gatherControlPlane(context, key, signal),
     plan: planControlPlane,
     perform: (step, facts, signal) =>
@@ -33,7 +33,7 @@ export function controlPlaneController(context: Context): ControllerOptions {
       publish(context, KubeadmControlPlane, { object: control, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
-  const reconcile = followRoad(road, { clock, log, name, metrics: context.metrics });
+  const reconcile = runPipeline(pipeline, { clock, log, name, metrics: context.metrics });
   return { name, reconcile, sources: sources(context), clock, log };
 }
 

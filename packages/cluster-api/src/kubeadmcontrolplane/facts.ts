@@ -24,7 +24,9 @@ export type WorkloadFacts =
       /** Static pods of the control plane, by Node and component ("etcd", "kube-apiserver"…). */
       readonly pods: ReadonlyMap<string, Pod>;
       readonly etcd: EtcdFacts;
-      /** kubernetesVersion of the ConfigMap kubeadm-config; undefined: there is none, so kubeadm init has not completed. */
+      /**
+       * kubernetesVersion of the ConfigMap kubeadm-config; undefined: there is none, so kubeadm init has not completed.
+       */
       readonly kubeadmVersion: string | undefined;
       /** Expiry of the API server's certificate, by Node (ms since the epoch). */
       readonly expiries: ReadonlyMap<string, number>;
@@ -44,6 +46,8 @@ export interface ControlPlaneFacts {
   /** The kubeconfig Secret: when the certificate in it expires (ms since the epoch), if this control plane owns it. */
   readonly kubeconfig: { readonly exists: boolean; readonly expires?: number };
   readonly workload: WorkloadFacts;
-  /** Workers of the cluster: MachineDeployments, MachinePools, MachineSets and Machines that are not of a control plane. */
+  /**
+   * Workers of the cluster: MachineDeployments, MachinePools, MachineSets and Machines that are not of a control plane.
+   */
   readonly workers: number;
 }

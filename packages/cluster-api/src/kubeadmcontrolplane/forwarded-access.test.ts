@@ -28,7 +28,10 @@ interface Call {
   readonly client: string;
 }
 
-/** etcd of three members, an API server in front of them that forwards ports as a kubelet does, and the Secrets of the cluster. */
+/**
+ * etcd of three members, an API server in front of them that forwards ports as a kubelet does, and the Secrets of the
+ * cluster.
+ */
 async function stage(options: { readonly dead?: string } = {}) {
   const authority = await createAuthority({ commonName: "etcd-ca", lifetime, now });
   const cluster = await createAuthority({ commonName: "kubernetes", lifetime, now });

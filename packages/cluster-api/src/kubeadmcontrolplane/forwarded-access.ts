@@ -33,8 +33,8 @@ interface Status {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reaches etcd and the API servers on control-plane machines by port-forwarding through the workload cluster's API server, as a client that
- * the cluster's etcd authority has issued a certificate for.
+ * Reaches etcd and the API servers on control-plane machines by port-forwarding through the workload cluster's API
+ * server, as a client that the cluster's etcd authority has issued a certificate for.
  */
 export function createForwardedAccess({
   client,

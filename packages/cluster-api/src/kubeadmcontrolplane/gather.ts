@@ -20,7 +20,9 @@ import { podKey } from "./health.ts";
 
 const configReference = { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfig" };
 
-/** Reads caches; of the workload cluster the static pods, the ConfigMap kubeadm-config and etcd's members are requested. */
+/**
+ * Reads caches; of the workload cluster the static pods, the ConfigMap kubeadm-config and etcd's members are requested.
+ */
 export async function gatherControlPlane(
   context: Context,
   key: ObjectKey,

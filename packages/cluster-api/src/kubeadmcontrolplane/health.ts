@@ -14,7 +14,10 @@ export function podKey(node: string, component: string): string {
   return `${node}/${component}`;
 }
 
-/** What the control plane reports on one of its machines: its static pods, its etcd member, and whether it is up to date. */
+/**
+ * What the control plane reports on one of its machines: its static pods, its etcd member, and whether it is up to
+ * date.
+ */
 export function machineHealth(
   { workload }: Pick<ControlPlaneFacts, "workload">,
   { machine }: OwnedMachine,

@@ -17,8 +17,8 @@ export const healthConditions = [
 ] as const;
 
 /**
- * A free name, always the same one while the machines are the same: a create that is repeated finds it. `newest` says which machine is the
- * newest and which one is replaced, so that a machine does not get the name of one that has gone.
+ * A free name, always the same one while the machines are the same: a create that is repeated finds it. `newest` says
+ * which machine is the newest and which one is replaced, so that a machine does not get the name of one that has gone.
  */
 export function nextName(
   control: KubeadmControlPlane,

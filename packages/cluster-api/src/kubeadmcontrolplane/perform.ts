@@ -16,7 +16,7 @@ import { certificateSecretName, pairIn, type CertificatePurpose } from "../objec
 import type { Context } from "../objects/context.ts";
 import { clusterConfiguration, endpointText } from "../objects/kubeadm.ts";
 import { lockOf } from "../objects/metadata.ts";
-import { createOnce, perform } from "../objects/road.ts";
+import { createOnce, perform } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import type { EtcdPlace } from "../objects/access.ts";
 import type { ControlPlaneFacts } from "./facts.ts";
@@ -28,7 +28,10 @@ const conditionManager = "causeway-kubeadm-control-plane";
 const year = 365 * 24 * 3600_000;
 const authorityNames = { ca: "kubernetes", etcd: "etcd-ca", proxy: "front-proxy-ca" } as const;
 
-/** Makes one step true. Safe to repeat: a Secret that exists is never written over, and a member that is gone counts as removed. */
+/**
+ * Makes one step true. Safe to repeat: a Secret that exists is never written over, and a member that is gone counts as
+ * removed.
+ */
 export async function performControlPlaneStep(
   context: Context,
   order: { readonly step: ControlPlaneStep; readonly facts: ControlPlaneFacts },

@@ -28,8 +28,8 @@ export function domainForNew(
 }
 
 /**
- * The machine to delete next: marked for deletion and outdated, marked, unhealthy and outdated, outdated, any; among those one in the domain
- * with the most machines, the oldest first.
+ * The machine to delete next: marked for deletion and outdated, marked, unhealthy and outdated, outdated, any; among
+ * those one in the domain with the most machines, the oldest first.
  */
 export function machineToDelete(
   machines: readonly OwnedMachine[],

@@ -38,7 +38,10 @@ const blockedRetry = 15_000;
 const healthCheck = 60_000;
 const yearHalf = (365 / 2) * 24 * 3600_000;
 
-/** What to do for a KubeadmControlPlane: certificates, kubeconfig, then its machines, one at a time and never without etcd's quorum. */
+/**
+ * What to do for a KubeadmControlPlane: certificates, kubeconfig, then its machines, one at a time and never without
+ * etcd's quorum.
+ */
 export function planControlPlane(facts: ControlPlaneFacts, now: number): ControlPlanePlan {
   const { control, cluster } = facts;
   const paused = pausedPlan(control, cluster, now);
@@ -110,7 +113,10 @@ function obstacleOf({ control, cluster, infrastructure }: ControlPlaneFacts): st
   return infrastructure.object ? undefined : whyAbsent(infrastructure);
 }
 
-/** Certificates and kubeconfig. A certificate that is lost after initialization is never made again: nothing would trust it. */
+/**
+ * Certificates and kubeconfig. A certificate that is lost after initialization is never made again: nothing would trust
+ * it.
+ */
 function foundation(facts: ControlPlaneFacts, now: number): Next | undefined {
   const { control, missingCertificates, kubeconfig } = facts;
   if (missingCertificates.length > 0) {

@@ -64,8 +64,8 @@ function successor(
 }
 
 /**
- * Members without a machine, when every machine's Node is known: a machine that boots may have joined already. A member whose static pod is
- * there belongs to a machine that the cache does not show yet.
+ * Members without a machine, when every machine's Node is known: a machine that boots may have joined already. A member
+ * whose static pod is there belongs to a machine that the cache does not show yet.
  */
 function staleMembers({ machines, workload }: ControlPlaneFacts): ControlPlaneStep[] {
   if (workload.reach === "unreachable" || "problem" in workload.etcd || machines.length === 0) return [];

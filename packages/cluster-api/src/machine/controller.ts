@@ -1,7 +1,7 @@
 import { hasCode, messageOf } from "@causeway/foundation";
 import { Machine, type Cluster, type MachineStatus } from "@causeway/api";
 import {
-  followRoad,
+  runPipeline,
   isTrue,
   keyOf,
   Node,
@@ -9,7 +9,7 @@ import {
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import {
@@ -22,7 +22,7 @@ import {
   type Context,
 } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { failure, publish, performAndReport } from "../objects/road.ts";
+import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { MachineFacts } from "./facts.ts";
 import { gatherMachine, indexNodes } from "./gather.ts";
 import { performMachineStep } from "./perform.ts";
@@ -31,7 +31,7 @@ import type { MachineStep } from "./steps.ts";
 
 export function machineController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const road: Road<MachineFacts, MachineStep, MachineStatus> = {
+  const pipeline: Pipeline<MachineFacts, MachineStep, MachineStatus> = {
     gather: (key, signal) => gatherMachine(context, key, signal),
     plan: planMachine,
     async perform(step, { machine }, signal) {
@@ -47,7 +47,7 @@ export function machineController(context: Context): ControllerOptions {
       publish(context, Machine, { object: machine, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(withBlocker(status, error, clock.now()), error),
   };
-  const reconcile = followRoad(road, { clock, log, name: "machine", metrics: context.metrics });
+  const reconcile = runPipeline(pipeline, { clock, log, name: "machine", metrics: context.metrics });
   return { name: "machine", reconcile, sources: sources(context), concurrency: 16, clock, log };
 }
 

@@ -26,8 +26,8 @@ const drainLabel = "cluster.x-k8s.io/drain";
 const skip: DrainBehavior = { behavior: "Skip", order: 0 };
 
 /**
- * The behavior of a pod: skipped if it has finished, is of a DaemonSet or a mirror of a static pod; else by its own label; else by the
- * first rule, by name, that matches the Machine and the pod; else it is drained.
+ * The behavior of a pod: skipped if it has finished, is of a DaemonSet or a mirror of a static pod; else by its own
+ * label; else by the first rule, by name, that matches the Machine and the pod; else it is drained.
  */
 export function drainBehaviorOf(pod: Pod, context: DrainContext): DrainBehavior {
   const { labels, annotations } = pod.metadata;

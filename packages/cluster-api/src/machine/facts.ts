@@ -10,7 +10,9 @@ export interface PodFacts {
   readonly uid: string;
   /** Milliseconds since the epoch. */
   readonly deletingSince?: number;
-  /** Left alone by draining: of a DaemonSet, a mirror of a static pod, finished, or by its label or a MachineDrainRule. */
+  /**
+   * Left alone by draining: of a DaemonSet, a mirror of a static pod, finished, or by its label or a MachineDrainRule.
+   */
   readonly stays: boolean;
   /** Not evicted: it is waited for until it has completed. */
   readonly completes?: true;

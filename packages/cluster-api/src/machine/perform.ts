@@ -2,7 +2,7 @@ import { CausewayError } from "@causeway/foundation";
 import type { Machine } from "@causeway/api";
 import { Node, type RemoteCluster } from "@causeway/kubernetes";
 import { clusterKeyOf, type Context } from "../objects/context.ts";
-import { perform } from "../objects/road.ts";
+import { perform } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { drain } from "./drain.ts";
 import type { MachineStep } from "./steps.ts";

@@ -1,17 +1,17 @@
 import { labels, MachineDeployment, type MachineDeploymentStatus } from "@causeway/api";
 import {
   controllerOf,
-  followRoad,
+  runPipeline,
   keyOf,
   watchInformer,
   watchOwner,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { by, clusterIndex, membersOf, type Context } from "../objects/context.ts";
-import { failure, publish, performAndReport } from "../objects/road.ts";
+import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { DeploymentFacts } from "./facts.ts";
 import { gatherMachineDeployment } from "./gather.ts";
 import { performDeploymentStep } from "./perform.ts";
@@ -20,7 +20,7 @@ import type { DeploymentStep } from "./steps.ts";
 
 export function machineDeploymentController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const road: Road<DeploymentFacts, DeploymentStep, MachineDeploymentStatus> = {
+  const pipeline: Pipeline<DeploymentFacts, DeploymentStep, MachineDeploymentStatus> = {
     gather: (key) => Promise.resolve(gatherMachineDeployment(context, key)),
     plan: planMachineDeployment,
     perform: (step, { deployment }, signal) =>
@@ -33,7 +33,7 @@ export function machineDeploymentController(context: Context): ControllerOptions
       publish(context, MachineDeployment, { object: deployment, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),
   };
-  const reconcile = followRoad(road, { clock, log, name: "machinedeployment", metrics: context.metrics });
+  const reconcile = runPipeline(pipeline, { clock, log, name: "machinedeployment", metrics: context.metrics });
   return { name: "machinedeployment", reconcile, sources: sources(context), clock, log };
 }
 

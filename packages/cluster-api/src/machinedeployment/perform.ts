@@ -1,5 +1,5 @@
 import type { Context } from "../objects/context.ts";
-import { perform } from "../objects/road.ts";
+import { perform } from "../objects/pipeline.ts";
 import type { DeploymentStep } from "./steps.ts";
 
 export function performDeploymentStep(context: Context, step: DeploymentStep, signal: AbortSignal): Promise<void> {

@@ -1,16 +1,16 @@
 import { MachineHealthCheck, type MachineHealthCheckStatus } from "@causeway/api";
 import {
-  followRoad,
+  runPipeline,
   keyOf,
   Node,
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { clusterKeyOf, membersOf, onConnectionChange, type Context } from "../objects/context.ts";
-import { failure, performAndReport, publish } from "../objects/road.ts";
+import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { HealthCheckFacts } from "./facts.ts";
 import { gatherHealthCheck } from "./gather.ts";
 import { performHealthCheckStep } from "./perform.ts";
@@ -20,7 +20,7 @@ import type { HealthCheckStep } from "./steps.ts";
 export function healthCheckController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const name = "machinehealthcheck";
-  const road: Road<HealthCheckFacts, HealthCheckStep, MachineHealthCheckStatus> = {
+  const pipeline: Pipeline<HealthCheckFacts, HealthCheckStep, MachineHealthCheckStatus> = {
     gather: (key) => Promise.resolve(gatherHealthCheck(context, key)),
     plan: planHealthCheck,
     perform: (step, { check }, signal) =>
@@ -35,7 +35,7 @@ export function healthCheckController(context: Context): ControllerOptions {
   };
   return {
     name,
-    reconcile: followRoad(road, { clock, log, name, metrics: context.metrics }),
+    reconcile: runPipeline(pipeline, { clock, log, name, metrics: context.metrics }),
     sources: sources(context),
     clock,
     log,

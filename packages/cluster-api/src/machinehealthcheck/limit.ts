@@ -10,7 +10,9 @@ export interface Allowance {
   readonly message: string;
 }
 
-/** The limit of remediation: a range, else a number or a percentage of all Machines (rounded down), else all of them. */
+/**
+ * The limit of remediation: a range, else a number or a percentage of all Machines (rounded down), else all of them.
+ */
 export function allowanceOf(
   trigger: Trigger | undefined,
   on: { readonly total: number; readonly unhealthy: number },

@@ -1,7 +1,7 @@
 import { Machine } from "@causeway/api";
 import { isNotFound, publishStatus } from "@causeway/kubernetes";
 import type { Context } from "../objects/context.ts";
-import { perform } from "../objects/road.ts";
+import { perform } from "../objects/pipeline.ts";
 import type { HealthCheckStep } from "./steps.ts";
 
 /** Owns conditions of Machines next to those of the Machine's own controller. */

@@ -1,17 +1,17 @@
 import { MachinePool, type MachinePoolStatus } from "@causeway/api";
 import {
-  followRoad,
+  runPipeline,
   keyOf,
   Node,
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { objectIndex } from "../contract/kind-table.ts";
 import { by, indexOfCluster, membersOf, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
-import { failure, performAndReport, publish } from "../objects/road.ts";
+import { failure, performAndReport, publish } from "../objects/pipeline.ts";
 import type { MachinePoolFacts } from "./facts.ts";
 import { gatherMachinePool } from "./gather.ts";
 import { performMachinePoolStep } from "./perform.ts";
@@ -20,7 +20,7 @@ import type { MachinePoolStep } from "./steps.ts";
 
 export function machinePoolController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const road: Road<MachinePoolFacts, MachinePoolStep, MachinePoolStatus> = {
+  const pipeline: Pipeline<MachinePoolFacts, MachinePoolStep, MachinePoolStatus> = {
     gather: (key) => Promise.resolve(gatherMachinePool(context, key)),
     plan: planMachinePool,
     perform: (step, { pool }, signal) =>
@@ -35,7 +35,7 @@ export function machinePoolController(context: Context): ControllerOptions {
   };
   return {
     name: "machinepool",
-    reconcile: followRoad(road, { clock, log, name: "machinepool", metrics: context.metrics }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "machinepool", metrics: context.metrics }),
     sources: sources(context),
     clock,
     log,

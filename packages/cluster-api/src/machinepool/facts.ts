@@ -3,7 +3,10 @@ import type { Node } from "@causeway/kubernetes";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 
-/** The Nodes of the workload cluster, by what their machines are called at the provider. "unreachable": nothing is known of them. */
+/**
+ * The Nodes of the workload cluster, by what their machines are called at the provider. "unreachable": nothing is known
+ * of them.
+ */
 export type PoolNodes =
   | { readonly reach: "unreachable" }
   | { readonly reach: "connected"; readonly nodes: readonly Node[] };

@@ -2,7 +2,7 @@ import { CausewayError } from "@causeway/foundation";
 import type { MachinePool } from "@causeway/api";
 import { Node } from "@causeway/kubernetes";
 import { clusterKeyOf, type Context } from "../objects/context.ts";
-import { perform } from "../objects/road.ts";
+import { perform } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import type { MachinePoolStep } from "./steps.ts";
 

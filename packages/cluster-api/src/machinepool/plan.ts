@@ -12,8 +12,8 @@ import type { MachinePoolStep } from "./steps.ts";
 export type MachinePoolPlan = Plan<MachinePoolStep, MachinePoolStatus>;
 
 /**
- * What to do for a MachinePool: its provider objects belong to it, their bootstrap data and provider IDs are copied, and the Nodes of those
- * IDs are its machines.
+ * What to do for a MachinePool: its provider objects belong to it, their bootstrap data and provider IDs are copied,
+ * and the Nodes of those IDs are its machines.
  */
 export function planMachinePool(facts: MachinePoolFacts, now: number): MachinePoolPlan {
   const { pool } = facts;
@@ -50,7 +50,10 @@ function adoption({ object, kind }: Referred, pool: MachinePool): MachinePoolSte
   );
 }
 
-/** The name of the data Secret and the provider IDs; a list that the infrastructure does not report yet is left as it is. */
+/**
+ * The name of the data Secret and the provider IDs; a list that the infrastructure does not report yet is left as it
+ * is.
+ */
 function specCopies({ pool, infrastructure, bootstrap }: MachinePoolFacts): MachinePoolStep[] {
   const secret = bootstrap?.object && dataSecretNameOf(bootstrap.object);
   const ids =

@@ -60,7 +60,10 @@ interface Counts {
   readonly nodeRefs?: NonNullable<MachinePoolStatus["nodeRefs"]>;
 }
 
-/** Replicas as the infrastructure reports them; readiness from the Nodes. While these cannot be read the last known counts remain. */
+/**
+ * Replicas as the infrastructure reports them; readiness from the Nodes. While these cannot be read the last known
+ * counts remain.
+ */
 function countsOf({ pool, infrastructure, workload }: MachinePoolFacts): Counts {
   const before = pool.status;
   const host = infrastructure.object;

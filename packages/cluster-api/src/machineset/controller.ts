@@ -1,17 +1,17 @@
 import { MachineSet, type MachineSetStatus } from "@causeway/api";
 import {
   controllerOf,
-  followRoad,
+  runPipeline,
   keyOf,
   watchInformer,
   watchOwner,
   type ControllerOptions,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { by, membersOf, providerKinds, type Context } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
-import { failure, publish, performAndReport } from "../objects/road.ts";
+import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { MachineSetFacts } from "./facts.ts";
 import { gatherMachineSet } from "./gather.ts";
 import { performMachineSetStep } from "./perform.ts";
@@ -20,7 +20,7 @@ import type { MachineSetStep } from "./steps.ts";
 
 export function machineSetController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const road: Road<MachineSetFacts, MachineSetStep, MachineSetStatus> = {
+  const pipeline: Pipeline<MachineSetFacts, MachineSetStep, MachineSetStatus> = {
     gather: (key) => Promise.resolve(gatherMachineSet(context, key)),
     plan: planMachineSet,
     perform: (step, { set }, signal) =>
@@ -34,7 +34,7 @@ export function machineSetController(context: Context): ControllerOptions {
   };
   return {
     name: "machineset",
-    reconcile: followRoad(road, { clock, log, name: "machineset", metrics: context.metrics }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "machineset", metrics: context.metrics }),
     sources: sources(context),
     clock,
     log,

@@ -1,7 +1,7 @@
 import { Machine } from "@causeway/api";
 import { isNotFound, publishStatus, type Condition, type KubeObject, type ResourceType } from "@causeway/kubernetes";
 import type { Context } from "../objects/context.ts";
-import { createOnce, perform } from "../objects/road.ts";
+import { createOnce, perform } from "../objects/pipeline.ts";
 import type { MachineSetStep } from "./steps.ts";
 
 /** Owns the condition OwnerRemediated of Machines that wait. */

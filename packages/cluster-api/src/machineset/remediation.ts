@@ -14,8 +14,8 @@ export function isToRemediate({ metadata, status }: Machine): boolean {
 }
 
 /**
- * Deletes Machines that failed their health check, as many at once as the MachineDeployment allows: those that a person marked first,
- * then the newest. The others wait, and their condition OwnerRemediated says for what.
+ * Deletes Machines that failed their health check, as many at once as the MachineDeployment allows: those that a person
+ * marked first, then the newest. The others wait, and their condition OwnerRemediated says for what.
  */
 export function remediation(
   { set, deployment, machines }: MachineSetFacts,

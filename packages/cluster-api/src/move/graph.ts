@@ -24,8 +24,8 @@ export interface Member {
 }
 
 /**
- * What is moved of a namespace, each object after its owners: every object of the contract's kinds, and of Secrets and ConfigMaps those that belong to
- * one, hold credentials of one, or have clusterctl's label.
+ * What is moved of a namespace, each object after its owners: every object of the contract's kinds, and of Secrets and
+ * ConfigMaps those that belong to one, hold credentials of one, or have clusterctl's label.
  */
 export function graphOf(members: readonly Member[]): Member[] {
   const included = new Set<string>(members.filter(isRoot).map(uidOf));
@@ -94,7 +94,10 @@ function ordered(members: readonly Member[]): Member[] {
   return result;
 }
 
-/** The order of deletion in the source: what nothing owns (credentials) first, since only its users lead to it; Clusters last. */
+/**
+ * The order of deletion in the source: what nothing owns (credentials) first, since only its users lead to it; Clusters
+ * last.
+ */
 export function deletionOrder(graph: readonly Member[]): Member[] {
   const isFree = ({ object }: Member): boolean =>
     isPlain(object) && (object.metadata.ownerReferences ?? []).length === 0;

@@ -18,8 +18,8 @@ export interface EtcdPlace {
 }
 
 /**
- * What only the machines of a control plane can say, and no API server: their etcd and their certificates. A port, so that tests and
- * simulated machines play it.
+ * What only the machines of a control plane can say, and no API server: their etcd and their certificates. A port, so
+ * that tests and simulated machines play it.
  */
 export interface ControlPlaneAccess {
   /** @throws when no member responds */

@@ -4,7 +4,8 @@ const memory = 30_000;
 
 /**
  * Requested deletions that the cache does not show yet. Between a delete and its watch event the cached object seems
- * alive; `view` shows it as leaving, so that no controller requests it twice. Entries expire after 30 s: then it may be requested again.
+ * alive; `view` shows it as leaving, so that no controller requests it twice. Entries expire after 30 s: then it may be
+ * requested again.
  */
 export class AskedDeletions {
   readonly #since = new Map<string, number>();

@@ -2,8 +2,8 @@ import type { KeyPair } from "@causeway/foundation";
 import { secretText, type Secret } from "@causeway/kubernetes";
 
 /**
- * The certificates of a control plane of machines, each in a Secret CLUSTER-PURPOSE with tls.crt and tls.key (Cluster API, certificate
- * management). "sa" is a key pair without a certificate: tls.crt holds its public key.
+ * The certificates of a control plane of machines, each in a Secret CLUSTER-PURPOSE with tls.crt and tls.key (Cluster
+ * API, certificate management). "sa" is a key pair without a certificate: tls.crt holds its public key.
  */
 export const certificatePurposes = ["ca", "etcd", "proxy", "sa"] as const;
 export type CertificatePurpose = (typeof certificatePurposes)[number];

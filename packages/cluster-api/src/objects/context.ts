@@ -53,7 +53,10 @@ export interface ClusterApiOptions {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics;
-  /** How etcd and the certificates on control-plane machines are reached. Default: by port-forwarding through the workload cluster. */
+  /**
+   * How etcd and the certificates on control-plane machines are reached. Default: by port-forwarding through the
+   * workload cluster.
+   */
   readonly access?: ControlPlaneAccess;
 }
 

@@ -9,7 +9,9 @@ export interface WantedMetadata {
   readonly finalizer?: string;
 }
 
-/** A merge patch that adds what is missing, locked to the revision it was made from; undefined when nothing is missing. */
+/**
+ * A merge patch that adds what is missing, locked to the revision it was made from; undefined when nothing is missing.
+ */
 export function metadataPatch(object: KubeObject, wanted: WantedMetadata): Record<string, unknown> | undefined {
   const { metadata } = object;
   const labels = missing(metadata.labels, wanted.labels);

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@causeway/foundation";
 
-/** Letters of generated suffixes: Kubernetes' own choice, without vowels and similar letters, so that no words result. */
+/**
+ * Letters of generated suffixes: Kubernetes' own choice, without vowels and similar letters, so that no words result.
+ */
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 const longestName = 63;
 

@@ -3,7 +3,9 @@ import { fingerprint } from "./names.ts";
 
 export type MachineTemplate = MachineDeploymentSpec["template"];
 
-/** What a change of rolls machines out: version, bootstrap, infrastructure, failure domain. All else changes in place. */
+/**
+ * What a change of rolls machines out: version, bootstrap, infrastructure, failure domain. All else changes in place.
+ */
 function rollingPart({ spec }: MachineTemplate): unknown {
   const { version, bootstrap, infrastructureRef, failureDomain } = spec;
   return { version, bootstrap, infrastructureRef, failureDomain };

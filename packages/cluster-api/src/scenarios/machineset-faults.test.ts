@@ -11,7 +11,8 @@ const fault = fc.oneof(
   { weight: 6, arbitrary: fc.constant({ do: "reconcile" } as const) },
   // The process ends in the middle of a step that makes several objects, or after so many steps.
   { weight: 3, arbitrary: fc.record({ do: fc.constant("crash" as const), after: fc.nat(2), of: fc.nat(3) }) },
-  // The cache does not show yet what was written last: lost responses, and a leader that does not know yet that it is none.
+  // The cache does not show yet what was written last: lost responses, and a leader that does not know yet that it is
+  // none.
   { weight: 3, arbitrary: fc.constant({ do: "stale" } as const) },
   { weight: 5, arbitrary: fc.constant({ do: "progress" } as const) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("fail" as const), which: fc.nat(5) }) },

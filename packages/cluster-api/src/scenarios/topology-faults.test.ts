@@ -1,4 +1,7 @@
-/** Seeded schedules of crashes, lost answers and a second leader against the plan of topologies, on a model of the API server. */
+/**
+ * Seeded schedules of crashes, lost answers and a second leader against the plan of topologies, on a model of the API
+ * server.
+ */
 import { expect, test, vi } from "vitest";
 import {
   allKinds,

@@ -97,7 +97,8 @@ describe("a cluster with a topology", () => {
       before.machines.map(({ metadata }) => metadata.name),
     );
 
-    // A variable of the machines: their template is replaced, and then the machines; the old template goes with its last MachineSet.
+    // A variable of the machines: their template is replaced, and then the machines; the old template goes with its
+    // last MachineSet.
     const [old] = await w.machines();
     await topology(w, { variables: [{ name: "flavor", value: "m1.large" }] });
     await replaced(w, old?.metadata.name ?? "");

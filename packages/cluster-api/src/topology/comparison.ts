@@ -8,7 +8,10 @@ import { withRotations } from "./rotation.ts";
 /** How what there is differs from an object that is wanted; undefined where there is none. */
 type DifferenceOf = (made: MadeObject) => Promise<Difference | undefined>;
 
-/** Compares all that a topology wants. Templates first: the objects that refer to one get another name where it must be replaced. */
+/**
+ * Compares all that a topology wants. Templates first: the objects that refer to one get another name where it must be
+ * replaced.
+ */
 export async function compareTopology(
   cluster: Cluster,
   desired: Desired,

@@ -8,7 +8,10 @@ interface Named {
   readonly name: string;
 }
 
-/** Why a change of class cannot be carried out: what a Cluster refers to keeps its kind; machines of workers keep theirs. */
+/**
+ * Why a change of class cannot be carried out: what a Cluster refers to keeps its kind; machines of workers keep
+ * theirs.
+ */
 export function incompatibilities({ spec }: Cluster, desired: Desired, current: CurrentState): string[] {
   const changes = (
     what: string,

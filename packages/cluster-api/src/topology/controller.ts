@@ -1,17 +1,17 @@
 import { labels, type Cluster, type Machine } from "@causeway/api";
 import {
-  followRoad,
+  runPipeline,
   keyOf,
   watchInformer,
   type ControllerOptions,
   type KubeObject,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { messageOf } from "@causeway/foundation";
 import { by, clusterKeyOf, indexOfCluster, providerKinds, type Context } from "../objects/context.ts";
-import { performAndReport } from "../objects/road.ts";
+import { performAndReport } from "../objects/pipeline.ts";
 import type { TopologyReport } from "../objects/topology-reports.ts";
 import { referencesOf } from "./blueprint.ts";
 import { Differences } from "./differences.ts";
@@ -24,7 +24,7 @@ import type { TopologyStep } from "./steps.ts";
 export function topologyController(context: Context): ControllerOptions {
   const { clock, log, topologies } = context;
   const differences = new Differences(context.informers.client);
-  const road: Road<TopologyFacts, TopologyStep, TopologyReport> = {
+  const pipeline: Pipeline<TopologyFacts, TopologyStep, TopologyReport> = {
     async gather(key, signal) {
       const facts = await gatherTopology(context, { differences }, { key, signal });
       if (!facts) topologies.set(key, undefined);
@@ -56,7 +56,7 @@ export function topologyController(context: Context): ControllerOptions {
   };
   return {
     name: "topology-cluster",
-    reconcile: followRoad(road, { clock, log, name: "topology-cluster", metrics: context.metrics }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "topology-cluster", metrics: context.metrics }),
     sources: sources(context),
     clock,
     log,

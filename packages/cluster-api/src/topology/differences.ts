@@ -9,8 +9,9 @@ const mostKept = 10_000;
 const none: Difference = { spec: false, metadata: false };
 
 /**
- * How objects differ from what topologies want: the API server applies what is wanted in a dry run, so that its defaults and other managers'
- * fields count for nothing. An outcome is kept until the object or what is wanted changes: an idle topology costs no calls.
+ * How objects differ from what topologies want: the API server applies what is wanted in a dry run, so that its
+ * defaults and other managers' fields count for nothing. An outcome is kept until the object or what is wanted changes:
+ * an idle topology costs no calls.
  */
 export class Differences {
   readonly #kept = new Map<string, { readonly state: string; readonly difference: Difference }>();

@@ -14,7 +14,10 @@ export function isChecked(ofClass: Check | undefined, ofTopology: Check | undefi
   return ofClass !== undefined || ofTopology?.checks !== undefined || ofTopology?.remediation !== undefined;
 }
 
-/** The MachineHealthCheck of a control plane or of workers: it has the name of what it checks. The topology's checks replace the class's. */
+/**
+ * The MachineHealthCheck of a control plane or of workers: it has the name of what it checks. The topology's checks
+ * replace the class's.
+ */
 export function healthCheckOf(
   cluster: Cluster,
   target: KubeObject,

@@ -90,7 +90,10 @@ function namespaceOf(cluster: Cluster): { namespace?: string } {
   return cluster.metadata.namespace === undefined ? {} : { namespace: cluster.metadata.namespace };
 }
 
-/** Patches are written for the version that the ClusterClass refers to; objects are compared and applied at the stored one. */
+/**
+ * Patches are written for the version that the ClusterClass refers to; objects are compared and applied at the stored
+ * one.
+ */
 function asStored(kind: Kind<KubeObject>, object: ProviderObject): ProviderObject {
   try {
     return convertObject([kind], structuredClone(object), `${kind.group}/${kind.version}`);

@@ -8,8 +8,8 @@ import { TopologyProblem } from "./problem.ts";
 const longestName = 63;
 
 /**
- * Names are made from what they are for: a create that is repeated, after a crash or a lost answer, meets what it made before. `role` says what
- * the object is for within its Cluster.
+ * Names are made from what they are for: a create that is repeated, after a crash or a lost answer, meets what it made
+ * before. `role` says what the object is for within its Cluster.
  */
 export function nameFor(
   cluster: Cluster,

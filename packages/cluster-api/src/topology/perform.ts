@@ -1,9 +1,12 @@
 import { Cluster } from "@causeway/api";
 import type { Context } from "../objects/context.ts";
-import { perform } from "../objects/road.ts";
+import { perform } from "../objects/pipeline.ts";
 import { topologyManager, type TopologyStep } from "./steps.ts";
 
-/** Each step may be repeated: names are determined by what objects are for. The client shows what it wrote to the caches. */
+/**
+ * Each step may be repeated: names are determined by what objects are for. The client shows what it wrote to the
+ * caches.
+ */
 export async function performTopologyStep(context: Context, step: TopologyStep, signal: AbortSignal): Promise<void> {
   const { client } = context.informers;
   const options = { fieldManager: topologyManager, signal };

@@ -163,7 +163,10 @@ function removal(type: Extract<TopologyStep, { do: "delete" }>["type"], object: 
   return [{ do: "delete", type, key: keyOf(object), uid: object.metadata.uid ?? "" }];
 }
 
-/** Templates that were made for the topology, and that nothing refers to any more: a rotation that was interrupted leaves one, too. */
+/**
+ * Templates that were made for the topology, and that nothing refers to any more: a rotation that was interrupted
+ * leaves one, too.
+ */
 function orphans({ current, cluster }: TopologyFacts, desired: Desired): TopologyStep[] {
   const used = new Set<string>();
   const use = (reference: { readonly kind: string; readonly apiGroup: string; readonly name: string } | undefined) => {

@@ -7,8 +7,8 @@ import { templateName } from "./names.ts";
 import type { DesiredWorkers } from "./workers.ts";
 
 /**
- * Templates are not changed: where the spec of one must, another takes its place. Its name comes from its content, so that an interrupted
- * rotation finds the template that it made, and a return to an earlier content finds that of then.
+ * Templates are not changed: where the spec of one must, another takes its place. Its name comes from its content, so
+ * that an interrupted rotation finds the template that it made, and a return to an earlier content finds that of then.
  */
 export function withRotations(
   cluster: Cluster,

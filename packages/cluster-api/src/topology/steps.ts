@@ -2,9 +2,15 @@ import type { KubeObject, ObjectKey, ResourceType } from "@causeway/kubernetes";
 import type { MadeObject } from "./made-objects.ts";
 
 export type TopologyStep =
-  /** Records in the Cluster which objects are its own, before they are made: whatever happens then, its deletion finds them. */
+  /**
+   * Records in the Cluster which objects are its own, before they are made: whatever happens then, its deletion finds
+   * them.
+   */
   | { readonly do: "applyCluster"; readonly object: KubeObject }
-  /** The defaults of variables, as admission sets them: a later default of the ClusterClass does not change this Cluster. */
+  /**
+   * The defaults of variables, as admission sets them: a later default of the ClusterClass does not change this
+   * Cluster.
+   */
   | { readonly do: "setVariables"; readonly key: ObjectKey; readonly body: Readonly<Record<string, unknown>> }
   | {
       readonly do: "apply";

@@ -53,8 +53,8 @@ export interface Upgrades {
 }
 
 /**
- * Cluster API's order: the control plane first, one version at a time and never while workers move; then workers, as many at once as the
- * annotation upgrade-concurrency says (one without it), in the order of the topology.
+ * Cluster API's order: the control plane first, one version at a time and never while workers move; then workers, as
+ * many at once as the annotation upgrade-concurrency says (one without it), in the order of the topology.
  */
 export function planUpgrades(facts: UpgradeFacts): Upgrades {
   const { desired, controlPlane, workers } = facts;

@@ -13,7 +13,10 @@ export interface VariableVerdict {
   readonly problems: readonly string[];
 }
 
-/** The variables of a Cluster by the definitions of its ClusterClass: those that are missing get their default, if they have one. */
+/**
+ * The variables of a Cluster by the definitions of its ClusterClass: those that are missing get their default, if they
+ * have one.
+ */
 export function clusterVariables(
   values: readonly VariableValue[],
   definitions: readonly VariableDefinition[],

@@ -6,7 +6,10 @@ const longestRepeat = 1000;
 
 const compiled = new WeakMap<object, ReturnType<typeof RE2JS.compile>>();
 
-/** Whether a pattern matches anywhere in a text. @throws Error when it is no pattern. `owner`: what keeps the compiled form. */
+/**
+ * Whether a pattern matches anywhere in a text. @throws Error when it is no pattern. `owner`: what keeps the compiled
+ * form.
+ */
 export function matchesPattern(owner: object, pattern: string, text: string): boolean {
   let found = compiled.get(owner);
   if (!found) {

@@ -1,6 +1,6 @@
 import {
   CSINode,
-  followRoad,
+  runPipeline,
   isNotFound,
   keyOf,
   PersistentVolume,
@@ -10,7 +10,7 @@ import {
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import { CONCURRENCY, fieldManager, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
@@ -28,7 +28,7 @@ export function attachController(context: Context): ControllerOptions {
   const csiNodes = informers.for(CSINode);
   informers.index(attachments, { [BY_VOLUME]: ({ spec }) => [spec.source.persistentVolumeName ?? ""] });
   const caches = { driver, attachments, volumes, csiNodes };
-  const road: Road<Observed, Step, Status> = {
+  const pipeline: Pipeline<Observed, Step, Status> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
     plan,
     perform: (step, observed, signal) => perform(context, observed, step, signal),
@@ -51,7 +51,7 @@ export function attachController(context: Context): ControllerOptions {
   };
   return {
     name: "csi-attach",
-    reconcile: followRoad(road, { clock, log, name: "csi-attach" }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "csi-attach" }),
     sources: [
       watchInformer(attachments, ({ type, object }) => {
         const volume = volumes.get({ namespace: "", name: object.spec.source.persistentVolumeName ?? "" });

@@ -1,12 +1,12 @@
 import {
   CSIDriver,
   CSINode,
-  followRoad,
+  runPipeline,
   Node,
   StorageClass,
   watchInformer,
   type ControllerOptions,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { gather, type Observed } from "./gather.ts";
@@ -14,7 +14,10 @@ import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
-/** What csi-provisioner does with --enable-capacity, for clusters whose CSIDriver has storageCapacity. The only key is the driver's. */
+/**
+ * What csi-provisioner does with --enable-capacity, for clusters whose CSIDriver has storageCapacity. The only key is
+ * the driver's.
+ */
 export function capacityController(context: Context): ControllerOptions {
   const { clock, log, informers, driver } = context;
   const drivers = informers.for(CSIDriver);
@@ -22,7 +25,7 @@ export function capacityController(context: Context): ControllerOptions {
   const nodes = informers.for(Node);
   const csiNodes = informers.for(CSINode);
   const caches = { driver, client: informers.client, drivers, classes, nodes, csiNodes, log };
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, _observed, signal) => perform(context, step, signal),
@@ -32,7 +35,7 @@ export function capacityController(context: Context): ControllerOptions {
   const only = () => [{ namespace: "", name: driver.name }];
   return {
     name: "csi-capacity",
-    reconcile: followRoad(road, { clock, log, name: "csi-capacity", maxRounds: 2 }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "csi-capacity", maxRounds: 2 }),
     sources: [watchInformer(drivers, only), watchInformer(classes, only), watchInformer(csiNodes, only)],
     ready: (signal) =>
       Promise.all([drivers, classes, nodes, csiNodes].map((each) => each.whenSynced(signal))).then(() => {}),

@@ -1,4 +1,11 @@
-import { followRoad, isNotFound, keyOf, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
+import {
+  runPipeline,
+  isNotFound,
+  keyOf,
+  watchInformer,
+  type ControllerOptions,
+  type Pipeline,
+} from "@causeway/kubernetes";
 import { CONCURRENCY, fieldManager, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
 import { VolumeGroupSnapshot, VolumeGroupSnapshotContent } from "../group-snapshot-objects.ts";
@@ -14,7 +21,7 @@ export function groupSnapshotContentController(context: Context): ControllerOpti
   const groups = informers.for(VolumeGroupSnapshot);
   const contents = informers.for(VolumeGroupSnapshotContent);
   const readAt = new Map<string, number>();
-  const road: Road<Observed, Step, Status> = {
+  const pipeline: Pipeline<Observed, Step, Status> = {
     gather: (key) => Promise.resolve(gather({ driver, groups, contents, readAt }, key)),
     plan,
     perform: (step, observed, signal) => perform({ context, readAt }, observed, step, signal),
@@ -23,7 +30,7 @@ export function groupSnapshotContentController(context: Context): ControllerOpti
   };
   return {
     name: "csi-group-snapshot-content",
-    reconcile: followRoad(road, { clock, log, name: "csi-group-snapshot-content" }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "csi-group-snapshot-content" }),
     sources: [
       watchInformer(contents, ({ type, object }) => {
         if (type === "deleted") readAt.delete(object.metadata.uid ?? "");

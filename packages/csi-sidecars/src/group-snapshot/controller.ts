@@ -1,12 +1,12 @@
 import {
-  followRoad,
+  runPipeline,
   isNotFound,
   keyOf,
   PersistentVolume,
   PersistentVolumeClaim,
   watchInformer,
   type ControllerOptions,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import { CONCURRENCY, fieldManager, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
@@ -27,7 +27,7 @@ export function groupSnapshotController(context: Context): ControllerOptions {
   const claims = informers.for(PersistentVolumeClaim);
   const volumes = informers.for(PersistentVolume);
   const caches = { driver, client: informers.client, groups, groupContents, snapshots, contents, claims, volumes };
-  const road: Road<Observed, Step, Status> = {
+  const pipeline: Pipeline<Observed, Step, Status> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, observed, signal) => perform(context, observed, step, signal),
@@ -43,7 +43,7 @@ export function groupSnapshotController(context: Context): ControllerOptions {
   };
   return {
     name: "csi-group-snapshot",
-    reconcile: followRoad(road, { clock, log, name: "csi-group-snapshot" }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "csi-group-snapshot" }),
     sources: [
       watchInformer(groups),
       watchInformer(groupContents, ({ object: { spec } }) => {

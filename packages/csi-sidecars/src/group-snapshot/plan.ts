@@ -15,7 +15,10 @@ export type Status = NonNullable<VolumeGroupSnapshot["status"]> | undefined;
 const AGAIN = 15_000;
 const none: Plan<Step, Status> = { steps: [], status: undefined };
 
-/** Binds a group snapshot to one content, which this driver's part makes true in the cloud, and makes a VolumeSnapshot for each volume. */
+/**
+ * Binds a group snapshot to one content, which this driver's part makes true in the cloud, and makes a VolumeSnapshot
+ * for each volume.
+ */
 export function plan(observed: Observed, now: number): Plan<Step, Status> {
   const { group, content, contentName, driver, groupClass, sources } = observed;
   if (content && content.spec.driver !== driver.name) return none;

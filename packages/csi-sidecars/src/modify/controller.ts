@@ -1,10 +1,10 @@
 import {
-  followRoad,
+  runPipeline,
   PersistentVolume,
   PersistentVolumeClaim,
   watchInformer,
   type ControllerOptions,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import { CONCURRENCY, type Context } from "../context.ts";
 import { isFinal, shownError } from "../errors.ts";
@@ -19,7 +19,7 @@ export function modifyController(context: Context): ControllerOptions {
   const claims = informers.for(PersistentVolumeClaim);
   const volumes = informers.for(PersistentVolume);
   const caches = { driver, client: informers.client, claims, volumes };
-  const road: Road<Observed, Step, Status> = {
+  const pipeline: Pipeline<Observed, Step, Status> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, observed, signal) => perform(context, observed, step, signal),
@@ -39,7 +39,7 @@ export function modifyController(context: Context): ControllerOptions {
   };
   return {
     name: "csi-modify",
-    reconcile: followRoad(road, { clock, log, name: "csi-modify" }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "csi-modify" }),
     sources: [
       watchInformer(claims),
       watchInformer(volumes, ({ object: { spec } }) => {

@@ -1,6 +1,6 @@
 import {
   CSINode,
-  followRoad,
+  runPipeline,
   isNotFound,
   Node,
   PersistentVolume,
@@ -9,7 +9,7 @@ import {
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import { CONCURRENCY, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
@@ -43,7 +43,7 @@ export function provisionController(context: Context): ControllerOptions {
     snapshotHandle,
   };
   const keys = new WeakMap<Observed, string>();
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     async gather(key, signal) {
       const observed = await gather(caches, key, signal);
       if (observed) keys.set(observed, pendingKey(key));
@@ -72,7 +72,7 @@ export function provisionController(context: Context): ControllerOptions {
       .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name }));
   return {
     name: "csi-provision",
-    reconcile: followRoad(road, { clock, log, name: "csi-provision" }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "csi-provision" }),
     sources: [
       watchInformer(claims),
       watchInformer(storageClasses, ({ type }) => (type === "deleted" ? [] : unbound())),

@@ -28,7 +28,9 @@ export interface TopologyQuery {
   readonly seed: string;
 }
 
-/** The zones of all nodes with the driver, within the StorageClass's allowedTopologies; that of the chosen node first. */
+/**
+ * The zones of all nodes with the driver, within the StorageClass's allowedTopologies; that of the chosen node first.
+ */
 export function topologyOf(caches: TopologyCaches, query: TopologyQuery): TopologyResult {
   const { driver, storageClass, node, seed } = query;
   const keys = keysOf(caches, driver, node);

@@ -1,10 +1,10 @@
 import {
-  followRoad,
+  runPipeline,
   PersistentVolume,
   VolumeAttachment,
   watchInformer,
   type ControllerOptions,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import { CONCURRENCY, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
@@ -21,7 +21,7 @@ export function reclaimController(context: Context): ControllerOptions {
   informers.index(attachments, { [BY_VOLUME]: ({ spec }) => [spec.source.persistentVolumeName ?? ""] });
   const deleted = new Set<string>();
   const caches = { driver, volumes, attachments, deleted };
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
     plan,
     perform: (step, observed, signal) => perform({ context, deleted }, observed, step, signal),
@@ -37,7 +37,7 @@ export function reclaimController(context: Context): ControllerOptions {
   };
   return {
     name: "csi-reclaim",
-    reconcile: followRoad(road, { clock, log, name: "csi-reclaim" }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "csi-reclaim" }),
     sources: [
       watchInformer(volumes, ({ type, object }) => {
         if (type === "deleted") deleted.delete(object.metadata.uid ?? "");

@@ -3,7 +3,10 @@ import { PROVISIONER_FINALIZER } from "../names.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
-/** A volume that was provisioned is deleted with its claim, unless its policy is to retain it. It is never deleted while it is attached. */
+/**
+ * A volume that was provisioned is deleted with its claim, unless its policy is to retain it. It is never deleted while
+ * it is attached.
+ */
 export function plan(observed: Observed): Plan<Step, undefined> {
   const { volume, csi, isProvisioned, attachments, isDeleted } = observed;
   const { metadata, spec, status } = volume;

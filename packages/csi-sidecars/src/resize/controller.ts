@@ -1,10 +1,10 @@
 import {
-  followRoad,
+  runPipeline,
   PersistentVolume,
   PersistentVolumeClaim,
   watchInformer,
   type ControllerOptions,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import { CONCURRENCY, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
@@ -18,7 +18,7 @@ export function resizeController(context: Context): ControllerOptions {
   const { clock, log, informers, driver } = context;
   const claims = informers.for(PersistentVolumeClaim);
   const volumes = informers.for(PersistentVolume);
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather({ driver, claims, volumes }, key)),
     plan,
     perform: (step, observed, signal) => perform(context, observed, step, signal),
@@ -37,7 +37,7 @@ export function resizeController(context: Context): ControllerOptions {
   };
   return {
     name: "csi-resize",
-    reconcile: followRoad(road, { clock, log, name: "csi-resize" }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "csi-resize" }),
     sources: [
       watchInformer(claims),
       watchInformer(volumes, ({ object: { spec } }) => {

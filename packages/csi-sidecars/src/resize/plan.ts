@@ -5,7 +5,9 @@ import type { Step } from "./steps.ts";
 
 const STORAGE = "storage";
 
-/** Grows the volume to what the claim requests. Its file system grows on the node, which then sets the claim's capacity. */
+/**
+ * Grows the volume to what the claim requests. Its file system grows on the node, which then sets the claim's capacity.
+ */
 export function plan({ claim, found }: Observed): Plan<Step, undefined> {
   const none: Plan<Step, undefined> = { steps: [], status: undefined };
   const { metadata, spec, status } = claim;

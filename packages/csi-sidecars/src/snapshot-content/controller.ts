@@ -1,4 +1,11 @@
-import { followRoad, isNotFound, keyOf, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
+import {
+  runPipeline,
+  isNotFound,
+  keyOf,
+  watchInformer,
+  type ControllerOptions,
+  type Pipeline,
+} from "@causeway/kubernetes";
 import { CONCURRENCY, fieldManager, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
 import { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
@@ -14,7 +21,7 @@ export function snapshotContentController(context: Context): ControllerOptions {
   const snapshots = informers.for(VolumeSnapshot);
   const contents = informers.for(VolumeSnapshotContent);
   const readAt = new Map<string, number>();
-  const road: Road<Observed, Step, Status> = {
+  const pipeline: Pipeline<Observed, Step, Status> = {
     gather: (key) => Promise.resolve(gather({ driver, snapshots, contents, readAt }, key)),
     plan,
     perform: (step, observed, signal) => perform({ context, readAt }, observed, step, signal),
@@ -23,7 +30,7 @@ export function snapshotContentController(context: Context): ControllerOptions {
   };
   return {
     name: "csi-snapshot-content",
-    reconcile: followRoad(road, { clock, log, name: "csi-snapshot-content" }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "csi-snapshot-content" }),
     sources: [
       watchInformer(contents, ({ type, object }) => {
         if (type === "deleted") readAt.delete(object.metadata.uid ?? "");

@@ -1,12 +1,12 @@
 import {
-  followRoad,
+  runPipeline,
   isNotFound,
   keyOf,
   PersistentVolume,
   PersistentVolumeClaim,
   watchInformer,
   type ControllerOptions,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import { CONCURRENCY, fieldManager, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
@@ -27,7 +27,7 @@ export function snapshotController(context: Context): ControllerOptions {
   const volumes = informers.for(PersistentVolume);
   const groups = driver.groupController && informers.for(VolumeGroupSnapshot);
   const caches = { driver, client: informers.client, snapshots, contents, claims, volumes, groups };
-  const road: Road<Observed, Step, Status> = {
+  const pipeline: Pipeline<Observed, Step, Status> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, observed, signal) => perform(context, observed, step, signal),
@@ -43,7 +43,7 @@ export function snapshotController(context: Context): ControllerOptions {
   };
   return {
     name: "csi-snapshot",
-    reconcile: followRoad(road, { clock, log, name: "csi-snapshot" }),
+    reconcile: runPipeline(pipeline, { clock, log, name: "csi-snapshot" }),
     sources: [
       watchInformer(snapshots),
       watchInformer(contents, ({ object: { spec } }) => {

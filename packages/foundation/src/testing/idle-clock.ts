@@ -13,9 +13,9 @@ const QUIET = 40;
 const PATIENT = 4_000;
 
 /**
- * A clock that moves to the instant of its next sleeper when the process is idle: no request of undici is under way, and nothing happens in
- * many turns of the event loop. How fast the machine is has no influence, and a wait of an hour takes no time. All that a test waits for has to run
- * in its process and on this clock.
+ * A clock that moves to the instant of its next sleeper when the process is idle: no request of undici is under way,
+ * and nothing happens in many turns of the event loop. How fast the machine is has no influence, and a wait of an hour
+ * takes no time. All that a test waits for has to run in its process and on this clock.
  *
  * @example
  * const clock = new IdleClock();

@@ -55,8 +55,8 @@ export function nextPoint(
 }
 
 /**
- * Points that are not needed to restore to any time within `keep`. Those of one full point go together, when a later full point is old enough to
- * restore to the oldest time that is kept.
+ * Points that are not needed to restore to any time within `keep`. Those of one full point go together, when a later
+ * full point is old enough to restore to the oldest time that is kept.
  */
 export function expiredPoints(points: readonly Point[], { keep }: Pick<Schedule, "keep">, now: number): Point[] {
   const oldEnough = points.filter((point) => isFull(point) && point.time <= now - keep);

@@ -33,9 +33,9 @@ export async function secretsAt({ store, folder, at }: RestoreFrom, signal: Abor
 }
 
 /**
- * Writes the data of a point into an etcd, under the prefix that is the new control plane's. What an unfinished attempt wrote is deleted first; once it
- * is done, a mark in the etcd keeps it from being done a second time. Each transaction compares the attempt, so that of two programs the later one
- * finishes and the other one fails.
+ * Writes the data of a point into an etcd, under the prefix that is the new control plane's. What an unfinished attempt
+ * wrote is deleted first; once it is done, a mark in the etcd keeps it from being done a second time. Each transaction
+ * compares the attempt, so that of two programs the later one finishes and the other one fails.
  */
 export async function restoreData(
   from: RestoreFrom,

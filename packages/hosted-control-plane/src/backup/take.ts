@@ -4,7 +4,10 @@ import { openReader, type DatastoreReader, type Keyspace, type KeyList, type Val
 import { pointName, type Point } from "./points.ts";
 import type { SealedStore } from "./store.ts";
 
-/** What a control plane cannot be restored without, next to its data: its roots, and the configuration with the key of encryption at rest. */
+/**
+ * What a control plane cannot be restored without, next to its data: its roots, and the configuration with the key of
+ * encryption at rest.
+ */
 export type BackupSecrets = Readonly<Record<string, string>>;
 
 /** What is known of a point: written last, so that a point without it does not exist. */
@@ -34,8 +37,8 @@ export interface TakeFrom {
 const PART = 8 * 2 ** 20;
 
 /**
- * Takes a point: the data at one revision. Nothing of an earlier point is written over, so that a crash, or two programs at once, leave at most
- * parts without a manifest.
+ * Takes a point: the data at one revision. Nothing of an earlier point is written over, so that a crash, or two
+ * programs at once, leave at most parts without a manifest.
  */
 export async function takePoint(from: TakeFrom, signal: AbortSignal): Promise<Point> {
   const { store, folder, keyspace, clock, secrets } = from;

@@ -1,6 +1,6 @@
 import { CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   publishStatus,
   runController,
   setConditions,
@@ -9,7 +9,7 @@ import {
   type Informers,
   type ObjectKey,
   type Plan,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { HostedControlPlane } from "@causeway/api";
@@ -45,7 +45,7 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
   const from = { ...openInformers(informers), runtime, advertise: options.advertise };
   const { backups } = options;
   const using = { client: informers.client, runtime, clock, events, ...(backups ? { backups } : {}) };
-  const road: Road<Observed, Step, ObjectStatus> = {
+  const pipeline: Pipeline<Observed, Step, ObjectStatus> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
@@ -80,7 +80,7 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
       runController(
         {
           name: "hosted-control-plane",
-          reconcile: followRoad(road, { clock, log, name: "hosted-control-plane", metrics: options.metrics }),
+          reconcile: runPipeline(pipeline, { clock, log, name: "hosted-control-plane", metrics: options.metrics }),
           sources,
           clock,
           log,

@@ -16,8 +16,8 @@ import type { Step } from "./steps.ts";
 export const finalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io";
 
 /**
- * The finalizer that keeps the kubeconfig as long as the control plane: a namespace is deleted in any order, and without the
- * kubeconfig no controller could delete the cluster's resources in the cloud.
+ * The finalizer that keeps the kubeconfig as long as the control plane: a namespace is deleted in any order, and
+ * without the kubeconfig no controller could delete the cluster's resources in the cloud.
  */
 export const secretFinalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io/secret";
 
@@ -119,7 +119,9 @@ function prepare({ object, roots, initialized }: Observed): Step[] {
   return steps;
 }
 
-/** A kubeconfig that a user deletes is released and recreated; one that is deleted with its namespace is still needed. */
+/**
+ * A kubeconfig that a user deletes is released and recreated; one that is deleted with its namespace is still needed.
+ */
 function keepKubeconfig({ kubeconfigSecret: secret, namespaceTerminates }: Observed): Step[] {
   if (!secret) return [];
   const deleting = secret.metadata.deletionTimestamp !== undefined;
@@ -193,7 +195,10 @@ function authenticationOf({ spec }: HostedControlPlane): ControlPlaneAuthenticat
   return keystone === undefined ? {} : { external: { type: "keystone", settings: { ...keystone } } };
 }
 
-/** The default storage limits of a control plane: a tenth of etcd's recommended size, so that one tenant leaves capacity for others. */
+/**
+ * The default storage limits of a control plane: a tenth of etcd's recommended size, so that one tenant leaves capacity
+ * for others.
+ */
 const DEFAULT_LIMITS: ControlPlaneLimits = { objects: 50_000, bytes: 2 ** 30 };
 
 /** An endpoint once published never changes by itself: nodes hold it. Port 0: any free one. */
@@ -316,8 +321,8 @@ function parkedEvents({ object, state }: Observed): Pick<Plan<Step, HostedContro
 }
 
 /**
- * The Cluster's endpoint is another one, which the infrastructure or a person set: machines join there and do not find this control
- * plane. An address that forwards to it is among the names of its certificate.
+ * The Cluster's endpoint is another one, which the infrastructure or a person set: machines join there and do not find
+ * this control plane. An address that forwards to it is among the names of its certificate.
  */
 function endpointElsewhere({ object, cluster, state }: Observed): string | undefined {
   const { host = "", port = 0 } = cluster?.spec.controlPlaneEndpoint ?? {};

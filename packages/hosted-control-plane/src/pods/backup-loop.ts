@@ -1,6 +1,6 @@
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   runController,
   secretText,
   type ObjectKey,
@@ -82,7 +82,7 @@ export function createBackupLoop(options: BackupLoopOptions): {
 } {
   const { backups, observe, ids, publish, clock, log, metrics } = options;
   let wake: (id: string) => void = () => {};
-  const road = {
+  const pipeline = {
     async gather({ name: id }: ObjectKey, signal: AbortSignal): Promise<BackupObserved | undefined> {
       const observed = await observe(id, signal);
       if (observed === undefined) return undefined;
@@ -136,7 +136,7 @@ export function createBackupLoop(options: BackupLoopOptions): {
         for (const id of ids()) wake(id);
         return () => (wake = () => {});
       };
-      const reconcile = followRoad(road, { clock, log, name: "pods-backup", ...(metrics ? { metrics } : {}) });
+      const reconcile = runPipeline(pipeline, { clock, log, name: "pods-backup", ...(metrics ? { metrics } : {}) });
       const ready = async () => {};
       return runController({ name: "pods-backup", reconcile, sources: [requests], clock, log, ready }, signal);
     },

@@ -137,8 +137,9 @@ export function volumesOf({ spec }: Pick<Observed, "spec">): WantedVolumes {
 }
 
 /**
- * Those whose namespace exists count with their volumes, or with what they request where volumes were not created yet; of those that have none, the
- * ones with smaller names come first, so that of two requests at the same moment one is refused.
+ * Those whose namespace exists count with their volumes, or with what they request where volumes were not created yet;
+ * of those that have none, the ones with smaller names come first, so that of two requests at the same moment one is
+ * refused.
  */
 export function neighboursOf(
   id: string,

@@ -1,6 +1,7 @@
 /**
- * Schedules of faults, from a seed: a leader that dies between two steps, two leaders of which one sees an old state, objects that others delete or change, programs
- * that roll out late, and new requests meanwhile. CAUSEWAY_FAULT_PODS is the number of schedules (2,000 in full).
+ * Schedules of faults, from a seed: a leader that dies between two steps, two leaders of which one sees an old state,
+ * objects that others delete or change, programs that roll out late, and new requests meanwhile. CAUSEWAY_FAULT_PODS is
+ * the number of schedules (2,000 in full).
  */
 import { seededIntegers } from "@causeway/foundation/testing";
 import type { Deployment, KubeObject, Secret } from "@causeway/kubernetes";
@@ -43,7 +44,10 @@ function snapshot(cluster: PlayedCluster): PlayedCluster {
   return copy;
 }
 
-/** Another user deletes an object, or changes its program. The copies of keys stay: the loss of both is refused, in its own test. */
+/**
+ * Another user deletes an object, or changes its program. The copies of keys stay: the loss of both is refused, in its
+ * own test.
+ */
 function disturb({ live }: PlayedCluster, random: Random): void {
   const ids = [...live.keys()].filter((id) => !id.endsWith("-copy") && id !== "StatefulSet/etcd");
   const id = ids[random(ids.length)];

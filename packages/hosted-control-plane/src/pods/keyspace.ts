@@ -26,7 +26,10 @@ export function keyspaceOf({ spec, pool, live, pods, namespaceName }: KeyspaceFr
   };
 }
 
-/** Its data is there: it is not from a backup, or was restored. Where an API server was started, nothing is restored any more. */
+/**
+ * Its data is there: it is not from a backup, or was restored. Where an API server was started, nothing is restored any
+ * more.
+ */
 export function isRestored({ spec, live, namespace, restored }: Observed): boolean {
   if (spec.restore === undefined || restored || live.has("Deployment/kube-apiserver")) return true;
   return namespace?.metadata.annotations?.[restoredAnnotation] !== undefined;

@@ -19,7 +19,10 @@ export interface PodsSettings {
   readonly ceilings?: Ceilings;
   /** The etcd that control planes share. */
   readonly pool?: PoolSettings;
-  /** Namespace of this program's pods in the service cluster, which may connect to the pooled etcd. Default: causeway-system. */
+  /**
+   * Namespace of this program's pods in the service cluster, which may connect to the pooled etcd. Default:
+   * causeway-system.
+   */
   readonly operatorNamespace?: string;
   /** Networks of the cloud's APIs, for cloud controller managers. Default: any address. */
   readonly cloudNetworks?: readonly string[];

@@ -120,7 +120,10 @@ async function issue(
   }
 }
 
-/** Never in the place of an existing one: another leader's is as good, and another content is a problem that the plan reports. */
+/**
+ * Never in the place of an existing one: another leader's is as good, and another content is a problem that the plan
+ * reports.
+ */
 async function copy(
   { client }: PerformWith,
   { name, data }: Extract<Step, { type: "copy" }>,

@@ -27,7 +27,10 @@ const losses: Readonly<Record<string, { readonly code: string; readonly why: str
   },
 };
 
-/** Creates the keys that are missing before there is data, and restores a lost Secret from its copy, or the copy from it. */
+/**
+ * Creates the keys that are missing before there is data, and restores a lost Secret from its copy, or the copy from
+ * it.
+ */
 export function keySteps({ live, hasData }: KeysFrom, roots: readonly Credentials[]): Step[] {
   return roots.flatMap(({ name, entries, inputs, once }): Step[] => {
     const [secret, copy] = pairOfSecrets(live, name);
@@ -42,7 +45,9 @@ export function keySteps({ live, hasData }: KeysFrom, roots: readonly Credential
   });
 }
 
-/** A key that is lost with its copy, or differs from it: while this holds, nothing is signed and nothing is restarted. */
+/**
+ * A key that is lost with its copy, or differs from it: while this holds, nothing is signed and nothing is restarted.
+ */
 export function keyProblem(
   { live, namespaceName, hasData }: KeysFrom,
   roots: readonly Credentials[],

@@ -31,8 +31,9 @@ import {
 const REREAD = 300_000;
 
 /**
- * The rules of a control plane as pods. Order: namespace, keys, Service, certificates, then the programs in stages (etcd, the API servers, the controllers): a
- * stage begins when the one before has rolled out. Each object is written only when it differs.
+ * The rules of a control plane as pods. Order: namespace, keys, Service, certificates, then the programs in stages
+ * (etcd, the API servers, the controllers): a stage begins when the one before has rolled out. Each object is written
+ * only when it differs.
  */
 export function plan(observed: Observed, now: number): Plan<Step, ControlPlaneState> {
   const refusal = refusalOf(observed);
@@ -155,7 +156,10 @@ function joinedAt(observed: Observed): string | undefined {
   return observed.joinedAt ?? observed.namespace?.metadata.annotations?.[joinedAnnotation];
 }
 
-/** Each process creates them once, since the tenant may have deleted some. A tenant names the endpoint: only our own pods and Service are connected to. */
+/**
+ * Each process creates them once, since the tenant may have deleted some. A tenant names the endpoint: only our own
+ * pods and Service are connected to.
+ */
 function joinSteps({ joinedAt: done, pods, live }: Observed, isServing: boolean, server: string, port: number): Step[] {
   if (!isServing || done === server) return [];
   const { clusterIP } = (live.get("Service/kube-apiserver") as Service | undefined)?.spec ?? {};

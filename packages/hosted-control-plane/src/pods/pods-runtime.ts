@@ -1,6 +1,6 @@
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   Namespace,
   runController,
   watchInformer,
@@ -54,8 +54,9 @@ interface Known {
 }
 
 /**
- * Control planes as pods of a service cluster: each has a namespace with an etcd, API servers, a controller manager and a scheduler. What was requested is
- * remembered as long as the process runs; a new process is asked again for each control plane.
+ * Control planes as pods of a service cluster: each has a namespace with an etcd, API servers, a controller manager and
+ * a scheduler. What was requested is remembered as long as the process runs; a new process is asked again for each
+ * control plane.
  */
 export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   const { informers, settings, readSecret, clock, log, metrics } = options;
@@ -106,7 +107,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
   const requested = () => [...known.values()].map(({ spec }) => spec);
   const look = (tenant: Known, signal: AbortSignal): Promise<Observed> =>
     gather({ cluster, settings, readSecret, requested, pool: () => pool.state }, tenant, signal);
-  const road = {
+  const pipeline = {
     gather: async ({ name: id }: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> => {
       const tenant = known.get(id);
       return tenant && look(tenant, signal);
@@ -192,7 +193,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       removing.add(id);
     },
     async run(signal) {
-      const reconcile = followRoad(road, { clock, log, name: "pods-runtime", ...(metrics ? { metrics } : {}) });
+      const reconcile = runPipeline(pipeline, { clock, log, name: "pods-runtime", ...(metrics ? { metrics } : {}) });
       const requests: Source = (enqueue) => {
         wake = enqueue;
         for (const id of known.keys()) enqueue(keyOfId(id));

@@ -26,7 +26,10 @@ export interface Stages {
   readonly isServing: boolean;
   /** Every program is as requested. */
   readonly isComplete: boolean;
-  /** Programs of stages that have not begun, which run with images that are not known any more. They are left as they are. */
+  /**
+   * Programs of stages that have not begun, which run with images that are not known any more. They are left as they
+   * are.
+   */
   readonly untouched: readonly string[];
   /** The program that the next stage waits for. */
   readonly waitsFor: string;
@@ -46,8 +49,8 @@ interface Held {
 }
 
 /**
- * etcd, then the API servers, then the controllers, which are never newer than the API. A stage that may not begin is kept as it is, with its
- * version, its replicas and its certificates. Down to hibernation the order is the reverse one.
+ * etcd, then the API servers, then the controllers, which are never newer than the API. A stage that may not begin is
+ * kept as it is, with its version, its replicas and its certificates. Down to hibernation the order is the reverse one.
  */
 export function stagesOf(observed: Observed, { endpoint, images }: StageFrom): Stages {
   const { spec, live, namespaceName: namespace } = observed;

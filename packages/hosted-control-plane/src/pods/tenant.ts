@@ -47,8 +47,8 @@ export function prefixOf(namespaceName: string): string {
 }
 
 /**
- * The namespace of a control plane in the service cluster. `owner`: the management cluster. The hash keeps names of two tenants, or of two management
- * clusters, apart, whatever dashes they have.
+ * The namespace of a control plane in the service cluster. `owner`: the management cluster. The hash keeps names of two
+ * tenants, or of two management clusters, apart, whatever dashes they have.
  */
 export function namespaceOf(owner: string, id: string): string {
   const name = id.slice(id.indexOf(".") + 1);

@@ -144,7 +144,10 @@ function environment(mark: string): NodeJS.ProcessEnv {
 /** By it a program is found that was started, and whose pid file was not written any more. */
 const MARK = "CAUSEWAY_PROGRAM";
 
-/** Of one program of one folder: random, so that it is no other folder's, and kept in a file from before the first start. */
+/**
+ * Of one program of one folder: random, so that it is no other folder's, and kept in a file from before the first
+ * start.
+ */
 function markOf(dir: string, name: string): string {
   const file = join(dir, "mark");
   try {

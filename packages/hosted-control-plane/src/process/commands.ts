@@ -144,7 +144,10 @@ function schedulerArgs({ dir, spec }: CommandsFrom): string[] {
   return clientArgs(join(dir, "pki", "scheduler.conf"), spec);
 }
 
-/** There is one of each program, so that no election is needed unless the etcd is another's, too; and nothing asks their ports. */
+/**
+ * There is one of each program, so that no election is needed unless the etcd is another's, too; and nothing asks their
+ * ports.
+ */
 function clientArgs(kubeconfig: string, spec: ControlPlaneSpec): string[] {
   return [
     `--kubeconfig=${kubeconfig}`,

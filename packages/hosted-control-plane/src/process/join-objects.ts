@@ -17,7 +17,9 @@ import type { ControlPlaneSpec } from "../runtime.ts";
 const group = "rbac.authorization.k8s.io";
 const tokens = "system:bootstrappers:kubeadm:default-node-token";
 
-/** Creates what `kubeadm init` leaves behind for machines that join. What exists is not changed: the tenant may have. */
+/**
+ * Creates what `kubeadm init` leaves behind for machines that join. What exists is not changed: the tenant may have.
+ */
 export async function createJoinObjects(
   spec: ControlPlaneSpec,
   { server, host, port }: { server: string; host: string; port: number },

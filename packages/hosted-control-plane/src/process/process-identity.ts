@@ -37,7 +37,10 @@ export function readIdentity(file: string): ProcessIdentity | undefined {
   }
 }
 
-/** Processes of this user that were started with a variable of the environment. Those of other users are not readable, and not ours. */
+/**
+ * Processes of this user that were started with a variable of the environment. Those of other users are not readable,
+ * and not ours.
+ */
 export function processesWith(variable: string, value: string): ProcessIdentity[] {
   const wanted = `${variable}=${value}`;
   return readdirSync("/proc").flatMap((name) => {

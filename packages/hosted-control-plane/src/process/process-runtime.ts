@@ -24,8 +24,9 @@ export interface ProcessRuntime extends ControlPlaneRuntime {
 }
 
 /**
- * Control planes as processes of Kubernetes' own programs on this machine: each has an etcd, an API server, a controller manager and a scheduler. Programs
- * that an earlier process left behind after kill -9 are found by their pid files and start times, and ended first.
+ * Control planes as processes of Kubernetes' own programs on this machine: each has an etcd, an API server, a
+ * controller manager and a scheduler. Programs that an earlier process left behind after kill -9 are found by their pid
+ * files and start times, and ended first.
  */
 export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRuntime {
   const { dir, programs, clock } = options;
@@ -57,7 +58,8 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
     running.set(id, opened);
     return opened;
   };
-  // Control planes whose objects were deleted while nothing ran are never asked for again, but their programs must not run on.
+  // Control planes whose objects were deleted while nothing ran are never asked for again, but their programs must not
+  // run on.
   const cleaned = Promise.all(readdirSync(dir).map((id) => open(id).endLeftovers()));
   return {
     async ensure(spec) {

@@ -2,8 +2,9 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Programs in place of Kubernetes' own, for tests of how they are run: the API server serves /readyz over TLS with the certificate of its flags and the
- * version of its folder, and accepts every write; the others only run. A file NAME.crash next to a program ends it at its start.
+ * Programs in place of Kubernetes' own, for tests of how they are run: the API server serves /readyz over TLS with the
+ * certificate of its flags and the version of its folder, and accepts every write; the others only run. A file
+ * NAME.crash next to a program ends it at its start.
  */
 export function installPrograms(folder: string, version: string): void {
   const dir = join(folder, version);

@@ -10,7 +10,9 @@ export interface Credential {
   readonly expires: number;
 }
 
-/** The version of ExecCredential that kubectl asks for in KUBERNETES_EXEC_INFO; v1 without it. @throws EXEC_INFO_INVALID */
+/**
+ * The version of ExecCredential that kubectl asks for in KUBERNETES_EXEC_INFO; v1 without it. @throws EXEC_INFO_INVALID
+ */
 export function requestedVersion(info: string | undefined): string {
   if (info === undefined || info === "") return `${GROUP}/v1`;
   let apiVersion = "";

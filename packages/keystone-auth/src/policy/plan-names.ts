@@ -3,7 +3,9 @@ import type { Policy, PolicyRule } from "./policy.ts";
 
 const MOST_SHOWN = 20;
 
-/** Indices of the first rules that name a user or a project of no certain domain: a name is free in each domain. Pure. */
+/**
+ * Indices of the first rules that name a user or a project of no certain domain: a name is free in each domain. Pure.
+ */
 export function rulesByName(policy: Policy): readonly number[] {
   const found: number[] = [];
   for (const [index, rule] of policy.entries()) {

@@ -1,8 +1,8 @@
 import type { Pattern } from "./policy.ts";
 
 /**
- * Reads "*", "name", "!name", "['a', 'b']" or "!['a', 'b']". Undefined for what upstream passes over: a bracket without its partner, or a list that
- * is not one of texts.
+ * Reads "*", "name", "!name", "['a', 'b']" or "!['a', 'b']". Undefined for what upstream passes over: a bracket without
+ * its partner, or a list that is not one of texts.
  */
 export function readPattern(text: string): Pattern | undefined {
   if (text === "*") return { type: "any" };

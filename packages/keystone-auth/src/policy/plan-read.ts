@@ -20,8 +20,8 @@ const DEEPEST = 16;
 const MOST_RULES = 10_000;
 
 /**
- * Reads a policy of version 1 or 2, rules of both mixed. Throws KEYSTONE_POLICY_INVALID for what is no policy; a rule that can never allow anything is a
- * warning, because upstream accepts it.
+ * Reads a policy of version 1 or 2, rules of both mixed. Throws KEYSTONE_POLICY_INVALID for what is no policy; a rule
+ * that can never allow anything is a warning, because upstream accepts it.
  */
 export function readPolicy(text: string): ReadPolicy {
   let list: unknown;

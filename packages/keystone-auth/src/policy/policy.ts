@@ -2,7 +2,10 @@
 export type Policy = readonly PolicyRule[];
 
 export interface PolicyRule {
-  /** Whom the rule is for (version 2): all of the roles, and any of the projects. Undefined: decided by `match`, or everybody. */
+  /**
+   * Whom the rule is for (version 2): all of the roles, and any of the projects. Undefined: decided by `match`, or
+   * everybody.
+   */
   readonly users?: {
     readonly roles: readonly string[];
     readonly projects: readonly string[];

@@ -25,7 +25,10 @@ const HINTS = {
   "client-ca-file": "Give --client-ca-file a PEM file with the certificates of the clients' authorities.",
 };
 
-/** The files of the webhook, read and checked: Node itself names no file, and ignores an authority that is none. @throws KEYSTONE_AUTH_CERTIFICATE */
+/**
+ * The files of the webhook, read and checked: Node itself names no file, and ignores an authority that is none. @throws
+ * KEYSTONE_AUTH_CERTIFICATE
+ */
 export function secureContext({ certificateFile, keyFile, clientCaFile }: CertificateFiles): SecureContext {
   const cert = load("tls-cert-file", certificateFile, (pem) => {
     checkCertificates(pem);

@@ -82,7 +82,10 @@ export interface ConfigMapSource {
   readonly key: string;
 }
 
-/** Follows a ConfigMap of kube-system, which has to be there at the start. When it is deleted, the value is `absent`, as upstream has it. */
+/**
+ * Follows a ConfigMap of kube-system, which has to be there at the start. When it is deleted, the value is `absent`, as
+ * upstream has it.
+ */
 export async function fromConfigMap<T>(source: ConfigMapSource, options: LiveOptions<T>): Promise<Live<T>> {
   const { client, name, key } = source;
   const found = await client.get(ConfigMap, { namespace: NAMESPACE, name }, { signal: options.signal });

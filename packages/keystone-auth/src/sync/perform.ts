@@ -4,7 +4,10 @@ import type { Step } from "./steps.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 
-/** Does one step. Each may be repeated: what exists already, or is gone, is success; the next synchronisation looks at it again. */
+/**
+ * Does one step. Each may be repeated: what exists already, or is gone, is success; the next synchronisation looks at
+ * it again.
+ */
 export async function perform(client: KubernetesClient, step: Step, signal: AbortSignal): Promise<void> {
   try {
     await act(client, step, signal);

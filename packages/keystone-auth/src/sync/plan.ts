@@ -3,7 +3,10 @@ import { DOMAIN_ID, PROJECT_ID, PROJECT_NAME, ROLES, type KubernetesUser } from 
 import type { SyncConfig } from "./plan-config.ts";
 import type { Step } from "./steps.ts";
 
-/** Marks the namespaces that belong to a project; an administrator who sets it hands a namespace over to the synchronisation. */
+/**
+ * Marks the namespaces that belong to a project; an administrator who sets it hands a namespace over to the
+ * synchronisation.
+ */
 export const PROJECT_LABEL = "keystone.causeway.dev/project-id";
 
 export interface Observed {
@@ -36,7 +39,10 @@ export function namespaceOf(user: KubernetesUser, config: SyncConfig): string | 
   return NAMESPACE.test(formatted) ? formatted : id;
 }
 
-/** The steps that make the cluster as Keystone has it: the namespace of the project, and a RoleBinding for each role of the user. */
+/**
+ * The steps that make the cluster as Keystone has it: the namespace of the project, and a RoleBinding for each role of
+ * the user.
+ */
 export function plan({ user, config, namespace, bindings }: Observed): SyncPlan {
   const name = namespaceOf(user, config);
   const [projectId = ""] = user.extra[PROJECT_ID] ?? [];

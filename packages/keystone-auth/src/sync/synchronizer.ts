@@ -22,8 +22,8 @@ const MOST_USERS = 10_000;
 const MOST_AT_ONCE = 8;
 
 /**
- * Keeps the namespaces and RoleBindings of users who come in as Keystone has their projects and roles. Returns a function that resolves when the
- * user's objects are there, or after a while, and never rejects.
+ * Keeps the namespaces and RoleBindings of users who come in as Keystone has their projects and roles. Returns a
+ * function that resolves when the user's objects are there, or after a while, and never rejects.
  */
 export function createSynchronizer(options: SynchronizerOptions): (user: KubernetesUser) => Promise<void> {
   const { client, clock, log, signal, interval = 60_000, timeout = 3_000 } = options;
@@ -38,7 +38,8 @@ export function createSynchronizer(options: SynchronizerOptions): (user: Kuberne
         await perform(client, step, signal);
         log.info("synchronised with Keystone", { user: user.uid, ...step });
       } catch (error) {
-        // Without the namespace nothing else can be; one role that we may not bind does not keep the others from being bound.
+        // Without the namespace nothing else can be; one role that we may not bind does not keep the others from being
+        // bound.
         if (step.type === "create-namespace" || !hasCode(error, "KUBERNETES_FORBIDDEN")) throw error;
         log.warn("synchronisation with Keystone was refused", { user: user.uid, ...step, error: messageOf(error) });
       }

@@ -122,7 +122,10 @@ export class World {
     return (await issueToken(this.config(cloud))).token;
   }
 
-  /** A user and a project named demo in another domain, whose administrator chose both names; the user is also in a group of the name "ops" there. */
+  /**
+   * A user and a project named demo in another domain, whose administrator chose both names; the user is also in a
+   * group of the name "ops" there.
+   */
   async issueOfAnotherDomain(): Promise<string> {
     const cloud = connectCloud(this.config("simulator-admin"));
     const { identity } = cloud;

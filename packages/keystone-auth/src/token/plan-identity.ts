@@ -34,7 +34,10 @@ export interface IdentityRules {
   readonly domains?: readonly string[] | undefined;
 }
 
-/** How names begin that Kubernetes and kubeadm keep for themselves: a user or group of Keystone that has one would be an administrator of the cluster. */
+/**
+ * How names begin that Kubernetes and kubeadm keep for themselves: a user or group of Keystone that has one would be an
+ * administrator of the cluster.
+ */
 const RESERVED = ["system:", "kubeadm:"];
 const isReserved = (name: string): boolean => RESERVED.some((start) => name.startsWith(start));
 

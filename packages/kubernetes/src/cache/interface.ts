@@ -4,8 +4,8 @@ import type { KubernetesClient, ListOptions } from "../client/interface.ts";
 export type ChangeType = "added" | "updated" | "deleted";
 
 /**
- * A change of one cached object. `object` is the last known state for a deletion. `previous` is set for an update only, so that
- * a handler that compares the two sees every deletion as a change.
+ * A change of one cached object. `object` is the last known state for a deletion. `previous` is set for an update only,
+ * so that a handler that compares the two sees every deletion as a change.
  */
 export interface Change<T> {
   readonly type: ChangeType;

@@ -196,7 +196,10 @@ class Client implements KubernetesClient {
     throw endless(collectionPath(type, options.namespace));
   }
 
-  /** One page of a list. Where the objects are so large that a page is refused, it and all that follow are requested with fewer of them. */
+  /**
+   * One page of a list. Where the objects are so large that a page is refused, it and all that follow are requested
+   * with fewer of them.
+   */
   async #page<T extends KubeObject>(
     type: ResourceType<T>,
     options: ListOptions,

@@ -53,7 +53,9 @@ export function refused(httpStatus: number, body: unknown, facts: RequestFacts):
   });
 }
 
-/** The error for an answer that is larger or nested deeper than a Kubernetes API server's: it was not read to its end. */
+/**
+ * The error for an answer that is larger or nested deeper than a Kubernetes API server's: it was not read to its end.
+ */
 export function tooLarge(cause: LimitExceeded, facts: RequestFacts): CausewayError {
   const message = `the answer to ${facts.method} ${facts.path} was not read to its end: ${cause.message}`;
   return new CausewayError("KUBERNETES_ANSWER_TOO_LARGE", message, {

@@ -7,7 +7,10 @@ import type { WatchEvent } from "./interface.ts";
 const LONGEST_LINE = 16 * 1024 * 1024;
 const DEEPEST = 10_000;
 
-/** Splits a byte stream at newlines. A last line without a newline was cut off, and is dropped. Throws LimitExceeded for a line that is too long. */
+/**
+ * Splits a byte stream at newlines. A last line without a newline was cut off, and is dropped. Throws LimitExceeded for
+ * a line that is too long.
+ */
 export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let held: Buffer[] = [];
   let size = 0;

@@ -3,7 +3,10 @@ import type { Difference, PlannedEvent, StepAim } from "./interface.ts";
 /** Characters of a value in an event. */
 const LIMIT = 200;
 
-/** The event about a step that was performed and is planned all the same: the field with both values where they are known. */
+/**
+ * The event about a step that was performed and is planned all the same: the field with both values where they are
+ * known.
+ */
 export function notConverging(
   step: unknown,
   { aim = plainAim(step), times }: { readonly aim: StepAim | undefined; readonly times: number },

@@ -2,8 +2,8 @@ import { createMetrics, VirtualClock } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import { Brake } from "./brake.ts";
 import { differencesOf, notConverging } from "./brake-event.ts";
-import type { PlannedEvent, Road } from "./interface.ts";
-import { followRoad } from "./road.ts";
+import type { PlannedEvent, Pipeline } from "./interface.ts";
+import { runPipeline } from "./pipeline.ts";
 
 const key = { namespace: "n", name: "a" };
 const never = new AbortController().signal;
@@ -15,7 +15,7 @@ interface Step {
 }
 
 /** A server that returns another spelling than it was sent, and what a controller does with it in `milliseconds`. */
-function world(change: Partial<Road<{ wanted: string; colour: string }, Step, string>> = {}) {
+function world(change: Partial<Pipeline<{ wanted: string; colour: string }, Step, string>> = {}) {
   const clock = new VirtualClock(1_000_000);
   const metrics = createMetrics();
   const seen = {
@@ -27,7 +27,7 @@ function world(change: Partial<Road<{ wanted: string; colour: string }, Step, st
     events: [] as PlannedEvent[],
     metrics,
   };
-  const road: Road<{ wanted: string; colour: string }, Step, string> = {
+  const pipeline: Pipeline<{ wanted: string; colour: string }, Step, string> = {
     gather: async () => ({ wanted: seen.wanted, colour: seen.colour }),
     plan: ({ wanted, colour }) => ({
       steps: wanted === colour ? [] : [{ type: "paint", id: "wall", change: { colour: wanted } }],
@@ -52,7 +52,7 @@ function world(change: Partial<Road<{ wanted: string; colour: string }, Step, st
     }),
     ...change,
   };
-  const reconcile = followRoad(road, { clock, name: "painter", metrics });
+  const reconcile = runPipeline(pipeline, { clock, name: "painter", metrics });
   /** As the queue would: at once after a failure, when it was asked to, and every second, for the world is lively. */
   const live = async (milliseconds: number) => {
     for (const end = clock.now() + milliseconds; clock.now() < end;) {

@@ -73,12 +73,12 @@ export interface StepAim {
 }
 
 /**
- * The one road. `gather` reads (undefined: the object is gone, nothing to do), `plan` decides, `perform` makes one step
- * true and is safe to repeat, `publish` writes status (one server-side apply) and events, and writes nothing when
+ * The one pipeline. `gather` reads (undefined: the object is gone, nothing to do), `plan` decides, `perform` makes one
+ * step true and is safe to repeat, `publish` writes status (one server-side apply) and events, and writes nothing when
  * nothing changed. `failed` is the status to publish when a step throws. The other members are for the brake (`Brake`),
  * which holds back steps that are planned again and again.
  */
-export interface Road<Observed, Step, Status> {
+export interface Pipeline<Observed, Step, Status> {
   gather(key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined>;
   plan(observed: Observed, now: number): Plan<Step, Status>;
   /** "deferred": it was not done, and when it is tried again is the plan's affair: the brake does not count it. */

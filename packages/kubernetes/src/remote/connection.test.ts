@@ -9,7 +9,9 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** Client and server share this event loop: so many turns of it carry a request there and back, however slow they are. */
+/**
+ * Client and server share this event loop: so many turns of it carry a request there and back, however slow they are.
+ */
 const pause = async () => {
   for (let i = 0; i < 6; i++) await new Promise((resolve) => setTimeout(resolve, 2));
 };

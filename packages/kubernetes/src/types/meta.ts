@@ -95,13 +95,19 @@ export interface ResourceType<T extends KubeObject> {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Lists and watches carry only metadata (PartialObjectMetadata), whatever the objects are. Reads of one object and writes carry it whole. */
+  /**
+   * Lists and watches carry only metadata (PartialObjectMetadata), whatever the objects are. Reads of one object and
+   * writes carry it whole.
+   */
   readonly metadataOnly?: boolean;
   /** Only a carrier of the type parameter; never set. */
   readonly example?: T;
 }
 
-/** The same resource, of which lists, watches and informers have the metadata only: for many large objects of which the whole is rarely needed. */
+/**
+ * The same resource, of which lists, watches and informers have the metadata only: for many large objects of which the
+ * whole is rarely needed.
+ */
 export function metadataOf(type: ResourceType<KubeObject>): ResourceType<KubeObject> {
   const { group, version, kind, plural, namespaced } = type;
   return { group, version, kind, plural, namespaced, metadataOnly: true };

@@ -9,7 +9,8 @@ export interface SelectorLike {
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * Whether labels match a selector. An empty selector matches everything; an expression with an unknown operator matches nothing.
+ * Whether labels match a selector. An empty selector matches everything; an expression with an unknown operator matches
+ * nothing.
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
  */
 export function matchesSelector(selector: SelectorLike, labels: Labels = {}): boolean {

@@ -1,7 +1,10 @@
 import { cidrSize, formatIp, nthAddress, parseCidr } from "@causeway/foundation";
 import type { Node, Pod } from "@causeway/kubernetes";
 
-/** Where a container runtime takes addresses from when the Node has no podCIDR (the default of its bridge plugin): the same on every node. */
+/**
+ * Where a container runtime takes addresses from when the Node has no podCIDR (the default of its bridge plugin): the
+ * same on every node.
+ */
 const BRIDGE = "10.88.0.0/16";
 /** Addresses that are tried; a node runs 110 pods. */
 const MOST = 4096n;
@@ -11,7 +14,9 @@ export function hostIPsOf(node: Node | undefined): readonly string[] {
   return internal.map(({ address }) => address);
 }
 
-/** Assigns addresses of a node's networks to its pods. A pod that has some keeps them, also after a restart of the node. */
+/**
+ * Assigns addresses of a node's networks to its pods. A pod that has some keeps them, also after a restart of the node.
+ */
 export class PodAddresses {
   readonly #byPod = new Map<string, readonly string[]>();
 

@@ -3,7 +3,10 @@ import type { Containers } from "./containers.ts";
 
 type Condition = NonNullable<PodStatus["conditions"]>[number];
 
-/** The conditions that a kubelet sets, after those of others (PodScheduled, readiness gates), with the times of their last transitions. */
+/**
+ * The conditions that a kubelet sets, after those of others (PodScheduled, readiness gates), with the times of their
+ * last transitions.
+ */
 export function conditionsOf(
   before: readonly Condition[],
   { phase, containers, spec }: { phase: PodStatus["phase"]; containers: Containers; spec: PodSpec },

@@ -8,7 +8,10 @@ export interface Containers {
   readonly until?: number;
 }
 
-/** As the kubelet: the first restart is at once, the second after 10 s, doubled for each further one, at most five minutes. */
+/**
+ * As the kubelet: the first restart is at once, the second after 10 s, doubled for each further one, at most five
+ * minutes.
+ */
 const FIRST_BACK_OFF = 10_000;
 const LONGEST_BACK_OFF = 300_000;
 

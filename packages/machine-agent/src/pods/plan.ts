@@ -26,7 +26,10 @@ export interface PodPlan {
 
 const DEFAULT_GRACE = 30;
 
-/** What a kubelet would do with a pod now if its containers did what the annotations say. Source: Kubernetes, "Pod Lifecycle". */
+/**
+ * What a kubelet would do with a pod now if its containers did what the annotations say. Source: Kubernetes, "Pod
+ * Lifecycle".
+ */
 export function planPod(observed: Observed, now: number): PodPlan {
   const { pod } = observed;
   const { status = {} } = pod;

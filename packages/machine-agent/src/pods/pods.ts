@@ -31,7 +31,10 @@ export interface PodsOptions {
 /** How often a claim that is not bound is read again, in milliseconds: its pod was bound to the node by hand. */
 const UNBOUND = 5_000;
 
-/** Plays the pods that are bound to a node until `signal` aborts. What it knows of them is in their status: a restart continues from there. */
+/**
+ * Plays the pods that are bound to a node until `signal` aborts. What it knows of them is in their status: a restart
+ * continues from there.
+ */
 export async function playPods(client: KubernetesClient, options: PodsOptions, signal: AbortSignal): Promise<void> {
   const { nodeName, machineId, clock, log } = options;
   const informers = createInformers(client, { clock, log });

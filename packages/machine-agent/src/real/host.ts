@@ -13,7 +13,9 @@ export async function command(file: string, args: readonly string[], signal?: Ab
   return stdout;
 }
 
-/** Makes this process's mount namespace a machine's: its own name, its folders from its disk, and those of a boot empty. */
+/**
+ * Makes this process's mount namespace a machine's: its own name, its folders from its disk, and those of a boot empty.
+ */
 export async function furnish(name: string, disk: string, signal: AbortSignal): Promise<void> {
   // Volumes that a container mounts for others are seen by them only where mounts are shared.
   await command("mount", ["--make-rshared", "/"], signal);
@@ -32,7 +34,9 @@ export async function furnish(name: string, disk: string, signal: AbortSignal): 
   }
 }
 
-/** Makes the links to a server's volumes the machine's /dev/disk/by-id. Volumes that are attached later appear there. */
+/**
+ * Makes the links to a server's volumes the machine's /dev/disk/by-id. Volumes that are attached later appear there.
+ */
 export async function linkVolumes(server: string, signal: AbortSignal): Promise<void> {
   const [own, seen] = [join(server, "by-id"), "/dev/disk/by-id"];
   await mkdir(own, { recursive: true });

@@ -1,10 +1,16 @@
 import { createWriteStream, renameSync, statSync, type WriteStream } from "node:fs";
 import { Writable } from "node:stream";
 
-/** One file holds at most so many bytes, and a little more: the chunk that fills it is not cut. The file before it is kept, too. */
+/**
+ * One file holds at most so many bytes, and a little more: the chunk that fills it is not cut. The file before it is
+ * kept, too.
+ */
 const FULL = 16 * 1024 * 1024;
 
-/** A log that only root reads. When the file is full it becomes `FILE.1`, in place of the one before, and a new one begins. */
+/**
+ * A log that only root reads. When the file is full it becomes `FILE.1`, in place of the one before, and a new one
+ * begins.
+ */
 export function openProgramLog(file: string, full = FULL): Writable {
   let size = 0;
   let output: WriteStream | undefined;

@@ -16,7 +16,10 @@ const LONGEST = 30_000;
 /** A program that ran so long, in milliseconds, has started well: the next pause is the shortest again. */
 const SETTLED = 60_000;
 
-/** Keeps a program running until the signal aborts, as systemd does: what ends is started again, after growing pauses. Its output is a file of bounded size. */
+/**
+ * Keeps a program running until the signal aborts, as systemd does: what ends is started again, after growing pauses.
+ * Its output is a file of bounded size.
+ */
 export async function keepRunning(
   program: Program,
   using: { readonly clock: Clock; readonly log: Log },

@@ -26,7 +26,10 @@ export interface RealPrograms {
   readonly kubelet: string;
   /** A folder of archives of images, which each machine imports, since there may be no registry. */
   readonly images?: string | undefined;
-  /** A folder in which SERVER/by-id has links to the devices of a server's volumes, which the machine has in /dev/disk/by-id. */
+  /**
+   * A folder in which SERVER/by-id has links to the devices of a server's volumes, which the machine has in
+   * /dev/disk/by-id.
+   */
   readonly volumes?: string | undefined;
 }
 
@@ -45,8 +48,9 @@ const POLL = 100;
 const LONGEST = 30_000;
 
 /**
- * Runs one machine with a real containerd and kubelet until the signal aborts. It must be process 1 (or a child of it) of namespaces of its
- * own for mounts, processes and the host name, in the network namespace of its server, as root: all that runs ends with that process 1.
+ * Runs one machine with a real containerd and kubelet until the signal aborts. It must be process 1 (or a child of it)
+ * of namespaces of its own for mounts, processes and the host name, in the network namespace of its server, as root:
+ * all that runs ends with that process 1.
  */
 export async function runRealMachine(
   machine: BootedMachine,

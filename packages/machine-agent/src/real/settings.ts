@@ -41,8 +41,8 @@ export function cgroupOf(machine: Pick<BootedMachine, "id">): string {
 }
 
 /**
- * The kubelet's configuration: what `kubeadm join` writes, for cgroup v1 without systemd. What the host has more than the machine's flavor
- * is reserved, so that a Node offers what its flavor promises.
+ * The kubelet's configuration: what `kubeadm join` writes, for cgroup v1 without systemd. What the host has more than
+ * the machine's flavor is reserved, so that a Node offers what its flavor promises.
  * @see https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
  */
 export function kubeletConfiguration(machine: BootedMachine, join: JoinConfiguration, host: HostResources): string {
@@ -93,7 +93,9 @@ const DECIDED = new Set([
   "root-dir",
 ]);
 
-/** The kubelet's flags: those of the join configuration, as kubeadm passes them, and those that are this machine's own. */
+/**
+ * The kubelet's flags: those of the join configuration, as kubeadm passes them, and those that are this machine's own.
+ */
 export function kubeletFlags(nodeName: string, join: JoinConfiguration): string[] {
   const given = Object.entries(join.kubeletArgs).filter(([name]) => !DECIDED.has(name));
   return [
@@ -126,12 +128,15 @@ export function kubeletKubeconfig(server: string, authority: string): string {
 /** The image of the container that holds a pod's namespaces. */
 export const PAUSE_IMAGE = "registry.k8s.io/pause:3.10";
 
-/** Who makes the network of a machine's pods: the machine, with the Node's podCIDR and routes of the cloud, or an add-on of its cluster. */
+/**
+ * Who makes the network of a machine's pods: the machine, with the Node's podCIDR and routes of the cloud, or an add-on
+ * of its cluster.
+ */
 export type PodNetwork = "routes" | "addon";
 
 /**
- * containerd's configuration (version 2, containerd 1.6): its own folders, Debian's CNI plugins, a pod network made from the Node's podCIDR. With an
- * add-on the Node is not ready until that has written a network into /etc/cni/net.d.
+ * containerd's configuration (version 2, containerd 1.6): its own folders, Debian's CNI plugins, a pod network made
+ * from the Node's podCIDR. With an add-on the Node is not ready until that has written a network into /etc/cni/net.d.
  */
 export function containerdConfiguration(podNetwork: PodNetwork = "routes"): string {
   return `version = 2
@@ -163,8 +168,8 @@ ${podNetwork === "routes" ? `    conf_template = "${paths.networkTemplate}"\n` :
 }
 
 /**
- * The pod network of one machine: a bridge with the Node's podCIDR, which containerd fills in when the kubelet passes it on. Pods leave the
- * machine with its address.
+ * The pod network of one machine: a bridge with the Node's podCIDR, which containerd fills in when the kubelet passes
+ * it on. Pods leave the machine with its address.
  * @see https://www.cni.dev/plugins/current/main/bridge/
  */
 export function networkTemplate(): string {

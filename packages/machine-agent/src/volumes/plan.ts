@@ -30,8 +30,9 @@ export interface RegistrationView {
 }
 
 /**
- * What a kubelet does when the node plugins of the installed drivers register: the Node gets their topology, then its CSINode has them. A zone is known
- * as soon as the cloud controller has labelled the Node; until then the driver is not registered.
+ * What a kubelet does when the node plugins of the installed drivers register: the Node gets their topology, then its
+ * CSINode has them. A zone is known as soon as the cloud controller has labelled the Node; until then the driver is not
+ * registered.
  */
 export function planRegistration({
   machineId,

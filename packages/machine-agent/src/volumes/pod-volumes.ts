@@ -34,8 +34,8 @@ export interface PodVolumesOptions {
 const isOver = ({ status }: Pod) => status?.phase === "Succeeded" || status?.phase === "Failed";
 
 /**
- * The volumes of a node's pods. A volume is in use from before its pod starts until its pod's object is gone, and the node's status says so: what
- * detaches volumes waits for it. Nothing is mounted.
+ * The volumes of a node's pods. A volume is in use from before its pod starts until its pod's object is gone, and the
+ * node's status says so: what detaches volumes waits for it. Nothing is mounted.
  */
 export class PodVolumes {
   readonly #options: PodVolumesOptions;
@@ -57,7 +57,10 @@ export class PodVolumes {
     return names.filter((name) => !attached.has(name));
   }
 
-  /** What CSI volumes the pod's claims are bound to; undefined: not all are bound. A claim that is bound remains bound to its volume. */
+  /**
+   * What CSI volumes the pod's claims are bound to; undefined: not all are bound. A claim that is bound remains bound
+   * to its volume.
+   */
   async #namesOf(pod: Pod, claims: readonly string[]): Promise<readonly string[] | undefined> {
     const { uid = "", namespace = "" } = pod.metadata;
     const known = this.#byPod.get(uid);

@@ -23,7 +23,10 @@ export interface RegistrationOptions {
   readonly signal: AbortSignal;
 }
 
-/** Keeps the machine's CSINode. A kubelet may read its own one only, so it is read when something changes that it depends on. */
+/**
+ * Keeps the machine's CSINode. A kubelet may read its own one only, so it is read when something changes that it
+ * depends on.
+ */
 export function registrationController(options: RegistrationOptions): ControllerOptions {
   const { client, machineId, nodes, drivers, ready, clock, log, signal } = options;
   // Most changes of a Node are heartbeats.

@@ -20,8 +20,8 @@ export interface CloudFacts {
 
 export interface CloudChecker {
   /**
-   * Looks each name up with the caller's token. A service that does not respond, or that refuses the token, refuses nothing: the
-   * machines' controllers find out what is missing.
+   * Looks each name up with the caller's token. A service that does not respond, or that refuses the token, refuses
+   * nothing: the machines' controllers find out what is missing.
    * @throws MagnumError 400, 404, 409
    */
   check(token: string, names: CloudNames, signal: AbortSignal): Promise<CloudFacts>;

@@ -6,8 +6,9 @@ const each = (prefix: string, rules: Readonly<Record<string, string>>): Record<s
   Object.fromEntries(Object.entries(rules).map(([name, rule]) => [`${prefix}:${name}`, rule]));
 
 /**
- * Magnum's policies of 2023.2 and later, by name. One differs: upstream lets only the user who created a cluster fetch its certificates, so that a
- * colleague cannot use `openstack coe cluster config`; here members and readers of its project may.
+ * Magnum's policies of 2023.2 and later, by name. One differs: upstream lets only the user who created a cluster fetch
+ * its certificates, so that a colleague cannot use `openstack coe cluster config`; here members and readers of its
+ * project may.
  */
 export const defaultPolicy: Readonly<Record<string, string>> = {
   context_is_admin: "role:admin",

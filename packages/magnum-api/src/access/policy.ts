@@ -14,7 +14,8 @@ const LONGEST = 4_096;
 const DEEPEST = 32;
 
 /**
- * Reads rules in oslo.policy's language: `role:`, `rule:`, `ATTRIBUTE:%(target)s`, `@`, `!`, `and`, `or`, `not` and parentheses.
+ * Reads rules in oslo.policy's language: `role:`, `rule:`, `ATTRIBUTE:%(target)s`, `@`, `!`, `and`, `or`, `not` and
+ * parentheses.
  * @throws MAGNUM_POLICY_INVALID
  */
 export function readRules(texts: Readonly<Record<string, string>>): Rules {

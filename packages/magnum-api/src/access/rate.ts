@@ -8,7 +8,10 @@ export interface RateLimit {
 
 const MOST_PROJECTS = 10_000;
 
-/** A token bucket for each project. What is remembered is bounded: the project that was quiet for the longest time leaves first. */
+/**
+ * A token bucket for each project. What is remembered is bounded: the project that was quiet for the longest time
+ * leaves first.
+ */
 export class ProjectRates {
   readonly #limit: RateLimit;
   readonly #clock: Clock;

@@ -1,7 +1,7 @@
 import { labels, MagnumCluster, type MagnumClusterStatus } from "@causeway/api";
 import { CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   publishStatus,
   runController,
   watchInformer,
@@ -9,7 +9,7 @@ import {
   type Informer,
   type Informers,
   type KubeObject,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
@@ -34,7 +34,7 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
   const { informers, clock, log, events, credentials, keystone } = options;
   const sources = openSources(informers);
   const { client } = informers;
-  const road: Road<Observed, Step, MagnumClusterStatus> = {
+  const pipeline: Pipeline<Observed, Step, MagnumClusterStatus> = {
     gather: async (key) => gather(sources, keystone, key),
     plan,
     perform: (step, observed, signal) => perform({ client, credentials }, step, observed, signal),
@@ -59,7 +59,7 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
       runController(
         {
           name: "magnum",
-          reconcile: followRoad(road, { clock, log, name: "magnum", metrics: options.metrics }),
+          reconcile: runPipeline(pipeline, { clock, log, name: "magnum", metrics: options.metrics }),
           sources: [
             watchInformer(magnum),
             watchInformer(clusters),

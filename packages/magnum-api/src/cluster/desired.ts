@@ -33,7 +33,10 @@ const askedAnnotation = "magnum.causeway.dev/node-count";
 const GROUP_ROLE = "magnum.openstack.org/role";
 const GROUP_NAME = "magnum.openstack.org/nodegroup";
 
-/** What a cluster is to consist of, in the order in which it is applied; each object has a digest of itself. Its credentials are not among them. */
+/**
+ * What a cluster is to consist of, in the order in which it is applied; each object has a digest of itself. Its
+ * credentials are not among them.
+ */
 export function desiredManifests(
   cluster: MagnumCluster,
   keystone: KeystoneAddress,

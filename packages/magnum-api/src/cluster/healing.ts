@@ -13,7 +13,10 @@ import { magnumLabels, poolNameOf } from "./names.ts";
 /** Seconds without a ready kubelet, and from a Machine's creation to its Node, after which it is replaced. */
 const UNREADY = 300;
 const STARTUP = 1_200;
-/** Where more are unhealthy at once the cause is rarely the machines: none is replaced then. One of a small group may always be. */
+/**
+ * Where more are unhealthy at once the cause is rarely the machines: none is replaced then. One of a small group may
+ * always be.
+ */
 const MOST = "40%";
 const SMALL = 2;
 

@@ -5,7 +5,9 @@ import { migratingAnnotation } from "./names.ts";
 import { statusOf } from "./plan-status.ts";
 import type { Step } from "./steps.ts";
 
-/** How far the migration of a cluster is. A phase that is done leaves the cluster as it is until the next one begins. */
+/**
+ * How far the migration of a cluster is. A phase that is done leaves the cluster as it is until the next one begins.
+ */
 export interface Migrating {
   readonly phase: string;
   readonly state: "Running" | "Done" | "Failed";
@@ -30,7 +32,10 @@ export function readMigrating({ metadata }: Pick<MagnumCluster, "metadata">): Mi
     : { phase, state: "Running", at: metadata.creationTimestamp ?? "" };
 }
 
-/** The migration writes the cluster's objects, and clients may change nothing meanwhile; none of its states lasts for ever as a change in progress. */
+/**
+ * The migration writes the cluster's objects, and clients may change nothing meanwhile; none of its states lasts for
+ * ever as a change in progress.
+ */
 export function planMigrating(observed: Observed, migrating: Migrating, now: number): Plan<Step, MagnumClusterStatus> {
   const { object } = observed;
   const { phase, at } = migrating;

@@ -10,7 +10,10 @@ export const magnumLabels = {
 /** On each object that the controller applies: a digest of what it applied. */
 export const appliedAnnotation = "magnum.causeway.dev/applied";
 
-/** While a cluster has it, it is migrated from Heat: nothing is applied, and changes are refused. Its value is the phase, its state and a time. */
+/**
+ * While a cluster has it, it is migrated from Heat: nothing is applied, and changes are refused. Its value is the
+ * phase, its state and a time.
+ */
 export const migratingAnnotation = "magnum.causeway.dev/migrating";
 
 export const finalizer = "magnum.causeway.dev/cluster";

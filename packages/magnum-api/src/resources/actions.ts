@@ -76,7 +76,10 @@ export function groupFor(cluster: MagnumCluster, ident: string | undefined): Mag
   return found;
 }
 
-/** The Machine that a client means: by the server's id, the Machine's name, or the place in the order of names. @throws MagnumError 400 */
+/**
+ * The Machine that a client means: by the server's id, the Machine's name, or the place in the order of names. @throws
+ * MagnumError 400
+ */
 function machineFor(node: string, machines: readonly Machine[]): string {
   const sorted = machines.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   const found =
@@ -166,7 +169,10 @@ function kubeTag(labels: Readonly<Record<string, string>> | undefined): Readonly
 
 const numbers = (version: string) => version.replace(/^v/, "").split(/[.+-]/).slice(0, 3).map(Number);
 
-/** The rules of a hosted control plane, before anything is written: no version back, no minor version left out. @throws MagnumError 409 */
+/**
+ * The rules of a hosted control plane, before anything is written: no version back, no minor version left out. @throws
+ * MagnumError 409
+ */
 function requireNoDowngrade(from: string, to: string): void {
   const [[, minor = 0, patch = 0], [, nextMinor = 0, nextPatch = 0]] = [numbers(from), numbers(to)];
   const refuse = (why: string) =>

@@ -72,7 +72,10 @@ export async function signCertificate(api: Api, call: Call): Promise<Answer> {
   }
 }
 
-/** The authority of a kind; any name but those of etcd and the front proxy is the cluster's. @throws MagnumError 404, 409 */
+/**
+ * The authority of a kind; any name but those of etcd and the front proxy is the cluster's. @throws MagnumError 404,
+ * 409
+ */
 async function authorityOf(api: Api, call: Call, cluster: MagnumCluster, type: string | null): Promise<KeyPair> {
   if (type === "etcd") throw new MagnumError(404, "A hosted control plane has no certificate authority of etcd.");
   const purpose = type === "front-proxy" || type === "front_proxy" ? "proxy" : "ca";

@@ -134,7 +134,10 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
   };
 }
 
-/** The hosted control plane has one API server, whatever the number of masters that a cloud with machines for them would have. */
+/**
+ * The hosted control plane has one API server, whatever the number of masters that a cloud with machines for them would
+ * have.
+ */
 function refuseMasters(values: Values, hasLoadBalancer: boolean): void {
   const masters = values["master_count"] as number | undefined;
   if (masters === undefined || masters === 1) return;

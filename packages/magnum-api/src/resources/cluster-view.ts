@@ -2,7 +2,9 @@ import type { MagnumCluster, MagnumClusterStatus } from "@causeway/api";
 import { labelDifferences } from "../wire/label-differences.ts";
 import { instant, linksOf, type Call } from "../server/call.ts";
 
-/** The state that clients see: what was accepted and not yet looked at is in progress, whatever the status still says. */
+/**
+ * The state that clients see: what was accepted and not yet looked at is in progress, whatever the status still says.
+ */
 export function shownStatus({ metadata, spec, status }: MagnumCluster): {
   status: MagnumClusterStatus["status"];
   reason: string | null;

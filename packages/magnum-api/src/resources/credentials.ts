@@ -3,7 +3,10 @@ import { accepted } from "./clusters.ts";
 import { findCluster, targetOf } from "./find-cluster.ts";
 import { giveCredentials } from "./give-credentials.ts";
 
-/** The cluster's credential becomes one of the caller's: a cluster whose creator has left the project gets a new owner this way. */
+/**
+ * The cluster's credential becomes one of the caller's: a cluster whose creator has left the project gets a new owner
+ * this way.
+ */
 export async function rotateCredential(api: Api, call: Call): Promise<Answer> {
   enforce(api, call, "credential:rotate");
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");

@@ -5,7 +5,10 @@ import { conflict, invalid, MagnumError, notFound } from "../wire/error.ts";
 import { isUuid } from "../wire/fields.ts";
 import { shownStatus } from "./cluster-view.ts";
 
-/** The cluster by its id or name, as it stands now; an administrator sees those of all projects. @throws MagnumError 404, 409 */
+/**
+ * The cluster by its id or name, as it stands now; an administrator sees those of all projects. @throws MagnumError
+ * 404, 409
+ */
 export async function findCluster(api: Api, call: Call, ident: string): Promise<MagnumCluster> {
   const project = isAdmin(api, call) ? undefined : call.caller.projectId;
   let uuid = ident.toLowerCase();

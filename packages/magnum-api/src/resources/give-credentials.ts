@@ -7,8 +7,8 @@ import type { Api, Call } from "../server/call.ts";
 import { forbidden } from "../wire/error.ts";
 
 /**
- * Gives a cluster an application credential of its own in the caller's project, in place of the one that it has. The old one is revoked when
- * the new one is written.
+ * Gives a cluster an application credential of its own in the caller's project, in place of the one that it has. The
+ * old one is revoked when the new one is written.
  * @throws MagnumError 403 when Keystone does not let the caller's token create one
  */
 export async function giveCredentials(api: Api, call: Call, cluster: MagnumCluster): Promise<void> {

@@ -68,7 +68,10 @@ export interface Listed<T> {
   readonly what: string;
 }
 
-/** The items of one page. A marker that was deleted meanwhile still has its place in the order of ids. @throws MagnumError 400, 404 */
+/**
+ * The items of one page. A marker that was deleted meanwhile still has its place in the order of ids. @throws
+ * MagnumError 400, 404
+ */
 export function pageOf<T>(items: readonly T[], page: Page, listed: Listed<T>): readonly T[] {
   const { marker, sortKey, sortDir, limit } = page;
   const value = sortKey === "id" ? listed.id : Object.hasOwn(listed.keys, sortKey) ? listed.keys[sortKey] : undefined;

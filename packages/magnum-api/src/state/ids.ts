@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "@causeway/foundation";
 
-/** Makes UUIDs of version 7: later ones are larger, so that pages in the order of ids are pages in the order of creation. */
+/**
+ * Makes UUIDs of version 7: later ones are larger, so that pages in the order of ids are pages in the order of
+ * creation.
+ */
 export function createIds(clock: Clock): () => string {
   let last = 0;
   let count = 0;

@@ -33,7 +33,10 @@ export interface Store {
   template(uuid: string): MagnumClusterTemplate | undefined;
   /** Creates an object in its project's namespace, which is made when it is not there. */
   create<T extends KubeObject>(type: ResourceType<T>, object: T, project: string, signal: AbortSignal): Promise<T>;
-  /** Reads the object, changes it and writes it, again if another writer came first. @throws MagnumError 409 after many attempts */
+  /**
+   * Reads the object, changes it and writes it, again if another writer came first. @throws MagnumError 409 after many
+   * attempts
+   */
   change<T extends KubeObject>(
     type: ResourceType<T>,
     key: ObjectKey,

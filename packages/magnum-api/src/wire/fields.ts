@@ -28,7 +28,8 @@ function wrong(name: string, value: unknown, why: string): MagnumError {
 }
 
 /**
- * The attributes of a body, checked: unknown and mandatory ones, types and bounds. Horizon sends each value as text, and an empty text for none.
+ * The attributes of a body, checked: unknown and mandatory ones, types and bounds. Horizon sends each value as text,
+ * and an empty text for none.
  * @throws MagnumError 400
  */
 export function readFields(body: unknown, fields: Fields, argument: string): Values {

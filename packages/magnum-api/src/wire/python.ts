@@ -34,8 +34,8 @@ const MOST_CHARACTERS = 65_536;
 const DEEPEST = 16;
 
 /**
- * Reads a literal of Python: None, True, False, numbers, strings, lists and dicts. Horizon and old clients send labels like that. Linear time; bounded in
- * length and depth.
+ * Reads a literal of Python: None, True, False, numbers, strings, lists and dicts. Horizon and old clients send labels
+ * like that. Linear time; bounded in length and depth.
  */
 export function readLiteral(text: string): unknown {
   if (text.length > MOST_CHARACTERS) throw new LiteralError("the text is too long");

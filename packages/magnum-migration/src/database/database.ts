@@ -10,7 +10,10 @@ export interface MagnumDatabase {
 const MOST = 1024 * 1024;
 const TIMEOUT = 60_000;
 
-/** Runs SQL through a program that the operator names, such as "ssh controller sudo mysql --batch magnum": statements are its standard input. */
+/**
+ * Runs SQL through a program that the operator names, such as "ssh controller sudo mysql --batch magnum": statements
+ * are its standard input.
+ */
 export function createMagnumDatabase(command: string): MagnumDatabase {
   const [program = "", ...args] = command.trim().split(/\s+/);
   return {

@@ -30,7 +30,10 @@ export async function readRow(
   return { trustId, trusteeId, certificates: certificates.filter((one) => one !== "") };
 }
 
-/** Statements that delete the row, its node groups and its certificates, together or not at all; Magnum's API would delete the cluster's load balancers, too. */
+/**
+ * Statements that delete the row, its node groups and its certificates, together or not at all; Magnum's API would
+ * delete the cluster's load balancers, too.
+ */
 export function deletionSql(uuid: string, { certificates }: Pick<MagnumRow, "certificates">): string {
   const ids = certificates.filter((one) => isUuid(one)).map((one) => `'${one}'`);
   return [

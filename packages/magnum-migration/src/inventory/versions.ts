@@ -2,7 +2,9 @@ import { SERVED_KUBERNETES } from "@causeway/api";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Something of an older Kubernetes that has to be changed in the cluster before its version is raised past `removed`. */
+/**
+ * Something of an older Kubernetes that has to be changed in the cluster before its version is raised past `removed`.
+ */
 interface Removal {
   /** Minor version of Kubernetes 1 that no longer has it. */
   readonly removed: number;
@@ -35,7 +37,9 @@ export function minorOf(version: string): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-/** Why hosted control planes do not serve the version, and the upgrades by the old Magnum that lead to one that they do. */
+/**
+ * Why hosted control planes do not serve the version, and the upgrades by the old Magnum that lead to one that they do.
+ */
 export function versionProblem(version: string): string | undefined {
   const minor = minorOf(version);
   if (minor !== undefined && served.includes(minor)) return undefined;

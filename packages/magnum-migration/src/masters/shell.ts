@@ -11,8 +11,9 @@ const MOST = 1024 * 1024;
 const TIMEOUT = 60_000;
 
 /**
- * Runs each command through a program that the operator names, such as "ssh -o BatchMode=yes core@{address} sudo". Words are separated by spaces; {address} is the
- * machine's address. Arguments are quoted for the shell at the other end.
+ * Runs each command through a program that the operator names, such as "ssh -o BatchMode=yes core@{address} sudo".
+ * Words are separated by spaces; {address} is the machine's address. Arguments are quoted for the shell at the other
+ * end.
  */
 export function createMachineShell(prefix: string): MachineShell {
   const words = prefix.trim().split(/\s+/);

@@ -14,7 +14,10 @@ export interface DiscoverWith {
   readonly now: number;
 }
 
-/** Reads a cluster, and records what it is for the phases to come; a recorded one is read again until freeze is done. @throws MIGRATE_BLOCKED, MIGRATE_ORDER */
+/**
+ * Reads a cluster, and records what it is for the phases to come; a recorded one is read again until freeze is done.
+ * @throws MIGRATE_BLOCKED, MIGRATE_ORDER
+ */
 export async function discoverCluster(
   { cloud, management, now }: DiscoverWith,
   ident: string,

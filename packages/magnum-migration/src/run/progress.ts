@@ -11,7 +11,9 @@ export interface Progress {
   ended(state: "Done" | "Failed"): Promise<void>;
 }
 
-/** Shows the Magnum API how far a phase is: on the MagnumCluster, from the phase that makes it until it is handed over. */
+/**
+ * Shows the Magnum API how far a phase is: on the MagnumCluster, from the phase that makes it until it is handed over.
+ */
 export function createProgress(
   { management, clock }: Pick<Tools, "management" | "clock">,
   { namespace, name }: MigrationRecord,

@@ -33,7 +33,10 @@ export interface PhaseResult {
   readonly record: MigrationRecord;
 }
 
-/** Runs a phase to its end, and records what it proved. Run again after a crash, it continues. @throws MIGRATE_ORDER, MIGRATE_BUSY, MIGRATE_TIMEOUT, and what the phase refuses */
+/**
+ * Runs a phase to its end, and records what it proved. Run again after a crash, it continues. @throws MIGRATE_ORDER,
+ * MIGRATE_BUSY, MIGRATE_TIMEOUT, and what the phase refuses
+ */
 export async function runPhase(
   phase: AnyPhase,
   tools: Tools,

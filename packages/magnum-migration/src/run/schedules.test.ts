@@ -1,4 +1,7 @@
-/** Seeded schedules of faults: commands are killed, answers are lost, and two operators run commands at the same time. CAUSEWAY_FAULT_SCHEDULES changes how many. */
+/**
+ * Seeded schedules of faults: commands are killed, answers are lost, and two operators run commands at the same time.
+ * CAUSEWAY_FAULT_SCHEDULES changes how many.
+ */
 import { VirtualClock } from "@causeway/foundation";
 import { expect, test } from "vitest";
 import type { Inventory } from "../inventory/model.ts";

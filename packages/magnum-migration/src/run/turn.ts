@@ -20,7 +20,10 @@ export interface TurnOptions {
   readonly isGone?: (identity: string) => boolean;
 }
 
-/** Runs one command at a time for a cluster: its Lease is renewed while `work` runs. What was killed on this machine loses its turn at once. @throws MIGRATE_BUSY */
+/**
+ * Runs one command at a time for a cluster: its Lease is renewed while `work` runs. What was killed on this machine
+ * loses its turn at once. @throws MIGRATE_BUSY
+ */
 export async function inTurn<T>(
   { client, clock, record, report, identity = ownIdentity(), isGone = isGoneHere }: TurnOptions,
   work: (signal: AbortSignal) => Promise<T>,

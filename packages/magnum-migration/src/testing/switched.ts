@@ -13,8 +13,8 @@ export interface SwitchedOptions {
 }
 
 /**
- * The state after the phase switch, with an embedded control plane of its own in place of one that joined the masters' etcd: what adopt and roll work on, without
- * real programs. The control plane's data is new.
+ * The state after the phase switch, with an embedded control plane of its own in place of one that joined the masters'
+ * etcd: what adopt and roll work on, without real programs. The control plane's data is new.
  */
 export async function makeSwitched(
   { cloud, management, cloudsYaml }: SwitchedOptions,

@@ -55,7 +55,9 @@ export async function grantAccess(
   );
 }
 
-/** The rules after one was added. Another controller may have granted it a moment ago, which Manila refuses with 400. */
+/**
+ * The rules after one was added. Another controller may have granted it a moment ago, which Manila refuses with 400.
+ */
 async function grant(
   { storage, protocol, signal, log }: ShareCall,
   shareId: string,

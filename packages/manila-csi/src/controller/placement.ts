@@ -12,7 +12,10 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** Shares in one annotation. */
 const MOST = 50;
 
-/** Where the annotations of the claim place the share: next to or apart from others, or in a group. Throws CSI_INVALID_ARGUMENT. */
+/**
+ * Where the annotations of the claim place the share: next to or apart from others, or in a group. Throws
+ * CSI_INVALID_ARGUMENT.
+ */
 export async function placementOf(
   call: ShareCall,
   parameters: Readonly<Record<string, string>>,

@@ -3,7 +3,9 @@ import { CausewayError } from "@causeway/foundation";
 
 /** The protocol's own CSI driver, which mounts: csi-driver-nfs or ceph-csi, on its socket (--fwdendpoint). */
 export interface ProxiedDriver {
-  /** Runs a call; an error of the driver is returned as it is. Throws CSI_UNAVAILABLE when the driver cannot be reached. */
+  /**
+   * Runs a call; an error of the driver is returned as it is. Throws CSI_UNAVAILABLE when the driver cannot be reached.
+   */
   call<T>(work: (client: CsiClient) => Promise<T>): Promise<T>;
   close(): void;
 }

@@ -23,7 +23,10 @@ interface Connection {
   users: number;
 }
 
-/** One connection, and so one token, for each credential, kept between calls. Those that were used least recently are closed. */
+/**
+ * One connection, and so one token, for each credential, kept between calls. Those that were used least recently are
+ * closed.
+ */
 export class Connections {
   readonly #options: ConnectionsOptions;
   /** In the order of their last use. */

@@ -14,7 +14,10 @@ export function placeOf(location: string): Place | undefined {
   return at > 0 && path !== "" ? { address, path } : undefined;
 }
 
-/** The preferred location that fits, else the first. Those of administrators are never used. Throws CSI_INVALID_ARGUMENT. */
+/**
+ * The preferred location that fits, else the first. Those of administrators are never used. Throws
+ * CSI_INVALID_ARGUMENT.
+ */
 export function chooseLocation(
   locations: readonly SharedFileSystem.ExportLocation[],
   fits: (place: Place) => boolean = () => true,

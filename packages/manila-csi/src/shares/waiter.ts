@@ -25,8 +25,8 @@ const FASTEST = 1_000;
 const SLOWEST = 5_000;
 
 /**
- * Waits for the states of objects that change by themselves. While one object is waited for it is read by its ID; several cost one list
- * together. Nothing is read while there is nothing to wait for.
+ * Waits for the states of objects that change by themselves. While one object is waited for it is read by its ID;
+ * several cost one list together. Nothing is read while there is nothing to wait for.
  */
 export class Waiter<T extends { readonly id: string }> {
   readonly #reader: Reader<T>;

@@ -4,7 +4,10 @@ import type { ObservedBalancer } from "./balancer.ts";
 import { foreseeGroup } from "./security-group/foresee-group.ts";
 import type { AddressStep, BalancerStep } from "./steps.ts";
 
-/** What will be observed of an owner when these steps are done, nothing else happens, and load balancers are ACTIVE or gone. */
+/**
+ * What will be observed of an owner when these steps are done, nothing else happens, and load balancers are ACTIVE or
+ * gone.
+ */
 export function foreseeBalancer(observed: ObservedBalancer, steps: readonly BalancerStep[]): ObservedBalancer {
   const done = steps.reduce(after, observed);
   return {

@@ -118,8 +118,8 @@ export async function gatherBalancer(
 }
 
 /**
- * Begins to read all that the first looks at load balancers need, so that none waits for another. What fails is read again by the look that
- * needs it.
+ * Begins to read all that the first looks at load balancers need, so that none waits for another. What fails is read
+ * again by the look that needs it.
  */
 export function readAhead(memory: BalancerMemory, floating: boolean, signal: AbortSignal): void {
   const { watch, certificates, groups, record } = memory;

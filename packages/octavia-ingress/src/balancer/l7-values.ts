@@ -64,7 +64,10 @@ export function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
-/** Constructs that Python, with which Octavia checks expressions, and PCRE, with which HAProxy runs them, read differently or not at all. */
+/**
+ * Constructs that Python, with which Octavia checks expressions, and PCRE, with which HAProxy runs them, read
+ * differently or not at all.
+ */
 const UNSURE: readonly (readonly [RegExp, string])[] = [
   [/\\(?![bBdDsSwWfnrtv]|x[0-9a-fA-F]{2}|[^A-Za-z0-9])/, "has an escape that Python or PCRE does not read"],
   [/\(\?P?<[=!]/, "looks behind"],

@@ -10,7 +10,10 @@ export interface AddressPlan {
   readonly failure?: string;
 }
 
-/** Which floating IP the VIP is to have: the one that is named, else the one that it has, else one of ours that is free, else a new one. */
+/**
+ * Which floating IP the VIP is to have: the one that is named, else the one that it has, else one of ours that is free,
+ * else a new one.
+ */
 export function planAddress(wanted: WantedAddress, observed: ObservedBalancer, lb: LoadBalancer): AddressPlan {
   const { floatingIp: now, owner } = observed;
   const { vip_port_id: portId, vip_address: vip } = lb;

@@ -118,7 +118,10 @@ function planCreate(wanted: WantedBalancer, { held }: ObservedBalancer, now: num
   return { ...nothing, steps: [{ type: "create-load-balancer", body, event }] };
 }
 
-/** One that never served is recreated, ever more slowly. One that serves is left to a person: its data path may still work. */
+/**
+ * One that never served is recreated, ever more slowly. One that serves is left to a person: its data path may still
+ * work.
+ */
 function planBroken(
   lb: LoadBalancer,
   { held, owner, floatingIp }: ObservedBalancer,
@@ -177,7 +180,10 @@ function staleCertificates(wanted: WantedBalancer, { stored, tree, owner }: Obse
     .map(({ name, ref }) => ({ type: "delete-certificate", name, ref }));
 }
 
-/** Deletes what an owner has in the cloud: its address, its load balancer, its certificates. Settled when nothing is left. */
+/**
+ * Deletes what an owner has in the cloud: its address, its load balancer, its certificates. Settled when nothing is
+ * left.
+ */
 export function planRelease(
   observed: ObservedBalancer,
   from: { readonly keepFloatingIp: boolean; readonly now: number },

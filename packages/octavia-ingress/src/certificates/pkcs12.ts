@@ -13,8 +13,9 @@ const MOST_BYTES = 256 * 1024;
 const MOST_CERTIFICATES = 20;
 
 /**
- * PKCS #12 (RFC 7292) from PEM: the key and the certificates in the clear, because the key manager encrypts what it stores, and an
- * integrity code under the empty password. The same PEM gives the same bytes. Returns why it cannot be done otherwise.
+ * PKCS #12 (RFC 7292) from PEM: the key and the certificates in the clear, because the key manager encrypts what it
+ * stores, and an integrity code under the empty password. The same PEM gives the same bytes. Returns why it cannot be
+ * done otherwise.
  */
 export function bundleOf(certificates: Buffer, key: Buffer): Bundle | { readonly problem: string } {
   if (certificates.length + key.length > MOST_BYTES) return { problem: `is larger than ${MOST_BYTES} bytes` };

@@ -11,8 +11,8 @@ export interface StoredCertificate {
 const FRESH = 3_600_000;
 
 /**
- * The secrets of the project whose names begin as ours do. One list serves all load balancers; writes of ours are added to it. After a write
- * whose outcome is not known it is read again.
+ * The secrets of the project whose names begin as ours do. One list serves all load balancers; writes of ours are added
+ * to it. After a write whose outcome is not known it is read again.
  */
 export class CertificateStore {
   readonly #cloud: Cloud;
@@ -34,8 +34,8 @@ export class CertificateStore {
   }
 
   /**
-   * Those that are ours, for an owner that wants none: it may have some from before. One list for each process is enough for that, and a key
-   * manager that fails hinders nothing.
+   * Those that are ours, for an owner that wants none: it may have some from before. One list for each process is
+   * enough for that, and a key manager that fails hinders nothing.
    */
   async left(signal: AbortSignal): Promise<readonly StoredCertificate[]> {
     if (!this.#readOnce) await this.all(signal).catch(() => signal.throwIfAborted());

@@ -1,7 +1,7 @@
 import { hasCode, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   Brake,
-  followRoad,
+  runPipeline,
   isConflict,
   isNotFound,
   keyOf,
@@ -18,7 +18,7 @@ import {
   type KubeObject,
   type ObjectKey,
   type ResourceType,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { BalancerMemory } from "../balancer/gather-balancer.ts";
 import { failureOf, isRefusal } from "../balancer/refusal.ts";
@@ -134,7 +134,7 @@ async function runGateways(options: GatewayControllerOptions, kinds: Kinds, sign
   const brake = new Brake({ clock, name, ...(metrics ? { metrics } : {}) });
   const reported = new Reported(events, clock);
   const from = gatherFrom(options, kinds, brake);
-  const road: Road<Observed, Step, Published> = {
+  const pipeline: Pipeline<Observed, Step, Published> = {
     gather: (key, stop) => gather(from, key, stop),
     plan,
     perform: (step, observed, stop) => perform({ client, memory, events }, step, observed, stop),
@@ -150,7 +150,7 @@ async function runGateways(options: GatewayControllerOptions, kinds: Kinds, sign
     epochOf: ({ gateway, routes }) =>
       JSON.stringify([gateway.spec, gateway.metadata.annotations, routes.map((r) => [keyOf(r), r.spec])]),
   };
-  const walk = followRoad(road, { clock, log, brake });
+  const walk = runPipeline(pipeline, { clock, log, brake });
   await runController(
     {
       name,

@@ -13,7 +13,10 @@ import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
-/** Reads what a reconcile reads, and plans to the end. Undefined: there is no such Gateway, or it is another controller's. */
+/**
+ * Reads what a reconcile reads, and plans to the end. Undefined: there is no such Gateway, or it is another
+ * controller's.
+ */
 export async function explainGateway(
   options: ExplainOptions,
   key: ObjectKey,

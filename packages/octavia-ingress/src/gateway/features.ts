@@ -1,6 +1,6 @@
 /**
- * Of the Gateway API's features those that a Gateway on Octavia has. Those of redirects are not among them: their status codes and ports
- * work, but only where the host name is known, which the features do not say.
+ * Of the Gateway API's features those that a Gateway on Octavia has. Those of redirects are not among them: their
+ * status codes and ports work, but only where the host name is known, which the features do not say.
  */
 const ALWAYS = [
   "Gateway",

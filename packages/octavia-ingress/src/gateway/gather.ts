@@ -40,7 +40,9 @@ export interface GatherFrom {
   readonly brake: Brake;
 }
 
-/** Reads a Gateway with everything that its load balancer depends on; undefined: it is gone, or another controller's. */
+/**
+ * Reads a Gateway with everything that its load balancer depends on; undefined: it is gone, or another controller's.
+ */
 export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const gateway = from.gateways.get(key);
   if (!gateway) return undefined;

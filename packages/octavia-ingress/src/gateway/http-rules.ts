@@ -28,7 +28,9 @@ export interface ListenerPort {
 
 const CODES = [301, 302, 303, 307, 308];
 
-/** What of a rule Octavia cannot do, by name; undefined: nothing. `hosts`: those that it would serve, "" for every host. */
+/**
+ * What of a rule Octavia cannot do, by name; undefined: nothing. `hosts`: those that it would serve, "" for every host.
+ */
 export function ruleProblem(rule: RouteRule, hosts: readonly string[]): string | undefined {
   const problems = (rule.matches ?? []).map((match, i) => {
     const problem = matchProblem(match, hosts);

@@ -90,7 +90,10 @@ function acceptance({ protocol, tls }: GatewayListener, octavia: ReturnType<type
   return good("Accepted", "Accepted");
 }
 
-/** One port of a load balancer has one protocol, and one listener for each hostname; one in all where TLS passes through. */
+/**
+ * One port of a load balancer has one protocol, and one listener for each hostname; one in all where TLS passes
+ * through.
+ */
 function conflict(
   { port, protocol, hostname = "", tls }: GatewayListener,
   before: readonly GatewayListener[],

@@ -13,8 +13,9 @@ const MOST_RULES = 50;
 const MOST_POLICIES = 8;
 
 /**
- * The rules of the policies that redirect what `redirect` matches and none of `before` does. Octavia applies every redirect before any pool,
- * whatever their positions, so what goes first has to be left out by inverted rules. Undefined: that would take too many policies.
+ * The rules of the policies that redirect what `redirect` matches and none of `before` does. Octavia applies every
+ * redirect before any pool, whatever their positions, so what goes first has to be left out by inverted rules.
+ * Undefined: that would take too many policies.
  */
 export function rulesWithout(
   redirect: Served,

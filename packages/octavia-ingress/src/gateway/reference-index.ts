@@ -1,6 +1,9 @@
 import { keyOf, type KubeObject, type ObjectKey } from "@causeway/kubernetes";
 
-/** What objects refer to, by the word for it, so that a change of one object finds those that refer to it without reading the others. */
+/**
+ * What objects refer to, by the word for it, so that a change of one object finds those that refer to it without
+ * reading the others.
+ */
 export class ReferenceIndex<T extends KubeObject> {
   readonly #referencesOf: (object: T) => readonly string[];
   readonly #known = new Map<string, { readonly object: T; readonly words: readonly string[] }>();

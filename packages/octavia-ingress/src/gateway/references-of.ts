@@ -4,7 +4,10 @@ import { parametersOf } from "../ingress/parameters.ts";
 import { gatewayOwner, GATEWAY_CONTROLLER } from "../names.ts";
 import { word } from "./reference-index.ts";
 
-/** Words for what a route's Gateways are reconciled for: its Services, and the namespaces whose grants and labels it needs. */
+/**
+ * Words for what a route's Gateways are reconciled for: its Services, and the namespaces whose grants and labels it
+ * needs.
+ */
 export function routeReferences({ metadata, spec }: Route): string[] {
   const own = metadata.namespace ?? "";
   const backends = (spec.rules ?? []).flatMap(({ backendRefs = [] }) => backendRefs);
@@ -17,7 +20,10 @@ export function routeReferences({ metadata, spec }: Route): string[] {
   ];
 }
 
-/** Words for what a Gateway is reconciled for: its class, Secrets, grants, and its address and load balancer in the cloud. */
+/**
+ * Words for what a Gateway is reconciled for: its class, Secrets, grants, and its address and load balancer in the
+ * cloud.
+ */
 export function gatewayReferences(cluster: string, { metadata, spec }: Gateway): string[] {
   const { name: of, namespace: own = "", uid = "" } = metadata;
   const secrets = spec.listeners.flatMap(({ tls }) => tls?.certificateRefs ?? []);

@@ -17,7 +17,9 @@ export class ClassMaps {
     return () => void this.#changed.splice(this.#changed.indexOf(handler), 1);
   }
 
-  /** Undefined: the class has no parameters. A ConfigMap that does not exist is an empty one with a key that is refused. */
+  /**
+   * Undefined: the class has no parameters. A ConfigMap that does not exist is an empty one with a key that is refused.
+   */
   async of({ metadata, spec }: IngressClass, signal: AbortSignal): Promise<ConfigMap | undefined> {
     const parameters = spec?.parameters;
     if (!parameters) return undefined;

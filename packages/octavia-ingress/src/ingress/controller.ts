@@ -1,7 +1,7 @@
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import {
   Brake,
-  followRoad,
+  runPipeline,
   isConflict,
   keyOf,
   publishStatus,
@@ -10,7 +10,7 @@ import {
   type EventRecorder,
   type Informers,
   type ObjectKey,
-  type Road,
+  type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { readAhead, type BalancerMemory } from "../balancer/gather-balancer.ts";
@@ -57,7 +57,7 @@ export function createIngressController(options: IngressControllerOptions): {
   const reported = new Reported(events, clock);
   const from = gatherFrom(options, brake);
   const using = { client: informers.client, ingresses: from.ingresses, memory, events };
-  const road: Road<Observed, Step, Published> = {
+  const pipeline: Pipeline<Observed, Step, Published> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
@@ -93,7 +93,7 @@ export function createIngressController(options: IngressControllerOptions): {
       runController(
         {
           name,
-          reconcile: followRoad(road, { clock, log, brake }),
+          reconcile: runPipeline(pipeline, { clock, log, brake }),
           sources: [...sources, earlier],
           ready: async (stop) => {
             const begun = from.ingresses.whenSynced(stop).then(() => {

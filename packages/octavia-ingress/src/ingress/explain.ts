@@ -23,7 +23,10 @@ export interface ExplainOptions {
   readonly clock: Clock;
 }
 
-/** Reads what a reconcile reads, and plans to the end. Undefined: there is no such Ingress, or it is another controller's. */
+/**
+ * Reads what a reconcile reads, and plans to the end. Undefined: there is no such Ingress, or it is another
+ * controller's.
+ */
 export async function explainIngress(
   options: ExplainOptions,
   key: ObjectKey,

@@ -35,7 +35,10 @@ export interface GatherFrom {
   readonly maps: ClassMaps;
   readonly memory: BalancerMemory;
   readonly brake: Brake;
-  /** Classes that an Ingress of ours left in the time of this process, or that are gone since an earlier one served what they share. */
+  /**
+   * Classes that an Ingress of ours left in the time of this process, or that are gone since an earlier one served what
+   * they share.
+   */
   readonly abandoned: Set<string>;
 }
 
@@ -66,7 +69,10 @@ export async function whenRead(from: GatherFrom, signal: AbortSignal): Promise<v
   await Promise.all(all.map((informer) => informer.whenSynced(signal)));
 }
 
-/** The key whose plan is an Ingress's: its own, or that of the class whose load balancer it shares. Undefined: another controller's. */
+/**
+ * The key whose plan is an Ingress's: its own, or that of the class whose load balancer it shares. Undefined: another
+ * controller's.
+ */
 export async function planKey(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<ObjectKey | undefined> {
   const ingress = from.ingresses.get(key);
   if (!ingress) return undefined;
@@ -133,7 +139,10 @@ async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal
   return noted(from, key, await complete(from, key, whose, signal));
 }
 
-/** The next process is to know of a load balancer that Ingresses share, though their class is gone by then and they have left it. */
+/**
+ * The next process is to know of a load balancer that Ingresses share, though their class is gone by then and they have
+ * left it.
+ */
 function noted({ memory }: GatherFrom, { name }: ObjectKey, observed: Observed): Observed {
   memory.record?.noteClass(
     name,
@@ -143,8 +152,8 @@ function noted({ memory }: GatherFrom, { name }: ObjectKey, observed: Observed):
 }
 
 /**
- * A class that is gone: what its Ingresses share remains as long as one of them waits for the class to be installed again, and is deleted
- * before the last of them goes. Their finalizers are the proof that it is ours.
+ * A class that is gone: what its Ingresses share remains as long as one of them waits for the class to be installed
+ * again, and is deleted before the last of them goes. Their finalizers are the proof that it is ours.
  */
 async function gatherOrphans(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const { abandoned, config } = from;
@@ -191,8 +200,8 @@ async function partOf(
 const RECHECK = 15_000;
 
 /**
- * Has it anything in the cloud from before it shared a load balancer? Its own key deletes that, and needs the Ingress until then. Returns when
- * (ms since the epoch) to read again; undefined: it has nothing.
+ * Has it anything in the cloud from before it shared a load balancer? Its own key deletes that, and needs the Ingress
+ * until then. Returns when (ms since the epoch) to read again; undefined: it has nothing.
  */
 async function hasOwn(
   { memory, config }: GatherFrom,

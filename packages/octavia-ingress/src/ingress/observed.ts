@@ -21,8 +21,8 @@ export interface Observed {
   /** The load balancer remains for other Ingresses, whose class is gone: those that are released go without it. */
   readonly kept?: boolean;
   /**
-   * Ingresses are to be released that may still have something of a time when they did not share a load balancer: when (ms since the epoch)
-   * to read again.
+   * Ingresses are to be released that may still have something of a time when they did not share a load balancer: when
+   * (ms since the epoch) to read again.
    */
   readonly blocked: number | undefined;
   /** By "namespace/name". */

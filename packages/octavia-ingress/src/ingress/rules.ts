@@ -12,7 +12,10 @@ export interface Match {
   readonly pool: string;
 }
 
-/** The L7 policies of a listener, the most specific first: Octavia applies the first that matches. Equal matches: the first counts. */
+/**
+ * The L7 policies of a listener, the most specific first: Octavia applies the first that matches. Equal matches: the
+ * first counts.
+ */
 export function policiesOf(matches: readonly Match[], port: number): DesiredPolicy[] {
   return matches.toSorted(bySpecificity).map((match) => ({
     action: "REDIRECT_TO_POOL",
@@ -58,7 +61,10 @@ function hostRules(host: string, port: number): L7RuleCreate[] {
   return [{ type: "HOST_NAME", compare_type: "REGEX", value: `^${text}(:${port})?$` }];
 }
 
-/** Kubernetes' meaning: a Prefix ends where a path element ends. ImplementationSpecific is a plain prefix, as upstream has all paths. */
+/**
+ * Kubernetes' meaning: a Prefix ends where a path element ends. ImplementationSpecific is a plain prefix, as upstream
+ * has all paths.
+ */
 function pathRule(match: Match): L7RuleCreate {
   const path = match.path === "" ? "/" : match.path;
   if (match.pathType === "Exact") return { type: "PATH", ...comparison("EQUAL_TO", path) };

@@ -80,7 +80,10 @@ interface Read extends IngressParameters {
   readonly ingress: Ingress;
 }
 
-/** On a shared load balancer the oldest Ingress without errors says how its listeners and its address are; errors of the others keep nothing from being served. */
+/**
+ * On a shared load balancer the oldest Ingress without errors says how its listeners and its address are; errors of the
+ * others keep nothing from being served.
+ */
 function differing(first: Read | undefined, all: readonly Read[], building: Building): void {
   const said = (p: IngressParameters | undefined): string =>
     JSON.stringify([p?.internal, p?.floatingIp, p?.sourceRanges, p?.timeouts]);
@@ -230,7 +233,10 @@ class Building {
       : `no certificate for the listener of HTTPS: ${this.#problems.join("; ")}`;
   }
 
-  /** The references for the port of HTTPS. On a shared load balancer those that it has remain while there are none to take their place. */
+  /**
+   * The references for the port of HTTPS. On a shared load balancer those that it has remain while there are none to
+   * take their place.
+   */
   #certificates(): readonly string[] {
     const { balancer, owner } = this.#observed;
     const problem = owner.oneNamespace ? undefined : this.#insecure();

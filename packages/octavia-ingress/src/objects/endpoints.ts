@@ -13,8 +13,8 @@ const FORBIDDEN = ["0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3", 
   .filter((cidr) => cidr !== undefined);
 
 /**
- * A Service's pods as members, at their own addresses and the port of their containers; or why there are none. Pods that are ready are members;
- * where no pod is, those that are ending and still serve, as kube-proxy has it. Pure.
+ * A Service's pods as members, at their own addresses and the port of their containers; or why there are none. Pods
+ * that are ready are members; where no pod is, those that are ending and still serve, as kube-proxy has it. Pure.
  */
 export function podMembers(
   service: Service | undefined,

@@ -3,7 +3,10 @@ import type { MemberCreate } from "@causeway/openstack";
 
 const EXCLUDED = ["node.kubernetes.io/exclude-from-external-load-balancers", "node-role.kubernetes.io/master"];
 
-/** Nodes that may be members, as upstream chooses them: schedulable, Ready, not excluded by a label, not being deleted. By name. */
+/**
+ * Nodes that may be members, as upstream chooses them: schedulable, Ready, not excluded by a label, not being deleted.
+ * By name.
+ */
 export function memberNodes(nodes: readonly Node[]): Node[] {
   return nodes.filter(isMember).sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }

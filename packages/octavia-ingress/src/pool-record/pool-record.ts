@@ -27,10 +27,10 @@ export interface PoolRecordOptions {
 }
 
 /**
- * Members of pools in a ConfigMap, so that a process that starts needs not list the members of each pool, and the classes that have a shared
- * load balancer, so that it deletes that of a class that is gone. What is recorded is a fact of the past
- * ("with this entry the pool had these members"), so a late write of an earlier process does no harm. Where the ConfigMap cannot be read or
- * written, members are read from the cloud.
+ * Members of pools in a ConfigMap, so that a process that starts needs not list the members of each pool, and the
+ * classes that have a shared load balancer, so that it deletes that of a class that is gone. What is recorded is a fact
+ * of the past ("with this entry the pool had these members"), so a late write of an earlier process does no harm. Where
+ * the ConfigMap cannot be read or written, members are read from the cloud.
  */
 export class StoredPoolRecord implements PoolRecord {
   readonly #options: PoolRecordOptions;
@@ -83,7 +83,10 @@ export class StoredPoolRecord implements PoolRecord {
     if (this.#pools.delete(poolId)) this.#change();
   }
 
-  /** Classes whose Ingresses share a load balancer in the cloud that this controller, or an earlier process of it, served. */
+  /**
+   * Classes whose Ingresses share a load balancer in the cloud that this controller, or an earlier process of it,
+   * served.
+   */
   get classes(): readonly string[] {
     return [...this.#classes];
   }

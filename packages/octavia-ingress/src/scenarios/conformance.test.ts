@@ -1,6 +1,7 @@
 /**
- * The cases of Kubernetes' Ingress conformance (path rules, host rules, default backend, class, load balancing) with packets. Where it wants
- * 404 for a request that no rule matches, Octavia has 503; and an Ingress with TLS has no listener at port 80, as upstream's has none.
+ * The cases of Kubernetes' Ingress conformance (path rules, host rules, default backend, class, load balancing) with
+ * packets. Where it wants 404 for a request that no rule matches, Octavia has 503; and an Ingress with TLS has no
+ * listener at port 80, as upstream's has none.
  */
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";

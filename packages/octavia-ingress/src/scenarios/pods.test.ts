@@ -83,7 +83,8 @@ test("members are the Service's pods, and a rolling update fails no request", as
       await new Promise((done) => setTimeout(done, 5));
     }
   })();
-  // As a Deployment replaces its pods: one starts, is ready, an old one ends, and serves until its preStop hook is over.
+  // As a Deployment replaces its pods: one starts, is ready, an old one ends, and serves until its preStop hook is
+  // over.
   for (const [fresh, old, rest] of [
     [c, a, [b]],
     [d, b, [c]],

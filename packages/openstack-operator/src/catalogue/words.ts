@@ -16,7 +16,9 @@ export const backends = (service: OpenStackService): Connection[] => [
 export const broker = (service: OpenStackService): Connection => needs(brokerOf(service), "amqp");
 export const identity: Connection = needs("keystone-api", "api");
 
-/** The names that stand for the cluster that a service uses: which one that is, the deployment's specification decides. */
+/**
+ * The names that stand for the cluster that a service uses: which one that is, the deployment's specification decides.
+ */
 export const databaseOf = (service: OpenStackService): string => `database:${service}`;
 export const brokerOf = (service: OpenStackService): string => `broker:${service}`;
 

@@ -16,7 +16,10 @@ export interface CheckOptions {
   readonly named?: readonly string[];
 }
 
-/** Every option that this release does not know or whose value has another type. Empty where no schema is part of the package. */
+/**
+ * Every option that this release does not know or whose value has another type. Empty where no schema is part of the
+ * package.
+ */
 export function checkConfiguration(
   release: OpenStackRelease,
   service: OpenStackService,
@@ -70,7 +73,10 @@ function hint(word: string, words: readonly string[]): string {
 
 const BOOLEAN = ["true", "false", "1", "0", "yes", "no", "on", "off"];
 
-/** Why oslo.config would refuse the value; undefined: it would take it. A reference to another option is resolved by the service. */
+/**
+ * Why oslo.config would refuse the value; undefined: it would take it. A reference to another option is resolved by the
+ * service.
+ */
 function valueProblem(type: string, value: string): string | undefined {
   if (value.includes("$")) return undefined;
   const choices = /\{(.*)\}$/.exec(type)?.[1]?.split(",");

@@ -4,7 +4,10 @@ import type { Sections } from "./sections.ts";
 /** The file is in the folder of a service, and does not end with .conf: oslo.config reads all those as options. */
 export const LOGGING_FILE = "logging.ini";
 
-/** Before 2025.1 oslo.log ends each line for the standard error with a colour code, whatever its form: JSON with that is no JSON. */
+/**
+ * Before 2025.1 oslo.log ends each line for the standard error with a colour code, whatever its form: JSON with that is
+ * no JSON.
+ */
 export const needsLoggingFile = (release: OpenStackRelease): boolean => release < "2025.1";
 
 /** The options with the file, where the release needs one and the administrator gives no other. */
@@ -14,7 +17,9 @@ export function withLoggingFile(release: OpenStackRelease, service: OpenStackSer
   return { ...open, DEFAULT: { log_config_append, ...open["DEFAULT"] } };
 }
 
-/** Python's own configuration of loggers with the levels of the options, which oslo.log does not read in addition to it. */
+/**
+ * Python's own configuration of loggers with the levels of the options, which oslo.log does not read in addition to it.
+ */
 export function loggingFile({ DEFAULT = {} }: Sections): string {
   const debug = /^(?:true|1|yes|on)$/i.test(DEFAULT["debug"] ?? "");
   const levels = (DEFAULT["default_log_levels"] ?? "")

@@ -17,7 +17,10 @@ export function merged(...all: readonly (Sections | undefined)[]): Sections {
   return result;
 }
 
-/** The text of a file, in a stable order. Line breaks in a value would start another option: they are refused before (`checkConfiguration`). */
+/**
+ * The text of a file, in a stable order. Line breaks in a value would start another option: they are refused before
+ * (`checkConfiguration`).
+ */
 export function renderIni(sections: Sections): string {
   const names = Object.keys(sections).toSorted((a, b) => (a === "DEFAULT" ? -1 : b === "DEFAULT" ? 1 : a < b ? -1 : 1));
   return names

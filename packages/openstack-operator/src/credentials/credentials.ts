@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { CredentialUse, Component } from "../model/component.ts";
 
 /**
- * The passwords of a deployment: one Secret, written only by the operator. Accounts of services have a generation, so that a rotation can have
- * two of them valid at once: "nova.database.1" is the password of the account nova_1.
+ * The passwords of a deployment: one Secret, written only by the operator. Accounts of services have a generation, so
+ * that a rotation can have two of them valid at once: "nova.database.1" is the password of the account nova_1.
  */
 export interface Credentials {
   /** Generation that configuration files use. */

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 
 /**
- * Fernet keys as Keystone numbers them: 0 is staged, the highest signs, the others verify. A rotation makes the staged key the signing one; every
- * Keystone has had it since the rotation before, so that none meets a token that it cannot verify.
+ * Fernet keys as Keystone numbers them: 0 is staged, the highest signs, the others verify. A rotation makes the staged
+ * key the signing one; every Keystone has had it since the rotation before, so that none meets a token that it cannot
+ * verify.
  */
 export type FernetKeys = Readonly<Record<string, string>>;
 
@@ -12,7 +13,9 @@ export function firstKeys(make: () => string = newFernetKey): FernetKeys {
   return { "0": make(), "1": make() };
 }
 
-/** How many keys must be kept so that every token verifies until it ends: staged, signing, and those of living tokens. */
+/**
+ * How many keys must be kept so that every token verifies until it ends: staged, signing, and those of living tokens.
+ */
 export function keysKept(lifetimeHours: number, everyHours: number): number {
   return Math.ceil(lifetimeHours / everyHours) + 2;
 }

@@ -1,7 +1,7 @@
 import { OpenStackDeployment } from "@causeway/api";
 import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   isNotFound,
   publishStatus,
   runController,
@@ -11,7 +11,7 @@ import {
   type Informers,
   type KubeObject,
   type ObjectKey,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import { fieldManager, labels } from "../model/names.ts";
 import { digestOf } from "../render/context.ts";
@@ -37,7 +37,7 @@ export function createDeploymentController(options: DeploymentControllerOptions)
   const from = openInformers(informers);
   const using = { client: informers.client, clock };
   const desire = remembering(desiredOf);
-  const road: Road<Observed, Step, Status> = {
+  const pipeline: Pipeline<Observed, Step, Status> = {
     gather: (key) => Promise.resolve(gather(from, key)),
     plan: (observed, now) => plan(observed, now, desire),
     perform: (step, observed, signal) => perform(using, step, observed, signal),
@@ -88,7 +88,7 @@ export function createDeploymentController(options: DeploymentControllerOptions)
       runController(
         {
           name,
-          reconcile: followRoad(road, { clock, log, name, maxRounds: 40, ...(metrics ? { metrics } : {}) }),
+          reconcile: runPipeline(pipeline, { clock, log, name, maxRounds: 40, ...(metrics ? { metrics } : {}) }),
           sources,
           clock,
           log,
@@ -99,7 +99,10 @@ export function createDeploymentController(options: DeploymentControllerOptions)
   };
 }
 
-/** Renders again only when something that it renders from has changed. Two results of each deployment are kept: before and after unpinning. */
+/**
+ * Renders again only when something that it renders from has changed. Two results of each deployment are kept: before
+ * and after unpinning.
+ */
 function remembering(render: (options: Parameters<Desire>[0]) => Desired): Desire {
   const kept = new Map<string, Desired>();
   return (options) => {

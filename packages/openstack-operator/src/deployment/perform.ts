@@ -76,7 +76,10 @@ interface NewSecret {
   readonly keep?: true;
 }
 
-/** Reads the Secret from the server and writes it, or nothing where `next` has nothing to write. Fails if another writer was faster. */
+/**
+ * Reads the Secret from the server and writes it, or nothing where `next` has nothing to write. Fails if another writer
+ * was faster.
+ */
 async function writeSecret(
   { client }: PerformWith,
   { observed, name, signal }: { readonly observed: Observed; readonly name: string; readonly signal: AbortSignal },

@@ -197,7 +197,10 @@ function componentSteps(judged: ReadonlyMap<string, Judged>): Step[] {
   return [...judged.values()].filter(({ unmet }) => unmet.length === 0).flatMap(({ writes }) => writes.map(apply));
 }
 
-/** What the deployment no longer consists of: older Jobs, components that were disabled, configuration that nothing uses. */
+/**
+ * What the deployment no longer consists of: older Jobs, components that were disabled, configuration that nothing
+ * uses.
+ */
 function cleanup(observed: Observed, desired: Desired, judged: ReadonlyMap<string, Judged>): Step[] {
   const rendered = [...desired.foundation, ...[...desired.workloads.values()].flat()];
   const wanted = new Set(rendered.map(({ object }) => idOf(object)));
@@ -250,8 +253,8 @@ function statusNow(observed: Observed, now: number, { judged, upgrade, rotation 
 type Components = Status["components"];
 
 /**
- * One event for each component that failed or recovered, and one when all are ready. An object has a burst of 25 events, then one in five minutes: one
- * for each component that becomes ready would use up those that a person needs.
+ * One event for each component that failed or recovered, and one when all are ready. An object has a burst of 25
+ * events, then one in five minutes: one for each component that becomes ready would use up those that a person needs.
  */
 function eventsOf(before: Components, after: Components): PlannedEvent[] {
   const previous = new Map((before ?? []).map(({ name, state }) => [name, state]));

@@ -1,7 +1,10 @@
 import type { ContainerStatus, Pod } from "@causeway/kubernetes";
 import { labels } from "../model/names.ts";
 
-/** What keeps the first pod of a component that is not ready from it, in the words of kubelet and scheduler; undefined: nothing is reported. */
+/**
+ * What keeps the first pod of a component that is not ready from it, in the words of kubelet and scheduler; undefined:
+ * nothing is reported.
+ */
 export function podProblem(pods: readonly Pod[], component: string): string | undefined {
   const own = pods.filter(({ metadata }) => metadata.labels?.[labels.component] === component);
   const sorted = own.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));

@@ -38,8 +38,8 @@ export interface PasswordRotation {
 }
 
 /**
- * Passwords are replaced in three steps, so that no call fails: second accounts are made next to the first; configuration changes to them, and pods
- * roll; when none of the first is in use, they are removed.
+ * Passwords are replaced in three steps, so that no call fails: second accounts are made next to the first;
+ * configuration changes to them, and pods roll; when none of the first is in use, they are removed.
  */
 export function rotatePasswords(
   credentials: Credentials,

@@ -1,6 +1,9 @@
 import type { KubeObject } from "@causeway/kubernetes";
 
-/** What the controller can do. `name` identifies the target for the brake. Secret values are made when a step is performed: steps have none. */
+/**
+ * What the controller can do. `name` identifies the target for the brake. Secret values are made when a step is
+ * performed: steps have none.
+ */
 export type Step =
   | { readonly type: "apply"; readonly name: string; readonly object: KubeObject }
   | { readonly type: "delete"; readonly name: string; readonly object: KubeObject }

@@ -4,7 +4,10 @@ import { isDone, type Judged } from "./components.ts";
 
 type UpgradeStatus = NonNullable<OpenStackDeploymentStatus["upgrade"]>;
 
-/** An upgrade from the release that runs to the one that is wanted. Its progress is what exists: Jobs that ended, workloads that were rolled. */
+/**
+ * An upgrade from the release that runs to the one that is wanted. Its progress is what exists: Jobs that ended,
+ * workloads that were rolled.
+ */
 export interface Upgrade {
   readonly from: string;
   readonly to: string;

@@ -1,7 +1,7 @@
 import { OpenStackDeployment } from "@causeway/api";
 import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   isNotFound,
   keyOf,
   publishStatus,
@@ -11,7 +11,7 @@ import {
   type Informers,
   type Node,
   type ObjectKey,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import { guardLabel } from "./guards.ts";
 import {
@@ -48,7 +48,7 @@ export function createMaintenance(options: MaintenanceOptions): { run(signal: Ab
   const from = openMaintenanceInformers(informers);
   const memories = new Map<string, Memory>();
   const { client } = informers;
-  const road: Road<ObservedMaintenance, MaintenanceStep, Status> = {
+  const pipeline: Pipeline<ObservedMaintenance, MaintenanceStep, Status> = {
     gather: (key, signal) => gatherMaintenance({ from, client, openNova, memories }, key, signal),
     plan(observed, now) {
       const { steps, nodes, events: found, next } = planMaintenance(observed, now);
@@ -104,7 +104,7 @@ export function createMaintenance(options: MaintenanceOptions): { run(signal: Ab
   const name = "openstack-maintenance";
   return {
     async run(signal) {
-      const reconcile = followRoad(road, { clock, log, name, ...(metrics ? { metrics } : {}) });
+      const reconcile = runPipeline(pipeline, { clock, log, name, ...(metrics ? { metrics } : {}) });
       const ready = (stop: AbortSignal) => informers.whenSynced(stop);
       try {
         await runController({ name, reconcile, sources, clock, log, ready }, signal);

@@ -33,7 +33,10 @@ export function openMaintenanceInformers(informers: Informers): MaintenanceFrom 
   };
 }
 
-/** What one process remembers of a deployment. All of it may be lost: then Nova is read once more, and an order may be given once more. */
+/**
+ * What one process remembers of a deployment. All of it may be lost: then Nova is read once more, and an order may be
+ * given once more.
+ */
 export interface Memory {
   readonly attempts: Map<string, Attempt>;
   /** Nova was read, and no compute is disabled by us. */

@@ -6,8 +6,8 @@ import { digestOf, imageOf, metadataOf } from "../render/context.ts";
 import type { PodDisruptionBudget } from "../render/types.ts";
 
 /**
- * A pod on each compute node that a drain has to evict, as it does not evict those of DaemonSets, and a budget that forbids it while servers are on the
- * node. The node is named on the pod: a scheduler has no say.
+ * A pod on each compute node that a drain has to evict, as it does not evict those of DaemonSets, and a budget that
+ * forbids it while servers are on the node. The node is named on the pod: a scheduler has no say.
  */
 export const guardLabel = "openstack.causeway.dev/guard-of";
 export const nodeLabel = "openstack.causeway.dev/guarded-node";
@@ -16,7 +16,10 @@ export const nodeLabel = "openstack.causeway.dev/guarded-node";
 export const guardKey = (node: string): string => digestOf(node);
 export const guardName = (deployment: string, node: string): string => `${deployment}-guard-${guardKey(node)}`;
 
-/** That of nova-compute in the release that runs: every compute node has it, and a release that is refused changes no guard. */
+/**
+ * That of nova-compute in the release that runs: every compute node has it, and a release that is refused changes no
+ * guard.
+ */
 export function guardImage({ spec, status }: OpenStackDeployment): string {
   const compute = allComponents.find(({ name }) => name === "nova-compute");
   if (!compute) throw new TypeError("the catalogue has no nova-compute");

@@ -1,4 +1,7 @@
-/** What the maintenance of compute nodes is planned from: nodes as Kubernetes has them, computes and servers as Nova has them. */
+/**
+ * What the maintenance of compute nodes is planned from: nodes as Kubernetes has them, computes and servers as Nova has
+ * them.
+ */
 
 export interface ComputeNode {
   readonly name: string;

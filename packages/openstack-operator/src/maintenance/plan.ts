@@ -32,8 +32,8 @@ interface NodePlan {
 }
 
 /**
- * A node that is cordoned is given free in order: its compute takes no more servers, its servers move, and only then the pod that a drain waits for may be
- * evicted. A node that is lost is evacuated only when it is fenced. Pure.
+ * A node that is cordoned is given free in order: its compute takes no more servers, its servers move, and only then
+ * the pod that a drain waits for may be evicted. A node that is lost is evacuated only when it is fenced. Pure.
  */
 export function planMaintenance(situation: Situation, now: number): MaintenancePlan {
   const { nodes, nova } = situation;

@@ -1,6 +1,9 @@
 import type { OpenStackRelease, OpenStackService } from "@causeway/api";
 
-/** What each process of a cloud is and needs. Everything else (pods, Jobs, Services, policies, budgets, order, docs) derives from it. */
+/**
+ * What each process of a cloud is and needs. Everything else (pods, Jobs, Services, policies, budgets, order, docs)
+ * derives from it.
+ */
 
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet" | "Job";
 

@@ -1,4 +1,6 @@
-/** Writes the programs of programs/ into files.generated.ts: `node packages/openstack-operator/src/programs/embed.ts`. */
+/**
+ * Writes the programs of programs/ into files.generated.ts: `node packages/openstack-operator/src/programs/embed.ts`.
+ */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -2,7 +2,10 @@ import type { OpenStackService } from "@causeway/api";
 import { cacheServers, internalUrl, publicUrl, type Facts } from "../config/facts.ts";
 import { files } from "./files.generated.ts";
 
-/** The files of the ConfigMap that pods mount at /programs: fixed ones, and those that have the facts of the deployment. No file has a secret. */
+/**
+ * The files of the ConfigMap that pods mount at /programs: fixed ones, and those that have the facts of the deployment.
+ * No file has a secret.
+ */
 export function programsOf(facts: Facts): Record<string, string> {
   const registrations = Object.fromEntries(
     [...facts.catalogue.services].flatMap((service) => {

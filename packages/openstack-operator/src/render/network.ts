@@ -137,7 +137,9 @@ function externalRules({ facts }: Context, component: Component): NonNullable<Ne
     .map(({ port }) => ({ ports: [{ port, protocol: "TCP" }] }));
 }
 
-/** One pod may be away for maintenance; of a quorum less than half. Single pods have none: it would block every drain. */
+/**
+ * One pod may be away for maintenance; of a quorum less than half. Single pods have none: it would block every drain.
+ */
 export function budgetsOf(context: Context, component: Component): Rendered<PodDisruptionBudget>[] {
   const { name } = context.deployment.metadata;
   const replicas = replicasOf(context.deployment.spec, component);

@@ -267,7 +267,9 @@ function storageParts({ deployment }: Context, component: Component): Parts {
   return parts;
 }
 
-/** A group's own nodes; components of the control plane run on the nodes of any of its groups, apart from each other. */
+/**
+ * A group's own nodes; components of the control plane run on the nodes of any of its groups, apart from each other.
+ */
 function placementOf({ deployment }: Context, component: Component, group?: NodeGroup): Record<string, unknown> {
   if (group)
     return { nodeSelector: { ...group.nodeSelector }, tolerations: [{ operator: "Exists", effect: "NoSchedule" }] };

@@ -22,8 +22,8 @@ import { overridesOf } from "./grace.ts";
 import { hasProber } from "./probes.ts";
 
 /**
- * Configuration and credentials never change in place: each content has its own name, and a pod that starts again starts with what it had. What no
- * pod refers to any more is removed by the controller.
+ * Configuration and credentials never change in place: each content has its own name, and a pod that starts again
+ * starts with what it had. What no pod refers to any more is removed by the controller.
  */
 export interface Revisions {
   readonly objects: readonly Rendered<ConfigMap | Secret>[];

@@ -112,7 +112,10 @@ function daemonSetOf(context: Context, component: Component, group: NodeGroup): 
   };
 }
 
-/** A Job has the digest of all that it depends on in its name: another one runs when that changes, and a finished one never again. */
+/**
+ * A Job has the digest of all that it depends on in its name: another one runs when that changes, and a finished one
+ * never again.
+ */
 function jobOf(context: Context, component: Component, jobs: ReadonlyMap<string, string>): Job {
   const inputs = jobs.get(component.name) ?? "";
   const name = `${objectName(context.deployment.metadata.name, component.name)}-${inputs}`;
@@ -138,8 +141,8 @@ export function jobInputs(context: Context, order: readonly Component[]): Readon
 }
 
 /**
- * What a Job depends on: image, command, passwords and programs. Not on labels, resources and options without passwords: their change needs no
- * other run.
+ * What a Job depends on: image, command, passwords and programs. Not on labels, resources and options without
+ * passwords: their change needs no other run.
  */
 function jobPod(context: Context, component: Component): unknown {
   const { deployment, keys, programTexts, facts } = context;

@@ -69,7 +69,10 @@ function configOf(global: IniSection | undefined, options: CloudConfOptions): Cl
   return readEntry(name, mergeEntries(fields, own), home);
 }
 
-/** The same of settings that are not in a file: keys as in [Global]. Throws CLOUD_CONFIG_INVALID, and what loadCloudsYaml throws. */
+/**
+ * The same of settings that are not in a file: keys as in [Global]. Throws CLOUD_CONFIG_INVALID, and what
+ * loadCloudsYaml throws.
+ */
 export function cloudConfOf(settings: Readonly<Record<string, string>>, options: CloudConfOptions = {}): CloudConfig {
   const values = Object.entries(settings).map(([key, text]) => [key, [{ text, bare: false, line: 0 }]] as const);
   return configOf({ name: "global", subsection: undefined, line: 0, values: new Map(values) }, options);

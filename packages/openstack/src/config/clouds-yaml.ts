@@ -17,7 +17,10 @@ export interface LoadOptions extends SearchOptions {
   readonly cloud?: string | undefined;
   /** The content of a clouds.yaml, in place of any file (as from a Secret). */
   readonly text?: string | undefined;
-  /** PEM of the authorities to trust, which a Secret holds next to clouds.yaml. Takes precedence over the entry's cacert. */
+  /**
+   * PEM of the authorities to trust, which a Secret holds next to clouds.yaml. Takes precedence over the entry's
+   * cacert.
+   */
   readonly ca?: string | undefined;
 }
 

@@ -4,7 +4,9 @@ import type { CloudAuth, CloudConfig, CloudScope, CloudTls, DomainReference, End
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One entry of clouds.yaml as a CloudConfig. Throws CLOUD_CONFIG_INVALID, which names the field and never its value. */
+/**
+ * One entry of clouds.yaml as a CloudConfig. Throws CLOUD_CONFIG_INVALID, which names the field and never its value.
+ */
 export function readEntry(name: string, entry: Fields, home: string | undefined): CloudConfig {
   const auth = isRecord(entry["auth"]) ? entry["auth"] : {};
   const authUrl = text(auth["auth_url"]);

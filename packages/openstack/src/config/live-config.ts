@@ -6,8 +6,8 @@ import { fingerprint } from "./fingerprint.ts";
 export type ReloadConfig = () => CloudConfig;
 
 /**
- * The current config. No file is watched: it is read again when there is a reason to, before each authentication
- * and after a certificate was refused. What cannot be read at that moment (a file that is being replaced) changes nothing.
+ * The current config. No file is watched: it is read again when there is a reason to, before each authentication and
+ * after a certificate was refused. What cannot be read at that moment (a file that is being replaced) changes nothing.
  */
 export class LiveConfig {
   #current: CloudConfig;

@@ -56,8 +56,8 @@ export interface Needs {
 }
 
 /**
- * Runs one case on a cloud and removes what it made. Throws what the case throws. Returns why the case cannot run on the cloud, if it has
- * not what the case needs.
+ * Runs one case on a cloud and removes what it made. Throws what the case throws. Returns why the case cannot run on
+ * the cloud, if it has not what the case needs.
  */
 export async function runContractCase(
   contractCase: ContractCase,

@@ -20,7 +20,9 @@ export function isCertificateProblem(cause: unknown): boolean {
   return CERTIFICATE.test(systemCode(cause) ?? "");
 }
 
-/** The error for a call without a response. Details: `reason` (system code) and `sent` (false: certainly not executed). */
+/**
+ * The error for a call without a response. Details: `reason` (system code) and `sent` (false: certainly not executed).
+ */
 export function errorFromNetwork(call: CallFacts, cause: unknown): CausewayError {
   const reason = systemCode(cause) ?? "";
   const where = new URL(call.url).origin;

@@ -3,8 +3,9 @@ const SHORTEST = 6;
 const REPLACEMENT = "[redacted]";
 
 /**
- * The text without the secrets, in whatever of the usual spellings the other side repeats them. A secret of fewer than six characters is replaced
- * only where it is the whole value of a JSON field: elsewhere its letters are part of other words.
+ * The text without the secrets, in whatever of the usual spellings the other side repeats them. A secret of fewer than
+ * six characters is replaced only where it is the whole value of a JSON field: elsewhere its letters are part of other
+ * words.
  */
 export function redacted(text: string, secrets: readonly string[]): string {
   const known = secrets.flatMap(spellings).filter((spelling) => spelling.length >= SHORTEST);

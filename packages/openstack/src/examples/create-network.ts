@@ -1,4 +1,5 @@
-// Creates a network with a subnet, and never a second one: after a lost response it searches by name before it repeats the call.
+// Creates a network with a subnet, and never a second one: after a lost response it searches by name before it repeats
+// the call.
 import { connectCloud, isQuotaExceeded, loadCloudsYaml } from "@causeway/openstack";
 
 const cloud = connectCloud(loadCloudsYaml({ cloud: process.env["OS_CLOUD"] }));

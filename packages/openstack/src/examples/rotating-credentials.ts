@@ -1,4 +1,5 @@
-// Continues while its credentials are rotated: it reads them again when a token expires, or a token or certificate is refused.
+// Continues while its credentials are rotated: it reads them again when a token expires, or a token or certificate is
+// refused.
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 
 const read = () => loadCloudsYaml({ cloud: process.env["OS_CLOUD"] });

@@ -4,8 +4,8 @@ import { isCertificateProblem } from "../errors/network-error.ts";
 import { createTransport, type HttpRequest, type Transport } from "./transport.ts";
 
 /**
- * Connections that follow the config: after a change, new calls go over new connections while the old ones end what they
- * have begun. A call whose connection failed over a certificate is sent again if the config has changed since.
+ * Connections that follow the config: after a change, new calls go over new connections while the old ones end what
+ * they have begun. A call whose connection failed over a certificate is sent again if the config has changed since.
  */
 export function createLiveTransport(config: LiveConfig, options: { log: Log; connections: number }): Transport {
   let made = config.changes;

@@ -1,4 +1,6 @@
-/** What the metrics name a call by. `service` as in this project ("load-balancer"), `route` with {id} in place of ids. */
+/**
+ * What the metrics name a call by. `service` as in this project ("load-balancer"), `route` with {id} in place of ids.
+ */
 export interface NamedCall {
   readonly service: string;
   readonly method: string;

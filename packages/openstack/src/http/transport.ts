@@ -35,7 +35,10 @@ const LARGEST_ERROR = 256 * 1024;
 /** No response of an OpenStack service comes near it. */
 const DEEPEST = 1000;
 
-/** The connections to one cloud. A response that is too large or too deep throws LimitExceeded. Redirects are not followed: a token is sent only to the addresses of the catalog. */
+/**
+ * The connections to one cloud. A response that is too large or too deep throws LimitExceeded. Redirects are not
+ * followed: a token is sent only to the addresses of the catalog.
+ */
 export interface Transport {
   send(request: HttpRequest): Promise<HttpAnswer>;
   /** Takes no more calls; resolves when those under way have ended. */

@@ -1,7 +1,10 @@
 import type { ServiceClient } from "../session/client.ts";
 import type { CallOptions } from "../types/collection.ts";
 
-/** An order to an object: POST …/{id}/action with `{[name]: body}`, as compute, block storage and shared file systems have it. */
+/**
+ * An order to an object: POST …/{id}/action with `{[name]: body}`, as compute, block storage and shared file systems
+ * have it.
+ */
 export type Act = (id: string, order: Readonly<Record<string, unknown>>, options?: CallOptions) => Promise<unknown>;
 
 export function actionsOf(client: ServiceClient, collection: string): Act {

@@ -7,7 +7,10 @@ import { listIn, objectIn } from "./wire.ts";
 
 const STACK = "/stacks/{id}/{id}";
 
-/** Heat. A stack's route has its name and its id; one read by either is found through the list, for redirects are not followed. */
+/**
+ * Heat. A stack's route has its name and its id; one read by either is found through the list, for redirects are not
+ * followed.
+ */
 export function createOrchestrationService(client: ServiceClient): O.OrchestrationService {
   const stacks = createCollection<O.Stack, O.StackCreate>(client, { route: "/stacks", one: "stack", many: "stacks" });
   const at = (stack: O.StackReference, below = ""): Pick<ServiceCall, "route" | "ids"> => ({

@@ -48,7 +48,10 @@ export interface CreateCall<T> extends ServiceCall {
 /** One service of one cloud: address, token, microversion and repetition for every call. */
 export interface ServiceClient {
   readonly service: ServiceName;
-  /** The parsed body of the response. GET, PUT, PATCH and DELETE are repeated, other methods only when certainly not executed. */
+  /**
+   * The parsed body of the response. GET, PUT, PATCH and DELETE are repeated, other methods only when certainly not
+   * executed.
+   */
   send(call: ServiceCall, options?: CallOptions): Promise<unknown>;
   create<T>(call: CreateCall<T>): Promise<T>;
 }
@@ -60,7 +63,9 @@ export interface ClientParts {
   readonly repeat: RepeatOptions & { readonly signal: AbortSignal };
 }
 
-/** Services whose first response to a read names their newest microversion, so that no version document is read for it. */
+/**
+ * Services whose first response to a read names their newest microversion, so that no version document is read for it.
+ */
 const LEARNS: ReadonlySet<ServiceName> = new Set(["block-storage"]);
 
 export function createServiceClient(service: ServiceName, parts: ClientParts): ServiceClient {
@@ -102,7 +107,10 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
     return answer.body;
   };
 
-  /** False: the response is of a version that is newer than this kit; the call is repeated with the newest that both know. */
+  /**
+   * False: the response is of a version that is newer than this kit; the call is repeated with the newest that both
+   * know.
+   */
   const learn = ({ headers }: HttpAnswer): boolean => {
     const theirs = /^\S+ (\d+\.\d+)$/.exec(headers["openstack-api-version"] ?? "")?.[1];
     // Without the header the version document is read before the next call.

@@ -42,7 +42,10 @@ export async function describeService(
   return { url, versions: versionsIn(answer.body), skew };
 }
 
-/** The minimum by which the clock that sent `date`, truncated to the second, is ahead between two instants of ours: a slow response is no skew. */
+/**
+ * The minimum by which the clock that sent `date`, truncated to the second, is ahead between two instants of ours: a
+ * slow response is no skew.
+ */
 function skewOf(date: number, begun: number, ended: number): number {
   const [most, least] = [date + 1_000 - begun, date - ended];
   if (least > 0) return Math.round(least / 1_000) * 1_000;

@@ -12,7 +12,8 @@ const NEWEST: Partial<Record<ServiceName, string>> = {
 
 /**
  * The microversion to use: the newest that both sides support, or undefined if the version document has none.
- * Documents: `{"version": {…}}` or `{"versions": [{…}]}` with `id`, `version` or `max_version` (newest) and `min_version`.
+ * Documents: `{"version": {…}}` or `{"versions": [{…}]}` with `id`, `version` or `max_version` (newest) and
+ * `min_version`.
  */
 export function negotiate(service: ServiceName, document: unknown): string | undefined {
   const newest = NEWEST[service];

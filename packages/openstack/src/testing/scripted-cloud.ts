@@ -13,7 +13,10 @@ export interface Seen {
   readonly body: unknown;
 }
 
-/** A response; "cut" closes the connection without one, "hang" never responds. `text` is a body that is no JSON, `endless` one that is repeated for ever. */
+/**
+ * A response; "cut" closes the connection without one, "hang" never responds. `text` is a body that is no JSON,
+ * `endless` one that is repeated for ever.
+ */
 export type Reply =
   | { status?: number; body?: unknown; text?: string; endless?: string; headers?: Record<string, string> }
   | "cut"

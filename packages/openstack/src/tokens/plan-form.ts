@@ -3,8 +3,8 @@ const LONGEST = 8_192;
 const SHORTEST = 16;
 
 /**
- * Why a text cannot be a token of Keystone, or undefined. A token of another issuer, such as one of a service account, is a secret that must not
- * be sent to Keystone, and what is no token at all must not use up the budget.
+ * Why a text cannot be a token of Keystone, or undefined. A token of another issuer, such as one of a service account,
+ * is a secret that must not be sent to Keystone, and what is no token at all must not use up the budget.
  */
 export function notKeystoneToken(token: string): string | undefined {
   if (token.length < SHORTEST || token.length > LONGEST || !/^[\w=.~-]+$/.test(token))
@@ -19,8 +19,8 @@ const OLDEST = 366 * 86_400_000;
 const UUID = /^[\da-f]{32}$/i;
 
 /**
- * Whether a text that may be a token of Keystone is likely one: a JWS or UUID token, or a Fernet token whose time of issue can be true. Keystone alone knows;
- * this decides who waits for whom.
+ * Whether a text that may be a token of Keystone is likely one: a JWS or UUID token, or a Fernet token whose time of
+ * issue can be true. Keystone alone knows; this decides who waits for whom.
  */
 export function isLikelyToken(token: string, now: number): boolean {
   if (token.includes(".") || UUID.test(token)) return true;

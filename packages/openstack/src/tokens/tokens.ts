@@ -26,13 +26,19 @@ export interface TokenOptions<User> extends Partial<CacheRules> {
   readonly count?: (result: string) => void;
   /** Tokens that are remembered at most. Default 10,000. */
   readonly entries?: number;
-  /** Tokens of one kind (known, likely) that may wait for Keystone at the same time. Default 500; 50 of unlikely ones at most. */
+  /**
+   * Tokens of one kind (known, likely) that may wait for Keystone at the same time. Default 500; 50 of unlikely ones at
+   * most.
+   */
   readonly waiting?: number;
   /** Milliseconds that a review waits for Keystone. Default 10,000. */
   readonly timeout?: number;
 }
 
-/** Of known and of likely tokens, as many as a client's budget has under way; of unlikely ones a few, so that no other waits behind many of them. */
+/**
+ * Of known and of likely tokens, as many as a client's budget has under way; of unlikely ones a few, so that no other
+ * waits behind many of them.
+ */
 const UNDER_WAY = 16;
 const UNLIKELY_UNDER_WAY = 2;
 const UNLIKELY_WAITING = 50;
@@ -46,8 +52,9 @@ export interface Tokens<User> {
 }
 
 /**
- * Tokens are kept as digests under a key of this process, so that neither a dump of its memory nor a log shows one. One request is under way for each
- * token, for however many reviews. What is remembered is bounded: the token that was not used for the longest time leaves first.
+ * Tokens are kept as digests under a key of this process, so that neither a dump of its memory nor a log shows one. One
+ * request is under way for each token, for however many reviews. What is remembered is bounded: the token that was not
+ * used for the longest time leaves first.
  */
 export function createTokens<User>(client: IdentityClient, options: TokenOptions<User>): Tokens<User> {
   const { clock, log, entries = 10_000, waiting = 500, timeout = 10_000 } = options;

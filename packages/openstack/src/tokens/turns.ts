@@ -13,8 +13,8 @@ export interface TurnLimits {
 }
 
 /**
- * Turns of one kind of tokens at Keystone. The newest goes first: it has the most time left, and its client still waits. When the line is full the
- * oldest leaves it.
+ * Turns of one kind of tokens at Keystone. The newest goes first: it has the most time left, and its client still
+ * waits. When the line is full the oldest leaves it.
  */
 export class Turns {
   readonly #limits: TurnLimits;

@@ -2,21 +2,27 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** The microversion this call needs at least; the newest known to both sides otherwise. */
   readonly microversion?: string;
-  /** Of an update in Neutron: refused with OPENSTACK_CONFLICT when the object has been changed since this revision_number. */
+  /**
+   * Of an update in Neutron: refused with OPENSTACK_CONFLICT when the object has been changed since this
+   * revision_number.
+   */
   readonly ifRevision?: number | undefined;
 }
 
 export interface CreateOptions<T> extends CallOptions {
   /**
-   * Searches for what an earlier attempt may have created, when its response was lost. Undefined: there is none, and it is
-   * safe to try again. Without it a create whose outcome is unknown throws OPENSTACK_OUTCOME_UNKNOWN.
+   * Searches for what an earlier attempt may have created, when its response was lost. Undefined: there is none, and it
+   * is safe to try again. Without it a create whose outcome is unknown throws OPENSTACK_OUTCOME_UNKNOWN.
    */
   readonly recover?: () => Promise<T | undefined>;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** The verbs every REST collection has. Request and response bodies are the API's inner objects (no `{"port": …}` envelope). */
+/**
+ * The verbs every REST collection has. Request and response bodies are the API's inner objects (no `{"port": …}`
+ * envelope).
+ */
 export interface Collection<T, Create, Update = Partial<Create>> {
   /** Pages as it goes. */
   list(query?: Query, options?: CallOptions): AsyncIterable<T>;

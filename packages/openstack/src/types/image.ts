@@ -34,7 +34,9 @@ export interface ImageCreate {
   tags?: string[];
   [property: string]: unknown;
 }
-/** https://docs.openstack.org/glance/latest/user/glanceapi.html: RFC 6902 with add, replace and remove of one property. */
+/**
+ * https://docs.openstack.org/glance/latest/user/glanceapi.html: RFC 6902 with add, replace and remove of one property.
+ */
 export type ImagePatch = readonly { op: "add" | "replace" | "remove"; path: string; value?: unknown }[];
 export interface ImageMember {
   image_id: string;

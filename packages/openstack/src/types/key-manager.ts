@@ -1,4 +1,7 @@
-/** Barbican, wire-true: https://docs.openstack.org/api-ref/key-manager/ — objects are named by their URL (`secret_ref`), whose last part is the id. */
+/**
+ * Barbican, wire-true: https://docs.openstack.org/api-ref/key-manager/ — objects are named by their URL (`secret_ref`),
+ * whose last part is the id.
+ */
 import type { CallOptions, ReadOnlyCollection } from "./collection.ts";
 
 export type SecretType = "symmetric" | "public" | "private" | "passphrase" | "certificate" | "opaque";

@@ -186,8 +186,9 @@ export interface NetworkExtensions {
   createNetworks(networks: readonly NetworkCreate[], options?: CallOptions): Promise<Network[]>;
   createSubnets(subnets: readonly SubnetCreate[], options?: CallOptions): Promise<Subnet[]>;
   /**
-   * Adds or removes routes without touching the router's others: one atomic call where the cloud has `extraroute-atomic`, else
-   * read, change and write while the router's revision is current (again when another writer changed it meanwhile).
+   * Adds or removes routes without touching the router's others: one atomic call where the cloud has
+   * `extraroute-atomic`, else read, change and write while the router's revision is current (again when another writer
+   * changed it meanwhile).
    */
   addRoutes(routerId: string, routes: readonly Route[], options?: CallOptions): Promise<Router>;
   removeRoutes(routerId: string, routes: readonly Route[], options?: CallOptions): Promise<Router>;

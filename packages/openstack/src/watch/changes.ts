@@ -1,4 +1,6 @@
-/** How a service lists what changed lately: objects have the time of their last change, and a list can be limited to it. */
+/**
+ * How a service lists what changed lately: objects have the time of their last change, and a list can be limited to it.
+ */
 export interface ChangeMarks<T> {
   /** As the service sends it, in UTC without a zone; null for what never changed. */
   readonly changedAt: (object: T) => string | null | undefined;
@@ -8,12 +10,20 @@ export interface ChangeMarks<T> {
 
 /** Fewer objects than this are as cheap to list whole. */
 const FEW = 50;
-/** Milliseconds: a whole list after so long at the latest while something changes, and while nothing does, whatever the marks show. */
+/**
+ * Milliseconds: a whole list after so long at the latest while something changes, and while nothing does, whatever the
+ * marks show.
+ */
 const WHOLE_AGAIN = { changing: 60_000, still: 30 * 60_000 };
-/** Milliseconds: the clocks of a service's processes, and transactions that are committed later than they are stamped. */
+/**
+ * Milliseconds: the clocks of a service's processes, and transactions that are committed later than they are stamped.
+ */
 const MARGIN = 60_000;
 
-/** Since when a list of changes is enough, in place of a list of all. Times are those of the service: its clock may differ from ours. */
+/**
+ * Since when a list of changes is enough, in place of a list of all. Times are those of the service: its clock may
+ * differ from ours.
+ */
 export class ChangeWindow<T> {
   readonly #marks: ChangeMarks<T>;
   #newest = Number.NEGATIVE_INFINITY;

@@ -7,7 +7,10 @@ const ORDERED = new Set(["dns_nameservers"]);
 type Fields = Readonly<Record<string, unknown>>;
 const NONE: ReadonlySet<string> = new Set();
 
-/** True if both say the same about a resource, the order of sets apart; time stamps and revision numbers count only if they are to. */
+/**
+ * True if both say the same about a resource, the order of sets apart; time stamps and revision numbers count only if
+ * they are to.
+ */
 export function sameResource(a: object, b: object, marksCount = false): boolean {
   return sameFields(a as Fields, b as Fields, marksCount ? NONE : MARKS);
 }

@@ -2,7 +2,10 @@
 const REMEMBERED = 6;
 /** Sizes of one kind that are remembered. */
 const SIZES = 16;
-/** From so many on, the shortest of them is not believed: one that was over before it was seen must not make all others be looked at early. */
+/**
+ * From so many on, the shortest of them is not believed: one that was over before it was seen must not make all others
+ * be looked at early.
+ */
 const SEVERAL = 3;
 /** How many of the remembered transitions the estimate may poll too early. */
 const TOO_EARLY = 1;
@@ -12,13 +15,19 @@ const NEARLY = 0.95;
 const NEAR = 0.8;
 /** What is shorter (ms) is not tried earlier before as many as are remembered were seen: there is little to win. */
 const SHORT = 2_000;
-/** A little earlier, if no poll showed that this is too early: so that the estimate becomes shorter when the cloud becomes faster. */
+/**
+ * A little earlier, if no poll showed that this is too early: so that the estimate becomes shorter when the cloud
+ * becomes faster.
+ */
 const EARLIER = 0.97;
 
 /** What is under way: changes of one kind whose length grows with their size, or does not. */
 export interface Transition {
   readonly kind: string;
-  /** Kinds of one family are not likely to differ by much: where nothing is known of one, the others show when a first poll is worthwhile. */
+  /**
+   * Kinds of one family are not likely to differ by much: where nothing is known of one, the others show when a first
+   * poll is worthwhile.
+   */
   readonly family?: string;
   /** In any unit; at least 1. */
   readonly size: number;
@@ -31,7 +40,10 @@ export interface Expected {
   readonly atMost: number;
 }
 
-/** Milliseconds after its begin: the last poll that saw the transition continue (0: none did), and the poll that saw it finished. */
+/**
+ * Milliseconds after its begin: the last poll that saw the transition continue (0: none did), and the poll that saw it
+ * finished.
+ */
 export interface Looked {
   readonly after: number;
   readonly by: number;
@@ -42,7 +54,10 @@ interface Seen {
   readonly looks: readonly Looked[];
 }
 
-/** How long transitions of each kind took lately: the next one is polled when it is likely to have finished, not continuously. */
+/**
+ * How long transitions of each kind took lately: the next one is polled when it is likely to have finished, not
+ * continuously.
+ */
 export class Durations {
   readonly #recent = new Map<string, readonly Seen[]>();
   readonly #families = new Map<string, Set<string>>();
@@ -57,8 +72,9 @@ export class Durations {
   }
 
   /**
-   * From what was seen of the same size; else from the nearest sizes, for a time has a part that is the same for all and one that grows
-   * with the size, and which is the larger is not known. Undefined when none of the kind has been seen yet.
+   * From what was seen of the same size; else from the nearest sizes, for a time has a part that is the same for all
+   * and one that grows with the size, and which is the larger is not known. Undefined when none of the kind has been
+   * seen yet.
    */
   expected({ kind, size }: Transition): Expected | undefined {
     const seen = (this.#recent.get(kind) ?? []).toSorted((a, b) => a.size - b.size);
@@ -79,8 +95,8 @@ export class Durations {
 }
 
 /**
- * The earliest poll that found one finished and that would have been too early for hardly any other. A poll just after the end costs little
- * time; one just before it costs a whole poll, and the time to the next.
+ * The earliest poll that found one finished and that would have been too early for hardly any other. A poll just after
+ * the end costs little time; one just before it costs a whole poll, and the time to the next.
  */
 function usual({ looks }: Seen): number {
   const times = looks.map(({ by }) => by).toSorted((a, b) => a - b);

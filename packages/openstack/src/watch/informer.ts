@@ -279,7 +279,10 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
     }
   }
 
-  /** Notes since when the object is in its transition; other fields may change meanwhile. `lookedAt`: when the poll that shows it began, if one does. */
+  /**
+   * Notes since when the object is in its transition; other fields may change meanwhile. `lookedAt`: when the poll that
+   * shows it began, if one does.
+   */
   #follow(object: T, now: number, lookedAt?: number): void {
     const { transition, inTransition } = this.#options.type;
     if (!transition) return;

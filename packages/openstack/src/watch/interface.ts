@@ -11,8 +11,8 @@ export interface CloudChange<T> {
 }
 
 /**
- * A local copy of every resource of one type in one project, kept current by polling its list: fast while
- * something is in transition or a caller hurries it, slow while nothing changes. Nothing is polled before the first `start`.
+ * A local copy of every resource of one type in one project, kept current by polling its list: fast while something is
+ * in transition or a caller hurries it, slow while nothing changes. Nothing is polled before the first `start`.
  */
 export interface CloudInformer<T extends { id: string }> {
   get(id: string): T | undefined;
@@ -25,8 +25,9 @@ export interface CloudInformer<T extends { id: string }> {
   /** A delete of ours succeeded (or got 404): the object is removed at once. */
   forget(id: string): void;
   /**
-   * A write of ours will show whether the object's transition is over: until half a second after its expected end nothing is polled for its sake,
-   * and the next `observe` begins a new transition. Does nothing where no transition of its kind has been seen.
+   * A write of ours will show whether the object's transition is over: until half a second after its expected end
+   * nothing is polled for its sake, and the next `observe` begins a new transition. Does nothing where no transition of
+   * its kind has been seen.
    */
   putOff(id: string): void;
   /** When (ms since epoch) a transition that was put off is expected to be over. */
@@ -35,7 +36,10 @@ export interface CloudInformer<T extends { id: string }> {
   lookAgain(id: string): void;
   /** Polls soon and fast until `until` (ms since epoch) or, without it, for 30 s. */
   hurry(until?: number): void;
-  /** One poll that begins after this call. Concurrent callers share it. "changes": what is gone may remain in the copy, for half an hour at most. */
+  /**
+   * One poll that begins after this call. Concurrent callers share it. "changes": what is gone may remain in the copy,
+   * for half an hour at most.
+   */
   refresh(signal?: AbortSignal, scope?: "all" | "changes"): Promise<void>;
   /** Starts polling if it was not started; resolves when the first list is in. */
   start(signal?: AbortSignal): Promise<void>;

@@ -9,7 +9,10 @@ export interface WatchIntervals {
   readonly slow?: number;
   /** For types that hardly ever change. Default 300 000. */
   readonly rare?: number;
-  /** Between the begins of two polls at least: what ends meanwhile is seen by one list, and callers that request one meanwhile share it. Default 0. */
+  /**
+   * Between the begins of two polls at least: what ends meanwhile is seen by one list, and callers that request one
+   * meanwhile share it. Default 0.
+   */
   readonly apart?: number;
 }
 
@@ -39,7 +42,10 @@ function quickest({ took }: Pick<Situation, "took">, { fast = 1_000, fastest = 2
   return took < 20 ? Math.min(fast, fastest) : fast;
 }
 
-/** Others of its family do not delay the first poll of a transition beyond this (ms): a create may take a hundred times as long as an update. */
+/**
+ * Others of its family do not delay the first poll of a transition beyond this (ms): a create may take a hundred times
+ * as long as an update.
+ */
 const HINTED = 1_000;
 
 export interface FirstLook extends Omit<Look, "expected"> {
@@ -52,8 +58,9 @@ const IN_VAIN = 5_000;
 const SOON = 120_000;
 
 /**
- * When to poll next (ms since epoch) for an object in a transition of which nothing is known: whenever it has become a fifth older, after
- * 5 s each second and after 8 s whenever an eighth older; and at the end of the quickest of its family.
+ * When to poll next (ms since epoch) for an object in a transition of which nothing is known: whenever it has become a
+ * fifth older, after 5 s each second and after 8 s whenever an eighth older; and at the end of the quickest of its
+ * family.
  */
 export function closeLook({ since, polledAt, took, hint = 0 }: FirstLook, intervals: WatchIntervals = {}): number {
   const age = Math.round(polledAt - since);
@@ -79,9 +86,9 @@ export interface Look {
 }
 
 /**
- * When to poll next (ms since epoch) for an object in a transition of which something is known: when it is likely to be over, and if
- * it was not, soon and then ever later. The list that shows it costs the cloud the same whether it was worth it or not. What was
- * expected may be wrong: a long one is polled after 20 s, and whenever its age has doubled.
+ * When to poll next (ms since epoch) for an object in a transition of which something is known: when it is likely to be
+ * over, and if it was not, soon and then ever later. The list that shows it costs the cloud the same whether it was
+ * worth it or not. What was expected may be wrong: a long one is polled after 20 s, and whenever its age has doubled.
  */
 export function nextLook({ since, expected, polledAt, took }: Look, intervals: WatchIntervals = {}): number {
   const { atLeast, atMost } = expected;

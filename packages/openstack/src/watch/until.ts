@@ -14,8 +14,8 @@ export interface UntilOptions {
 const AGAIN = 15_000;
 
 /**
- * Waits until the object satisfies the predicate (undefined: it is not there), hurrying its informer meanwhile unless `hurry` is false.
- * Throws OPENSTACK_WAIT_TIMEOUT. For commands and tests: controllers return a `wait` instead.
+ * Waits until the object satisfies the predicate (undefined: it is not there), hurrying its informer meanwhile unless
+ * `hurry` is false. Throws OPENSTACK_WAIT_TIMEOUT. For commands and tests: controllers return a `wait` instead.
  */
 export async function until<T extends { id: string }>(
   informer: CloudInformer<T>,

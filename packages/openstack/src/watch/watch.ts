@@ -11,7 +11,10 @@ export interface WatchOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly intervals?: WatchIntervals;
-  /** Types that are polled as rarely as those that hardly ever change, for a user that requests a list when an object is missing. */
+  /**
+   * Types that are polled as rarely as those that hardly ever change, for a user that requests a list when an object is
+   * missing.
+   */
   readonly rarely?: readonly RareType[];
 }
 

@@ -10,7 +10,9 @@ export interface TunnelAgentOptions {
   /** Reads credentials again for each connection: tokens and certificates are rotated. */
   readonly target: () => CallOptions;
   readonly rules: DialRules;
-  /** Milliseconds: between looks for servers without a connection (1 s), and at most between attempts that fail (10 s). */
+  /**
+   * Milliseconds: between looks for servers without a connection (1 s), and at most between attempts that fail (10 s).
+   */
   readonly syncInterval?: number;
   readonly syncIntervalCap?: number;
   /** Looks for more servers even if there are as many connections as the servers say. */
@@ -32,8 +34,8 @@ export interface TunnelAgent {
 /**
  * An agent of konnectivity: it holds a connection to each server behind an address, and dials what they ask for.
  *
- * @example
- * const agent = startTunnelAgent({ target: () => ({ host: "gateway", port: 8091, agentId: "node-1", agentIdentifiers: "", keepalive: 30_000 }), rules, metrics, clock, log });
+ * @example const agent = startTunnelAgent({ target: () => ({ host: "gateway", port: 8091, agentId: "node-1",
+ * agentIdentifiers: "", keepalive: 30_000 }), rules, metrics, clock, log });
  */
 export function startTunnelAgent(options: TunnelAgentOptions): TunnelAgent {
   const { clock, log } = options;

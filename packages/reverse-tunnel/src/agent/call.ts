@@ -42,7 +42,10 @@ export interface Call {
 const CONNECTION_WINDOW = 8 * 1024 * 1024;
 const TIMEOUT = 10_000;
 
-/** Connects to a server over a TCP connection of its own, so that a load balancer may choose another one. @throws TUNNEL_CONNECT_FAILED */
+/**
+ * Connects to a server over a TCP connection of its own, so that a load balancer may choose another one. @throws
+ * TUNNEL_CONNECT_FAILED
+ */
 export function callServer(options: CallOptions, signal: AbortSignal): Promise<Call> {
   const session = connect(authorityOf(options), {
     settings: { initialWindowSize: CONNECTION_WINDOW / 2, enablePush: false },

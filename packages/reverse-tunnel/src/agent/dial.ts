@@ -5,7 +5,10 @@ import { messageOf, dialRefusal, type DialRules } from "@causeway/foundation";
 /** As konnectivity's agent (ms). */
 const TIMEOUT = 5_000;
 
-/** Connects to HOST:PORT if the rules allow the host and the address that it resolves to. Errors are worded as those of Go's dialer. */
+/**
+ * Connects to HOST:PORT if the rules allow the host and the address that it resolves to. Errors are worded as those of
+ * Go's dialer.
+ */
 export async function dialTarget(
   { protocol, address }: { readonly protocol: string; readonly address: string },
   rules: DialRules,

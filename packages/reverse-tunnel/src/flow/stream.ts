@@ -144,7 +144,10 @@ export class TunnelStream {
     );
   }
 
-  /** Writes what is unread, and reads the rest away: a socket closed before that is reset, and its other end may lose what it did not read. */
+  /**
+   * Writes what is unread, and reads the rest away: a socket closed before that is reset, and its other end may lose
+   * what it did not read.
+   */
   #finish(): void {
     const { socket, clock } = this.#options;
     const closed = new AbortController();

@@ -1,6 +1,9 @@
 import { CausewayError } from "@causeway/foundation";
 
-/** Bytes of a gRPC message's prefix: whether it is compressed, and its length. Source: gRPC over HTTP2, Length-Prefixed-Message. */
+/**
+ * Bytes of a gRPC message's prefix: whether it is compressed, and its length. Source: gRPC over HTTP2,
+ * Length-Prefixed-Message.
+ */
 const PREFIX = 5;
 /** No message is longer. The stock programs send at most 32 KiB of data in one, and gRPC's own limit is 4 MiB. */
 export const LONGEST_MESSAGE = 4 * 1024 * 1024;

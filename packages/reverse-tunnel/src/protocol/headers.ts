@@ -3,7 +3,9 @@ export const AGENT_ID = "agentid";
 export const AGENT_IDENTIFIERS = "agentidentifiers";
 export const SERVER_ID = "serverid";
 export const SERVER_COUNT = "servercount";
-/** Sent by both ends that understand WINDOW and END packets: bytes that each stream may send before the first WINDOW. */
+/**
+ * Sent by both ends that understand WINDOW and END packets: bytes that each stream may send before the first WINDOW.
+ */
 export const WINDOWS = "causeway-tunnel-window";
 
 export const CONNECT_PATH = "/AgentService/Connect";

@@ -1,7 +1,10 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { PacketSchema, PacketType, type Packet } from "./protocol.generated.ts";
 
-/** A packet as its receiver handles it. Ids are the agent's; dials are known by a random number until the agent chose one. */
+/**
+ * A packet as its receiver handles it. Ids are the agent's; dials are known by a random number until the agent chose
+ * one.
+ */
 export type TunnelPacket =
   | { readonly type: "dial"; readonly random: bigint; readonly protocol: string; readonly address: string }
   | { readonly type: "dialled"; readonly random: bigint; readonly id: bigint; readonly error: string }

@@ -29,8 +29,8 @@ export function readIdentifiers(header: string): Identifiers {
 }
 
 /**
- * The agent that dials the host: by the first strategy that has one, of those that do not drain if there are any. `random` (0 to 1) picks two, of which the
- * one with fewer streams is chosen.
+ * The agent that dials the host: by the first strategy that has one, of those that do not drain if there are any.
+ * `random` (0 to 1) picks two, of which the one with fewer streams is chosen.
  */
 export function chooseAgent<T extends Choosable>(
   agents: readonly T[],

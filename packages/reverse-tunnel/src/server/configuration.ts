@@ -22,8 +22,9 @@ const LARGEST_FILE = 4 * 1024 * 1024;
 const MOST_STREAMS = 1_000;
 
 /**
- * The tenants of a YAML file: a list `tenants` of name, udsName, serverCaCert, agentCaCert, serverNames, authentication (kubeconfig, namespace,
- * serviceAccount, audience), allow, deny (CIDRs), names and maxStreams. Paths are of PEM files. @throws TUNNEL_CONFIG_INVALID
+ * The tenants of a YAML file: a list `tenants` of name, udsName, serverCaCert, agentCaCert, serverNames, authentication
+ * (kubeconfig, namespace, serviceAccount, audience), allow, deny (CIDRs), names and maxStreams. Paths are of PEM files.
+ * @throws TUNNEL_CONFIG_INVALID
  */
 export function readTenants(path: string, review: Reviewer): TunnelTenant[] {
   const text = readFile(path, "the tenants");

@@ -17,7 +17,9 @@ export interface FrontOptions {
 /** An API server that sends more before the response breaks the protocol. */
 const MOST_EARLY = 64 * 1024;
 
-/** The side of API servers: HTTP CONNECT, as an EgressSelectorConfiguration with proxyProtocol HTTPConnect speaks it. */
+/**
+ * The side of API servers: HTTP CONNECT, as an EgressSelectorConfiguration with proxyProtocol HTTPConnect speaks it.
+ */
 export function createFront(options: FrontOptions, certificate?: KeyPair): Server {
   const others: RequestListener = (_request, response) => {
     response.writeHead(405, { "Content-Type": "text/plain; charset=utf-8" });

@@ -105,8 +105,8 @@ export class Pool {
   }
 
   /**
-   * Connects the socket that `accept` returns to the host, through an agent. `accept` is called at most once, before any data is handled. A dial is tried
-   * again with another agent only if the first one was lost.
+   * Connects the socket that `accept` returns to the host, through an agent. `accept` is called at most once, before
+   * any data is handled. A dial is tried again with another agent only if the first one was lost.
    * @throws DialError
    */
   async dial({ host, port }: Target, accept: () => Duplex, signal: AbortSignal): Promise<void> {

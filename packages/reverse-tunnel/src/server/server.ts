@@ -22,7 +22,10 @@ export interface TunnelServerOptions {
   /** HTTP CONNECT over TCP, with certificates on both sides; without it, API servers use the tenants' sockets. */
   readonly servers?: Listen & { readonly certificate: KeyPair };
   readonly strategies?: readonly ProxyStrategy[];
-  /** Milliseconds: how long a dial waits for the first agent (5 s), and for an agent's response (30 s); between pings to agents (30 s). */
+  /**
+   * Milliseconds: how long a dial waits for the first agent (5 s), and for an agent's response (30 s); between pings to
+   * agents (30 s).
+   */
   readonly agentWait?: number;
   readonly dialTimeout?: number;
   readonly keepalive?: number;
@@ -52,8 +55,8 @@ const MOST_AGENTS = 2_000;
 /**
  * One server for all tenants.
  *
- * @example
- * const server = await startTunnelServer({ serverId: "a", serverCount: 1, tenants, agents: { port: 8091, certificate }, metrics, clock, log });
+ * @example const server = await startTunnelServer({ serverId: "a", serverCount: 1, tenants, agents: { port: 8091,
+ * certificate }, metrics, clock, log });
  *
  * @throws TUNNEL_LISTEN_FAILED
  */

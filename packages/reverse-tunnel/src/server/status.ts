@@ -2,7 +2,10 @@ import { createServer } from "node:http";
 import type { Metrics } from "@causeway/foundation";
 import { listen, type Listen, type Listening } from "./listen.ts";
 
-/** Health (/healthz, /readyz) or metrics (/metrics) in plain text, as konnectivity's health and admin ports. @throws TUNNEL_LISTEN_FAILED */
+/**
+ * Health (/healthz, /readyz) or metrics (/metrics) in plain text, as konnectivity's health and admin ports. @throws
+ * TUNNEL_LISTEN_FAILED
+ */
 export function serveStatus(
   where: Listen,
   { metrics, unready }: { readonly metrics?: Metrics; readonly unready: () => string | undefined },

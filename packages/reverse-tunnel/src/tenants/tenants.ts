@@ -43,7 +43,8 @@ export async function identifyAgent(
   if (!candidate) return { refusal: "the certificate, server name and token name no tenant" };
   if (token === undefined || !candidate.reviewToken) {
     if (byCertificate) return { tenant: candidate };
-    // A tenant without any authority and token review is one of a server that upstream would run without authentication.
+    // A tenant without any authority and token review is one of a server that upstream would run without
+    // authentication.
     const isOpen = candidate.agentAuthorities.length === 0 && !candidate.reviewToken && tenants.length === 1;
     return isOpen ? { tenant: candidate } : { refusal: "neither a certificate nor a token was presented" };
   }

@@ -30,7 +30,10 @@ export interface Route {
 
 const refuse = (message: string) => new ServiceError(400, { error: { code: 400, title: "Bad Request", message } });
 
-/** The orders a person or a test in another process gives to the cloud. No token: as open as the cloud itself; see the README. */
+/**
+ * The orders a person or a test in another process gives to the cloud. No token: as open as the cloud itself; see the
+ * README.
+ */
 export function controlApp(controlled: Controlled): Hono {
   const { kernel, calls, faults, projectId, region, routes } = controlled;
   const app = new Hono();

@@ -28,7 +28,10 @@ export interface Front {
   readonly authenticate: (token: string) => Caller | undefined;
 }
 
-/** All services under one app, each behind the same middleware: call log, token, faults, commit before the response, request id. */
+/**
+ * All services under one app, each behind the same middleware: call log, token, faults, commit before the response,
+ * request id.
+ */
 export function mountServices(front: Front, mounted: readonly Mounted[]): CloudApp {
   const app: CloudApp = new Hono();
   app.onError((error, c) => answerError(error, c));

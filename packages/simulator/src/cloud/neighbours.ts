@@ -2,7 +2,9 @@ import { Hono } from "hono";
 import type { Ask } from "../kernel/ask.ts";
 import { answerError, type CloudVariables, type Mounted } from "./mount.ts";
 
-/** Lets services call each other without a socket: the caller is authenticated already, and the middleware runs once. */
+/**
+ * Lets services call each other without a socket: the caller is authenticated already, and the middleware runs once.
+ */
 export function neighbours(mounted: () => readonly Mounted[]): Ask {
   return async (name, { caller, method, path, body }) => {
     const found = mounted().find(({ service }) => service.type === name);

@@ -27,7 +27,9 @@ export class Snapshots {
     this.#kept.set(name, this.#kernel.snapshot());
   }
 
-  /** False: there is none of that name. Tokens that were issued since stay valid while their user and project are there. */
+  /**
+   * False: there is none of that name. Tokens that were issued since stay valid while their user and project are there.
+   */
   restore(name: string): boolean {
     const snapshot = this.#kept.get(name);
     if (snapshot === undefined) return false;

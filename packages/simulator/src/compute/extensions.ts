@@ -1,6 +1,9 @@
 import { notInThisVersion, type ComputeApp } from "./model.ts";
 
-/** Name by alias of what Nova lists as extensions: once parts that could be missing, of which the list is all that is left. */
+/**
+ * Name by alias of what Nova lists as extensions: once parts that could be missing, of which the list is all that is
+ * left.
+ */
 const names: Readonly<Record<string, string>> = {
   NMN: "Multinic",
   "OS-DCF": "DiskConfig",

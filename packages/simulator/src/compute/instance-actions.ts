@@ -3,7 +3,10 @@ import { instantOf, page } from "./list.ts";
 import { serverOf } from "./servers.ts";
 import { hostId, hostOf, nextLink, type ComputeContext } from "./views.ts";
 
-/** What Nova's conductor and hosts note while they do an action, in the order of their beginning; recorded on a real cloud. */
+/**
+ * What Nova's conductor and hosts note while they do an action, in the order of their beginning; recorded on a real
+ * cloud.
+ */
 const eventsOf: Readonly<Record<string, readonly string[]>> = {
   create: ["compute__do_build_and_run_instance"],
   delete: ["compute_terminate_instance"],
@@ -40,7 +43,9 @@ const eventsOf: Readonly<Record<string, readonly string[]>> = {
   extend_volume: ["compute_extend_volume"],
 };
 
-/** What was done to a server, https://docs.openstack.org/api-ref/compute/#servers-actions-servers-os-instance-actions . */
+/**
+ * What was done to a server, https://docs.openstack.org/api-ref/compute/#servers-actions-servers-os-instance-actions .
+ */
 export function addInstanceActionRoutes(app: ComputeApp, parts: ComputeParts): void {
   app.get("/v2.1/servers/:id/os-instance-actions", (c) => {
     const server = evenDeleted(c, parts);

@@ -6,7 +6,10 @@ import { computeError, denied, type ComputeApp, type ComputeParts, type Keypair 
 import { pythonRepr } from "../kernel/python.ts";
 import type { ComputeContext } from "./views.ts";
 
-/** Key pairs of the caller. Before 2.92 a key pair without a public key is generated here; its private key is returned once and not stored. */
+/**
+ * Key pairs of the caller. Before 2.92 a key pair without a public key is generated here; its private key is returned
+ * once and not stored.
+ */
 export function addKeypairRoutes(app: ComputeApp, { kernel, tables }: ComputeParts): void {
   const typed = (minor: number) => (minor >= 2 ? { type: "ssh" } : {});
   const brief = (k: Keypair, minor: number) => ({

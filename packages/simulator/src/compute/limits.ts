@@ -17,7 +17,9 @@ export function usageOf({ tables }: ComputeParts, projectId: string): Usage {
   return { instances, cores, ram };
 }
 
-/** Throws Nova's 403 if the project may not have that many more servers of this size; of none, only more of the size. */
+/**
+ * Throws Nova's 403 if the project may not have that many more servers of this size; of none, only more of the size.
+ */
 export function checkQuota(parts: ComputeParts, projectId: string, more: Usage): void {
   const used = usageOf(parts, projectId);
   const count = Math.max(1, more.instances);

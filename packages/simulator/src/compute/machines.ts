@@ -5,7 +5,10 @@ import type { NetworkLinks } from "../kernel/links.ts";
 import { configDrive } from "./metadata-documents.ts";
 import { computeTables, requestedPorts } from "./model.ts";
 
-/** The machines now: the same list while nothing in the cloud has changed. Who plays machines reads it ten times a second. */
+/**
+ * The machines now: the same list while nothing in the cloud has changed. Who plays machines reads it ten times a
+ * second.
+ */
 export function machinesOf(kernel: OwnedKernel, network: NetworkLinks): () => readonly RunningMachine[] {
   let known: { readonly changes: number; readonly machines: readonly RunningMachine[] } | undefined;
   return () => {

@@ -12,8 +12,9 @@ import {
 } from "./metadata-documents.ts";
 
 /**
- * What a server reads at http://169.254.169.254, as Neutron's proxy requests it from Nova: `X-Instance-ID` identifies the server, for there is no
- * network of which one could see where a request comes from. https://docs.openstack.org/nova/latest/user/metadata.html
+ * What a server reads at http://169.254.169.254, as Neutron's proxy requests it from Nova: `X-Instance-ID` identifies
+ * the server, for there is no network of which one could see where a request comes from.
+ * https://docs.openstack.org/nova/latest/user/metadata.html
  */
 export function createMetadataService(kernel: Kernel, network: NetworkLinks): Hono {
   const documents: ServerDocuments = { tables: computeTables(kernel), network };

@@ -13,7 +13,10 @@ export interface MicroversionRange {
   readonly legacyHeader?: string;
 }
 
-/** The minor version that a request asks for: the lowest if none. Throws 400 for a malformed one, 406 for one out of range. */
+/**
+ * The minor version that a request asks for: the lowest if none. Throws 400 for a malformed one, 406 for one out of
+ * range.
+ */
 export function minorOf(c: Context, range: MicroversionRange): number {
   const asked = askedVersion(c, range);
   if (asked === undefined) return range.minimum;

@@ -240,7 +240,10 @@ export function serverFor(tables: ComputeTables, caller: Caller, id: string): Se
   return server;
 }
 
-/** Ids of a server's ports as it was created with them: Nova returns its addresses in this order, those of later ports last. */
+/**
+ * Ids of a server's ports as it was created with them: Nova returns its addresses in this order, those of later ports
+ * last.
+ */
 export const requestedPorts = ({ requested }: Server): readonly string[] =>
   requested.flatMap(({ port_id: id }) => id ?? []);
 

@@ -10,7 +10,10 @@ export function callerUntil(c: ComputeContext, goneAt = 36): Caller {
   return c.get("caller");
 }
 
-/** Asks another service; throws what `refusals` make of its status: [Nova's status, Nova's words or else the service's own]. */
+/**
+ * Asks another service; throws what `refusals` make of its status: [Nova's status, Nova's words or else the service's
+ * own].
+ */
 export async function asked(
   { ask }: ComputeParts,
   { service, refusals = {}, ...question }: Question & { service: string; refusals?: Refusals },

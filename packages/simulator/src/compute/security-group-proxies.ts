@@ -6,7 +6,9 @@ import { computeError, type ComputeApp, type ComputeParts } from "./model.ts";
 import { serverOf } from "./servers.ts";
 import type { ComputeContext } from "./views.ts";
 
-/** Nova's proxies of Neutron's security groups, reads and writes, before 2.36; a server's own groups are still returned. */
+/**
+ * Nova's proxies of Neutron's security groups, reads and writes, before 2.36; a server's own groups are still returned.
+ */
 export function addSecurityGroupProxyRoutes(app: ComputeApp, parts: ComputeParts): void {
   const groupOf = (c: ComputeContext, id: string): LinkedGroup => {
     const { projectId } = callerUntil(c);

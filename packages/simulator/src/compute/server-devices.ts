@@ -143,7 +143,8 @@ function addVolumeRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecy
     const { id, ...rest } = attachmentView(server, volume, Math.min(c.get("minor"), 88));
     return c.json({ volumeAttachment: { id, ...rest } });
   });
-  // The same volume: whether it ends with the server (2.85). Another: it takes the place of this one, which only Nova itself asks for.
+  // The same volume: whether it ends with the server (2.85). Another: it takes the place of this one, which only Nova
+  // itself asks for.
   app.put(`${path}/:volume`, async (c) => {
     const asked = at(await bodyOf(c.req), "volumeAttachment");
     const wanted = textAt(asked, "volumeId") ?? "";

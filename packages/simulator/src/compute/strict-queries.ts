@@ -4,7 +4,10 @@ import { computeError } from "./model.ts";
 const hypervisors = "limit marker hypervisor_hostname_pattern with_servers";
 const flavors = "limit marker is_public minRam minDisk sort_key sort_dir";
 
-/** Parameters that a list takes, from the microversion on that refuses all others. https://docs.openstack.org/api-ref/compute/ */
+/**
+ * Parameters that a list takes, from the microversion on that refuses all others.
+ * https://docs.openstack.org/api-ref/compute/
+ */
 const lists: readonly (readonly [path: RegExp, from: number, taken: string])[] = [
   [/^\/flavors(?:\/detail)?$/, 75, flavors],
   [/^\/os-server-groups$/, 75, "all_projects limit offset"],

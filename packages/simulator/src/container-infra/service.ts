@@ -9,8 +9,9 @@ type MagnumContext = Context<{ Variables: { caller: Caller } }>;
 const YEARS = 5 * 365 * 86_400_000;
 
 /**
- * Magnum with its Heat driver, as far as a migration touches it: clusters, templates and node groups are read, certificates are signed by a cluster's
- * authorities, and changes are refused, by policy (403) or since they are not simulated (400).
+ * Magnum with its Heat driver, as far as a migration touches it: clusters, templates and node groups are read,
+ * certificates are signed by a cluster's authorities, and changes are refused, by policy (403) or since they are not
+ * simulated (400).
  */
 export function createContainerInfraService(kernel: Kernel): Service {
   const clusters = heatClusters(kernel);

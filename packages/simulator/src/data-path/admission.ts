@@ -26,7 +26,9 @@ export class Connections {
   }
 }
 
-/** Lets so many connections of a listener be served at a time; the others wait, as HAProxy leaves them in the backlog. */
+/**
+ * Lets so many connections of a listener be served at a time; the others wait, as HAProxy leaves them in the backlog.
+ */
 export class Places {
   #taken = 0;
   readonly #waiting: { readonly socket: Socket; readonly serve: () => void }[] = [];

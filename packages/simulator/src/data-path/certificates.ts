@@ -2,7 +2,10 @@ import { X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import type { KeyTables } from "../key-manager/model.ts";
 
-/** A reference of the key manager as options of TLS: a container's parts, or a secret with PKCS #12 or PEM. Undefined: it cannot be used. */
+/**
+ * A reference of the key manager as options of TLS: a container's parts, or a secret with PKCS #12 or PEM. Undefined:
+ * it cannot be used.
+ */
 export function tlsMaterial(
   { containers, secrets }: KeyTables,
   ref: string | undefined,

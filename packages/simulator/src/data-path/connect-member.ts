@@ -86,7 +86,10 @@ function open(
   });
 }
 
-/** The header of the PROXY protocol, in its version 1 or 2, for addresses of IPv4; other addresses are UNKNOWN and LOCAL. */
+/**
+ * The header of the PROXY protocol, in its version 1 or 2, for addresses of IPv4; other addresses are UNKNOWN and
+ * LOCAL.
+ */
 export function proxyHeader(version: 1 | 2, { source, sourcePort, destination, port }: ClientConnection): Buffer {
   const known = [source, destination].every((address) => /^\d+(\.\d+){3}$/.test(address));
   if (version === 1)

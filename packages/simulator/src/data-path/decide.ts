@@ -10,8 +10,9 @@ export type Decision =
   | { readonly type: "unavailable" };
 
 /**
- * What the amphora's HAProxy does with a request. Octavia writes a REJECT as `http-request deny`, both redirects as `redirect`,
- * a REDIRECT_TO_POOL as `use_backend`, in the order of positions; HAProxy evaluates these three kinds one after the other.
+ * What the amphora's HAProxy does with a request. Octavia writes a REJECT as `http-request deny`, both redirects as
+ * `redirect`, a REDIRECT_TO_POOL as `use_backend`, in the order of positions; HAProxy evaluates these three kinds one
+ * after the other.
  */
 export function decide({ policies, defaultPool }: Frontend, request: RequestFacts): Decision {
   const first = (actions: readonly string[]): Policy | undefined =>

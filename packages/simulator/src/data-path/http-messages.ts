@@ -92,8 +92,8 @@ function isOfConnection(name: string): boolean {
 }
 
 /**
- * Whether a request asks for another protocol (WebSocket, SPDY) that the proxy passes on as bytes. One with a body, or for HTTP/2 without TLS, as clients
- * try it with any request, is served as if the server had declined.
+ * Whether a request asks for another protocol (WebSocket, SPDY) that the proxy passes on as bytes. One with a body, or
+ * for HTTP/2 without TLS, as clients try it with any request, is served as if the server had declined.
  */
 export function asksForSwitch(raw: readonly string[]): boolean {
   const values = (wanted: string): string[] =>

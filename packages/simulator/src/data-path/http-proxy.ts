@@ -156,7 +156,10 @@ function trailersOf({ rawTrailers }: IncomingMessage): [string, string][] {
   return pairsOf(rawTrailers).map(([name, value]) => [name, value]);
 }
 
-/** A client that was not bidden to send its body may send it or not: nothing on the connection after the response would be certain. */
+/**
+ * A client that was not bidden to send its body may send it or not: nothing on the connection after the response would
+ * be certain.
+ */
 function closing(response: ServerResponse): readonly string[] {
   const { req: request } = response;
   const waits = request.headers.expect?.toLowerCase() === "100-continue";

@@ -18,7 +18,10 @@ export function pathOf(target: string): string {
   return rest.split("?", 1)[0] ?? "";
 }
 
-/** Whether a rule matches. One without a value to look at (a header that is not there) does not, so that its inversion does. */
+/**
+ * Whether a rule matches. One without a value to look at (a header that is not there) does not, so that its inversion
+ * does.
+ */
 export function matchesRule(rule: Rule, request: RequestFacts): boolean {
   return found(rule, request) !== rule.invert;
 }

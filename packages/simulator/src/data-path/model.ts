@@ -1,4 +1,7 @@
-/** What a listener's proxy does, read from Octavia's objects. Disabled parts are left out where HAProxy's configuration has none of them. */
+/**
+ * What a listener's proxy does, read from Octavia's objects. Disabled parts are left out where HAProxy's configuration
+ * has none of them.
+ */
 export interface Frontend {
   /** The listener's. */
   readonly id: string;

@@ -3,7 +3,10 @@ import { connectMember } from "./connect-member.ts";
 import type { ProxyContext } from "./proxy-context.ts";
 import { beginSession, sessionMember } from "./sessions.ts";
 
-/** Passes a connection on to a member of the listener's default pool. A policy needs HTTP; without a member the connection is closed. */
+/**
+ * Passes a connection on to a member of the listener's default pool. A policy needs HTTP; without a member the
+ * connection is closed.
+ */
 export async function serveTcp(context: ProxyContext, client: Socket): Promise<void> {
   client.on("error", () => {});
   const frontend = context.frontend();

@@ -3,7 +3,10 @@ import { plainTable } from "./plain-kinds.ts";
 import type { IdentityParts } from "./request.ts";
 import type { JsonView } from "./views.ts";
 
-/** Services that an administrator added, with their endpoints, as a token's catalog has them. What is disabled is left out. */
+/**
+ * Services that an administrator added, with their endpoints, as a token's catalog has them. What is disabled is left
+ * out.
+ */
 export function addedServices(parts: Pick<IdentityParts, "kernel">, projectId: string): readonly JsonView[] {
   const endpoints = plainTable(parts, "endpoint").all();
   return plainTable(parts, "service")

@@ -6,7 +6,8 @@ import { baseOf, type IdentityApp, type IdentityContext, type IdentityParts } fr
 import { endpointInterfaces, endpointViews } from "./views.ts";
 
 /**
- * Services, endpoints and regions: those of this cloud, which are immutable, and those that an administrator adds. Policies, consumers and credentials, too.
+ * Services, endpoints and regions: those of this cloud, which are immutable, and those that an administrator adds.
+ * Policies, consumers and credentials, too.
  */
 export function addCatalogRoutes(app: IdentityApp, parts: IdentityParts): void {
   for (const kind of [

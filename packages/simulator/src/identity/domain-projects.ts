@@ -20,7 +20,10 @@ const asProject = (d: Domain, base: string): JsonView => ({
   links: { self: `${base}/projects/${d.id}` },
 });
 
-/** Domains below /v3/projects: made with `is_domain`, listed only when they are asked for. Stands before the projects' own routes. */
+/**
+ * Domains below /v3/projects: made with `is_domain`, listed only when they are asked for. Stands before the projects'
+ * own routes.
+ */
 export function addDomainProjectRoutes(
   app: IdentityApp,
   { kernel, tables }: IdentityParts,

@@ -98,7 +98,10 @@ function addGrants(app: IdentityApp, tables: IdentityTables, { where, who, inher
   });
 }
 
-/** Roles on the cloud as a whole: /v3/system/users/{user}/roles. They are stored and returned; no token is scoped to the system. */
+/**
+ * Roles on the cloud as a whole: /v3/system/users/{user}/roles. They are stored and returned; no token is scoped to the
+ * system.
+ */
 function addSystemGrants(app: IdentityApp, tables: IdentityTables, who: "users" | "groups"): void {
   const roles = `/v3/system/${who}/:actor/roles`;
   const key = (c: IdentityContext) => `system/${c.req.param("actor")}/${c.req.param("role")}`;

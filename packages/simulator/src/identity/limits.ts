@@ -37,7 +37,10 @@ type Counted = Pick<Limit, "service_id" | "region_id" | "resource_name">;
 const sameThing = (a: Counted, b: Counted): boolean =>
   a.service_id === b.service_id && a.region_id === b.region_id && a.resource_name === b.resource_name;
 
-/** Unified limits: https://docs.openstack.org/api-ref/identity/v3/#unified-limits . Stored and returned; no service here reads them. */
+/**
+ * Unified limits: https://docs.openstack.org/api-ref/identity/v3/#unified-limits . Stored and returned; no service here
+ * reads them.
+ */
 export function addLimitRoutes(app: IdentityApp, { kernel }: IdentityParts): void {
   const registered: Table<RegisteredLimit> = kernel.table("_registered_limit");
   const limits: Table<Limit> = kernel.table("_limit");

@@ -50,7 +50,10 @@ export class Tokens {
     return token.expires > this.#kernel.clock.now() ? token : undefined;
   }
 
-  /** The application credential that a token was issued for, if it was deleted since: Keystone then misses that, not the token. */
+  /**
+   * The application credential that a token was issued for, if it was deleted since: Keystone then misses that, not the
+   * token.
+   */
   lostCredential(secret: string): string | undefined {
     const id = this.#tables.tokens.get(tokenHash(secret))?.application_credential_id;
     return id === undefined || this.#tables.credentials.get(id) ? undefined : id;

@@ -3,8 +3,8 @@ const [LARGEST, DEADLINE] = [256 * 1024 * 1024, 120_000];
 const [FIRST_FREE_PORT, usual] = [1024, [80, 443]];
 
 /**
- * True if images may be fetched from there. As Glance's default configuration: http and https, at their own ports. On this machine's
- * loopback, also at any port that is no system service's, so that tests need no internet.
+ * True if images may be fetched from there. As Glance's default configuration: http and https, at their own ports. On
+ * this machine's loopback, also at any port that is no system service's, so that tests need no internet.
  */
 export function passesFilter(uri: string | undefined): boolean {
   const url = URL.canParse(uri ?? "") ? new URL(uri ?? "") : undefined;

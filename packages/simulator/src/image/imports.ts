@@ -13,7 +13,10 @@ const LOCK = "os_glance_import_task";
 
 const refused = (status: number, explanation: string): Error => htmlPage(status, { explanation });
 
-/** Importing an image's bytes: from what was staged, or from a URL. https://docs.openstack.org/api-ref/image/v2/#interoperable-image-import */
+/**
+ * Importing an image's bytes: from what was staged, or from a URL.
+ * https://docs.openstack.org/api-ref/image/v2/#interoperable-image-import
+ */
 export function addImportRoutes(app: Service["app"], kernel: Kernel, tables: ImageTables & { tasks: TaskTable }): void {
   const importer = new Importer(kernel, tables);
   app.put("/v2/images/:id/stage", async (c) => {

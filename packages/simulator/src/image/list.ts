@@ -27,7 +27,10 @@ const sortKeys = ["name", "status", "container_format", "disk_format", "size", "
 const visibilities = ["community", "public", "private", "shared", "all"];
 const memberStatuses = ["pending", "accepted", "rejected", "all"];
 
-/** The images that a query requests, newest first or as `sort` says. Throws 400 for a bad limit, marker, order or filter. */
+/**
+ * The images that a query requests, newest first or as `sort` says. Throws 400 for a bad limit, marker, order or
+ * filter.
+ */
 export function listImages(tables: ImageTables, caller: Caller, query: URLSearchParams): ImagePage {
   checkFilters(query);
   const seen = (image: Image) => visible(tables, caller, { image, query });

@@ -64,7 +64,10 @@ export function learnResourceType({ kernel, resourceTypes }: Metadefs, name: str
   resourceTypes.insert({ id: name, created_at: kernel.timestamp(), updated_at: kernel.timestamp() });
 }
 
-/** A namespace as Glance writes it; what is in it only where there is something, its resource types' instants only when it is read. */
+/**
+ * A namespace as Glance writes it; what is in it only where there is something, its resource types' instants only when
+ * it is read.
+ */
 export function namespaceView(namespace: Namespace, reading: boolean): object {
   const { id, objects, properties, tags, resource_type_associations: types, ...own } = namespace;
   return {

@@ -20,7 +20,10 @@ import { metadefSchemas } from "./schemas.ts";
 
 const path = namespacesPath;
 
-/** Glance's metadata definitions: https://docs.openstack.org/api-ref/image/v2/metadefs-index.html . Only administrators write. */
+/**
+ * Glance's metadata definitions: https://docs.openstack.org/api-ref/image/v2/metadefs-index.html . Only administrators
+ * write.
+ */
 export function addMetadefRoutes(app: Service["app"], kernel: Kernel): void {
   const metadefs: Metadefs = {
     kernel,

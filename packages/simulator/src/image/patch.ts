@@ -15,8 +15,9 @@ const isOperation = (value: unknown): value is PatchStep["op"] => (operations as
 const refused = (explanation: string): Error => htmlPage(400, { explanation });
 
 /**
- * The steps of a patch: `{"op": "add", "path": "/a", "value": "b"}` in media type v2.1 (RFC 6902), `{"add": "/a", "value": "b"}` in v2.0
- * (its draft 4). Throws Glance's 400 and 415. https://docs.openstack.org/api-ref/image/v2/#update-image
+ * The steps of a patch: `{"op": "add", "path": "/a", "value": "b"}` in media type v2.1 (RFC 6902), `{"add": "/a",
+ * "value": "b"}` in v2.0 (its draft 4). Throws Glance's 400 and 415.
+ * https://docs.openstack.org/api-ref/image/v2/#update-image
  */
 export function changesOf(mediaType: string, body: unknown): readonly PatchStep[] {
   const minor = /^application\/openstack-images-v2\.([01])-json-patch$/.exec(mediaType)?.[1];

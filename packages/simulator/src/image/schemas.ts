@@ -1,4 +1,7 @@
-/** JSON schemas of what Glance keeps: names, types and limits; its descriptions are not repeated. https://docs.openstack.org/api-ref/image/v2/ */
+/**
+ * JSON schemas of what Glance keeps: names, types and limits; its descriptions are not repeated.
+ * https://docs.openstack.org/api-ref/image/v2/
+ */
 
 export interface Schema {
   readonly name?: string;

@@ -19,8 +19,8 @@ export interface AgendaOptions {
 }
 
 /**
- * Runs entries at their instants, in order, from one sleep on the clock. Nothing runs before `start`, so that every handler
- * of a restored state is known; entries that came due while the cloud was down run then.
+ * Runs entries at their instants, in order, from one sleep on the clock. Nothing runs before `start`, so that every
+ * handler of a restored state is known; entries that came due while the cloud was down run then.
  */
 export class StoredAgenda implements Agenda {
   /** Why handlers failed: defects of a service, kept for people to see. */

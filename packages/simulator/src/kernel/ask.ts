@@ -15,5 +15,8 @@ export interface Reply {
   readonly body: unknown;
 }
 
-/** Calls a service ("network", "volumev3") through its own API; an error status is a reply. The call log does not record it. */
+/**
+ * Calls a service ("network", "volumev3") through its own API; an error status is a reply. The call log does not record
+ * it.
+ */
 export type Ask = (service: string, question: Question) => Promise<Reply>;

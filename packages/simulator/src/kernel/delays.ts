@@ -1,6 +1,9 @@
 import latencies from "./latencies.json" with { type: "json" };
 
-/** Milliseconds of operations on an OpenStack of Debian 12, with the statuses they go through: `npm run record:latency` writes it. */
+/**
+ * Milliseconds of operations on an OpenStack of Debian 12, with the statuses they go through: `npm run record:latency`
+ * writes it.
+ */
 interface Passage {
   readonly settled: { readonly p50: number };
   readonly statuses: readonly string[];

@@ -22,7 +22,10 @@ const explanations: Readonly<Record<number, string>> = {
   409: "There was a conflict when trying to complete your request.",
 };
 
-/** The page that the web framework (WebOb) of the real services gives for a refusal: an explanation, or its own and a detail. */
+/**
+ * The page that the web framework (WebOb) of the real services gives for a refusal: an explanation, or its own and a
+ * detail.
+ */
 export function htmlPage(
   code: number,
   words: { readonly explanation?: string; readonly detail?: string },

@@ -8,13 +8,16 @@ export interface Identified {
 
 /**
  * A table of resources of one kind: in memory, written through to SQLite when the cloud has a folder. The name is the
- * singular type ("server", "port") as the inventory prints it; tables whose name begins with "_" are internal and not listed.
- * Objects are never changed in place. What a request changed is on disk before its response is sent.
+ * singular type ("server", "port") as the inventory prints it; tables whose name begins with "_" are internal and not
+ * listed. Objects are never changed in place. What a request changed is on disk before its response is sent.
  */
 export interface Table<T extends Identified> {
   get(id: string): T | undefined;
   all(): readonly T[];
-  /** Objects with this value at this field (for an array: among its elements), from an index named when the table was made. */
+  /**
+   * Objects with this value at this field (for an array: among its elements), from an index named when the table was
+   * made.
+   */
   by(field: string, value: string): readonly T[];
   /** How many `by` would give. */
   count(field: string, value: string): number;
@@ -48,9 +51,15 @@ export interface Kernel {
   readonly clock: Clock;
   table<T extends Identified>(name: string, indexes?: readonly string[]): Table<T>;
   readonly agenda: Agenda;
-  /** Milliseconds that this operation takes, from the profile ("server.create", "loadbalancer.create", …); 0 when instant. */
+  /**
+   * Milliseconds that this operation takes, from the profile ("server.create", "loadbalancer.create", …); 0 when
+   * instant.
+   */
   delay(operation: string): number;
-  /** The limit of a resource in a project, by the services' own names ("instances", "port", "load_balancer"). -1 is no limit. */
+  /**
+   * The limit of a resource in a project, by the services' own names ("instances", "port", "load_balancer"). -1 is no
+   * limit.
+   */
   quota(projectId: string, resource: string): number;
   /** The limits that projects have been given, by project. */
   ownQuotas(): readonly { readonly id: string; readonly limits: Readonly<Record<string, number>> }[];
@@ -72,7 +81,10 @@ export interface Service {
   readonly name: string;
   /** Below the service's root, e.g. "/v2.1" for compute; appended to the catalog's URL. */
   readonly catalogPath: string;
-  /** Paths below the root that need no token (version documents); default "" and "/". The root's "/" is one of them or 404. */
+  /**
+   * Paths below the root that need no token (version documents); default "" and "/". The root's "/" is one of them or
+   * 404.
+   */
   readonly open?: readonly string[];
   /** The response to a request without a token; default: a document, as most services' middleware returns. */
   readonly unauthorized?: () => ServiceError;

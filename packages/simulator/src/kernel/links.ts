@@ -10,7 +10,10 @@ export interface LinkedPort {
   readonly status: string;
 }
 
-/** What a port is asked to be. One of `network_id` and `subnet_id` is needed; the address is the one that the caller requests. */
+/**
+ * What a port is asked to be. One of `network_id` and `subnet_id` is needed; the address is the one that the caller
+ * requests.
+ */
 export interface PortRequest {
   readonly network_id?: string;
   readonly subnet_id?: string;
@@ -57,9 +60,15 @@ export interface LinkedRule {
 
 /** What the network service does for Nova and Octavia. Calls are synchronous; errors are the network service's own. */
 export interface NetworkLinks {
-  /** Creates a port in the project; throws what POST /v2.0/ports would respond (quota, no address left, no such network). */
+  /**
+   * Creates a port in the project; throws what POST /v2.0/ports would respond (quota, no address left, no such
+   * network).
+   */
   createPort(projectId: string, request: PortRequest): LinkedPort;
-  /** Binds a port to a server: device_id, device_owner "compute:ZONE", host. Its status remains DOWN until `activatePort`. */
+  /**
+   * Binds a port to a server: device_id, device_owner "compute:ZONE", host. Its status remains DOWN until
+   * `activatePort`.
+   */
   bindPort(id: string, serverId: string, zone: string): void;
   /** ACTIVE, as when the server runs. Nothing if the port is gone. */
   activatePort(id: string): void;
@@ -68,9 +77,13 @@ export interface NetworkLinks {
   /** Deletes a port whatever owns it, with the floating IPs' association. Nothing if the port is gone. */
   deletePort(id: string): void;
   port(id: string): LinkedPort | undefined;
-  /** Ports whose device is this server (or other device): those of `first` in that order, then the others, oldest first. */
+  /**
+   * Ports whose device is this server (or other device): those of `first` in that order, then the others, oldest first.
+   */
   portsOf(deviceId: string, first?: readonly string[]): readonly LinkedPort[];
-  /** Name of a network that the project may see (own, shared; external for admins), by id; undefined if there is none. */
+  /**
+   * Name of a network that the project may see (own, shared; external for admins), by id; undefined if there is none.
+   */
   networkName(id: string, projectId?: string): string | undefined;
   /** Networks on which a server without any wish would get a port: those of the project, then the shared ones. */
   networksOf(projectId: string): readonly string[];

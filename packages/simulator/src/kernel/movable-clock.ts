@@ -1,6 +1,9 @@
 import type { Clock } from "@causeway/foundation";
 
-/** A clock that goes as another does, and can be put forward. Sleeps are of the other: who waits for an instant looks again after `advance`. */
+/**
+ * A clock that goes as another does, and can be put forward. Sleeps are of the other: who waits for an instant looks
+ * again after `advance`.
+ */
 export class MovableClock implements Clock {
   readonly #base: Clock;
   #ahead = 0;

@@ -60,7 +60,9 @@ interface QuotaRow {
   readonly limits: Readonly<Record<string, number>>;
 }
 
-/** What tests and people order of the cloud: limits (kept with the state), delays and outcomes (forgotten on restart). */
+/**
+ * What tests and people order of the cloud: limits (kept with the state), delays and outcomes (forgotten on restart).
+ */
 export class Settings {
   readonly delays: Map<string, number>;
   outcomes: readonly OutcomeRule[] = [];

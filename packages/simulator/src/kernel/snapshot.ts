@@ -2,7 +2,10 @@ import type { AgendaEntry } from "./agenda.ts";
 import type { Identified } from "./interface.ts";
 import type { StoredTable } from "./table.ts";
 
-/** Everything that was in the cloud at an instant. Rows are never changed in place, so a snapshot is lists of references. */
+/**
+ * Everything that was in the cloud at an instant. Rows are never changed in place, so a snapshot is lists of
+ * references.
+ */
 export interface Snapshot {
   /** By the cloud's clock. */
   readonly at: number;

@@ -24,9 +24,15 @@ export interface VolumeLinks {
   volume(projectId: string, id: string): LinkedVolume | undefined;
   /** Creates a volume; throws what POST /volumes would respond. */
   createVolume(projectId: string, request: VolumeRequest): LinkedVolume;
-  /** Takes the volume for a server: "reserved" and "attaching", then "in-use" after `milliseconds`, and with the attachment. Gives the attachment's id. */
+  /**
+   * Takes the volume for a server: "reserved" and "attaching", then "in-use" after `milliseconds`, and with the
+   * attachment. Gives the attachment's id.
+   */
   attach(id: string, target: { readonly serverId: string; readonly device: string }, milliseconds: number): string;
-  /** Frees the volume of this server: "detaching", then "available" and without the attachment after `milliseconds`. Nothing if it is gone. */
+  /**
+   * Frees the volume of this server: "detaching", then "available" and without the attachment after `milliseconds`.
+   * Nothing if it is gone.
+   */
   detach(id: string, serverId: string, milliseconds: number): void;
   /** Notifies each server, by its id, when a volume attached to it was extended. */
   onGrown(tell: (serverId: string) => void): void;

@@ -15,7 +15,10 @@ const noneSuch = () => keyError(404, "Not Found", "Secret metadata not found.");
 const refuse = (schema: string, why: string) =>
   keyError(400, "Bad Request", `Provided object does not match schema '${schema}': ${why}`);
 
-/** What users note of their secrets: keys are kept in small letters, https://docs.openstack.org/api-ref/key-manager/v1/ . */
+/**
+ * What users note of their secrets: keys are kept in small letters, https://docs.openstack.org/api-ref/key-manager/v1/
+ * .
+ */
 export function addMetadataRoutes(app: Service["app"], { tables }: KeyParts): void {
   const { secrets } = tables;
   const found = (c: Asking): Secret | undefined => secrets.get(c.req.param("id") ?? "");

@@ -32,7 +32,9 @@ export function keepKey(parts: KeyParts, ordering: Ordering): Outcome {
   return { status: "ACTIVE", secret_id: keep(parts, ordering, part) };
 }
 
-/** Keeps a pair as secrets in a container, with the passphrase it was ordered with; without a pair the order has failed. */
+/**
+ * Keeps a pair as secrets in a container, with the passphrase it was ordered with; without a pair the order has failed.
+ */
 export function keepPair(parts: KeyParts, ordering: Ordering, pair: KeyPair | undefined): Outcome {
   const { meta, project_id, creator_id, now, root } = ordering;
   if (!pair) {
@@ -84,8 +86,8 @@ function keep({ kernel, tables }: KeyParts, { meta, project_id, creator_id, now 
 }
 
 /**
- * Makes RSA keys (in PEM) or DSA keys (in DER) of 1024, 2048 or 4096 bits; undefined for any other kind, which Barbican's software plug-in
- * does not make.
+ * Makes RSA keys (in PEM) or DSA keys (in DER) of 1024, 2048 or 4096 bits; undefined for any other kind, which
+ * Barbican's software plug-in does not make.
  */
 export async function pairOf(meta: JsonObject): Promise<KeyPair | undefined> {
   const [algorithm, modulusLength] = [textAt(meta, "algorithm")?.toLowerCase() ?? "", Number(meta["bit_length"])];

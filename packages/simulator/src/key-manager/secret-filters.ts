@@ -2,7 +2,10 @@ import { keyError, type Secret } from "./model.ts";
 
 const refused = () => keyError(400, "Bad Request", "URI provided invalid query string parameters.");
 
-/** The secrets that a list's query means, in its order. Throws Barbican's 400 for dates and orders that it does not have. */
+/**
+ * The secrets that a list's query means, in its order. Throws Barbican's 400 for dates and orders that it does not
+ * have.
+ */
 export function filteredSecrets(secrets: readonly Secret[], query: URLSearchParams): readonly Secret[] {
   const text = (name: string) => query.get(name) ?? "";
   const bits = /^\d+$/.test(text("bits")) ? Number(text("bits")) : 0;
@@ -86,7 +89,9 @@ function compared(a: Secret, b: Secret, orders: readonly Order[]): number {
   return 0;
 }
 
-/** SQL's LIKE without regard to case; true for the empty pattern, which filters nothing. Linear in text times pattern. */
+/**
+ * SQL's LIKE without regard to case; true for the empty pattern, which filters nothing. Linear in text times pattern.
+ */
 export function isLike(value: string | null, like: string): boolean {
   if (like === "") return true;
   if (value === null) return false;

@@ -8,7 +8,10 @@ import { keyError, keyTables, type KeyParts } from "./model.ts";
 import { addOrderRoutes } from "./orders.ts";
 import { addSecretRoutes } from "./secrets.ts";
 
-/** Barbican v1, https://docs.openstack.org/api-ref/key-manager/v1/ : secrets, containers, orders of keys and of pairs of keys, what users note of secrets, lists of readers. */
+/**
+ * Barbican v1, https://docs.openstack.org/api-ref/key-manager/v1/ : secrets, containers, orders of keys and of pairs of
+ * keys, what users note of secrets, lists of readers.
+ */
 export function createKeyManagerService(kernel: Kernel): Service {
   const parts: KeyParts = { kernel, tables: keyTables(kernel) };
   const app: Service["app"] = new Hono();

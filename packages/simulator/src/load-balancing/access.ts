@@ -9,8 +9,9 @@ const administrators =
   /\/(amphorae|flavorprofiles|availabilityzoneprofiles|flavor_capabilities|availability_zone_capabilities)(\/|$)/;
 
 /**
- * Octavia's own roles, as its default policy has them (https://docs.openstack.org/octavia/zed/configuration/policy.html): a role of
- * the project alone opens nothing. From here on `isAdmin` says that the caller may see, or do, as the service's administrator.
+ * Octavia's own roles, as its default policy has them
+ * (https://docs.openstack.org/octavia/zed/configuration/policy.html): a role of the project alone opens nothing. From
+ * here on `isAdmin` says that the caller may see, or do, as the service's administrator.
  */
 export const byRole: MiddlewareHandler<{ Variables: { caller: Caller } }> = async (c, next) => {
   const caller: Caller | undefined = c.var.caller;

@@ -7,7 +7,10 @@ import { checkAdmin, show, type BalancerApp, type BalancerRequest } from "./rout
 
 const path = "/:v{v2(?:\\.0)?}/octavia/amphorae";
 
-/** What amphora load balancers would run on: one each, which a failover replaces. For administrators; there is no server of Nova's. */
+/**
+ * What amphora load balancers would run on: one each, which a failover replaces. For administrators; there is no server
+ * of Nova's.
+ */
 export function mountAmphorae(app: BalancerApp, state: BalancerState): void {
   const found = (c: BalancerRequest, missing = "Amphora"): Amphora => {
     checkAdmin(c.var.caller);

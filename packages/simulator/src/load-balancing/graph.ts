@@ -25,8 +25,8 @@ export const graphFields = {
 } as const;
 
 /**
- * Creates all children of a new load balancer; returns the references that become ACTIVE with it. With OVN the monitors are
- * not among them: they remain PENDING_CREATE for good, as with the OVN provider of OpenStack Zed.
+ * Creates all children of a new load balancer; returns the references that become ACTIVE with it. With OVN the monitors
+ * are not among them: they remain PENDING_CREATE for good, as with the OVN provider of OpenStack Zed.
  */
 export function makeGraph(state: BalancerState, balancer: LoadBalancer, ask: GraphAsk): readonly string[] {
   const touched: string[] = [];

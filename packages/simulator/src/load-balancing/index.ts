@@ -18,8 +18,8 @@ import type { BalancerApp } from "./routes.ts";
 
 /**
  * Octavia v2 with the providers amphora (slow) and ovn (fast, with its limits), on the kernel's tables. Delays:
- * "loadbalancer.DRIVER.VERB" (DRIVER ovn or amphora; VERB create, update, delete). Outcomes: "loadbalancer.VERB" by the load
- * balancer's name, id or provider, and "member.health" by a member's address, name or id.
+ * "loadbalancer.DRIVER.VERB" (DRIVER ovn or amphora; VERB create, update, delete). Outcomes: "loadbalancer.VERB" by the
+ * load balancer's name, id or provider, and "member.health" by a member's address, name or id.
  */
 export function createLoadBalancingService(kernel: Kernel, links: NetworkLinks): Service {
   const state = balancerState(kernel, links);

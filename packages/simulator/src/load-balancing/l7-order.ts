@@ -1,6 +1,9 @@
 import type { BalancerState, L7Policy } from "./resources.ts";
 
-/** Numbers a listener's policies from one, with this one at its place, or at the end where there is none so high; gives it as it is then. */
+/**
+ * Numbers a listener's policies from one, with this one at its place, or at the end where there is none so high; gives
+ * it as it is then.
+ */
 export function placePolicy(state: BalancerState, policy: L7Policy, position: number): L7Policy {
   const others = inOrder(state, policy.listener_id).filter(({ id }) => id !== policy.id);
   number(state, others.toSpliced(position - 1, 0, policy));

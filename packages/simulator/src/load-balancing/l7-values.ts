@@ -71,7 +71,10 @@ function certificateProblem({ type, compare_type: how, key, value }: RuleValues)
   return how === "EQUAL_TO" ? undefined : `L7rule type ${type} only supports the EQUAL_TO compare type.`;
 }
 
-/** Octavia compiles it with Python. What this engine refuses, Python refuses, too; the commonest reasons have Python's words. */
+/**
+ * Octavia compiles it with Python. What this engine refuses, Python refuses, too; the commonest reasons have Python's
+ * words.
+ */
 function expressionProblem(value: string): string | undefined {
   // eslint-disable-next-line no-control-regex -- these are what is refused
   if (/[\u0000-\u001f\u007f-\u009f]/.test(value))

@@ -112,7 +112,10 @@ interface Viewed {
   readonly view: JsonObject;
 }
 
-/** As `sort` or `sort_key` and `sort_dir` ask, and where they leave it open by the time of creation and by id. Throws 400 for no such key. */
+/**
+ * As `sort` or `sort_key` and `sort_dir` ask, and where they leave it open by the time of creation and by id. Throws
+ * 400 for no such key.
+ */
 export function ordered<T extends Viewed>(pairs: T[], query: URLSearchParams): T[] {
   const words = (query.get("sort") ?? "").split(",").filter((word) => word !== "");
   const keys = query.getAll("sort_key").map((key, i) => [key, query.getAll("sort_dir")[i] ?? "asc"] as const);

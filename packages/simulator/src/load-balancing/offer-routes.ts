@@ -12,7 +12,10 @@ import { checkAdmin, readBody, show, type BalancerApp, type BalancerRequest } fr
 
 const root = "/:v{v2(?:\\.0)?}/lbaas";
 
-/** Routes of flavors or availability zones, of their profiles and of what providers take. Administrators write; members choose. */
+/**
+ * Routes of flavors or availability zones, of their profiles and of what providers take. Administrators write; members
+ * choose.
+ */
 export function mountOffers(app: BalancerApp, state: BalancerState, of: Offers): void {
   mountProfiles(app, state, of);
   mountChoices(app, state, of);

@@ -21,7 +21,9 @@ export interface Offer {
   readonly profile_id: string;
 }
 
-/** Flavors and availability zones differ by their words. https://docs.openstack.org/api-ref/load-balancer/v2/#flavors */
+/**
+ * Flavors and availability zones differ by their words. https://docs.openstack.org/api-ref/load-balancer/v2/#flavors
+ */
 export interface OfferWords {
   readonly offer: string;
   readonly offers: string;

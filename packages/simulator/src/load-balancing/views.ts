@@ -130,7 +130,10 @@ export function ruleView(_: BalancerState, row: L7Rule): JsonObject {
   return { ...wire, tenant_id: row.project_id, operating_status: isDown(row) ? "OFFLINE" : "ONLINE" };
 }
 
-/** GET /loadbalancers/ID/status: what belongs to the listeners, with both statuses; a pool without a listener is not included. */
+/**
+ * GET /loadbalancers/ID/status: what belongs to the listeners, with both statuses; a pool without a listener is not
+ * included.
+ */
 export function statusTree(state: BalancerState, row: LoadBalancer): JsonObject {
   const head = (r: Resource, status: string) => ({
     id: r.id,

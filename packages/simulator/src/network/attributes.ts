@@ -12,8 +12,8 @@ export interface Attribute<T> {
   /** Only an administrator may give it. */
   readonly admin?: true;
   /**
-   * How a filter's value is read; false: lists refuse to filter by it. Default: as the attribute's own value if that is a boolean or a
-   * number, else as it is.
+   * How a filter's value is read; false: lists refuse to filter by it. Default: as the attribute's own value if that is
+   * a boolean or a number, else as it is.
    */
   readonly filter?: false | ((value: unknown, field: string) => unknown);
 }
@@ -183,7 +183,8 @@ interface Permission {
 function permit({ attributes, singular }: Kind<Attributes>, { given, caller, verb }: Permission): void {
   if (caller.isAdmin) return;
   const values: Readonly<Record<string, unknown>> = { ...given };
-  // Only a value other than the default needs a right, and everything that only administrators may set is false by default.
+  // Only a value other than the default needs a right, and everything that only administrators may set is false by
+  // default.
   const isPlain = (field: string) => verb === "create" && values[field] === false;
   const asked = Object.keys(attributes).filter(
     (field) => Object.hasOwn(given, field) && attributes[field]?.admin && !isPlain(field),

@@ -5,7 +5,9 @@ import { networkNotFound, resourceMissing } from "./errors.ts";
 import { refuseFilters } from "./listing.ts";
 import type { Network, NetworkState, Subnet } from "./resources.ts";
 
-/** GET /network-ip-availabilities: how many addresses of each network are left. Administrators only; others see none. */
+/**
+ * GET /network-ip-availabilities: how many addresses of each network are left. Administrators only; others see none.
+ */
 export function mountAvailability(app: NetworkApp, state: NetworkState): void {
   app.get("/v2.0/network-ip-availabilities", (c) => {
     const query = new URL(c.req.url).searchParams;

@@ -5,8 +5,9 @@ import { networkState } from "./resources.ts";
 import { createSubnet } from "./subnets.ts";
 
 /**
- * The external network "public" (172.24.4.0/24, floating IPs from .10 to .250), owned by `projectId` (default: the project
- * named "admin", if there is one), and the default security group of every project; nothing that is there already.
+ * The external network "public" (172.24.4.0/24, floating IPs from .10 to .250), owned by `projectId` (default: the
+ * project named "admin", if there is one), and the default security group of every project; nothing that is there
+ * already.
  */
 export function seedNetwork(kernel: Kernel, projectId?: string): void {
   const state = networkState(kernel);

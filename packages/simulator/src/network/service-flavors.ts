@@ -24,7 +24,10 @@ const serviceTypes: ReadonlySet<string> = new Set(["L3_ROUTER_NAT", "FLAVORS"]);
 /** Flavors of services belong to no project, and are returned without the fields that other resources have. */
 const unowned = { project_id: "", revision_number: 0 };
 
-/** Kinds of service that projects may choose from: https://docs.openstack.org/api-ref/network/v2/#networking-flavors-framework-v2-0-current-flavor-service-profile . */
+/**
+ * Kinds of service that projects may choose from:
+ * https://docs.openstack.org/api-ref/network/v2/#networking-flavors-framework-v2-0-current-flavor-service-profile .
+ */
 export function serviceFlavorCollection(state: NetworkState): Collection<ServiceFlavor, typeof flavorAttributes> {
   return {
     singular: "flavor",

@@ -270,7 +270,9 @@ function readCidr(input: Input): Cidr {
   return cidr;
 }
 
-/** Everything but the network, broadcast and gateway addresses; of a subnet of one address, or two of IPv4, all of it. */
+/**
+ * Everything but the network, broadcast and gateway addresses; of a subnet of one address, or two of IPv4, all of it.
+ */
 function wholePools(cidr: Cidr, gateway: string | null): readonly Pool[] {
   const { version } = cidr;
   const isTiny = cidr.base === cidr.last || (version === 4 && cidr.last - cidr.base === 1n);

@@ -25,8 +25,8 @@ type SwiftContext = Context<{ Variables: { caller: Caller } }>;
 const LIMITS = { container: 256, object: 1024, size: 5 * 2 ** 30, page: 10_000 };
 
 /**
- * Swift v1, https://docs.openstack.org/api-ref/object-store/ : containers of a project's account, and objects with their checksums. No large objects in
- * segments, access lists, versions or temporary URLs.
+ * Swift v1, https://docs.openstack.org/api-ref/object-store/ : containers of a project's account, and objects with
+ * their checksums. No large objects in segments, access lists, versions or temporary URLs.
  */
 export function createObjectStoreService(kernel: Kernel): Service {
   const containers = kernel.table<Container>("container", ["project_id"]);

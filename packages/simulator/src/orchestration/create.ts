@@ -26,7 +26,9 @@ const MOST_IN_GROUP = 100;
 
 const invalid = (message: string) => stackError(400, "StackValidationFailed", message);
 
-/** Makes a stack from a template of networks, ports and groups of them, in the order in which they refer to each other. */
+/**
+ * Makes a stack from a template of networks, ports and groups of them, in the order in which they refer to each other.
+ */
 export async function createStack(parts: StackParts, ask: Ask, caller: Caller, body: JsonObject): Promise<Stack> {
   const template = templateOf(body["template"]);
   const made = await makeResources({ parts, ask, caller, name: textAt(body, "stack_name") ?? "" }, template);

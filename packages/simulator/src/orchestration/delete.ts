@@ -47,7 +47,10 @@ interface Deletion {
 const ATTEMPTS = 200;
 const PAUSE = 100;
 
-/** Deletes what a stack and its nested ones are made of, then the stack. A conflict is retried; the stack fails when that lasts. */
+/**
+ * Deletes what a stack and its nested ones are made of, then the stack. A conflict is retried; the stack fails when
+ * that lasts.
+ */
 export function createDeletion(parts: StackParts, ask: Ask): (stack: Stack, caller: Caller) => void {
   const { kernel, stacks } = parts;
   const deletions = kernel.table<Deletion>("_stack_deletion");

@@ -27,8 +27,9 @@ export interface OrchestrationOptions {
 }
 
 /**
- * Heat v1 as far as existing stacks go: they are adopted (POST with adopt_stack_data), read with their nested ones, abandoned and deleted. Templates may have
- * networks, ports and groups of them. The outcome "error" of operation "stack.abandon" refuses to abandon a stack.
+ * Heat v1 as far as existing stacks go: they are adopted (POST with adopt_stack_data), read with their nested ones,
+ * abandoned and deleted. Templates may have networks, ports and groups of them. The outcome "error" of operation
+ * "stack.abandon" refuses to abandon a stack.
  */
 export function createOrchestrationService(kernel: Kernel, ask: Ask, { mayAbandon }: OrchestrationOptions): Service {
   const stacks = stackTable(kernel);

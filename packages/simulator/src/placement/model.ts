@@ -181,7 +181,10 @@ interface Unfit {
   readonly given: unknown;
   readonly why: string;
   readonly rule: string;
-  /** Keys from the body down; a pattern of keys is between slashes, and the key it met behind them: "/^[A-Z0-9_]+$/VCPU". */
+  /**
+   * Keys from the body down; a pattern of keys is between slashes, and the key it met behind them:
+   * "/^[A-Z0-9_]+$/VCPU".
+   */
   readonly at: readonly string[];
   readonly schema: unknown;
 }

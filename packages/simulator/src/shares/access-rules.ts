@@ -13,7 +13,10 @@ export function listedRule({ share_id, ...rule }: AccessRule): Omit<AccessRule, 
 
 const gone = () => computeError(404, "Resource could not be found.");
 
-/** Rules of access by themselves, from 2.45 on: https://docs.openstack.org/api-ref/shared-file-system/#share-access-rules-since-api-v2-45 . */
+/**
+ * Rules of access by themselves, from 2.45 on:
+ * https://docs.openstack.org/api-ref/shared-file-system/#share-access-rules-since-api-v2-45 .
+ */
 export function addRuleRoutes(app: ShareApp, parts: ShareParts): void {
   const { rules, shares } = parts;
   const path = "/v2/share-access-rules";

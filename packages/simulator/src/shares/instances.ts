@@ -16,7 +16,10 @@ export function statusOf(given: unknown): string {
   throw computeError(400, `Invalid state. Valid states: ${states.join(", ")}.`);
 }
 
-/** Share instances: the one copy that each share has, for operators: https://docs.openstack.org/api-ref/shared-file-system/#share-instances-since-api-v2-3 . */
+/**
+ * Share instances: the one copy that each share has, for operators:
+ * https://docs.openstack.org/api-ref/shared-file-system/#share-instances-since-api-v2-3 .
+ */
 export function addInstanceRoutes(app: ShareApp, parts: ShareParts): void {
   const found = (c: ShareContext): Share => {
     requireAdmin(c);

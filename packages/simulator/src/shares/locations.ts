@@ -20,7 +20,10 @@ interface Location {
   readonly is_admin_only: boolean;
 }
 
-/** Where a share is to be mounted: at a service's own address, which only operators see, at a preferred one and at another. */
+/**
+ * Where a share is to be mounted: at a service's own address, which only operators see, at a preferred one and at
+ * another.
+ */
 export function locationsOf(share: Share): readonly Location[] {
   if (placeOf(share) !== "exported") return [];
   if (share.share_proto === "CEPHFS") return [cephLocation(share)];

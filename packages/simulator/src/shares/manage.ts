@@ -15,7 +15,10 @@ interface Unmanaged {
 
 const unmanaged = ({ kernel }: ShareParts) => kernel.table<Unmanaged>("_unmanaged_share");
 
-/** Taking over what the backend has: https://docs.openstack.org/api-ref/shared-file-system/#manage-share-since-api-v2-7 . */
+/**
+ * Taking over what the backend has: https://docs.openstack.org/api-ref/shared-file-system/#manage-share-since-api-v2-7
+ * .
+ */
 export function addManageRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, shares } = parts;
   kernel.agenda.handler("share.managed", (argument) => {

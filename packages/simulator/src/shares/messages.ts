@@ -3,7 +3,10 @@ import type { Table } from "../kernel/interface.ts";
 import { instantOf, linksOf, notThere } from "./model.ts";
 import type { Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
 
-/** Why a request failed after its response was 200: https://docs.openstack.org/api-ref/shared-file-system/#user-messages-since-api-v2-37 . */
+/**
+ * Why a request failed after its response was 200:
+ * https://docs.openstack.org/api-ref/shared-file-system/#user-messages-since-api-v2-37 .
+ */
 interface Message {
   readonly id: string;
   readonly project_id: string;

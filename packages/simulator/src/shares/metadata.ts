@@ -2,7 +2,10 @@ import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject } from "../kernel/json.ts";
 import type { Labels, ShareApp, ShareContext } from "./model.ts";
 
-/** Where the metadata of a kind of resource is kept. Both functions throw if the caller may not see the resource of the path's `id`. */
+/**
+ * Where the metadata of a kind of resource is kept. Both functions throw if the caller may not see the resource of the
+ * path's `id`.
+ */
 export interface Kept {
   readonly path: string;
   readonly get: (c: ShareContext) => Labels;
@@ -28,7 +31,10 @@ function checkLabel(key: string, value: unknown): void {
   if (value.length > 1023) throw refuse("value is greater than 1023 characters");
 }
 
-/** The routes of metadata: https://docs.openstack.org/api-ref/shared-file-system/#share-metadata . A single item cannot be PUT: the real service has no such route. */
+/**
+ * The routes of metadata: https://docs.openstack.org/api-ref/shared-file-system/#share-metadata . A single item cannot
+ * be PUT: the real service has no such route.
+ */
 export function addMetadataRoutes(app: ShareApp, { path, get, set }: Kept): void {
   const keep = (c: ShareContext, metadata: Labels) => {
     set(c, metadata);

@@ -102,7 +102,10 @@ export interface ShareSubnet {
   readonly updated_at: string | null;
 }
 
-/** The directory of the users of shares: LDAP, Kerberos or Active Directory. The password is returned to its project, as in Manila. */
+/**
+ * The directory of the users of shares: LDAP, Kerberos or Active Directory. The password is returned to its project, as
+ * in Manila.
+ */
 export interface SecurityService {
   readonly id: string;
   readonly project_id: string;
@@ -187,7 +190,9 @@ export const linksOf = (c: ShareContext, kind: string, id: string): readonly obj
   ];
 };
 
-/** Objects that meet the query's filters, newest first, a page of them. `plain` are the fields that may be filtered by. */
+/**
+ * Objects that meet the query's filters, newest first, a page of them. `plain` are the fields that may be filtered by.
+ */
 export function pageOf<T extends object>(c: ShareContext, all: readonly T[], plain: readonly string[]): readonly T[] {
   const query = new URL(c.req.url).searchParams;
   const whole = (name: string, otherwise: number) => {

@@ -170,7 +170,10 @@ function orderedServices(c: ShareContext, parts: ShareParts, body: unknown): Sha
   return keep([...services, id]);
 }
 
-/** Subnets of share networks, from 2.51 on: https://docs.openstack.org/api-ref/shared-file-system/#share-network-subnets-since-api-v2-51 . */
+/**
+ * Subnets of share networks, from 2.51 on:
+ * https://docs.openstack.org/api-ref/shared-file-system/#share-network-subnets-since-api-v2-51 .
+ */
 function addSubnetRoutes(app: ShareApp, parts: ShareParts): void {
   const path = "/v2/share-networks/:id/subnets";
   const found = (c: ShareContext) => {

@@ -34,7 +34,10 @@ export const poolCapabilities = (used: number): object => ({
   replication_domain: null,
 });
 
-/** The words "<is> True", "True" and a plain value require equality: https://docs.openstack.org/manila/latest/admin/capabilities_and_extra_specs.html . */
+/**
+ * The words "<is> True", "True" and a plain value require equality:
+ * https://docs.openstack.org/manila/latest/admin/capabilities_and_extra_specs.html .
+ */
 function matches(capability: unknown, asked: string): boolean {
   const wanted = asked.replace(/^<is>\s*/, "").toLowerCase();
   if (typeof capability !== "boolean") return String(capability).toLowerCase() === wanted;
@@ -61,7 +64,9 @@ export function supportOfType({ extra_specs }: ShareType): Support {
   };
 }
 
-/** What becomes of a new share: the backend takes and exports it, or it is in error and a message to its owner says why. */
+/**
+ * What becomes of a new share: the backend takes and exports it, or it is in error and a message to its owner says why.
+ */
 export function placed(parts: ShareParts, share: Share): Partial<Share> {
   const type = parts.types.get(share.type?.id ?? "");
   if (type && !isSatisfied(type)) {

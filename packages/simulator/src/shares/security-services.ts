@@ -14,7 +14,10 @@ export function securityServiceFor({ services }: ShareParts, id: string): Securi
   throw computeError(404, `SecurityServiceNotFound: Security service ${id} could not be found.`);
 }
 
-/** Security services: who knows the users of shares: https://docs.openstack.org/api-ref/shared-file-system/#security-services . */
+/**
+ * Security services: who knows the users of shares:
+ * https://docs.openstack.org/api-ref/shared-file-system/#security-services .
+ */
 export function addSecurityServiceRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, services, networks } = parts;
   const path = "/v2/security-services";

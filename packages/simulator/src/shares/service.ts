@@ -21,7 +21,10 @@ import { addTypeRoutes, seedTypes } from "./types.ts";
 const header = "x-openstack-manila-api-version";
 const newest = 73;
 
-/** Manila v2, https://docs.openstack.org/api-ref/shared-file-system/ : shares, access, snapshots, share networks, types. Nothing is mounted. */
+/**
+ * Manila v2, https://docs.openstack.org/api-ref/shared-file-system/ : shares, access, snapshots, share networks, types.
+ * Nothing is mounted.
+ */
 export function createShareService(kernel: Kernel): Service {
   const parts = shareParts(kernel);
   seedTypes(parts);

@@ -7,7 +7,10 @@ import { requireAdmin, type ShareApp, type ShareContext, type ShareParts, type S
 const base = "/v2/snapshot-instances";
 const idOf = (snapshot: ShareSnapshot): string => derivedId(snapshot, "snapshot instance");
 
-/** The one copy that each snapshot has, for operators: https://docs.openstack.org/api-ref/shared-file-system/#share-snapshot-instances . */
+/**
+ * The one copy that each snapshot has, for operators:
+ * https://docs.openstack.org/api-ref/shared-file-system/#share-snapshot-instances .
+ */
 export function addSnapshotInstanceRoutes(app: ShareApp, parts: ShareParts): void {
   const listed = (c: ShareContext): readonly ShareSnapshot[] => {
     requireAdmin(c);

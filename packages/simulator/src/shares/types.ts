@@ -56,7 +56,10 @@ export function usableType({ types }: ShareParts, c: ShareContext, asked: string
 const sees = (c: ShareContext, { is_public, projects }: ShareType): boolean =>
   is_public || c.get("caller").isAdmin || projects.includes(c.get("caller").projectId);
 
-/** Share types, their requirements and who may use them: https://docs.openstack.org/api-ref/shared-file-system/#share-types . */
+/**
+ * Share types, their requirements and who may use them:
+ * https://docs.openstack.org/api-ref/shared-file-system/#share-types .
+ */
 export function addTypeRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, types } = parts;
   const base = "/v2/types";
@@ -165,7 +168,10 @@ function typeView(c: ShareContext, type: ShareType, required?: unknown): JsonObj
   };
 }
 
-/** Extra specs as texts; a new type must say whether its driver handles share servers. Throws Manila's 400, which leaves out why. */
+/**
+ * Extra specs as texts; a new type must say whether its driver handles share servers. Throws Manila's 400, which leaves
+ * out why.
+ */
 function specsOf(given: unknown, whole: boolean): Readonly<Record<string, string>> {
   const specs = isObject(given) ? given : {};
   const handles = specs[servers];

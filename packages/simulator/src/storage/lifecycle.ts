@@ -241,7 +241,9 @@ export class Volumes implements VolumeLinks {
     );
   }
 
-  /** True if the backend has what the type requires: extra specs with a scope of their own are not for the scheduler. */
+  /**
+   * True if the backend has what the type requires: extra specs with a scope of their own are not for the scheduler.
+   */
   isPlaceable(type: string): boolean {
     const wanted = this.#parts.tables.types.by("name", type)[0]?.extra_specs ?? {};
     return Object.entries(wanted).every(([key, value]) => {

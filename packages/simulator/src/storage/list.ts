@@ -23,7 +23,9 @@ interface Listed {
   readonly created_at: string;
 }
 
-/** One page of what a query requests, newest first, and the address of the next page. `find` throws for a bad marker. */
+/**
+ * One page of what a query requests, newest first, and the address of the next page. `find` throws for a bad marker.
+ */
 export function pageOf<T extends Listed>(
   c: StorageContext,
   all: readonly T[],

@@ -18,7 +18,10 @@ const view = ({ id, name, consumer, specs }: QosSpecs) => ({ id, name, consumer,
 
 const consumers = ["back-end", "front-end", "both"];
 
-/** Quality of service that volume types may have: https://docs.openstack.org/api-ref/block-storage/v3/#quality-of-service-qos-specifications-qos-specs . */
+/**
+ * Quality of service that volume types may have:
+ * https://docs.openstack.org/api-ref/block-storage/v3/#quality-of-service-qos-specifications-qos-specs .
+ */
 export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
   const { kernel, tables } = parts;
   const table: Table<QosSpecs> = kernel.table("_qos_specs", ["name"]);

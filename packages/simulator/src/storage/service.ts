@@ -22,7 +22,10 @@ import { addVolumeActions } from "./volume-actions.ts";
 import { snapshotView, storageRoot, type StorageContext } from "./views.ts";
 import { addVolumeRoutes, describing, labels, mine } from "./volumes.ts";
 
-/** Cinder v3, https://docs.openstack.org/api-ref/block-storage/v3/ : volumes, snapshots, backups, attachments, types, limits. No bytes. */
+/**
+ * Cinder v3, https://docs.openstack.org/api-ref/block-storage/v3/ : volumes, snapshots, backups, attachments, types,
+ * limits. No bytes.
+ */
 export function createStorageService(kernel: Kernel): Service & { readonly links: VolumeLinks } {
   const parts: StorageParts = { kernel, tables: storageTables(kernel) };
   const volumes = new Volumes(parts);

@@ -17,7 +17,10 @@ interface Transfer {
   readonly no_snapshots: boolean;
 }
 
-/** A volume changes its project: offered with a key, accepted by the project that has the key. os-volume-transfer, and volume-transfers from 3.55. */
+/**
+ * A volume changes its project: offered with a key, accepted by the project that has the key. os-volume-transfer, and
+ * volume-transfers from 3.55.
+ */
 export function addTransferRoutes(app: StorageApp, parts: StorageParts): void {
   for (const path of ["os-volume-transfer", "volume-transfers"]) addRoutes(app, parts, path);
 }

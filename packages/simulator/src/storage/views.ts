@@ -23,7 +23,10 @@ export const briefVolume = (c: StorageContext, volume: Volume): object => ({
   links: linksOf(c, "volumes", volume.id),
 });
 
-/** What a view looks up: the type's id; images only for the response to a show, which has more fields than that to a create. */
+/**
+ * What a view looks up: the type's id; images only for the response to a show, which has more fields than that to a
+ * create.
+ */
 interface Known {
   readonly types?: Table<VolumeType>;
   readonly images?: Table<Image>;

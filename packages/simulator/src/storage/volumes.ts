@@ -149,7 +149,10 @@ function originSize(
   return from.source_volid === undefined ? undefined : volumeFor(tables, caller, from.source_volid).size;
 }
 
-/** The size of the backup that a volume is made of (from 3.47 on; older requests may have the field, which says nothing). */
+/**
+ * The size of the backup that a volume is made of (from 3.47 on; older requests may have the field, which says
+ * nothing).
+ */
 function backupSize(c: StorageContext, { tables }: StorageParts, given: JsonObject): number | undefined {
   const id = textAt(given, "backup_id");
   if (id === undefined || c.get("minor") < 47) return undefined;

@@ -1,15 +1,15 @@
 import { canonicalJson } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   Node,
   Pod,
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { roadOptions } from "../objects/road.ts";
+import { pipelineOptions } from "../objects/pipeline.ts";
 import { Deletions } from "../objects/deletions.ts";
 import { claimsUsedBy, CSIDriver, PersistentVolumeClaim, VolumeAttachment, volumesOf } from "../objects/storage.ts";
 import { gather, index, type Observed } from "./gather.ts";
@@ -38,7 +38,7 @@ export function attachDetachController(context: Context): ControllerOptions {
   });
   const deletions = new Deletions(context);
   const caches = { nodes, pods, claims, volumes, drivers, attachments, idle: new Map<string, number>() };
-  const road: Road<Observed, Step, readonly PodEvent[]> = {
+  const pipeline: Pipeline<Observed, Step, readonly PodEvent[]> = {
     gather(key) {
       const observed = gather(caches, key, clock.now());
       return Promise.resolve({ ...observed, attachments: observed.attachments.map((each) => deletions.view(each)) });
@@ -59,7 +59,7 @@ export function attachDetachController(context: Context): ControllerOptions {
   };
   return {
     name: "attachdetach",
-    reconcile: followRoad(road, roadOptions(context, "attachdetach")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "attachdetach")),
     sources: [
       watchInformer(nodes, ({ type, object, previous }) => {
         const isSame = type === "updated" && previous && stateOf(previous) === stateOf(object);

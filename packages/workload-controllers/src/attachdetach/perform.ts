@@ -1,7 +1,7 @@
 import { isAlreadyExists, isNotFound, keyOf, Node } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import type { Deletions } from "../objects/deletions.ts";
-import { fieldManager } from "../objects/road.ts";
+import { fieldManager } from "../objects/pipeline.ts";
 import { VolumeAttachment } from "../objects/storage.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
@@ -17,7 +17,8 @@ export async function perform(
     case "create-attachment":
       return attach(context, step, signal);
     case "delete-attachment":
-      // The kubelet was to learn that the volume goes; it may have begun to use it before, and a silent watch does not show that.
+      // The kubelet was to learn that the volume goes; it may have begun to use it before, and a silent watch does not
+      // show that.
       if (node && step.unlessUsed !== undefined) {
         const fresh = await client.find(Node, keyOf(node), { signal });
         if (fresh) context.informers.for(Node).observe(fresh);
@@ -62,7 +63,10 @@ async function attach(
   }
 }
 
-/** Whether the volume is attached to another node: a silent watch does not show what another leader attached. The next plan sees what was found. */
+/**
+ * Whether the volume is attached to another node: a silent watch does not show what another leader attached. The next
+ * plan sees what was found.
+ */
 async function isElsewhere({ informers }: Context, { spec }: VolumeAttachment, signal: AbortSignal): Promise<boolean> {
   const { items } = await informers.client.list(VolumeAttachment, { signal });
   const others = items.filter(

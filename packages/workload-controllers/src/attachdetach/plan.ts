@@ -5,7 +5,10 @@ import { attachmentName, attachmentOf, isShared, uniqueName } from "./attachment
 import type { Need, Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
-/** How long a volume that a silent node uses remains attached, in milliseconds (kube-controller-manager's maxWaitForUnmountDuration). */
+/**
+ * How long a volume that a silent node uses remains attached, in milliseconds (kube-controller-manager's
+ * maxWaitForUnmountDuration).
+ */
 export const unmountTimeout = 360_000;
 const managed = "volumes.kubernetes.io/controller-managed-attach-detach";
 const outOfService = "node.kubernetes.io/out-of-service";

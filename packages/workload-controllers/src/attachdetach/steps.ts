@@ -7,13 +7,18 @@ export type Step =
   | {
       readonly type: "create-attachment";
       readonly attachment: VolumeAttachment;
-      /** The step is left out if the server has an attachment of the volume to another node, whatever the cache shows. */
+      /**
+       * The step is left out if the server has an attachment of the volume to another node, whatever the cache shows.
+       */
       readonly isExclusive: boolean;
     }
   | {
       readonly type: "delete-attachment";
       readonly target: Target;
-      /** The volume's name in `volumesInUse`: the step is left out if the server's Node has it, whatever the cache shows. */
+      /**
+       * The volume's name in `volumesInUse`: the step is left out if the server's Node has it, whatever the cache
+       * shows.
+       */
       readonly unlessUsed?: string;
     }
   | {

@@ -1,15 +1,15 @@
 import {
-  followRoad,
+  runPipeline,
   keyOf,
   PersistentVolumeClaim,
   VolumeAttributesClass,
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { roadOptions } from "../objects/road.ts";
+import { pipelineOptions } from "../objects/pipeline.ts";
 import { volumesOf } from "../objects/storage.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -23,7 +23,7 @@ export function attributesClassController(context: Context): ControllerOptions {
   const claims = informers.for(PersistentVolumeClaim);
   const volumes = volumesOf(context);
   const caches = { classes, claims, volumes, client: informers.client };
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, observed, signal) => perform(context, observed, step, signal),
@@ -38,7 +38,7 @@ export function attributesClassController(context: Context): ControllerOptions {
       .map(keyOf);
   return {
     name: "attributesclass",
-    reconcile: followRoad(road, roadOptions(context, "attributesclass")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "attributesclass")),
     sources: [watchInformer(classes), watchInformer(claims, leaving), watchInformer(volumes, leaving)],
     ready: (signal) => Promise.all([classes, claims, volumes].map((each) => each.whenSynced(signal))).then(() => {}),
     clock,

@@ -1,18 +1,18 @@
 import {
   CronJob,
-  followRoad,
+  runPipeline,
   isConflict,
   Job,
   watchInformer,
   watchOwner,
   type ControllerOptions,
   type CronJobStatus,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { indexed } from "../objects/caches.ts";
 import { Deletions } from "../objects/deletions.ts";
-import { failureEvents, isNamespaceTerminating, publish, roadOptions } from "../objects/road.ts";
+import { failureEvents, isNamespaceTerminating, publish, pipelineOptions } from "../objects/pipeline.ts";
 import { gather, type Caches, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
@@ -29,7 +29,7 @@ export function cronJobController(context: Context): ControllerOptions {
     deletions: new Deletions(context),
     client: informers.client,
   };
-  const road: Road<Observed, Step, CronJobStatus> = {
+  const pipeline: Pipeline<Observed, Step, CronJobStatus> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, { cronJob }, signal) => perform(caches, cronJob, step, signal),
@@ -42,7 +42,7 @@ export function cronJobController(context: Context): ControllerOptions {
   };
   return {
     name: "cronjob",
-    reconcile: followRoad(road, roadOptions(context, "cronjob")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "cronjob")),
     sources: [watchInformer(cronJobs), watchOwner(jobs, CronJob.kind)],
     ready: (signal) => Promise.all([cronJobs.whenSynced(signal), jobs.whenSynced(signal)]).then(() => {}),
     clock,

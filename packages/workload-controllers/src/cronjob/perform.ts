@@ -1,6 +1,6 @@
 import { isAlreadyExists, isControlledBy, Job, keyOf, type CronJob } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { fieldManager } from "../objects/road.ts";
+import { fieldManager } from "../objects/pipeline.ts";
 import type { Caches } from "./gather.ts";
 import type { Step } from "./steps.ts";
 

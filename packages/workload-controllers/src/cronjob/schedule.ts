@@ -103,7 +103,10 @@ interface Wanted {
   readonly weekdays: Matches;
 }
 
-/** Moves on by days, hours and minutes of the zone: an hour that does not exist is skipped, one that comes twice counts twice. */
+/**
+ * Moves on by days, hours and minutes of the zone: an hour that does not exist is skipped, one that comes twice counts
+ * twice.
+ */
 function search(wanted: Wanted, local: (at: number) => Local, after: number): number | undefined {
   let at = (Math.floor(after / MINUTE) + 1) * MINUTE;
   for (const end = after + HORIZON; at < end;) {

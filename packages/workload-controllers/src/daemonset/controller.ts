@@ -3,7 +3,7 @@ import {
   controllerOf,
   ControllerRevision,
   DaemonSet,
-  followRoad,
+  runPipeline,
   isAlreadyExists,
   keyOf,
   Node,
@@ -12,12 +12,12 @@ import {
   type Change,
   type ControllerOptions,
   type DaemonSetStatus,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { OwnedPods } from "../objects/owned-pods.ts";
-import { failureEvents, publish, roadOptions } from "../objects/road.ts";
+import { failureEvents, publish, pipelineOptions } from "../objects/pipeline.ts";
 import { selects } from "../objects/selector.ts";
 import { FailureBackoff } from "./failure-backoff.ts";
 import { gather, type Observed } from "./gather.ts";
@@ -32,7 +32,7 @@ export function daemonSetController(context: Context): ControllerOptions {
   const revisions = indexed(context, informers.for(ControllerRevision));
   const pods = new OwnedPods(context);
   const caches = { context, sets, nodes, pods, revisions, failures: new FailureBackoff(clock) };
-  const road: Road<Observed, Step, DaemonSetStatus> = {
+  const pipeline: Pipeline<Observed, Step, DaemonSetStatus> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, observed, signal) => perform(caches, observed, step, signal),
@@ -50,7 +50,7 @@ export function daemonSetController(context: Context): ControllerOptions {
   };
   return {
     name: "daemonset",
-    reconcile: followRoad(road, roadOptions(context, "daemonset")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "daemonset")),
     sources: [
       watchInformer(sets),
       watchOwner(pods.pods, DaemonSet.kind),

@@ -13,7 +13,10 @@ export interface Eligibility {
 
 const none: Eligibility = { run: false, stay: false };
 
-/** Whether the pods of a DaemonSet run on a node: by name, selectors and taints, as the scheduler's filters of these names judge. */
+/**
+ * Whether the pods of a DaemonSet run on a node: by name, selectors and taints, as the scheduler's filters of these
+ * names judge.
+ */
 export function eligibility({ spec: { template } }: DaemonSet): (node: Node) => Eligibility {
   const spec = template.spec as unknown as SchedulingSpec;
   const selects = labelTest({ matchLabels: spec.nodeSelector ?? {} });

@@ -8,7 +8,10 @@ interface Failure {
   readonly delay: number;
 }
 
-/** Failed pods of a node are deleted at once the first time, then after 1 s, 2 s … 15 min: the kubelet may refuse each of them. */
+/**
+ * Failed pods of a node are deleted at once the first time, then after 1 s, 2 s … 15 min: the kubelet may refuse each
+ * of them.
+ */
 export class FailureBackoff {
   readonly #clock: Clock;
   readonly #failures = new Map<string, Failure>();

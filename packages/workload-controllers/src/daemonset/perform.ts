@@ -2,7 +2,7 @@ import { DaemonSet, keyOf, Pod } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { isRevisionStep, performRevision } from "../objects/revisions.ts";
 import type { OwnedPods } from "../objects/owned-pods.ts";
-import { performClaim } from "../objects/road.ts";
+import { performClaim } from "../objects/pipeline.ts";
 import type { Caches, Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
@@ -29,7 +29,10 @@ export async function perform(
   }
 }
 
-/** Whether one of the pods is no longer as the plan saw it: then the next plan sees them as they are. A pod that is gone is no reason to wait. */
+/**
+ * Whether one of the pods is no longer as the plan saw it: then the next plan sees them as they are. A pod that is gone
+ * is no reason to wait.
+ */
 async function haveChanged(
   { informers }: Context,
   { pods }: OwnedPods,

@@ -3,8 +3,8 @@ import type { ClaimStep, Target } from "../objects/claim.ts";
 import type { RevisionStep } from "../objects/revisions.ts";
 
 /**
- * `unavailable`: old pods that are replaced beyond maxSurge or maxUnavailable since they do not work. They are read from the server first: a silent watch
- * does not show that they became ready.
+ * `unavailable`: old pods that are replaced beyond maxSurge or maxUnavailable since they do not work. They are read
+ * from the server first: a silent watch does not show that they became ready.
  */
 export type Step =
   | ClaimStep

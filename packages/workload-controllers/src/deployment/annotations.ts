@@ -21,7 +21,10 @@ const notCopied = new Set([
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** 0: it has none. Undefined: it is not a number. Other controllers may write numbers of 64 bits, which upstream counts on. */
+/**
+ * 0: it has none. Undefined: it is not a number. Other controllers may write numbers of 64 bits, which upstream counts
+ * on.
+ */
 export function revisionOf({ metadata }: ReplicaSet | Deployment): bigint | undefined {
   return parsed(metadata.annotations?.[annotation.revision] ?? "0");
 }

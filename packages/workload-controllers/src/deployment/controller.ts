@@ -2,7 +2,7 @@ import { messageOf } from "@causeway/foundation";
 import {
   controllerOf,
   Deployment,
-  followRoad,
+  runPipeline,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -13,12 +13,12 @@ import {
   type ControllerOptions,
   type ObjectKey,
   type Pod,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, indexed, podsOf } from "../objects/caches.ts";
 import { Deletions } from "../objects/deletions.ts";
-import { fieldManager, isNamespaceTerminating, publish, roadOptions } from "../objects/road.ts";
+import { fieldManager, isNamespaceTerminating, publish, pipelineOptions } from "../objects/pipeline.ts";
 import { selects } from "../objects/selector.ts";
 import { annotation } from "./annotations.ts";
 import { gather, type Caches, type Observed } from "./gather.ts";
@@ -33,7 +33,7 @@ export function deploymentController(context: Context): ControllerOptions {
   const sets = indexed(context, informers.for(ReplicaSet));
   const pods = podsOf(context);
   const caches: Caches & { context: Context } = { context, deployments, sets, pods, deletions: new Deletions(context) };
-  const road: Road<Observed, Step, PublishedStatus> = {
+  const pipeline: Pipeline<Observed, Step, PublishedStatus> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
     plan,
     perform: (step, observed, signal) => perform(caches, observed, step, signal),
@@ -58,7 +58,7 @@ export function deploymentController(context: Context): ControllerOptions {
   };
   return {
     name: "deployment",
-    reconcile: followRoad(road, roadOptions(context, "deployment")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "deployment")),
     sources: [
       watchInformer(deployments),
       watchOwner(sets, Deployment.kind),

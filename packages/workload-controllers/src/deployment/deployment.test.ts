@@ -108,7 +108,8 @@ describe("a Deployment on an API server", () => {
       const watched = (what: string, image: string) =>
         w.until(what, async () => {
           const pods = await active(w);
-          // As upstream, maxSurge limits the sizes of the ReplicaSets: one that shrinks while it creates a pod deletes a pod afterwards.
+          // As upstream, maxSurge limits the sizes of the ReplicaSets: one that shrinks while it creates a pod deletes
+          // a pod afterwards.
           const sizes = (await sets(w)).map((set) => set.spec.replicas ?? 1);
           most = Math.max(
             most,

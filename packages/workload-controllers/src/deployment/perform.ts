@@ -1,7 +1,7 @@
 import { isAlreadyExists, isControlledBy, keyOf, ReplicaSet, Deployment } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { equalTemplates } from "../objects/pod-template.ts";
-import { fieldManager, performClaim } from "../objects/road.ts";
+import { fieldManager, performClaim } from "../objects/pipeline.ts";
 import type { Caches, Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
@@ -35,7 +35,10 @@ export async function perform(
   }
 }
 
-/** The name follows from the template: an earlier attempt whose answer was lost made the same. Another one of that name is a hash collision. */
+/**
+ * The name follows from the template: an earlier attempt whose answer was lost made the same. Another one of that name
+ * is a hash collision.
+ */
 async function create(
   { context, sets }: Caches & { readonly context: Context },
   deployment: Deployment,

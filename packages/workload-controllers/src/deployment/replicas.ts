@@ -22,7 +22,10 @@ export function maxUnavailable(deployment: Deployment): number {
   return Math.min(wanted, limitsOf(deployment).unavailable);
 }
 
-/** Surge is rounded up and unavailability down; where both are 0, one pod may be unavailable, so that a rollout can move. */
+/**
+ * Surge is rounded up and unavailability down; where both are 0, one pod may be unavailable, so that a rollout can
+ * move.
+ */
 function limitsOf(deployment: Deployment): { surge: number; unavailable: number } {
   const limits = deployment.spec.strategy?.rollingUpdate;
   const surge = scaled(limits?.maxSurge ?? 0, wantedOf(deployment), "up");

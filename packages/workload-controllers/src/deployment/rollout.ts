@@ -56,7 +56,9 @@ function isSaturated(deployment: Deployment, set: ReplicaSet): boolean {
   );
 }
 
-/** Each ReplicaSet takes a share of the change by its size, the largest first; that one also takes what rounding leaves. */
+/**
+ * Each ReplicaSet takes a share of the change by its size, the largest first; that one also takes what rounding leaves.
+ */
 function proportional(deployment: Deployment, active: readonly ReplicaSet[]): Sizes {
   const wanted = wantedOf(deployment);
   const allowed = wanted > 0 ? wanted + maxSurge(deployment) : 0;

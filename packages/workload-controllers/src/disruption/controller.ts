@@ -1,6 +1,6 @@
 import {
   Deployment,
-  followRoad,
+  runPipeline,
   keyOf,
   ReplicaSet,
   ReplicationController,
@@ -9,10 +9,10 @@ import {
   type ControllerOptions,
   type Informer,
   type Pod,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { roadOptions } from "../objects/road.ts";
+import { pipelineOptions } from "../objects/pipeline.ts";
 import { PodDisruptionBudget } from "../objects/budget.ts";
 import { by, indexed, podsOf } from "../objects/caches.ts";
 import { labelTest } from "../model/selector.ts";
@@ -33,7 +33,7 @@ export function disruptionController(context: Context): ControllerOptions {
     statefulSets: informers.for(StatefulSet),
   };
   const caches: Caches = { budgets, pods, ...owners, scales: new Scales(informers.client) };
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, observed, signal) => perform(context, observed, step, signal),
@@ -45,7 +45,7 @@ export function disruptionController(context: Context): ControllerOptions {
   };
   return {
     name: "disruption",
-    reconcile: followRoad(road, roadOptions(context, "disruption")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "disruption")),
     sources: [
       watchInformer(budgets),
       watchInformer(pods, ({ object, previous }) =>

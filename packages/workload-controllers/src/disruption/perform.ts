@@ -1,6 +1,6 @@
 import { PodDisruptionBudget } from "../objects/budget.ts";
 import type { Context } from "../context.ts";
-import { fieldManager } from "../objects/road.ts";
+import { fieldManager } from "../objects/pipeline.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 

@@ -9,7 +9,10 @@ import type { Step } from "./steps.ts";
 /** How long a pod may exist after its eviction was accepted, in milliseconds. */
 const deletionTimeout = 120_000;
 
-/** How many of the pods that a budget selects may be disrupted, as kube-controller-manager's disruption controller counts. */
+/**
+ * How many of the pods that a budget selects may be disrupted, as kube-controller-manager's disruption controller
+ * counts.
+ */
 export function plan(observed: Observed, now: number): Plan<Step, undefined> {
   const { budget, pods } = observed;
   if (budget.metadata.deletionTimestamp !== undefined) return { steps: [], status: undefined };

@@ -1,17 +1,17 @@
 import {
   Endpoints,
-  followRoad,
+  runPipeline,
   isConflict,
   keyOf,
   Service,
   watchInformer,
   type ControllerOptions,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { indexed, podsOf } from "../objects/caches.ts";
 import { Deletions } from "../objects/deletions.ts";
-import { failureEvents, isNamespaceTerminating, roadOptions } from "../objects/road.ts";
+import { failureEvents, isNamespaceTerminating, pipelineOptions } from "../objects/pipeline.ts";
 import { watchServicePods } from "../objects/service-pods.ts";
 import { gather, type Caches, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -24,7 +24,7 @@ export function endpointsController(context: Context): ControllerOptions {
   const pods = podsOf(context);
   const endpoints = informers.for(Endpoints);
   const caches: Caches = { services, pods, endpoints, deletions: new Deletions(context) };
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
     plan,
     perform: (step, _observed, signal) => perform({ ...caches, context }, step, signal),
@@ -44,7 +44,7 @@ export function endpointsController(context: Context): ControllerOptions {
   };
   return {
     name: "endpoints",
-    reconcile: followRoad(road, roadOptions(context, "endpoints")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "endpoints")),
     sources: [
       watchInformer(services),
       watchServicePods(services, pods),

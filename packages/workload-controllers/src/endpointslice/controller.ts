@@ -1,18 +1,18 @@
 import {
   EndpointSlice,
-  followRoad,
+  runPipeline,
   isConflict,
   keyOf,
   Node,
   Service,
   watchInformer,
   type ControllerOptions,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, indexed, podsOf } from "../objects/caches.ts";
 import { Deletions } from "../objects/deletions.ts";
-import { failureEvents, isNamespaceTerminating, roadOptions } from "../objects/road.ts";
+import { failureEvents, isNamespaceTerminating, pipelineOptions } from "../objects/pipeline.ts";
 import { hasLabels } from "../objects/selector.ts";
 import { hasSelector, watchServicePods } from "../objects/service-pods.ts";
 import { performSliceStep, serviceKeys, type SliceStep as Step } from "../objects/slices.ts";
@@ -25,7 +25,7 @@ export function endpointSliceController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const caches = cachesOf(context);
   const { services, pods, slices, nodes } = caches;
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
     plan,
     perform: (step, _observed, signal) => performSliceStep({ ...caches, context }, step, signal),
@@ -42,7 +42,7 @@ export function endpointSliceController(context: Context): ControllerOptions {
   };
   return {
     name: "endpointslice",
-    reconcile: followRoad(road, roadOptions(context, "endpointslice")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "endpointslice")),
     sources: [
       watchInformer(services),
       watchServicePods(services, pods),

@@ -11,8 +11,9 @@ export interface Packed {
 }
 
 /**
- * Packs endpoints into slices with few writes: what is in a slice stays there, slices that change anyway are filled first, then one that has
- * room for the rest, and only then new slices are made. Slices are not repacked for their own sake.
+ * Packs endpoints into slices with few writes: what is in a slice stays there, slices that change anyway are filled
+ * first, then one that has room for the rest, and only then new slices are made. Slices are not repacked for their own
+ * sake.
  */
 export function pack(existing: readonly EndpointSlice[], wanted: readonly Endpoint[]): Packed {
   const missing = new Map(wanted.map((endpoint) => [identityOf(endpoint), endpoint]));

@@ -1,28 +1,30 @@
 import {
   Endpoints,
   EndpointSlice,
-  followRoad,
+  runPipeline,
   isConflict,
   keyOf,
   Service,
   watchInformer,
   type ControllerOptions,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { Deletions } from "../objects/deletions.ts";
-import { failureEvents, isNamespaceTerminating, roadOptions } from "../objects/road.ts";
+import { failureEvents, isNamespaceTerminating, pipelineOptions } from "../objects/pipeline.ts";
 import { performSliceStep, serviceKeys, type SliceStep } from "../objects/slices.ts";
 import { byEndpoints, gather, manager, type Caches, type Observed } from "./gather.ts";
 import { plan } from "./plan.ts";
 
-/** EndpointSlices for the Endpoints that users keep, as kube-controller-manager's endpointslice-mirroring-controller. */
+/**
+ * EndpointSlices for the Endpoints that users keep, as kube-controller-manager's endpointslice-mirroring-controller.
+ */
 export function endpointSliceMirroringController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const caches = cachesOf(context);
   const { services, endpoints, slices } = caches;
-  const road: Road<Observed, SliceStep, undefined> = {
+  const pipeline: Pipeline<Observed, SliceStep, undefined> = {
     gather: (key) => Promise.resolve(gather(caches, key, by.namespace)),
     plan,
     perform: (step, _observed, signal) => performSliceStep({ ...caches, context }, step, signal),
@@ -38,7 +40,7 @@ export function endpointSliceMirroringController(context: Context): ControllerOp
   };
   return {
     name: "endpointslicemirroring",
-    reconcile: followRoad(road, roadOptions(context, "endpointslicemirroring")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "endpointslicemirroring")),
     sources: [
       // Only whether a Service has a selector counts.
       watchInformer(services, ({ object, previous, type }) =>

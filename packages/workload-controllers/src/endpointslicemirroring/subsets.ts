@@ -17,8 +17,8 @@ export interface CanonicalSubset {
 }
 
 /**
- * The subsets as upstream repacks them: each port is in one subset only, ports with the same addresses share one, an address that is listed twice
- * counts once, and it is not ready if one of the lists says so.
+ * The subsets as upstream repacks them: each port is in one subset only, ports with the same addresses share one, an
+ * address that is listed twice counts once, and it is not ready if one of the lists says so.
  */
 export function canonicalSubsets(subsets: readonly EndpointSubset[]): CanonicalSubset[] {
   const addresses = new Map<string, EndpointAddress>();

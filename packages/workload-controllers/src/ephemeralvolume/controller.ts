@@ -1,6 +1,6 @@
-import { followRoad, keyOf, Pod, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
+import { runPipeline, keyOf, Pod, watchInformer, type ControllerOptions, type Pipeline } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { failureEvents, roadOptions } from "../objects/road.ts";
+import { failureEvents, pipelineOptions } from "../objects/pipeline.ts";
 import { PersistentVolumeClaim } from "../objects/storage.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -11,7 +11,7 @@ export function ephemeralVolumeController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const pods = informers.for(Pod);
   const claims = informers.for(PersistentVolumeClaim);
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather({ pods, claims }, key)),
     plan,
     perform: (step, _observed, signal) => perform(context, step, signal),
@@ -26,7 +26,7 @@ export function ephemeralVolumeController(context: Context): ControllerOptions {
   };
   return {
     name: "ephemeralvolume",
-    reconcile: followRoad(road, roadOptions(context, "ephemeralvolume")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "ephemeralvolume")),
     sources: [
       watchInformer(pods, ({ type, object }) =>
         type === "added" && ephemeralVolumes(object).length > 0 ? [keyOf(object)] : [],

@@ -1,6 +1,6 @@
 import { isAlreadyExists, keyOf } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { fieldManager } from "../objects/road.ts";
+import { fieldManager } from "../objects/pipeline.ts";
 import { PersistentVolumeClaim } from "../objects/storage.ts";
 import type { Step } from "./steps.ts";
 

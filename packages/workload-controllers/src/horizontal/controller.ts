@@ -1,7 +1,7 @@
 import { messageOf } from "@causeway/foundation";
-import { followRoad, keyOf, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
+import { runPipeline, keyOf, watchInformer, type ControllerOptions, type Pipeline } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { publish, roadOptions } from "../objects/road.ts";
+import { publish, pipelineOptions } from "../objects/pipeline.ts";
 import { Autoscaler } from "./autoscaler.ts";
 import { gather, type Caches } from "./gather.ts";
 import type { Observed } from "./observed.ts";
@@ -16,7 +16,7 @@ export function horizontalController(context: Context): ControllerOptions {
   const autoscalers = informers.for(Autoscaler);
   const remembered = new Remembered();
   const caches: Caches = { autoscalers, client: informers.client, clock, remembered };
-  const road: Road<Observed, Step, Outcome> = {
+  const pipeline: Pipeline<Observed, Step, Outcome> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     async perform(step, observed, signal) {
@@ -46,7 +46,7 @@ export function horizontalController(context: Context): ControllerOptions {
   };
   return {
     name: "horizontal-pod-autoscaler",
-    reconcile: followRoad(road, roadOptions(context, "horizontal-pod-autoscaler")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "horizontal-pod-autoscaler")),
     sources: [watchInformer(autoscalers)],
     ready: (signal) => autoscalers.whenSynced(signal),
     clock,

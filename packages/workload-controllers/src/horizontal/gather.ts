@@ -14,7 +14,9 @@ export interface Caches {
   readonly remembered: Remembered;
 }
 
-/** What the plan needs; scale, pods and metrics are read at most once in a period, and after a change of the autoscaler. */
+/**
+ * What the plan needs; scale, pods and metrics are read at most once in a period, and after a change of the autoscaler.
+ */
 export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const { autoscalers, clock, remembered } = caches;
   const autoscaler = autoscalers.get(key);

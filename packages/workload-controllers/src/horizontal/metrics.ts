@@ -21,7 +21,10 @@ export interface Place {
 /** Where no window is given: as long as metrics-server measures. */
 const WINDOW = 60_000;
 
-/** What one metric says; what cannot be read is said in words, as kube-controller-manager's. `list`: what the target's pods use. */
+/**
+ * What one metric says; what cannot be read is said in words, as kube-controller-manager's. `list`: what the target's
+ * pods use.
+ */
 export async function readMetric(place: Place, spec: MetricSpec, list: PodList): Promise<Reading> {
   const nothing = (what: string, why: string): Reading => ({ of: "nothing", why: `${what}: ${why}` });
   switch (spec.type) {

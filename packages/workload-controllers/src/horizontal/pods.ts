@@ -2,7 +2,10 @@ import type { Pod } from "@causeway/kubernetes";
 import { thousandths } from "./amounts.ts";
 import type { Usage } from "./observed.ts";
 
-/** After its start a pod's processor use says little for this long, and readiness may waver for the shorter time. As kube-controller-manager's defaults. */
+/**
+ * After its start a pod's processor use says little for this long, and readiness may waver for the shorter time. As
+ * kube-controller-manager's defaults.
+ */
 const CPU_INITIALIZATION = 300_000;
 const INITIAL_READINESS = 30_000;
 
@@ -59,7 +62,9 @@ interface Container {
   readonly resources?: { readonly requests?: Readonly<Record<string, unknown>> };
 }
 
-/** What a pod requests of a resource, in thousandths, of one container or of all; a text says which request is missing. */
+/**
+ * What a pod requests of a resource, in thousandths, of one container or of all; a text says which request is missing.
+ */
 export function requestOf(pod: Pod, resource: string, container: string): number | string {
   const init = (pod.spec["initContainers"] ?? []) as readonly Container[];
   const sidecars = init.filter(({ restartPolicy }) => restartPolicy === "Always");

@@ -26,7 +26,8 @@ export function said({ spec, reading }: MetricReading, given: Given): Said {
   if (reading.of === "nothing") return fail(reading.why);
   const found = reading.of === "pods" ? ofPods(spec, reading.usage, given) : ofWhole(spec, reading.value, given);
   if (typeof found === "string") return fail(found);
-  // A target of 0 makes NaN or Infinity of a figure, and a size of NaN is written as 0. kube-apiserver rejects such a target.
+  // A target of 0 makes NaN or Infinity of a figure, and a size of NaN is written as 0. kube-apiserver rejects such a
+  // target.
   return Number.isFinite(found.replicas) ? found : fail(`the target of ${found.name} is not a positive number`);
 }
 

@@ -20,7 +20,10 @@ interface Entry {
   pods: ReadonlySet<string>;
 }
 
-/** What the controller knows of each autoscaler between two looks, and what it did lately. A restart forgets it, as kube-controller-manager's does. */
+/**
+ * What the controller knows of each autoscaler between two looks, and what it did lately. A restart forgets it, as
+ * kube-controller-manager's does.
+ */
 export class Remembered {
   /** By namespace and name. */
   readonly #entries = new Map<string, Map<string, Entry>>();
@@ -46,7 +49,9 @@ export class Remembered {
     return { recommendations: [...recommendations], added: [...added], removed: [...removed] };
   }
 
-  /** Notes which pods an autoscaler selects; returns the names of others of the namespace that select some of them, too. */
+  /**
+   * Notes which pods an autoscaler selects; returns the names of others of the namespace that select some of them, too.
+   */
   claim(key: ObjectKey, pods: readonly string[], exists: (other: ObjectKey) => boolean): string[] {
     this.#entry(key).pods = new Set(pods);
     const rivals: string[] = [];

@@ -1,6 +1,6 @@
 import {
   controllerOf,
-  followRoad,
+  runPipeline,
   isNotFound,
   Job,
   keyOf,
@@ -8,12 +8,12 @@ import {
   watchOwner,
   type ControllerOptions,
   type JobStatus,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { OwnedPods } from "../objects/owned-pods.ts";
-import { failureEvents, fieldManager, roadOptions } from "../objects/road.ts";
+import { failureEvents, fieldManager, pipelineOptions } from "../objects/pipeline.ts";
 import { selects } from "../objects/selector.ts";
 import { byJob, gather, jobIndex, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -26,7 +26,7 @@ export function jobController(context: Context): ControllerOptions {
   const pods = new OwnedPods(context);
   informers.index(pods.pods, { [byJob]: jobIndex });
   const caches = { context, jobs, pods };
-  const road: Road<Observed, Step, JobStatus | undefined> = {
+  const pipeline: Pipeline<Observed, Step, JobStatus | undefined> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, observed, signal) => perform(caches, observed, step, signal),
@@ -48,7 +48,7 @@ export function jobController(context: Context): ControllerOptions {
   };
   return {
     name: "job",
-    reconcile: followRoad(road, roadOptions(context, "job")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "job")),
     sources: [
       watchInformer(jobs),
       watchOwner(pods.pods, Job.kind),

@@ -1,7 +1,7 @@
 import { isConflict, isInvalid, isNotFound, Job, Pod } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import type { Target } from "../objects/claim.ts";
-import { fieldManager, performClaim } from "../objects/road.ts";
+import { fieldManager, performClaim } from "../objects/pipeline.ts";
 import type { Caches, Observed } from "./gather.ts";
 import { trackingFinalizer } from "./pod-facts.ts";
 import type { Step } from "./steps.ts";

@@ -25,11 +25,11 @@ const BURST = 500;
 const READY_DELAY = 2_000;
 
 /**
- * New pods wait until those that ended are counted: where none can be created (a quota, a namespace that is being deleted), the ended ones would never be
- * counted, and their finalizer would keep them and the namespace.
+ * New pods wait until those that ended are counted: where none can be created (a quota, a namespace that is being
+ * deleted), the ended ones would never be counted, and their finalizer would keep them and the namespace.
  *
- * Pods that ended are counted exactly once: their uids are written to the status, then they lose the tracking finalizer, then the counts take
- * their place. A pod that has the finalizer cannot vanish uncounted.
+ * Pods that ended are counted exactly once: their uids are written to the status, then they lose the tracking
+ * finalizer, then the counts take their place. A pod that has the finalizer cannot vanish uncounted.
  */
 export function plan(observed: Observed, now: number): Plan<Step, JobStatus | undefined> {
   const { job, strays } = observed;
@@ -62,8 +62,9 @@ export function plan(observed: Observed, now: number): Plan<Step, JobStatus | un
 }
 
 /**
- * When a status is written that differs in the count of ready pods only; undefined: at once. A pod that ends soon after it became ready, as most of
- * short Jobs do, costs one write in place of two. Upstream waits a second after each change of a pod (syncJobBatchPeriod).
+ * When a status is written that differs in the count of ready pods only; undefined: at once. A pod that ends soon after
+ * it became ready, as most of short Jobs do, costs one write in place of two. Upstream waits a second after each change
+ * of a pod (syncJobBatchPeriod).
  */
 function settlesAt({ job, active }: Tally, status: JobStatus, now: number): number | undefined {
   const before = job.status;
@@ -175,7 +176,10 @@ function pendingIndexes(
   return pending;
 }
 
-/** Pods beyond the wanted ones: first those of an index that another has or that the Job does not have, then those least far. */
+/**
+ * Pods beyond the wanted ones: first those of an index that another has or that the Job does not have, then those least
+ * far.
+ */
 function surplusPods({ job, active }: Tally, atLeast: number): Pod[] {
   const seen = new Set<number>();
   const sorted = active.toSorted((a, b) => progress(b) - progress(a) || (a.metadata.name < b.metadata.name ? -1 : 1));

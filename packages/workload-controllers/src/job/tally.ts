@@ -20,7 +20,9 @@ export interface Tally {
   /** Those of them that the stored status has. */
   readonly recordedIndexes: ReadonlySet<number>;
   readonly failedIndexes: ReadonlySet<number>;
-  /** With backoffLimitPerIndex: the last failed pod of each index that has no newer one. It holds the count of failures. */
+  /**
+   * With backoffLimitPerIndex: the last failed pod of each index that has no newer one. It holds the count of failures.
+   */
   readonly lastFailed: ReadonlyMap<number, Pod>;
 }
 

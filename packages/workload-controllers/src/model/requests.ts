@@ -10,8 +10,8 @@ function isPodLevel(name: string): boolean {
 }
 
 /**
- * What a pod needs of a node: its containers and sidecars together, or the largest of its init containers with the sidecars that are started
- * before it, if that is more; what the pod requests as a whole wins; overhead comes on top.
+ * What a pod needs of a node: its containers and sidecars together, or the largest of its init containers with the
+ * sidecars that are started before it, if that is more; what the pod requests as a whole wins; overhead comes on top.
  * @see https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers
  */
 export function podRequests(spec: SchedulingSpec): Amounts {

@@ -1,16 +1,19 @@
-import { followRoad, Node, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
+import { runPipeline, Node, watchInformer, type ControllerOptions, type Pipeline } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { roadOptions } from "../objects/road.ts";
+import { pipelineOptions } from "../objects/pipeline.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
-/** Networks for the pods of nodes, as kube-controller-manager with --allocate-node-cidrs. Without networks of the cluster it does nothing. */
+/**
+ * Networks for the pods of nodes, as kube-controller-manager with --allocate-node-cidrs. Without networks of the
+ * cluster it does nothing.
+ */
 export function nodeIpamController(context: Context): ControllerOptions {
   const { clock, log, informers, events, clusterCIDRs = [] } = context;
   const nodes = informers.for(Node);
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather({ nodes, clusterCIDRs }, key)),
     plan,
     perform: (step, _observed, signal) => perform(context, step, signal),
@@ -22,7 +25,7 @@ export function nodeIpamController(context: Context): ControllerOptions {
   };
   return {
     name: "node-ipam",
-    reconcile: followRoad(road, roadOptions(context, "node-ipam")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "node-ipam")),
     sources: [
       watchInformer(nodes, ({ type, object: { metadata, spec } }) =>
         type === "deleted" || clusterCIDRs.length === 0 || spec?.podCIDR !== undefined

@@ -6,7 +6,10 @@ import type { Step } from "./steps.ts";
 /** kube-controller-manager's --node-cidr-mask-size-ipv4 and -ipv6. */
 const MASKS = { 4: 24, 6: 64 } as const;
 
-/** Assigns a Node without podCIDR the first free network of each family. A Node that has one keeps it: the field is immutable. */
+/**
+ * Assigns a Node without podCIDR the first free network of each family. A Node that has one keeps it: the field is
+ * immutable.
+ */
 export function plan({ node, taken, clusterCIDRs }: Observed): Plan<Step, undefined> {
   const { name, uid = "", deletionTimestamp } = node.metadata;
   if (node.spec?.podCIDR !== undefined || deletionTimestamp !== undefined) return { steps: [], status: undefined };
@@ -19,7 +22,10 @@ export function plan({ node, taken, clusterCIDRs }: Observed): Plan<Step, undefi
   return { steps: [{ type: "assign", name, uid, podCIDRs: free }], status: undefined };
 }
 
-/** The first network of a node's size that is not taken; undefined: all are. Linear in the number of those that are taken. */
+/**
+ * The first network of a node's size that is not taken; undefined: all are. Linear in the number of those that are
+ * taken.
+ */
 function freeNetwork(cluster: string, taken: ReadonlySet<string>): string | undefined {
   const cidr = parseCidr(cluster);
   if (!cidr) return undefined;

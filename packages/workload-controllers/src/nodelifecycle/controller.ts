@@ -5,7 +5,9 @@ import { performNodeStep } from "./perform.ts";
 import { planNode } from "./plan.ts";
 import { Zones } from "./zones.ts";
 
-/** Nodes whose kubelets are silent become Unknown, and what does not tolerate that is evicted. One timer for each node. */
+/**
+ * Nodes whose kubelets are silent become Unknown, and what does not tolerate that is evicted. One timer for each node.
+ */
 export function nodeLifecycleController(context: Context): ControllerOptions {
   const { informers, clock, log, events } = context;
   const caches: NodeCaches = {

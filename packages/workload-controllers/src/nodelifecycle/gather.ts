@@ -11,7 +11,10 @@ export interface NodeCaches {
 /** The index of pods by node. */
 export const byNode = "nodeName";
 
-/** When each kubelet was last heard of: by its Lease, or by the status of its node. Times of other clocks are not compared. */
+/**
+ * When each kubelet was last heard of: by its Lease, or by the status of its node. Times of other clocks are not
+ * compared.
+ */
 export class Heartbeats {
   readonly #last = new Map<string, { readonly sign: string; readonly at: number }>();
 

@@ -6,7 +6,9 @@ const slowInterval = 100_000;
 const unhealthyShare = 0.55;
 const largeZone = 50;
 
-/** Spaces the nodes of a zone whose pods are evicted: many nodes that fail together are rather a failure of the network. */
+/**
+ * Spaces the nodes of a zone whose pods are evicted: many nodes that fail together are rather a failure of the network.
+ */
 export class Zones {
   readonly #last = new Map<string, number>();
 

@@ -19,8 +19,9 @@ export interface Claim<T> {
 }
 
 /**
- * Which of the objects belong to the owner: those that it controls and selects. It adopts those that it selects and that have no controller, and
- * releases those that it controls and no longer selects. An owner that is being deleted does neither.
+ * Which of the objects belong to the owner: those that it controls and selects. It adopts those that it selects and
+ * that have no controller, and releases those that it controls and no longer selects. An owner that is being deleted
+ * does neither.
  */
 export function claim<T extends KubeObject>(
   owner: KubeObject,

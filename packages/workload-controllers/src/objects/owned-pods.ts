@@ -11,14 +11,15 @@ import type { Context } from "../context.ts";
 import { by, podsOf } from "./caches.ts";
 import type { Target } from "./claim.ts";
 import { Deletions } from "./deletions.ts";
-import { fieldManager } from "./road.ts";
+import { fieldManager } from "./pipeline.ts";
 
 /** Writes under way at once, for one owner. */
 const AT_ONCE = 32;
 
 /**
- * The pods of one controller's owners, and the writes to them. It remembers two things that the cache may not show: deletions that the server
- * accepted, and owners for which the answer to a create was lost. Before the next plan of such an owner its pods are listed from the server.
+ * The pods of one controller's owners, and the writes to them. It remembers two things that the cache may not show:
+ * deletions that the server accepted, and owners for which the answer to a create was lost. Before the next plan of
+ * such an owner its pods are listed from the server.
  */
 export class OwnedPods {
   readonly pods: Informer<Pod>;
@@ -55,8 +56,8 @@ export class OwnedPods {
   }
 
   /**
-   * Creates the pods: first one, then twice as many each time all of a batch succeeded (upstream's slow start), so that a quota refuses one
-   * request and not a thousand. Throws the first error once the batch has ended.
+   * Creates the pods: first one, then twice as many each time all of a batch succeeded (upstream's slow start), so that
+   * a quota refuses one request and not a thousand. Throws the first error once the batch has ended.
    */
   async create(owner: KubeObject, pods: readonly Pod[], signal: AbortSignal): Promise<void> {
     let size = 1;

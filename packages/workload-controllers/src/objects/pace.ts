@@ -6,8 +6,9 @@ const EACH = 0.1;
 const LONGEST = 1_000;
 
 /**
- * Puts off a reconcile that follows its last one too soon, by a time that grows with the number of objects that it counts: a thousand pods that become
- * ready one after the other are counted ten times a second, not a thousand times. `sizeOf` returns undefined for a key without an object.
+ * Puts off a reconcile that follows its last one too soon, by a time that grows with the number of objects that it
+ * counts: a thousand pods that become ready one after the other are counted ten times a second, not a thousand times.
+ * `sizeOf` returns undefined for a key without an object.
  */
 export function paced(
   reconcile: Reconcile,

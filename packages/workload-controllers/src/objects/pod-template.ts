@@ -23,8 +23,9 @@ export function equalTemplates(a: PodTemplateSpec, b: PodTemplateSpec): boolean 
 }
 
 /**
- * The name part of a template: 32 bits of FNV-1a over its canonical text and the count of collisions, in the letters of Kubernetes' generated
- * names. Upstream hashes a dump of Go's structs; a ReplicaSet made by it is found by its template, not by its hash.
+ * The name part of a template: 32 bits of FNV-1a over its canonical text and the count of collisions, in the letters of
+ * Kubernetes' generated names. Upstream hashes a dump of Go's structs; a ReplicaSet made by it is found by its
+ * template, not by its hash.
  */
 export function templateHash(template: PodTemplateSpec, collisions: number | undefined): string {
   const text = canonicalTemplate(template) + (collisions === undefined ? "" : `\n${collisions}`);

@@ -14,7 +14,7 @@ import type { Context } from "../context.ts";
 import { targetOf, type Target } from "./claim.ts";
 import type { Deletions } from "./deletions.ts";
 import { equalTemplates } from "./pod-template.ts";
-import { fieldManager, performClaim } from "./road.ts";
+import { fieldManager, performClaim } from "./pipeline.ts";
 
 /** The history of a StatefulSet's or DaemonSet's template, as `kubectl rollout history` and `undo` read it. */
 
@@ -122,7 +122,10 @@ export async function performRevision<O extends KubeObject>(
   }
 }
 
-/** The name follows from the template: an earlier attempt whose answer was lost made the same. Another one of that name is a hash collision. */
+/**
+ * The name follows from the template: an earlier attempt whose answer was lost made the same. Another one of that name
+ * is a hash collision.
+ */
 async function create(
   { informers }: Context,
   owner: KubeObject,

@@ -55,7 +55,10 @@ export interface ResolvedPort {
   appProtocol?: string;
 }
 
-/** The Service's ports on this pod; a target port by name counts where a container, or a sidecar, has a port of that name and protocol. */
+/**
+ * The Service's ports on this pod; a target port by name counts where a container, or a sidecar, has a port of that
+ * name and protocol.
+ */
 export function portsOn(pod: Pod, { spec }: Service): ResolvedPort[] {
   return (spec.ports ?? []).flatMap((servicePort) => {
     const { name = "", protocol = "TCP", appProtocol } = servicePort;

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import { targetOf, type Target } from "./claim.ts";
 import type { Deletions } from "./deletions.ts";
 import { suffixOf } from "./pod-template.ts";
-import { fieldManager } from "./road.ts";
+import { fieldManager } from "./pipeline.ts";
 
 /** What the two controllers that keep EndpointSlices have in common. */
 
@@ -21,7 +21,10 @@ export function portsKey(ports: EndpointSlice["ports"] | null): string {
   return canonicalJson((ports ?? []).map((port) => canonicalJson(port)).toSorted());
 }
 
-/** The first name of a fixed sequence that is not in `names`, which takes it: a create whose answer was lost meets its own slice. */
+/**
+ * The first name of a fixed sequence that is not in `names`, which takes it: a create whose answer was lost meets its
+ * own slice.
+ */
 export function freeName(prefix: string, seed: string, names: Set<string>): string {
   for (let slot = 0; ; slot++) {
     const name = prefix + suffixOf(`${seed}/${slot}`);

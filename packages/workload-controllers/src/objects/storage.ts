@@ -77,7 +77,9 @@ export function claimsInUse(pod: Pod): string[] {
   return claimsUsedBy({ ...pod, spec: { ...pod.spec, volumes: left } });
 }
 
-/** The claims that a pod's volumes name, as "namespace/name"; the claim of an ephemeral volume has the names of both. */
+/**
+ * The claims that a pod's volumes name, as "namespace/name"; the claim of an ephemeral volume has the names of both.
+ */
 export function claimsUsedBy({ metadata, spec }: Pod): string[] {
   const volumes = (spec.volumes ?? []) as readonly PodVolume[];
   return volumes.flatMap(({ name, persistentVolumeClaim, ephemeral }) => {

@@ -25,7 +25,9 @@ function isFree(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean
   return status?.phase === undefined || status.phase === "Available";
 }
 
-/** Why a volume does not do for a claim; undefined: it does. One that was set aside for a claim may be of another class. */
+/**
+ * Why a volume does not do for a claim; undefined: it does. One that was set aside for a claim may be of another class.
+ */
 export function whyUnfit({ spec }: PersistentVolume, { spec: wanted }: PersistentVolumeClaim): string | undefined {
   if (quantity(spec.capacity?.["storage"]) < quantity(wanted.resources?.requests?.["storage"])) {
     return "requested PV is too small";

@@ -1,6 +1,12 @@
-import { followRoad, watchInformer, type ControllerOptions, type ObjectKey, type Road } from "@causeway/kubernetes";
+import {
+  runPipeline,
+  watchInformer,
+  type ControllerOptions,
+  type ObjectKey,
+  type Pipeline,
+} from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { roadOptions } from "../objects/road.ts";
+import { pipelineOptions } from "../objects/pipeline.ts";
 import { PersistentVolumeClaim, volumesOf, volumeIndex } from "../objects/storage.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -12,7 +18,7 @@ export function persistentVolumeController(context: Context): ControllerOptions 
   const volumes = volumesOf(context);
   const claims = informers.for(PersistentVolumeClaim);
   const find = (key: ObjectKey, signal: AbortSignal) => informers.client.find(PersistentVolumeClaim, key, { signal });
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather({ volumes, claims, find }, key, signal),
     plan,
     perform: (step, observed, signal) => perform(context, observed, step, signal),
@@ -25,7 +31,7 @@ export function persistentVolumeController(context: Context): ControllerOptions 
   const volumeKey = (name: string): ObjectKey => ({ namespace: "", name });
   return {
     name: "persistentvolume",
-    reconcile: followRoad(road, roadOptions(context, "persistentvolume")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "persistentvolume")),
     sources: [
       watchInformer(volumes),
       watchInformer(claims, ({ object: { metadata, spec } }) => {

@@ -1,14 +1,14 @@
 import {
-  followRoad,
+  runPipeline,
   Node,
   Pod,
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { roadOptions } from "../objects/road.ts";
+import { pipelineOptions } from "../objects/pipeline.ts";
 import { Deletions } from "../objects/deletions.ts";
 import { Absences, endedKey, garbageOf, gather, index, nodeKey, unscheduledKey, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -27,7 +27,7 @@ export function podGcController(context: Context): ControllerOptions {
   const deletions = new Deletions(context);
   const find = (name: string, signal: AbortSignal) => informers.client.find(Node, { namespace: "", name }, { signal });
   const caches = { nodes, pods, absences: new Absences(), find };
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     async gather(key, signal) {
       const observed = await gather(caches, key, { now: clock.now(), signal });
       return { ...observed, pods: deletions.remaining(observed.pods) };
@@ -39,7 +39,7 @@ export function podGcController(context: Context): ControllerOptions {
   };
   return {
     name: "podgc",
-    reconcile: followRoad(road, roadOptions(context, "podgc")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "podgc")),
     sources: [
       watchInformer(nodes, ({ type, object, previous }) =>
         type === "deleted" || !previous || state(previous) !== state(object) ? [nodeKey(object.metadata.name)] : [],

@@ -2,7 +2,7 @@ import { isNotFound, keyOf, Pod, timestamp } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import type { Deletions } from "../objects/deletions.ts";
 import { isTerminal } from "../objects/pods.ts";
-import { fieldManager } from "../objects/road.ts";
+import { fieldManager } from "../objects/pipeline.ts";
 import type { Step } from "./steps.ts";
 
 export async function perform(

@@ -1,7 +1,7 @@
 import { messageOf } from "@causeway/foundation";
 import {
   controllerOf,
-  followRoad,
+  runPipeline,
   isConflict,
   keyOf,
   watchInformer,
@@ -10,13 +10,13 @@ import {
   type KubeObject,
   type ObjectKey,
   type ReplicaSetStatus,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { OwnedPods } from "../objects/owned-pods.ts";
 import { paced } from "../objects/pace.ts";
-import { failureEvents, isNamespaceTerminating, publish, roadOptions } from "../objects/road.ts";
+import { failureEvents, isNamespaceTerminating, publish, pipelineOptions } from "../objects/pipeline.ts";
 import { selects } from "../objects/selector.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -33,7 +33,7 @@ function controllerFor<T extends KubeObject>(context: Context, variant: Variant<
   const owners = indexed(context, informers.for(variant.type));
   const pods = new OwnedPods(context);
   const caches = { context, variant, owners, pods };
-  const road: Road<Observed, Step, ReplicaSetStatus> = {
+  const pipeline: Pipeline<Observed, Step, ReplicaSetStatus> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, observed, signal) => perform(caches, observed, step, signal),
@@ -55,7 +55,7 @@ function controllerFor<T extends KubeObject>(context: Context, variant: Variant<
   };
   return {
     name: variant.name,
-    reconcile: paced(followRoad(road, roadOptions(context, variant.name)), { clock, sizeOf }),
+    reconcile: paced(runPipeline(pipeline, pipelineOptions(context, variant.name)), { clock, sizeOf }),
     sources: [
       watchInformer(owners),
       watchOwner(pods.pods, variant.type.kind),

@@ -1,6 +1,6 @@
 import { Pod, type KubeObject } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { performClaim } from "../objects/road.ts";
+import { performClaim } from "../objects/pipeline.ts";
 import type { Caches, Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 

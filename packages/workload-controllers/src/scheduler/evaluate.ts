@@ -94,7 +94,10 @@ function failureWithNominated(
 
 const leastNodes = 100;
 
-/** All nodes up to 100; then between 50 % and 5 % of them, the fewer the more there are (kube-scheduler's adaptive percentage). */
+/**
+ * All nodes up to 100; then between 50 % and 5 % of them, the fewer the more there are (kube-scheduler's adaptive
+ * percentage).
+ */
 export function nodesToFind(count: number): number {
   if (count <= leastNodes) return count;
   const percentage = Math.max(5, 50 - Math.floor(count / 125));

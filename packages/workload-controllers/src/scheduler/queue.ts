@@ -18,8 +18,9 @@ const longestBackOff = 10_000;
 const longestWait = 5 * 60_000;
 
 /**
- * Pods that wait for a node, in three places: `active` to be tried next, the highest priority first and then the longest wait; `backing off`
- * until a time that doubles with each attempt; and `parked` until something happens that may help.
+ * Pods that wait for a node, in three places: `active` to be tried next, the highest priority first and then the
+ * longest wait; `backing off` until a time that doubles with each attempt; and `parked` until something happens that
+ * may help.
  */
 export class SchedulingQueue {
   readonly #active = new Map<string, Waiting>();

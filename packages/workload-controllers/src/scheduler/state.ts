@@ -3,8 +3,8 @@ import { NodeInfo } from "../model/node-info.ts";
 import type { PodInfo } from "../model/pod-info.ts";
 
 /**
- * The nodes with what is on them, kept current by events: a pod for which a node has been chosen counts there at once (it is assumed), though
- * the API server does not show it yet.
+ * The nodes with what is on them, kept current by events: a pod for which a node has been chosen counts there at once
+ * (it is assumed), though the API server does not show it yet.
  */
 export class ClusterState {
   readonly #nodes = new Map<string, NodeInfo>();

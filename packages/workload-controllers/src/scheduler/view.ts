@@ -28,7 +28,9 @@ export interface StorageView {
 export interface ClusterView {
   readonly nodes: readonly NodeInfo[];
   readonly namespaceLabels: (namespace: string) => Labels;
-  /** What selects the pods that are spread with this one where it has no constraint of its own; undefined: nothing does. */
+  /**
+   * What selects the pods that are spread with this one where it has no constraint of its own; undefined: nothing does.
+   */
   readonly spreadSelector: (pod: PodInfo) => LabelTest | undefined;
   readonly storage: StorageView;
 }

@@ -2,7 +2,7 @@ import { messageOf } from "@causeway/foundation";
 import {
   controllerOf,
   ControllerRevision,
-  followRoad,
+  runPipeline,
   isAlreadyExists,
   isConflict,
   keyOf,
@@ -11,13 +11,13 @@ import {
   watchOwner,
   type ControllerOptions,
   type PlannedEvent,
-  type Road,
+  type Pipeline,
   type StatefulSetStatus,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { by, indexed } from "../objects/caches.ts";
 import { OwnedPods } from "../objects/owned-pods.ts";
-import { isNamespaceTerminating, publish, roadOptions } from "../objects/road.ts";
+import { isNamespaceTerminating, publish, pipelineOptions } from "../objects/pipeline.ts";
 import { selects } from "../objects/selector.ts";
 import { PersistentVolumeClaim } from "../objects/storage.ts";
 import { gather, type Observed } from "./gather.ts";
@@ -32,7 +32,7 @@ export function statefulSetController(context: Context): ControllerOptions {
   const claims = informers.for(PersistentVolumeClaim);
   const pods = new OwnedPods(context);
   const caches = { context, sets, pods, revisions, claims };
-  const road: Road<Observed, Step, StatefulSetStatus> = {
+  const pipeline: Pipeline<Observed, Step, StatefulSetStatus> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
     plan,
     perform: (step, observed, signal) => perform(caches, observed, step, signal),
@@ -47,7 +47,7 @@ export function statefulSetController(context: Context): ControllerOptions {
   };
   return {
     name: "statefulset",
-    reconcile: followRoad(road, roadOptions(context, "statefulset")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "statefulset")),
     sources: [
       watchInformer(sets),
       watchOwner(pods.pods, StatefulSet.kind),

@@ -1,7 +1,7 @@
 import { isAlreadyExists, isControlledBy, isNotFound, keyOf, Pod, StatefulSet } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
 import { isRevisionStep, performRevision } from "../objects/revisions.ts";
-import { fieldManager, performClaim } from "../objects/road.ts";
+import { fieldManager, performClaim } from "../objects/pipeline.ts";
 import { PersistentVolumeClaim } from "../objects/storage.ts";
 import type { Caches, Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";

@@ -33,7 +33,10 @@ type Outcome = Work & { readonly ends: boolean };
 const nothing: Outcome = { steps: [], events: [], blocked: false, ends: false };
 const waiting: Outcome = { ...nothing, blocked: true, ends: true };
 
-/** Creates, replaces and completes the pods that are kept, in the order of their ordinals, then deletes the others, the highest first. */
+/**
+ * Creates, replaces and completes the pods that are kept, in the order of their ordinals, then deletes the others, the
+ * highest first.
+ */
 export function replicasWork(facts: Facts): Work {
   const { set } = facts.observed;
   const byOrdinal = new Map(facts.pods.map((pod) => [ordinalOf(set, pod) ?? -1, pod]));

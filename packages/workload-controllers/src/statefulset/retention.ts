@@ -3,8 +3,9 @@ import type { PersistentVolumeClaim } from "../objects/storage.ts";
 import { controllerReference, isKept } from "./identity.ts";
 
 /**
- * persistentVolumeClaimRetentionPolicy is kept by owner references, so that the garbage collector deletes a claim with the set (whenDeleted) or
- * with the pod that was scaled away (whenScaled). Undefined: the references are as they should be.
+ * persistentVolumeClaimRetentionPolicy is kept by owner references, so that the garbage collector deletes a claim with
+ * the set (whenDeleted) or with the pod that was scaled away (whenScaled). Undefined: the references are as they should
+ * be.
  */
 export function wantedOwners(
   set: StatefulSet,

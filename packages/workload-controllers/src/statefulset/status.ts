@@ -19,7 +19,10 @@ export function revisionOf({ metadata }: Pod): string | undefined {
   return metadata.labels?.[revisionLabel];
 }
 
-/** Counts as kube-controller-manager's StatefulSet controller does; a rolling update that is complete makes its revision the current one. */
+/**
+ * Counts as kube-controller-manager's StatefulSet controller does; a rolling update that is complete makes its revision
+ * the current one.
+ */
 export function statusOf(
   set: StatefulSet,
   { current, update }: Revisions,

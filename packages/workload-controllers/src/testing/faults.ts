@@ -1,10 +1,16 @@
 import { CausewayError } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 
-/** What happens to one write: it is performed, its answer is lost, it never arrives, or the process ends before or after it. */
+/**
+ * What happens to one write: it is performed, its answer is lost, it never arrives, or the process ends before or after
+ * it.
+ */
 export type Fate = "performed" | "answer-lost" | "request-lost" | "killed-before" | "killed-after";
 
-/** What happens to one event of a watch: it arrives, the connection ends before it, or the connection stays open and is silent from then on. */
+/**
+ * What happens to one event of a watch: it arrives, the connection ends before it, or the connection stays open and is
+ * silent from then on.
+ */
 export type WatchFate = "delivered" | "watch-lost" | "watch-silent";
 
 export interface Faults {
@@ -15,8 +21,8 @@ export interface Faults {
 }
 
 /**
- * The client with these faults in its writes. `kill` is called once, when every write that was under way has arrived: what a process sent before
- * its end is there before the next one starts. Nothing is written after it.
+ * The client with these faults in its writes. `kill` is called once, when every write that was under way has arrived:
+ * what a process sent before its end is there before the next one starts. Nothing is written after it.
  */
 export function faulty(client: KubernetesClient, given: Faults): KubernetesClient {
   const underWay = new Set<Promise<unknown>>();

@@ -9,7 +9,10 @@ export const annotations = {
   finish: "test/finish",
 };
 
-/** Binds each pod to a node, sets it Running and Ready, and removes it once it is deleted. With storage, a pod waits for its volumes. */
+/**
+ * Binds each pod to a node, sets it Running and Ready, and removes it once it is deleted. With storage, a pod waits for
+ * its volumes.
+ */
 export function playKubelet(
   {
     client,

@@ -23,8 +23,8 @@ interface NodeVolumes {
 }
 
 /**
- * Plays a CSI driver's provisioner and attacher, and what kubelets report of volumes. `problems` has what no schedule may lead to: a volume that is
- * attached to two nodes, and one that is detached while a node uses it.
+ * Plays a CSI driver's provisioner and attacher, and what kubelets report of volumes. `problems` has what no schedule
+ * may lead to: a volume that is attached to two nodes, and one that is detached while a node uses it.
  */
 export class PlayedStorage {
   readonly problems = new Set<string>();

@@ -169,7 +169,8 @@ class Play {
     for (const name of this.#world.forced) {
       if (kind !== "Job") this.#problems.add(`${name} was removed before its kubelet stopped it`);
     }
-    // Two leaders that know nothing of each other may both create pods with generated names; later one of them deletes what is too much.
+    // Two leaders that know nothing of each other may both create pods with generated names; later one of them deletes
+    // what is too much.
     if (!twoLeaders) this.#judgeSurge(Math.max(before, size));
     if (kind === "StatefulSet") {
       const names = pods.map(({ metadata }) => metadata.name).toSorted((a, b) => a.localeCompare(b));
@@ -193,7 +194,8 @@ class Play {
   #judgeSurge(size: number): void {
     const { kind } = this.#schedule;
     const { mostActive, mostWanted } = this.#world;
-    // As upstream, maxSurge limits the sizes of the ReplicaSets: one that becomes smaller while it creates a pod deletes a pod afterwards.
+    // As upstream, maxSurge limits the sizes of the ReplicaSets: one that becomes smaller while it creates a pod
+    // deletes a pod afterwards.
     const [found, most] = {
       Deployment: [mostWanted, size + 1],
       DaemonSet: [mostActive, NODES.length + 1],

@@ -44,7 +44,10 @@ export interface WorldServer {
   close(): Promise<void>;
 }
 
-/** The controllers on an embedded API server with a played kubelet, on one virtual clock that only `until` and `pass` move. */
+/**
+ * The controllers on an embedded API server with a played kubelet, on one virtual clock that only `until` and `pass`
+ * move.
+ */
 export class World {
   readonly client: KubernetesClient;
   readonly clock: VirtualClock;

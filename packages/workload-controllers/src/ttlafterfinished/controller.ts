@@ -1,6 +1,6 @@
-import { followRoad, Job, watchInformer, type ControllerOptions, type Road } from "@causeway/kubernetes";
+import { runPipeline, Job, watchInformer, type ControllerOptions, type Pipeline } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { roadOptions } from "../objects/road.ts";
+import { pipelineOptions } from "../objects/pipeline.ts";
 import { Deletions } from "../objects/deletions.ts";
 import { gather, type Caches, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -11,7 +11,7 @@ export function ttlAfterFinishedController(context: Context): ControllerOptions 
   const { clock, log, informers } = context;
   const jobs = informers.for(Job);
   const caches: Caches & { context: Context } = { context, jobs, deletions: new Deletions(context) };
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
     plan,
     perform: (step, _observed, signal) => perform(caches, step, signal),
@@ -20,7 +20,7 @@ export function ttlAfterFinishedController(context: Context): ControllerOptions 
   };
   return {
     name: "ttl-after-finished",
-    reconcile: followRoad(road, roadOptions(context, "ttl-after-finished")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "ttl-after-finished")),
     sources: [
       watchInformer(jobs, ({ type, object: { metadata, spec } }) => {
         if (type === "deleted" || spec.ttlSecondsAfterFinished === undefined) return [];

@@ -1,16 +1,16 @@
 import { messageOf } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   isConflict,
   keyOf,
   Pod,
   watchInformer,
   type ControllerOptions,
   type ObjectKey,
-  type Road,
+  type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { roadOptions } from "../objects/road.ts";
+import { pipelineOptions } from "../objects/pipeline.ts";
 import {
   claimIndex,
   claimsOf,
@@ -35,7 +35,7 @@ export function volumeClaimController(context: Context): ControllerOptions {
   const pods = informers.for(Pod);
   informers.index(pods, { [byClaim]: claimsUsedBy });
   const caches = { claims, volumes, storageClasses, pods, client: informers.client };
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,
     perform: (step, observed, signal) => perform(context, observed, step, signal),
@@ -53,7 +53,7 @@ export function volumeClaimController(context: Context): ControllerOptions {
   const waiting = (): ObjectKey[] => claims.byIndex(claimIndex.waiting, "yes").filter(isTried).map(keyOf);
   return {
     name: "volumeclaim",
-    reconcile: followRoad(road, roadOptions(context, "volumeclaim")),
+    reconcile: runPipeline(pipeline, pipelineOptions(context, "volumeclaim")),
     sources: [
       watchInformer(claims),
       watchInformer(volumes, ({ type, object }) => {

@@ -1,6 +1,6 @@
 import { addFinalizer, keyOf, removeFinalizer } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { fieldManager } from "../objects/road.ts";
+import { fieldManager } from "../objects/pipeline.ts";
 import { annotation, claimFinalizer, PersistentVolume, PersistentVolumeClaim } from "../objects/storage.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";

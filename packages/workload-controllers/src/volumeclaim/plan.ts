@@ -15,7 +15,10 @@ import type { Step } from "./steps.ts";
 
 type ClaimPlan = Plan<Step, undefined>;
 
-/** Binds a claim to a volume, or asks for one, and keeps it while pods use it: what kube-controller-manager does with claims. */
+/**
+ * Binds a claim to a volume, or asks for one, and keeps it while pods use it: what kube-controller-manager does with
+ * claims.
+ */
 export function plan(observed: Observed): ClaimPlan {
   const protection = protectionOf(observed);
   if (protection) return does(protection);
@@ -25,7 +28,10 @@ export function plan(observed: Observed): ClaimPlan {
   return claim.spec.volumeName ? named(observed) : unnamed(observed);
 }
 
-/** A claim is kept while a pod with a node uses it. A pod that is deleted in the foreground waits for the claims of its ephemeral volumes. */
+/**
+ * A claim is kept while a pod with a node uses it. A pod that is deleted in the foreground waits for the claims of its
+ * ephemeral volumes.
+ */
 function protectionOf({ claim, pods }: Observed): Step | undefined {
   const { deletionTimestamp, finalizers = [] } = claim.metadata;
   const isProtected = finalizers.includes(claimFinalizer);

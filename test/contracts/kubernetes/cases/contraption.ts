@@ -133,7 +133,8 @@ export async function prepareContraptions(api: Raw): Promise<void> {
     served: true,
     storage: false,
     deprecated: true,
-    // Versions with one and the same schema are stored with a schema for all, where kube-apiserver takes no selectableFields.
+    // Versions with one and the same schema are stored with a schema for all, where kube-apiserver takes no
+    // selectableFields.
     schema: { openAPIV3Schema: { ...SCHEMA, description: "The older form." } },
   };
   const names = {

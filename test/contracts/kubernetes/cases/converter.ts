@@ -139,7 +139,10 @@ export async function withGauges(c: Context, run: (gauges: Gauges) => Promise<vo
   }
 }
 
-/** A request that meets kube-apiserver while it puts a new definition in the place of the last may hang for a minute; the next does not. */
+/**
+ * A request that meets kube-apiserver while it puts a new definition in the place of the last may hang for a minute;
+ * the next does not.
+ */
 async function converting(c: Context, group: string): Promise<void> {
   const path = `${c.apis(`${group}/v2`, "gauges")}?dryRun=All`;
   const gauge = {

@@ -9,7 +9,10 @@ function resource(body: Json, name: string): Json | undefined {
   return (body["resources"] as Json[]).find((r) => r["name"] === name);
 }
 
-/** The index of OpenAPI v3, once the custom kind is in it. kube-apiserver takes its time, and calls this document text/plain. */
+/**
+ * The index of OpenAPI v3, once the custom kind is in it. kube-apiserver takes its time, and calls this document
+ * text/plain.
+ */
 function documents(api: Raw): Promise<Record<string, { serverRelativeURL: string } | undefined>> {
   return eventually(async () => {
     const index = JSON.parse((await api.get("/openapi/v3")).text) as {

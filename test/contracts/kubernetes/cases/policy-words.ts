@@ -28,7 +28,10 @@ const PROBE = "object.metadata.?labels.probe.orValue('') != 'yes'";
 /** A config map that only the probe's own policy refuses. */
 const probe = configMap("probe", { metadata: { labels: { probe: "yes" } } });
 
-/** Runs `work` while a policy is in force for the namespace of the case. Names are those of the policy and of its binding. */
+/**
+ * Runs `work` while a policy is in force for the namespace of the case. Names are those of the policy and of its
+ * binding.
+ */
 export async function withPolicy(
   context: Context,
   { spec, bound = {}, also = [] }: { spec: Json; bound?: Json; also?: readonly Json[] },

@@ -7,7 +7,10 @@ const object = (properties: Json, more: Json = {}): Json => ({ type: "object", p
 const SPEC = "spec.validation.openAPIV3Schema.properties[spec]";
 const rules = (...given: string[]): Json => ({ "x-kubernetes-validations": given.map((rule) => ({ rule })) });
 
-/** A schema of the spec, and the causes that its definition is refused with, each up to where it is shown in the expression. */
+/**
+ * A schema of the spec, and the causes that its definition is refused with, each up to where it is shown in the
+ * expression.
+ */
 const SCHEMAS: readonly (readonly [string, Json, ...string[]])[] = [
   [
     "a default whose rule does not compile",

@@ -7,7 +7,9 @@ import { at, made, names } from "./say.ts";
  * revision before s3, NOW the newest.
  */
 
-/** [resourceVersion, resourceVersionMatch, [alone, with limit 2, with a continue of OLD, with a continue that is none]] */
+/**
+ * [resourceVersion, resourceVersionMatch, [alone, with limit 2, with a continue of OLD, with a continue that is none]]
+ */
 const LISTS: readonly (readonly [string | undefined, string | undefined, readonly string[]])[] = [
   [undefined, undefined, ["all", "page", "rest", "unreadable token"]],
   [undefined, "Exact", ["no version", "no version", "no version+continue", "no version+continue"]],
@@ -48,7 +50,9 @@ const LISTS: readonly (readonly [string | undefined, string | undefined, readonl
   ["-1", "Bogus", ["unsupported", "unsupported", "continue+unsupported", "continue+unsupported"]],
 ];
 
-/** [resourceVersion, resourceVersionMatch, [sendInitialEvents not given, true, false; each without and with bookmarks]] */
+/**
+ * [resourceVersion, resourceVersionMatch, [sendInitialEvents not given, true, false; each without and with bookmarks]]
+ */
 const WATCHES: readonly (readonly [string | undefined, string | undefined, readonly string[]])[] = [
   [undefined, undefined, ["all", "all, marked", "initial", "initial", "initial", "initial"]],
   [

@@ -126,7 +126,10 @@ const RULES: readonly (readonly [string, Json, Json, string])[] = [
   ],
 ];
 
-/** CEL: what, the schema of spec, and a rule that is accepted. Rules of the Gateway API's definitions are of these kinds. */
+/**
+ * CEL: what, the schema of spec, and a rule that is accepted. Rules of the Gateway API's definitions are of these
+ * kinds.
+ */
 const labels: Json = { type: "object", additionalProperties: { ...string, maxLength: 10 }, maxProperties: 8 };
 const TAKEN: readonly (readonly [string, Json, string])[] = [
   ["that asks has() of a field of an item", object({ a: list(object({ b: string })) }), "has(self.a[0].b)"],

@@ -22,7 +22,8 @@ function isFilledIn(standard: Standard): ContractCase {
       const { finalizers: _finalizers, ...known } = metadata as Json;
       expect(rest).toEqual({ apiVersion, kind, ...wanted });
       expect(known["generation"]).toBe(generation);
-      // Writing what is there already changes nothing, but that claims take up what admission added; quotas are counted meanwhile.
+      // Writing what is there already changes nothing, but that claims take up what admission added; quotas are counted
+      // meanwhile.
       if (kind === "PersistentVolumeClaim" || kind === "ResourceQuota") return;
       const again = await done(c.api.put(`${path}/${name}`, body));
       expect(at(again, "metadata", "resourceVersion")).toBe(known["resourceVersion"]);

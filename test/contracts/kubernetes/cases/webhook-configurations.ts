@@ -85,8 +85,8 @@ const MALFORMED: readonly [string, Json, ...string[]][] = [
   ],
   [
     "unheard-of policies",
-    { failurePolicy: "Maybe", matchPolicy: "Like" },
-    'webhooks[0].failurePolicy: Unsupported value: "Maybe": supported values: "Fail", "Ignore"',
+    { failurePolicy: "MaybePromise", matchPolicy: "Like" },
+    'webhooks[0].failurePolicy: Unsupported value: "MaybePromise": supported values: "Fail", "Ignore"',
     'webhooks[0].matchPolicy: Unsupported value: "Like": supported values: "Equivalent", "Exact"',
   ],
   [

@@ -4,8 +4,8 @@ import type { Json } from "../interface.ts";
 type Tell = (value: unknown) => unknown;
 
 /**
- * A refusal with its causes in no particular order, each once, and the summary by them alone: Go goes through maps in no order, and the
- * rules of a kind may run twice.
+ * A refusal with its causes in no particular order, each once, and the summary by them alone: Go goes through maps in
+ * no order, and the rules of a kind may run twice.
  */
 export function ordered(body: unknown, tell: Tell): unknown {
   const details = (body as Json | null)?.["details"] as Json | undefined;
@@ -39,7 +39,10 @@ function unordered(body: unknown): unknown {
   return { ...(body as Json), message: [head, ...lines.toSorted()].join("\n  ") };
 }
 
-/** Values of immutable fields, and what differs in them, are told as Go prints its own structs: only that they are is compared. */
+/**
+ * Values of immutable fields, and what differs in them, are told as Go prints its own structs: only that they are is
+ * compared.
+ */
 function shown(cause: Json, tell: Tell): Json {
   const [first = ""] = String(cause["message"]).split("\n");
   const message = first.endsWith(": field is immutable") ? "field is immutable" : withObject(first, tell);

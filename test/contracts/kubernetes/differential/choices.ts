@@ -1,8 +1,8 @@
 import { seededIntegers } from "@causeway/foundation/testing";
 
 /**
- * Numbers that generators draw from, one after another. When they are used up zeros come, and zero always chooses what is simplest:
- * so a sequence shrinks by making its numbers smaller, whatever they stand for.
+ * Numbers that generators draw from, one after another. When they are used up zeros come, and zero always chooses what
+ * is simplest: so a sequence shrinks by making its numbers smaller, whatever they stand for.
  */
 export class Choices {
   readonly #numbers: readonly number[];

@@ -2,7 +2,10 @@ import type { Choices } from "./choices.ts";
 
 type Container = Record<string, unknown> | unknown[];
 
-/** Makes one thing in a body wrong, or only odd: another type, null, a field nobody knows, something left out or given twice. */
+/**
+ * Makes one thing in a body wrong, or only odd: another type, null, a field nobody knows, something left out or given
+ * twice.
+ */
 export function corrupted(choices: Choices, body: Record<string, unknown>): Record<string, unknown> {
   const copy = structuredClone(body);
   const { apiVersion: _version, kind: _kind, ...rest } = copy;
@@ -50,7 +53,10 @@ function placesIn(value: unknown): [Container, string][] {
   ]);
 }
 
-/** A part of a body: what is left when some of its fields and items are left out. Nulls stand for what a merge takes away. */
+/**
+ * A part of a body: what is left when some of its fields and items are left out. Nulls stand for what a merge takes
+ * away.
+ */
 export function fragment(choices: Choices, value: unknown, nulls: boolean): unknown {
   if (Array.isArray(value)) {
     const items = value as unknown[];

@@ -10,7 +10,9 @@ export interface CustomKind {
   readonly subject: Subject;
 }
 
-/** The custom kind of a number, in a group of its own. Two versions of one schema; status and scale are there or not. */
+/**
+ * The custom kind of a number, in a group of its own. Two versions of one schema; status and scale are there or not.
+ */
 export function customKind(number: number, group: string): CustomKind {
   const c = Choices.seeded(number, 2000);
   const schema = rootSchema(c);

@@ -8,8 +8,8 @@ import type { Pair } from "./run.ts";
 const LANES = 4;
 
 /**
- * Tries random definitions on both servers, as dry runs, and tells where the answers differ: one text for each. `skipped` counts those that the real
- * server has no answer to: some schemas end its handler.
+ * Tries random definitions on both servers, as dry runs, and tells where the answers differ: one text for each.
+ * `skipped` counts those that the real server has no answer to: some schemas end its handler.
  */
 export async function defineBoth(
   { theirs, ours }: Pair,
@@ -38,7 +38,9 @@ export async function defineBoth(
   return { found, skipped };
 }
 
-/** An answer without what is known to differ: names are accepted here as a definition is made, by a controller there. */
+/**
+ * An answer without what is known to differ: names are accepted here as a definition is made, by a controller there.
+ */
 function shown(answer: Answer): unknown {
   const told = new Normal().answer(answer) as { code: number; body: Json; warnings?: unknown };
   if (told.code === 422) return { ...told, body: causesIn(told.body) };

@@ -1,7 +1,8 @@
 /**
- * Random operations, one and the same on a real kube-apiserver and on ours: what they answer and what comes of it is to be alike.
- * CAUSEWAY_FUZZ_OPERATIONS says how many operations to try, four in ten of them around apply, with CAUSEWAY_FUZZ_WORKLOADS three in ten more about workloads; CAUSEWAY_FUZZ_SEED with
- * which seed, a number or "random"; CAUSEWAY_FUZZ_REPLAY repeats one sequence that differed.
+ * Random operations, one and the same on a real kube-apiserver and on ours: what they answer and what comes of it is to
+ * be alike. CAUSEWAY_FUZZ_OPERATIONS says how many operations to try, four in ten of them around apply, with
+ * CAUSEWAY_FUZZ_WORKLOADS three in ten more about workloads; CAUSEWAY_FUZZ_SEED with which seed, a number or "random";
+ * CAUSEWAY_FUZZ_REPLAY repeats one sequence that differed.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineBoth } from "./defining.ts";

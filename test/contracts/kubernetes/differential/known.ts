@@ -26,7 +26,10 @@ export const REFUSALS: readonly KnownRefusal[] = [
   },
 ];
 
-/** The reason why one refuses what the other takes, if it is known; what comes of the object after that is not comparable. */
+/**
+ * The reason why one refuses what the other takes, if it is known; what comes of the object after that is not
+ * comparable.
+ */
 export function knownRefusal(kind: string, theirs: unknown, ours: unknown): string | undefined {
   const [real, own] = [theirs, ours].map((side) => (Array.isArray(side) ? (side[0] as Json) : {}));
   if (real?.["code"] !== 422) return undefined;

@@ -5,7 +5,10 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Times of now; the generators' own are of 2001. */
 const TIME = /20(2[5-9]|[3-9]\d)-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)/g;
 
-/** What differs between two servers that answer alike is told by ordinals: uids, revisions, times, names and addresses that a server chose. */
+/**
+ * What differs between two servers that answer alike is told by ordinals: uids, revisions, times, names and addresses
+ * that a server chose.
+ */
 export class Normal {
   readonly #uids = new Map<string, string>();
   readonly #revisions = new Map<string, string>();

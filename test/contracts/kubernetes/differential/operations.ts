@@ -259,7 +259,8 @@ function remove(c: Choices, target: Target): Operation {
 
 function clear(c: Choices, target: Target): Operation {
   const { subject } = target;
-  // Namespaces have objects of the server's own among their ConfigMaps; Jobs are ended by controllers; other subjects are shared between sequences.
+  // Namespaces have objects of the server's own among their ConfigMaps; Jobs are ended by controllers; other subjects
+  // are shared between sequences.
   const isLeft = !subject.namespaced || subject.kind === "ConfigMap" || subject.kind === "Job";
   if (isLeft || !c.chance(50)) return list(c, target);
   return {

@@ -51,7 +51,10 @@ export function strategicPatch(c: Choices, body: Json): Json {
   return directed(c, fragment(c, body, true)) as Json;
 }
 
-/** Lists whose items a strategic merge finds by a key. An order of any other list of objects ends the connection: Go cannot compare them. */
+/**
+ * Lists whose items a strategic merge finds by a key. An order of any other list of objects ends the connection: Go
+ * cannot compare them.
+ */
 const ORDERED: Readonly<Record<string, string>> = {
   conditions: "type",
   containers: "name",
@@ -76,7 +79,8 @@ function directed(c: Choices, value: unknown): unknown {
     const key = ORDERED[name];
     const scalars = (child as unknown[]).every((item) => typeof item !== "object");
     if (scalars) {
-      // Which comes first, the list or what is taken from it, is chance in kube-apiserver: Go goes through a map in no order.
+      // Which comes first, the list or what is taken from it, is chance in kube-apiserver: Go goes through a map in no
+      // order.
       delete result[name];
       result[`$deleteFromPrimitiveList/${name}`] = child;
     } else if (key !== undefined) {

@@ -19,7 +19,10 @@ const REPLAYS = 150;
 const ONCE =
   "sequences that differed once and not when they were repeated: a real server answers from caches that are late at times";
 
-/** Tries random sequences on both servers, several at a time; what differs is told with the shortest sequence that shows it. */
+/**
+ * Tries random sequences on both servers, several at a time; what differs is told with the shortest sequence that shows
+ * it.
+ */
 export async function search(runner: Runner, { profile, seed, operations }: Search): Promise<string[]> {
   const found: string[] = [];
   const end = runner.tally.operations + operations;

@@ -10,7 +10,9 @@ interface Log {
   wake: () => void;
 }
 
-/** Watches of one server, one of each kind in all namespaces, opened when a sequence needs them and kept until the end. */
+/**
+ * Watches of one server, one of each kind in all namespaces, opened when a sequence needs them and kept until the end.
+ */
 export class Watches {
   readonly #api: Raw;
   readonly #logs = new Map<string, Promise<Log>>();

@@ -14,7 +14,9 @@ export interface FilteredList {
   readonly make: readonly RawCase[];
   readonly as?: Who;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Filters that no view has, with a value that means the object and one that does not; values may name what was kept. */
+  /**
+   * Filters that no view has, with a value that means the object and one that does not; values may name what was kept.
+   */
   readonly more?: Readonly<Record<string, readonly [match: string, miss: string]>>;
   /** Field of an object that is its id, "role.id" of an object in it. Default "id". */
   readonly idField?: string;

@@ -4,7 +4,9 @@ import type { Resources } from "./pod-resources.ts";
 
 const COUNTED = ["cpu", "memory"] as const;
 
-/** The QoS class of a pod. What the pod says as a whole counts instead of its containers; amounts of zero do not count. */
+/**
+ * The QoS class of a pod. What the pod says as a whole counts instead of its containers; amounts of zero do not count.
+ */
 export function podQuality(spec: Json): "BestEffort" | "Burstable" | "Guaranteed" {
   const containers = [...records(spec["containers"]), ...records(spec["initContainers"])].map((c) => c["resources"]);
   const given = (isSet(spec["resources"]) ? [spec["resources"]] : containers).map((r) => record(r));

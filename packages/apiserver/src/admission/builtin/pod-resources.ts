@@ -4,7 +4,9 @@ import { addQuantity, nanosOf } from "../../syntax/quantity.ts";
 /** Quantities by the name of what they are of. */
 export type Resources = Readonly<Record<string, string>>;
 
-/** What a pod asks for, or may have at most: all containers together, or the greediest of those that run before them. */
+/**
+ * What a pod asks for, or may have at most: all containers together, or the greediest of those that run before them.
+ */
 export function podResources(spec: Json, which: "requests" | "limits"): Resources {
   const of = (container: Json): Json => record(record(container["resources"])[which]);
   let total: Resources = {};

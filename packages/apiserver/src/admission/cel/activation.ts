@@ -18,7 +18,10 @@ export function plainValue(value: unknown): unknown {
   return value === undefined ? null : toCel(NO_ENVIRONMENT, undefined, value as JsonValue);
 }
 
-/** What expressions see of an attempt whose objects are in the given form; `withNamespace` where policies may look at the namespace. */
+/**
+ * What expressions see of an attempt whose objects are in the given form; `withNamespace` where policies may look at
+ * the namespace.
+ */
 export function activationOf(attempt: Attempt, form: Form, withNamespace: boolean): Activation {
   const { call, object, old } = attempt;
   const { user, cluster, resource, version, subresource } = call;

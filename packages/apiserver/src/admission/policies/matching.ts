@@ -3,7 +3,10 @@ import { inSelectedNamespace, isSelectedObject, nameOf } from "../attributes.ts"
 import type { Attempt } from "../../contract/admission.ts";
 import { coveredForm, type Form } from "../rules.ts";
 
-/** The form in which MatchResources choose an attempt. Rules may name objects; exclusions come first. Throws 404 for a namespace that is not there. */
+/**
+ * The form in which MatchResources choose an attempt. Rules may name objects; exclusions come first. Throws 404 for a
+ * namespace that is not there.
+ */
 export function chosenForm(resources: Json, attempt: Attempt): Form | undefined {
   const { matchPolicy, namespaceSelector, objectSelector, resourceRules, excludeResourceRules } = resources;
   const named = (rules: unknown): readonly Json[] => {

@@ -19,7 +19,10 @@ export function paramResource({ call }: Attempt, { apiVersion, kind }: ParamKind
   return { resource, version };
 }
 
-/** The parameters with which a binding has its policy judge; one that is undefined where it has none. Throws an Error that says why it cannot. */
+/**
+ * The parameters with which a binding has its policy judge; one that is undefined where it has none. Throws an Error
+ * that says why it cannot.
+ */
 export async function paramsOf(
   attempt: Attempt,
   paramKind: ParamKind | undefined,

@@ -14,8 +14,8 @@ const STORAGE = "/resourcequotas";
 const GROWING = new Set(["/services", "/persistentvolumeclaims", "/pods"]);
 
 /**
- * ResourceQuotas: a write that would use more than is allowed is refused, and what it uses is charged before it is made, by
- * compare-and-swap of the quota. Last in the chain, so that nothing that others refuse is charged.
+ * ResourceQuotas: a write that would use more than is allowed is refused, and what it uses is charged before it is
+ * made, by compare-and-swap of the quota. Last in the chain, so that nothing that others refuse is charged.
  */
 export function quotaPlugin(cluster: Cluster): AdmissionPlugin {
   let known: ReadonlySet<string> | undefined;

@@ -18,7 +18,10 @@ interface Round {
   readonly only?: ReadonlySet<string>;
 }
 
-/** Asks the webhooks one after the other, each about what the one before made of the object; once again those that want it when it changed. */
+/**
+ * Asks the webhooks one after the other, each about what the one before made of the object; once again those that want
+ * it when it changed.
+ */
 export async function mutateByHooks(hooks: readonly Hook[], attempt: Attempt): Promise<KubeObject | undefined> {
   const round: Round = { asked: new Set(), again: new Set() };
   const first = await pass(hooks, attempt, round);

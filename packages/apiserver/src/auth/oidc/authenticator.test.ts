@@ -29,7 +29,10 @@ afterAll(() => listener.close());
 
 const USERNAME = { claim: "sub", prefix: "" };
 
-/** What the issuer of this configuration makes of a token with these claims: a user, "foreign" or why it is not believed. */
+/**
+ * What the issuer of this configuration makes of a token with these claims: a user, "foreign" or why it is not
+ * believed.
+ */
 async function judged(jwt: Json, claims: Json, by = key): Promise<unknown> {
   const issuer = { url: listener.url, audiences: ["me"], certificateAuthority: listener.ca };
   const entry = { issuer, claimMappings: { username: USERNAME }, ...jwt };

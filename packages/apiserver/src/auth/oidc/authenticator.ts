@@ -10,7 +10,10 @@ export type VerifyJwt = (token: string) => Promise<User | "foreign">;
 
 const NOT_BEFORE_LEEWAY = 300;
 
-/** Verifies JSON Web Tokens of one issuer, and reads users from them, as OpenID Connect Core 1.0 and its configuration say. */
+/**
+ * Verifies JSON Web Tokens of one issuer, and reads users from them, as OpenID Connect Core 1.0 and its configuration
+ * say.
+ */
 export function jwtAuthenticator(issuer: JwtIssuer, clock: Clock): VerifyJwt {
   const keys = issuerKeys(issuer, clock);
   return async (token) => {

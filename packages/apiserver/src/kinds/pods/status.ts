@@ -9,7 +9,10 @@ import { dnsName, duplicate, each, identity, labelName } from "./checks.ts";
  * What the status of a pod may say. Source: Kubernetes API reference, PodStatus; "Pod Lifecycle".
  */
 
-/** Which generation a status is about, and its conditions, stays where a writer does not say it. Changes `status` in place. */
+/**
+ * Which generation a status is about, and its conditions, stays where a writer does not say it. Changes `status` in
+ * place.
+ */
 export function keepObserved(status: Json, was: Json): void {
   if (!status["observedGeneration"] && was["observedGeneration"] !== undefined)
     status["observedGeneration"] = was["observedGeneration"];

@@ -3,8 +3,8 @@ import { isObject, type Json, type JsonObject } from "../../json/values.ts";
 import { printed } from "./elements.ts";
 
 /**
- * A set of field paths as a tree. An element is written as fieldsV1 writes it: `f:name` a field, `k:{"name":"x"}` an item of a list by its
- * keys, `v:"x"` an item of a set. `member` says that the path to here is itself in the set.
+ * A set of field paths as a tree. An element is written as fieldsV1 writes it: `f:name` a field, `k:{"name":"x"}` an
+ * item of a list by its keys, `v:"x"` an item of a set. `member` says that the path to here is itself in the set.
  */
 export interface FieldSet {
   readonly member: boolean;
@@ -131,7 +131,10 @@ export function fromFieldsV1(wire: unknown, isRoot = true): FieldSet {
   );
 }
 
-/** Every path of the set, as apimachinery prints it: `.spec.containers[name="a"].image`; what stands at a place before what is below it. */
+/**
+ * Every path of the set, as apimachinery prints it: `.spec.containers[name="a"].image`; what stands at a place before
+ * what is below it.
+ */
 export function printedPaths(set: FieldSet, prefix = ""): string[] {
   const children = [...set.children].toSorted(([a], [b]) => order(a, b));
   const own = children.filter(([, child]) => child.member).map(([element]) => extended(prefix, printed(element)));

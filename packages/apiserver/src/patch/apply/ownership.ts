@@ -29,7 +29,9 @@ export interface Change {
 }
 
 export interface Settled {
-  /** The others with what is left to them; those that own nothing now, or in a version that is served no more, are gone. */
+  /**
+   * The others with what is left to them; those that own nothing now, or in a version that is served no more, are gone.
+   */
   readonly others: Managers;
   readonly contested: readonly (readonly [Manager, FieldSet])[];
   readonly comparison: Comparison;

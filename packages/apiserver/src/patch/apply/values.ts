@@ -72,7 +72,10 @@ function withoutItems(items: readonly Json[], paths: FieldSet, list: ListType): 
   return kept.length === 0 ? null : kept;
 }
 
-/** With every field of a schema that something is owned in. Items of lists and keys of maps are owned only for themselves. */
+/**
+ * With every field of a schema that something is owned in. Items of lists and keys of maps are owned only for
+ * themselves.
+ */
 export function withNamedFields(set: FieldSet, type: MergeType): FieldSet {
   if (isEmpty(set)) return set;
   const children = [...set.children].map(([element, child]) => {

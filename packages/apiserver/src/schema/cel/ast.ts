@@ -39,7 +39,10 @@ export function* nodesOf(root: CelNode): Generator<CelNode> {
   }
 }
 
-/** Operators within operators that an expression may have, as cel-go's parser counts them: chains of && and || count as one. */
+/**
+ * Operators within operators that an expression may have, as cel-go's parser counts them: chains of && and || count as
+ * one.
+ */
 const MAXIMUM_DEPTH = 250;
 /** The same with those chains, which are walked here operator by operator. */
 const MAXIMUM_CHAIN = 1000;

@@ -4,8 +4,8 @@ import { type Known, type Priced, type Pricing, saturated, type Scope, UNBOUNDED
 import { functionCost } from "./function-costs.ts";
 
 /**
- * The most that an expression can cost, as kube-apiserver estimates it before it lets a rule be defined: cel-go's estimate, with Kubernetes'
- * prices for its own functions, over the sizes that the schema allows.
+ * The most that an expression can cost, as kube-apiserver estimates it before it lets a rule be defined: cel-go's
+ * estimate, with Kubernetes' prices for its own functions, over the sizes that the schema allows.
  */
 export function estimateCost(root: CelNode, self: Declared): number {
   return new Estimator(self).price(root, new Map()).cost;

@@ -10,7 +10,10 @@ import { registerSets } from "./sets.ts";
 import { registerStrings } from "./strings.ts";
 import type { CelEnvironment } from "./cel-environment.ts";
 
-/** The environments of one schema: most rules have `oldSelf` as a value, those with `optionalOldSelf` as an optional one. */
+/**
+ * The environments of one schema: most rules have `oldSelf` as a value, those with `optionalOldSelf` as an optional
+ * one.
+ */
 export interface CelEnvironments {
   of(rule: { readonly optionalOldSelf?: boolean }): CelEnvironment;
 }
@@ -38,7 +41,9 @@ export function createBaseEnvironment(): CelEnvironment {
   return libraries().clone({});
 }
 
-/** Registering the libraries takes milliseconds and copying them none, so it is done once, when the first rule is met. */
+/**
+ * Registering the libraries takes milliseconds and copying them none, so it is done once, when the first rule is met.
+ */
 const libraries = once(registerLibraries);
 
 function once<T>(make: () => T): () => T {
@@ -48,7 +53,8 @@ function once<T>(make: () => T): () => T {
 
 function registerLibraries(): CelEnvironment {
   const environment = new Environment({
-    // kube-apiserver refuses lists of mixed types, but for the arguments of format(), which the library cannot tell apart.
+    // kube-apiserver refuses lists of mixed types, but for the arguments of format(), which the library cannot tell
+    // apart.
     homogeneousAggregateLiterals: false,
     enableOptionalTypes: true,
     limits: { maxAstNodes: 10_000, maxDepth: 100 },

@@ -31,7 +31,10 @@ interface Priceable {
   readonly args: readonly Operand[];
 }
 
-/** A call or operator: the prices of cel-go's checker, and those of Kubernetes' own functions (apiserver, pkg/cel/library/cost.go). */
+/**
+ * A call or operator: the prices of cel-go's checker, and those of Kubernetes' own functions (apiserver,
+ * pkg/cel/library/cost.go).
+ */
 export function functionCost(estimator: Pricing, node: CelNode, scope: Scope): Priced {
   const call = callOf(node);
   const price = (n: CelNode): Operand => {

@@ -9,7 +9,10 @@ interface FieldReader extends Evaluator {
   debugType(value: unknown): { fieldLazy(value: unknown, name: string, node: CelNode, evaluator: Evaluator): unknown };
 }
 
-/** Parses an expression in which has() may take a field of any expression, as cel-go has it: `has(self[0].name)`. The library takes fields of variables only. */
+/**
+ * Parses an expression in which has() may take a field of any expression, as cel-go has it: `has(self[0].name)`. The
+ * library takes fields of variables only.
+ */
 export function parseCel(environment: CelEnvironment, text: string): ReturnType<CelEnvironment["parse"]> {
   const parsed = environment.parse(text);
   for (const node of nodesOf(parsed.ast)) {

@@ -14,7 +14,10 @@ interface Macro extends Given {
 /** One round: the key or index, the value, and what the bodies give when they are evaluated. */
 type Rounds = Iterable<{ readonly key: unknown; readonly run: (body: number) => unknown }>;
 
-/** The comprehensions with two variables (cel-go, ext.TwoVarComprehensions): lists give index and value, maps key and value. */
+/**
+ * The comprehensions with two variables (cel-go, ext.TwoVarComprehensions): lists give index and value, maps key and
+ * value.
+ */
 export function registerMacros(environment: CelEnvironment): void {
   const register = (signature: string, result: string, reduce: (rounds: Rounds, bodies: number) => unknown): void => {
     environment.registerFunction(`list.${signature}: ${result}`, macro(result, reduce) as never);

@@ -16,12 +16,15 @@ export interface Meter {
   left: number;
 }
 
-/** Evaluates an expression, and takes what that costs from the meter. Throws a CostError when it costs too much, and what the expression throws. */
+/**
+ * Evaluates an expression, and takes what that costs from the meter. Throws a CostError when it costs too much, and
+ * what the expression throws.
+ */
 export type Program = (activation: Readonly<Record<string, unknown>>, meter: Meter) => unknown;
 
 /**
- * An expression ready to run: its patterns match in linear time, and every step of it is counted, so that nothing a tenant writes can hold
- * the process. Throws the compiler's error.
+ * An expression ready to run: its patterns match in linear time, and every step of it is counted, so that nothing a
+ * tenant writes can hold the process. Throws the compiler's error.
  */
 export function compileProgram(environment: CelEnvironment, text: string): Program {
   const parsed = parseCel(environment, text);
@@ -53,7 +56,10 @@ interface Counter {
 
 type Evaluate = (...given: readonly unknown[]) => unknown;
 
-/** Has a node count itself whenever it is evaluated. The library puts the right function there at first use, so that is caught too. */
+/**
+ * Has a node count itself whenever it is evaluated. The library puts the right function there at first use, so that is
+ * caught too.
+ */
 function count(node: CelNode, counter: Counter): void {
   const cost = node.op === "value" ? 0 : node.op === "list" ? 10 : node.op === "map" ? 30 : 1;
   const price = priceOf(node);
@@ -77,7 +83,10 @@ const PATTERNS: ReadonlySet<string> = new Set([MATCHES, "matches", "find", "find
 /** Steps of matching at the cost of one of evaluating. */
 const MATCHED_AT_ONCE = 100;
 
-/** What an operation costs besides itself, by the size of what it is given; undefined for those that cost the same whatever that is. */
+/**
+ * What an operation costs besides itself, by the size of what it is given; undefined for those that cost the same
+ * whatever that is.
+ */
 function priceOf(node: CelNode): ((given: readonly unknown[]) => number) | undefined {
   if (node.op === "in") return ([, list]) => sizeOf(list);
   if (node.op === "==" || node.op === "!=") return ([a, b]) => Math.min(extent(a), extent(b));

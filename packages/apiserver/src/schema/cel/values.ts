@@ -4,7 +4,10 @@ import type { SchemaNode } from "../node.ts";
 import { parseDuration } from "./environment.ts";
 import type { CelEnvironment } from "./cel-environment.ts";
 
-/** A JSON value as CEL sees it through its schema: integers exact, times and durations as such, names escaped where CEL reserves them. */
+/**
+ * A JSON value as CEL sees it through its schema: integers exact, times and durations as such, names escaped where CEL
+ * reserves them.
+ */
 export function toCel(environment: CelEnvironment, node: SchemaNode | undefined, value: Json): unknown {
   if (typeof value === "number") {
     return node?.type === "number" || !Number.isInteger(value) ? value : BigInt(value);

@@ -32,8 +32,9 @@ const AT_ROOT = [
 ];
 
 /**
- * What is wrong with the schema of one version of a CustomResourceDefinition, in kube-apiserver's words and order: its structure, its
- * defaults, what it may not say, its CEL rules. `path` is where it stands; `hasStatus` that the version has a status subresource.
+ * What is wrong with the schema of one version of a CustomResourceDefinition, in kube-apiserver's words and order: its
+ * structure, its defaults, what it may not say, its CEL rules. `path` is where it stands; `hasStatus` that the version
+ * has a status subresource.
  */
 export function validateCustomResourceDefinitionSchema(
   schema: unknown,

@@ -7,7 +7,10 @@ import { makeStateFolder } from "../../composition/folder.ts";
 import type { ApiServerFlags } from "./command.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 
-/** Milliseconds that who waits for the server has it for himself: what it has to see to takes as long as the first answers. */
+/**
+ * Milliseconds that who waits for the server has it for himself: what it has to see to takes as long as the first
+ * answers.
+ */
 const FIRST_ANSWERS = 50;
 
 /** What a program that was built of these sources has beside them. */
@@ -20,8 +23,10 @@ export interface BuiltWith extends Pick<IsolationOptions, "program" | "watchdog"
 const ABORT_AFTER = 60_000;
 
 /**
- * Runs an API server alone until the signal aborts. Logical clusters that its state folder has are served by worker processes.
- * @throws STATE_NOT_WRITABLE, STATE_TOO_NEW, STATE_LOCKED, APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN, SERVING_CERTIFICATE_INVALID
+ * Runs an API server alone until the signal aborts. Logical clusters that its state folder has are served by worker
+ * processes.
+ * @throws STATE_NOT_WRITABLE, STATE_TOO_NEW, STATE_LOCKED, APISERVER_PORT_TAKEN, APISERVER_CANNOT_LISTEN,
+ * SERVING_CERTIFICATE_INVALID
  */
 export async function apiserver(
   flags: ApiServerFlags,

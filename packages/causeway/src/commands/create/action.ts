@@ -10,7 +10,8 @@ import type { CreateClusterOptions } from "./command.ts";
 
 /**
  * Creates a cluster, and waits until its workers are ready.
- * @throws CLUSTER_EXISTS, FLAVOR_NOT_FOUND, IMAGE_NOT_FOUND, CLUSTER_CREATE_TIMEOUT, and what `cloudOf` and `newCluster` throw
+ * @throws CLUSTER_EXISTS, FLAVOR_NOT_FOUND, IMAGE_NOT_FOUND, CLUSTER_CREATE_TIMEOUT, and what `cloudOf` and
+ * `newCluster` throw
  */
 export async function createCluster(name: string, options: CreateClusterOptions, signal: AbortSignal): Promise<void> {
   const cloud = cloudOf(options.osCloud);

@@ -10,7 +10,9 @@ import { renderReport } from "./render.ts";
 import type { DoctorOptions } from "./command.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 
-/** Reads a cloud, and a cluster where one is chosen, and reports what will work. Exit status 3 when something is broken. */
+/**
+ * Reads a cloud, and a cluster where one is chosen, and reports what will work. Exit status 3 when something is broken.
+ */
 export async function doctor(options: DoctorOptions, signal: AbortSignal): Promise<void> {
   const log = commandLog(options.logLevel);
   const config = chosenCloud(options);

@@ -5,8 +5,8 @@ import { quotaFindings } from "./quota-findings.ts";
 import { volumeFindings } from "./volume-findings.ts";
 
 /**
- * works: nothing to do. limited: it works but for what is said. missing: it will not work here, and nothing else is hurt by it.
- * broken: something must be done before a cluster can work.
+ * works: nothing to do. limited: it works but for what is said. missing: it will not work here, and nothing else is
+ * hurt by it. broken: something must be done before a cluster can work.
  */
 export type State = "works" | "limited" | "missing" | "broken";
 

@@ -45,7 +45,10 @@ interface Created {
   readonly created_at?: string;
 }
 
-/** Reads only. Whose a volume is, is known by the cluster name that the volumes of this cluster's PersistentVolumes have. */
+/**
+ * Reads only. Whose a volume is, is known by the cluster name that the volumes of this cluster's PersistentVolumes
+ * have.
+ */
 export async function volumeFacts(
   client: KubernetesClient,
   cloud: Cloud,

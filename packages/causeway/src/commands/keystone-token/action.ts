@@ -59,8 +59,9 @@ const VARIABLES = {
 const ENVIRONMENT = "envvars";
 
 /**
- * Flags, above the entry of clouds.yaml with what it lacks from the environment, or above the environment alone. What the
- * environment lacks is asked for on the terminal, if there is one; without any variables, where no clouds.yaml is found.
+ * Flags, above the entry of clouds.yaml with what it lacks from the environment, or above the environment alone. What
+ * the environment lacks is asked for on the terminal, if there is one; without any variables, where no clouds.yaml is
+ * found.
  */
 async function credentials(
   flags: KeystoneTokenFlags,

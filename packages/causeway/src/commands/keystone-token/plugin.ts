@@ -24,7 +24,10 @@ const FILES = {
 /** The default of --log-level. */
 const LOG_LEVEL = "warn";
 
-/** The exec entry that runs `causeway keystone-token` with these flags: files by their full path, since kubectl starts it anywhere. */
+/**
+ * The exec entry that runs `causeway keystone-token` with these flags: files by their full path, since kubectl starts
+ * it anywhere.
+ */
 export function pluginOf(own: OwnCommand, flags: PluginFlags, folder: string): Plugin {
   const args = [...own.args, "keystone-token"];
   for (const [flag, option] of Object.entries(TEXTS)) {

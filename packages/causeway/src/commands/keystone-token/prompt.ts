@@ -36,7 +36,9 @@ const questions: readonly Question[] = [
   { variable: "OS_PASSWORD", words: "password", others: [] },
 ];
 
-/** What credentials by these variables lack: of a password all of its parts, of others the address of Keystone. Pure. */
+/**
+ * What credentials by these variables lack: of a password all of its parts, of others the address of Keystone. Pure.
+ */
 export function missingVariables(variables: Variables): readonly { variable: string; words: string }[] {
   const has = (name: string): boolean => (variables[name] ?? "") !== "";
   const type = variables["OS_AUTH_TYPE"] ?? "";
@@ -58,7 +60,10 @@ export async function askMissing(variables: Variables, terminal: Terminal): Prom
   return answers;
 }
 
-/** This process's terminal; undefined: it has none, or kubectl says (KUBERNETES_EXEC_INFO) that a person must not be asked. */
+/**
+ * This process's terminal; undefined: it has none, or kubectl says (KUBERNETES_EXEC_INFO) that a person must not be
+ * asked.
+ */
 export function ownTerminal(execInfo: string | undefined): Terminal | undefined {
   if (process.stdin.isTTY !== true || isForbidden(execInfo)) return undefined;
   return { ask: (question) => answered(question, false), askHidden: (question) => answered(question, true) };

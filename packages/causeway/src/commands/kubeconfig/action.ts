@@ -38,7 +38,10 @@ export async function printKubeconfig(name: string, options: KubeconfigOptions, 
   });
 }
 
-/** In words, whose tokens the cluster takes. The kubeconfig does not send credentials there: users say where theirs belong. */
+/**
+ * In words, whose tokens the cluster takes. The kubeconfig does not send credentials there: users say where theirs
+ * belong.
+ */
 async function keystoneOf(client: KubernetesClient, cluster: Cluster, signal: AbortSignal): Promise<string> {
   const { namespace = "default", name } = cluster.metadata;
   const reference = cluster.spec.controlPlaneRef;

@@ -44,7 +44,9 @@ function programFor({ logLevel, kubelet, kubeletPath, podNetwork, images, volume
   return [...machine, "--kubelet", "real", "--kubelet-path", kubeletPath, ...network, ...from, ...attached];
 }
 
-/** User data is shown to administrators only: --admin-cloud, or the entry named like the cloud with "-admin" behind it. */
+/**
+ * User data is shown to administrators only: --admin-cloud, or the entry named like the cloud with "-admin" behind it.
+ */
 function adminConfig(options: MachineAgentOptions): CloudConfig {
   if (options.adminCloud !== undefined) return loadCloudsYaml({ cloud: options.adminCloud });
   try {

@@ -37,7 +37,8 @@ const planned: readonly Kind<KubeObject>[] = [
 ];
 
 /**
- * Reads manifests, and has the API server default and validate them in a dry run, which also refuses changes of immutable fields.
+ * Reads manifests, and has the API server default and validate them in a dry run, which also refuses changes of
+ * immutable fields.
  * @throws PLAN_FILE_INVALID, KUBERNETES_…
  */
 export async function readChanged(

@@ -13,7 +13,8 @@ import { sweepVolumes, type SweptVolume, type VolumeSweep } from "./volumes/swee
 import { commandLog } from "../../terminal/text-log.ts";
 
 /**
- * Deletes orphans of deleted Services, and of claims with --volumes; exit status 1 when some of them could not be deleted.
+ * Deletes orphans of deleted Services, and of claims with --volumes; exit status 1 when some of them could not be
+ * deleted.
  * @throws SWEEP_NOT_CONFIRMED, SWEEP_OTHER_CLUSTER, SWEEP_NAME_SHARED
  */
 export async function sweep(options: SweepOptions, signal: AbortSignal): Promise<void> {

@@ -11,7 +11,8 @@ import { commandLog } from "../../terminal/text-log.ts";
 import type { SweepClustersOptions } from "./command.ts";
 
 /**
- * Lists what deleted Clusters left in a project, and deletes what the named ones left; exit status 1 when some of it could not be deleted.
+ * Lists what deleted Clusters left in a project, and deletes what the named ones left; exit status 1 when some of it
+ * could not be deleted.
  * @throws SWEEP_NOT_CONFIRMED, SWEEP_CLUSTER_EXISTS, FLAG_INVALID
  */
 export async function sweepOfClusters(

@@ -150,8 +150,8 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The demo's Service is made as soon as its cluster answers; nodes may still be on their way. A workload API that does not
- * answer, as right after a start, is asked again.
+ * The demo's Service is made as soon as its cluster answers; nodes may still be on their way. A workload API that does
+ * not answer, as right after a start, is asked again.
  */
 async function makeService(system: System, follower: DemoFollower, signal: AbortSignal): Promise<void> {
   await follower.until((view) => view.endpoint.done && view.machines.some((m) => m.done), signal);

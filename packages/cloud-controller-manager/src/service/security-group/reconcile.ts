@@ -1,5 +1,12 @@
 import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
-import { followRoad, isConflict, type ObjectKey, type Reconcile, type Road, type Source } from "@causeway/kubernetes";
+import {
+  runPipeline,
+  isConflict,
+  type ObjectKey,
+  type Reconcile,
+  type Pipeline,
+  type Source,
+} from "@causeway/kubernetes";
 import type { Standing } from "../../events/standing.ts";
 import { gather, type GatherFrom, type Observed } from "./gather.ts";
 import { groupName } from "./names.ts";
@@ -18,7 +25,7 @@ export interface SecurityGroupOptions extends GatherFrom {
 /** Brings the security group of one Service to what it shall be; before the Service's finalizer goes, to nothing. */
 export function securityGroupReconcile(options: SecurityGroupOptions): Reconcile {
   const { cloud, watch, standing, clock, log } = options;
-  const road: Road<Observed, Step, undefined> = {
+  const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather(options, key, signal),
     plan,
     perform: (step, _observed, signal) => perform({ cloud, watch }, step, signal),
@@ -31,7 +38,12 @@ export function securityGroupReconcile(options: SecurityGroupOptions): Reconcile
       return { status: undefined, events: isConflict(error) ? [] : events };
     },
   };
-  return followRoad(road, { clock, log, name: "service-security-group", metrics: options.brakes ?? options.metrics });
+  return runPipeline(pipeline, {
+    clock,
+    log,
+    name: "service-security-group",
+    metrics: options.brakes ?? options.metrics,
+  });
 }
 
 /**

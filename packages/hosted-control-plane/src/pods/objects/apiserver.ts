@@ -124,8 +124,8 @@ function deployment(from: ApiServerFrom): Deployment {
 }
 
 /**
- * The flags. The port is the one of the endpoint: the Service `kubernetes` inside the tenant gets this port with the advertised address. The flags are ours alone:
- * a tenant's flags could read files, or leave its network.
+ * The flags. The port is the one of the endpoint: the Service `kubernetes` inside the tenant gets this port with the
+ * advertised address. The flags are ours alone: a tenant's flags could read files, or leave its network.
  */
 function args({ spec, namespace, endpoint, tunnel, size, poolServers }: ApiServerFrom): string[] {
   const servers = isPooled(spec) ? poolServers : ownServers(spec, namespace);

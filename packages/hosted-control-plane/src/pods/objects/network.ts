@@ -7,7 +7,10 @@ import { API_SERVICE_PORT } from "./credentials.ts";
 import { ETCD_CLIENT_PORT, ETCD_PEER_PORT } from "./etcd.ts";
 import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
 
-/** The tenant's programs reach the API by this Service's name; from outside it is reached by its load balancer or node port. */
+/**
+ * The tenant's programs reach the API by this Service's name; from outside it is reached by its load balancer or node
+ * port.
+ */
 export function apiService(spec: ControlPlaneSpec, namespace: string): Service {
   const type = spec.pods?.exposure ?? "LoadBalancer";
   const { port } = spec.endpoint;
@@ -90,7 +93,10 @@ export function networkPolicies(spec: ControlPlaneSpec, namespace: string, setti
   ];
 }
 
-/** All but addresses of one link: a tenant names the cloud's address, and the metadata of the service cluster's nodes is at one of them. */
+/**
+ * All but addresses of one link: a tenant names the cloud's address, and the metadata of the service cluster's nodes is
+ * at one of them.
+ */
 const anywhere: NetworkPeer[] = [
   { ipBlock: { cidr: "0.0.0.0/0", except: ["169.254.0.0/16"] } },
   { ipBlock: { cidr: "::/0", except: ["fe80::/10"] } },

@@ -36,7 +36,10 @@ const LIFETIME = 24 * 3600_000;
 /** One call of etcd's API, such as "kv/range". */
 export type Call = (path: string, body?: object) => Promise<Record<string, unknown>>;
 
-/** For many calls in a row: as root where the etcd has users, over connections that are kept until the signal aborts or they are idle. */
+/**
+ * For many calls in a row: as root where the etcd has users, over connections that are kept until the signal aborts or
+ * they are idle.
+ */
 export async function openEtcd(access: EtcdAccess, using: { clock: Clock; signal: AbortSignal }): Promise<Call> {
   const kept = new Agent({ keepAlive: true, maxSockets: 4, timeout: TIMEOUT });
   const call = await callerOf(access, undefined, using, kept);
@@ -45,7 +48,10 @@ export async function openEtcd(access: EtcdAccess, using: { clock: Clock; signal
   return callerOf(access, typeof token === "string" ? token : "", using, kept);
 }
 
-/** etcd's API as JSON over HTTPS (grpc-gateway). It takes the common name of a certificate for no user: root has a password. */
+/**
+ * etcd's API as JSON over HTTPS (grpc-gateway). It takes the common name of a certificate for no user: root has a
+ * password.
+ */
 export function createEtcdAdmin({ clock }: { readonly clock: Clock }): EtcdAdmin {
   const anonymous = (access: EtcdAccess, signal: AbortSignal): Promise<Call> =>
     callerOf(access, undefined, { clock, signal });

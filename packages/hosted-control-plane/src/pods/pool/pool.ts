@@ -1,6 +1,6 @@
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
-  followRoad,
+  runPipeline,
   runController,
   watchInformer,
   type KubeObject,
@@ -73,7 +73,7 @@ export function createPool({ cluster, settings, etcd, users, changed, metrics, c
     state = next;
     if (!same) changed();
   };
-  const road = {
+  const pipeline = {
     gather: async () => (users().length === 0 ? undefined : observe()),
     plan: planPool,
     perform: (step: Step, observed: PoolObserved, signal: AbortSignal) => perform(using, step, observed, signal),
@@ -109,7 +109,7 @@ export function createPool({ cluster, settings, etcd, users, changed, metrics, c
         watchInformer(cluster.pods, mine),
         ...cluster.objects.map((informer) => watchInformer(informer, mine)),
       ];
-      const reconcile = followRoad(road, { clock, log, name: "pods-etcd", ...(metrics ? { metrics } : {}) });
+      const reconcile = runPipeline(pipeline, { clock, log, name: "pods-etcd", ...(metrics ? { metrics } : {}) });
       const ready = (stop: AbortSignal) => cluster.informers.whenSynced(stop);
       return runController({ name: "pods-etcd", reconcile, sources, clock, log, ready }, signal);
     },

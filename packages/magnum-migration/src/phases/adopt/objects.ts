@@ -17,7 +17,10 @@ import { secretManifest } from "../import/objects.ts";
 /** Marks objects that stand for machines that Heat made. */
 export const adoptedLabel = "migration.causeway.dev/adopted";
 const MOST_NAME = 63;
-/** The contract's: a machine's controller adds it only before it makes a server. Without it, roll would leave Heat's servers running. */
+/**
+ * The contract's: a machine's controller adds it only before it makes a server. Without it, roll would leave Heat's
+ * servers running.
+ */
 const MACHINE_FINALIZER = "openstackmachine.infrastructure.cluster.x-k8s.io";
 
 /** Server names may have capitals and dots that names of objects may not have. */

@@ -113,7 +113,8 @@ async function writeRoots(tools: Tools, record: MigrationRecord, signal: AbortSi
     secretManifest(record, "sa", { "tls.crt": found.serviceAccount, "tls.key": found.serviceAccountKey }),
     signal,
   );
-  // Clients are shown the front proxy's authority by the API server itself: it signs with one of its own, whose key stays here.
+  // Clients are shown the front proxy's authority by the API server itself: it signs with one of its own, whose key
+  // stays here.
   const proxy = await createFrontProxy(record, tools.clock.now());
   await create(
     tools.management,

@@ -21,7 +21,10 @@ export async function readMagnum(tools: Tools, record: MigrationRecord, signal: 
   return { row, trustee: { isEnabled }, silentNodes: isEnabled ? [] : await silentNodes(tools, signal) };
 }
 
-/** Nodes whose kubelet was not heard since this run saw the trustee disabled: what still used its credentials would have failed by then. */
+/**
+ * Nodes whose kubelet was not heard since this run saw the trustee disabled: what still used its credentials would have
+ * failed by then.
+ */
 async function silentNodes({ source, clock, checked }: Tools, signal: AbortSignal): Promise<string[]> {
   const seen = [...checked].find((one) => one.startsWith(DISABLED));
   if (seen === undefined) checked.add(`${DISABLED}${clock.now()}`);

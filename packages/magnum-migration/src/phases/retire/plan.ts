@@ -48,7 +48,10 @@ export type RetireStep = Step &
     | { readonly type: "delete-row"; readonly row: MagnumRow }
   );
 
-/** Heat forgets the stacks before anything is deleted: it could delete what lives. What only the masters needed goes then. All steps are planned; each is decided again before it is done. */
+/**
+ * Heat forgets the stacks before anything is deleted: it could delete what lives. What only the masters needed goes
+ * then. All steps are planned; each is decided again before it is done.
+ */
 export function planRetire(facts: RetireFacts, { inventory, namespace, name }: MigrationRecord): PhasePlan<RetireStep> {
   const problem = refusalOf(facts, inventory);
   if (problem) return { steps: [], refused: problem, proof: [] };
@@ -129,7 +132,10 @@ function refusalOf(
   };
 }
 
-/** The trustee is disabled first, and deleted only when the cluster was seen to work without it. The row knows the trustee's id: it goes last. */
+/**
+ * The trustee is disabled first, and deleted only when the cluster was seen to work without it. The row knows the
+ * trustee's id: it goes last.
+ */
 function magnumSteps({ row, trustee }: MagnumFacts, { uuid }: MigrationRecord["inventory"]): RetireStep[] {
   if (row === undefined || row === "unknown") return [];
   const { trusteeId: id, trustId } = row;
@@ -169,7 +175,10 @@ function leftOf({ row, trustee }: MagnumFacts, { uuid }: MigrationRecord["invent
   return [`left: Magnum's row and trustee${id} (run retire again with --admin-cloud); ${warning}`];
 }
 
-/** Of masters only, by the driver's names; and what Heat made for workers whose servers are gone. Types in the order in which they can go. */
+/**
+ * Of masters only, by the driver's names; and what Heat made for workers whose servers are gone. Types in the order in
+ * which they can go.
+ */
 const order = [
   "OS::Nova::Server",
   "OS::Neutron::FloatingIP",

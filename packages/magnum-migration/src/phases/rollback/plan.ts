@@ -35,7 +35,10 @@ export type RollbackStep = Step &
     | { readonly type: "scale-up"; readonly name: string; readonly replicas: number }
   );
 
-/** The masters serve again before the hosted control plane stops; nothing that was written since is lost, for etcd is the same. */
+/**
+ * The masters serve again before the hosted control plane stops; nothing that was written since is lost, for etcd is
+ * the same.
+ */
 export function planRollback(facts: RollbackFacts, { inventory }: MigrationRecord): PhasePlan<RollbackStep> {
   const only = (step: RollbackStep): PhasePlan<RollbackStep> => ({ steps: [step], proof: [] });
   const wait = (what: string): PhasePlan<RollbackStep> => ({ steps: [], wait: what, proof: [] });

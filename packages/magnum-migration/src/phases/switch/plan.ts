@@ -38,7 +38,10 @@ export type SwitchStep = Step &
     | { readonly type: "write-endpoints" }
   );
 
-/** The hosted API serves next to the old ones, on the same etcd; then the load balancer leads to it alone, and the old ones are stopped. */
+/**
+ * The hosted API serves next to the old ones, on the same etcd; then the load balancer leads to it alone, and the old
+ * ones are stopped.
+ */
 export function planSwitch(facts: SwitchFacts, { namespace, name, inventory }: MigrationRecord): PhasePlan<SwitchStep> {
   const only = (step: SwitchStep): PhasePlan<SwitchStep> => ({ steps: [step], proof: [] });
   const wait = (what: string): PhasePlan<SwitchStep> => ({ steps: [], wait: what, proof: [] });

@@ -51,7 +51,9 @@ export class GroupReader {
     };
   }
 
-  /** The one with the owner's tag first. One of the owner's name without an owner is upstream's, or was not tagged yet. */
+  /**
+   * The one with the owner's tag first. One of the owner's name without an owner is upstream's, or was not tagged yet.
+   */
   #groupsOf({ groupName, groupDescription, tag }: Owner): SecurityGroup[] {
     const { securityGroups } = this.#watch;
     const named = securityGroups

@@ -5,8 +5,8 @@ import type { ObservedGroup } from "./observed.ts";
 import type { GroupedPort, GroupStep, Rule } from "./steps.ts";
 
 /**
- * The security group of one owner, as upstream has it: it allows TCP from the load balancer's subnet to the members' ports, and is on all ports
- * of the nodes' servers and on no other. No steps: it is as it is to be.
+ * The security group of one owner, as upstream has it: it allows TCP from the load balancer's subnet to the members'
+ * ports, and is on all ports of the nodes' servers and on no other. No steps: it is as it is to be.
  */
 export function planGroup(owner: Owner, observed: ObservedGroup, memberPorts: readonly number[]): GroupStep[] {
   if (!observed.managed) return releaseGroups(observed, observed.groups);

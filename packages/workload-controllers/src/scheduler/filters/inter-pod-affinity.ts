@@ -4,8 +4,9 @@ import type { ClusterView } from "../view.ts";
 import { busy, final, type Filter } from "./interface.ts";
 
 /**
- * The pod runs where the pods are that its required affinity asks for, and not where its required anti-affinity, or that of pods which run
- * already, forbids it. The first pod of a group that attracts itself may run anywhere that has the topology.
+ * The pod runs where the pods are that its required affinity asks for, and not where its required anti-affinity, or
+ * that of pods which run already, forbids it. The first pod of a group that attracts itself may run anywhere that has
+ * the topology.
  */
 export const interPodAffinity: Filter = {
   name: "InterPodAffinity",

@@ -5,8 +5,9 @@ import type { CSIStorageCapacity, PersistentVolumeClaim, StorageClass } from "..
 import type { StorageView } from "../view.ts";
 
 /**
- * Whether a volume for the claim can be provisioned where the node reaches it, as far as the driver publishes that: only a CSIDriver with
- * `storageCapacity` is compared with its CSIStorageCapacity objects. One without them has no room.
+ * Whether a volume for the claim can be provisioned where the node reaches it, as far as the driver publishes that:
+ * only a CSIDriver with `storageCapacity` is compared with its CSIStorageCapacity objects. One without them has no
+ * room.
  */
 export function hasRoom(
   claim: PersistentVolumeClaim,

@@ -10,7 +10,8 @@ import { hasRoom } from "./storage-capacity.ts";
 import { canProvision, findVolume, isReachable } from "./volume-match.ts";
 
 /**
- * The volumes of bound claims can be reached from the node, and for claims that wait for a node a volume is there, or can be made for it.
+ * The volumes of bound claims can be reached from the node, and for claims that wait for a node a volume is there, or
+ * can be made for it.
  */
 export const volumeBinding: Filter = {
   name: "VolumeBinding",

@@ -3,7 +3,10 @@ import { keyText } from "../../model/spec.ts";
 import { busy, type Filter } from "./interface.ts";
 import { claimKeysOf, claimsOf } from "./volume-claims.ts";
 
-/** A claim with access mode ReadWriteOncePod is used by one pod of the cluster. The pod that uses it can be preempted on its node. */
+/**
+ * A claim with access mode ReadWriteOncePod is used by one pod of the cluster. The pod that uses it can be preempted on
+ * its node.
+ */
 export const volumeRestrictions: Filter = {
   name: "VolumeRestrictions",
   wokenBy: ["pod-removed", "claim-changed"],

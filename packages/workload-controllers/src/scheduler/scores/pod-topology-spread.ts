@@ -15,8 +15,8 @@ interface Constraint {
 }
 
 /**
- * Nodes in domains with fewer of the selected pods are better, by the pod's ScheduleAnyway constraints. A pod that has no constraint at all
- * is spread over nodes and zones with the pods of its Services and of its controller.
+ * Nodes in domains with fewer of the selected pods are better, by the pod's ScheduleAnyway constraints. A pod that has
+ * no constraint at all is spread over nodes and zones with the pods of its Services and of its controller.
  */
 export const podTopologySpreadScore: Score = {
   name: "PodTopologySpread",

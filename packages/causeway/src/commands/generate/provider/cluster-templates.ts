@@ -1,6 +1,6 @@
 /**
- * What `clusterctl generate cluster` makes clusters on OpenStack from: the flavours of upstream's release under their names, with a ClusterClass.
- * Texts such as ${CLUSTER_NAME} are clusterctl's variables; those with := have a default.
+ * What `clusterctl generate cluster` makes clusters on OpenStack from: the flavours of upstream's release under their
+ * names, with a ClusterClass. Texts such as ${CLUSTER_NAME} are clusterctl's variables; those with := have a default.
  */
 
 const group = "cluster.x-k8s.io";

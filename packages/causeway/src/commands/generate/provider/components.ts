@@ -76,7 +76,10 @@ export const releases: readonly Release[] = [
 
 const certificates = "/tmp/k8s-webhook-server/serving-certs";
 
-/** The manifests of a provider, in the form that clusterctl requires: one Namespace, a container named manager, certificates of cert-manager. */
+/**
+ * The manifests of a provider, in the form that clusterctl requires: one Namespace, a container named manager,
+ * certificates of cert-manager.
+ */
 export function componentsOf(release: Release, image: string): object[] {
   const { prefix, label, rules } = release;
   const namespace = `${prefix}-system`;

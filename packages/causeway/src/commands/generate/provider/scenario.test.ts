@@ -1,4 +1,7 @@
-/** Clusters by a ClusterClass on the simulated cloud: our class, and the one of the OpenStack provider's release as it is. */
+/**
+ * Clusters by a ClusterClass on the simulated cloud: our class, and the one of the OpenStack provider's release as it
+ * is.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";

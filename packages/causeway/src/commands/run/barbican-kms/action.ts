@@ -4,7 +4,10 @@ import { commandLog } from "../../../terminal/text-log.ts";
 import { serveMetrics } from "../serving/plain-metrics.ts";
 import type { BarbicanKmsFlags } from "./command.ts";
 
-/** Serves the plugin until the signal aborts. @throws KMS_CONFIG_INVALID, KMS_ENDPOINT_IN_USE, KMS_ENDPOINT_UNUSABLE, CLOUD_CONFIG_INVALID, METRICS_ADDRESS_INVALID */
+/**
+ * Serves the plugin until the signal aborts. @throws KMS_CONFIG_INVALID, KMS_ENDPOINT_IN_USE, KMS_ENDPOINT_UNUSABLE,
+ * CLOUD_CONFIG_INVALID, METRICS_ADDRESS_INVALID
+ */
 export async function barbicanKms(flags: BarbicanKmsFlags, signal: AbortSignal): Promise<void> {
   const log = commandLog(flags.logLevel);
   const { socketpath: socketPath, cloudConfig, readUpstreamData } = flags;

@@ -13,8 +13,8 @@ import { Credentials } from "./credentials.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 
 /**
- * Runs the cloud controller manager of one cluster until the signal aborts; elected, where it is to be. Wrong input ends it
- * before anything is started.
+ * Runs the cloud controller manager of one cluster until the signal aborts; elected, where it is to be. Wrong input
+ * ends it before anything is started.
  * @throws FLAG_INVALID, CLOUD_CONF_UNREADABLE, CLOUD_CONF_INVALID, KUBECONFIG_…, ENDPOINT_PORT_TAKEN
  */
 export async function runCloudController(raw: RawFlags, signal: AbortSignal): Promise<void> {

@@ -18,7 +18,9 @@ function commaList(value: string): string[] {
   return many(value, undefined);
 }
 
-/** Values of a flag that is given several times or with commas between them, as the Kubernetes flag library has them. */
+/**
+ * Values of a flag that is given several times or with commas between them, as the Kubernetes flag library has them.
+ */
 function many(value: string, before: readonly string[] | undefined): string[] {
   const words = value.split(",").map((word) => word.trim());
   return [...(before ?? []), ...words.filter((word) => word !== "")];

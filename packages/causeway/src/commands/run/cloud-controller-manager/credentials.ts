@@ -23,8 +23,9 @@ export class Credentials {
   }
 
   /**
-   * Resolves with the first configuration whose credentials the cloud does not refuse; undefined when the signal aborts.
-   * cloud.conf is read again for each attempt. A cloud that cannot be reached is no refusal: the controllers retry.
+   * Resolves with the first configuration whose credentials the cloud does not refuse; undefined when the signal
+   * aborts. cloud.conf is read again for each attempt. A cloud that cannot be reached is no refusal: the controllers
+   * retry.
    */
   async whenAccepted(first: Configuration, signal: AbortSignal): Promise<Configuration | undefined> {
     const { log } = this.#run;

@@ -8,8 +8,8 @@ import type { Run } from "./manager.ts";
 export type Work = (controllers: ReadonlySet<ControllerName>, signal: AbortSignal) => Promise<void>;
 
 /**
- * Works while it leads. In a migration the controllers that move wait for the shared Lease, and are stopped with either of the two:
- * the program they come from holds it as long as it may still write.
+ * Works while it leads. In a migration the controllers that move wait for the shared Lease, and are stopped with either
+ * of the two: the program they come from holds it as long as it may still write.
  */
 export async function lead(run: Run, work: Work, signal: AbortSignal): Promise<void> {
   const { election, controllers, migration } = run.flags;

@@ -19,8 +19,8 @@ export interface Run {
 }
 
 /**
- * Runs the controllers until the signal aborts. When cloud.conf, or a file that it refers to, changes, they go on with new
- * clients; what they had under way is ended as by a restart.
+ * Runs the controllers until the signal aborts. When cloud.conf, or a file that it refers to, changes, they go on with
+ * new clients; what they had under way is ended as by a restart.
  */
 export async function runManager(run: Run, first: Configuration, signal: AbortSignal): Promise<void> {
   let configuration = first;

@@ -37,7 +37,8 @@ interface Run {
 }
 
 /**
- * Runs the OpenStack provider until the signal aborts; elected, if it is to be. Wrong input ends it before anything is started.
+ * Runs the OpenStack provider until the signal aborts; elected, if it is to be. Wrong input ends it before anything is
+ * started.
  * @throws FLAG_INVALID, CERTIFICATE_UNREADABLE, ENDPOINT_PORT_TAKEN, KUBECONFIG_…
  */
 export async function runClusterApiOpenStack(flags: ProviderFlags, signal: AbortSignal): Promise<void> {

@@ -5,9 +5,10 @@ import type { CustomResourceDefinition, KubeObject } from "@causeway/kubernetes"
 export const CONTRACT_LABEL = Object.keys(contractLabels)[0] ?? "";
 
 /**
- * The kinds of Cluster API's providers that a cluster serves, by the contract's label of their CRDs: of the versions that it lists the last.
- * Handles for reading and writing by the contract's paths alone, so they have no schema. Kinds that we know convert to their other versions:
- * a ClusterClass may refer to a template at one, and its patches are written for it.
+ * The kinds of Cluster API's providers that a cluster serves, by the contract's label of their CRDs: of the versions
+ * that it lists the last. Handles for reading and writing by the contract's paths alone, so they have no schema. Kinds
+ * that we know convert to their other versions: a ClusterClass may refer to a template at one, and its patches are
+ * written for it.
  */
 export function contractKinds(definitions: readonly CustomResourceDefinition[]): Kind<KubeObject>[] {
   return definitions.flatMap(({ metadata, spec }) => {

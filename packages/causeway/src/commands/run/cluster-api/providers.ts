@@ -2,7 +2,10 @@ import { allKinds, labels, type Kind } from "@causeway/api";
 import { InputError } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 
-/** The providers that `causeway run cluster-api` may be, with the names that clusterctl and upstream's managers have for them. */
+/**
+ * The providers that `causeway run cluster-api` may be, with the names that clusterctl and upstream's managers have for
+ * them.
+ */
 export const providers = {
   core: {
     groups: ["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "ipam.cluster.x-k8s.io"],

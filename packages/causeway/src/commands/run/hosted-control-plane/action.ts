@@ -31,7 +31,8 @@ import { settingsOf } from "./settings.ts";
 const clock = systemClock;
 
 /**
- * Runs the controller of HostedControlPlane objects with runtime Pods until the signal aborts; elected, unless it is to work without.
+ * Runs the controller of HostedControlPlane objects with runtime Pods until the signal aborts; elected, unless it is to
+ * work without.
  * @throws FLAG_INVALID, CERTIFICATE_UNREADABLE, KUBECONFIG_…, METRICS_ADDRESS_INVALID, SERVICE_CLUSTER_UNKNOWN
  */
 export async function hostedControlPlane(flags: HostedControlPlaneFlags, signal: AbortSignal): Promise<void> {

@@ -12,8 +12,8 @@ interface FollowWith {
 const REREAD = 30_000;
 
 /**
- * Works with the kubeconfig of the service cluster in a Secret, and starts again with a new one when it changes. A Secret that is gone, or that holds no
- * kubeconfig, is reported, and work goes on with the last good one.
+ * Works with the kubeconfig of the service cluster in a Secret, and starts again with a new one when it changes. A
+ * Secret that is gone, or that holds no kubeconfig, is reported, and work goes on with the last good one.
  * @throws FLAG_INVALID, SERVICE_CLUSTER_UNKNOWN, KUBECONFIG_…
  */
 export async function followServiceCluster(

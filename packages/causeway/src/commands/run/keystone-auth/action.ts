@@ -4,7 +4,9 @@ import { createClient, inClusterConfig, loadKubeconfig } from "@causeway/kuberne
 import type { KeystoneAuthFlags } from "./command.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 
-/** Serves the webhook until the signal aborts. @throws KEYSTONE_AUTH_FLAG_INVALID, KEYSTONE_POLICY_INVALID, KUBECONFIG_… */
+/**
+ * Serves the webhook until the signal aborts. @throws KEYSTONE_AUTH_FLAG_INVALID, KEYSTONE_POLICY_INVALID, KUBECONFIG_…
+ */
 export async function keystoneAuth(flags: KeystoneAuthFlags, signal: AbortSignal): Promise<void> {
   const settings = readSettings(flags, process.env);
   const level = flags.logLevel ?? (Number(flags.v) >= 4 ? "debug" : Number(flags.v) >= 1 ? "info" : "warn");

@@ -6,7 +6,9 @@ import { readPolicyFile, startMagnum } from "@causeway/magnum-api";
 import { commandLog } from "../../../terminal/text-log.ts";
 import type { MagnumApiFlags } from "./command.ts";
 
-/** Serves the API until the signal aborts. @throws MAGNUM_FLAG_INVALID, MAGNUM_PORT, MAGNUM_POLICY_INVALID, KUBECONFIG_… */
+/**
+ * Serves the API until the signal aborts. @throws MAGNUM_FLAG_INVALID, MAGNUM_PORT, MAGNUM_POLICY_INVALID, KUBECONFIG_…
+ */
 export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Promise<void> {
   const log = commandLog(flags.logLevel);
   const metrics = createMetrics();

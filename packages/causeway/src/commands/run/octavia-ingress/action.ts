@@ -17,7 +17,8 @@ import type { OctaviaIngressFlags } from "./command.ts";
 import { serveMetrics } from "../serving/plain-metrics.ts";
 
 /**
- * Runs the controllers of one cluster until the signal aborts; elected, where they are to be. Wrong input ends it before anything is started.
+ * Runs the controllers of one cluster until the signal aborts; elected, where they are to be. Wrong input ends it
+ * before anything is started.
  * @throws INGRESS_CONFIG_INVALID, INGRESS_CONFIG_UNREADABLE, CLOUD_CONF_INVALID, KUBECONFIG_…, METRICS_ADDRESS_INVALID
  */
 export async function octaviaIngress(flags: OctaviaIngressFlags, signal: AbortSignal): Promise<void> {

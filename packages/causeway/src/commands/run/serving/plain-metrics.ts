@@ -5,11 +5,15 @@ import { InputError, messageOf, type Log, type Metrics } from "@causeway/foundat
 export interface ServedMetrics {
   readonly metrics: Metrics;
   readonly log: Log;
-  /** "ok", or what is wrong: the response of /healthz. Without it the process alone is what is healthy, as for /livez. */
+  /**
+   * "ok", or what is wrong: the response of /healthz. Without it the process alone is what is healthy, as for /livez.
+   */
   readonly health?: () => Promise<string>;
 }
 
-/** GET /healthz, /livez and /metrics over HTTP at "ADDRESS:PORT"; undefined: nowhere. @throws METRICS_ADDRESS_INVALID */
+/**
+ * GET /healthz, /livez and /metrics over HTTP at "ADDRESS:PORT"; undefined: nowhere. @throws METRICS_ADDRESS_INVALID
+ */
 export async function serveMetrics(
   address: string | undefined,
   { metrics, log, health = () => Promise.resolve("ok") }: ServedMetrics,

@@ -13,7 +13,10 @@ import { readPort } from "../tunnel-server/ports.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import type { TunnelAgentFlags } from "./command.ts";
 
-/** Serves dials until the signal aborts, and then as long as streams are open. @throws TUNNEL_CONFIG_INVALID, TUNNEL_LISTEN_FAILED */
+/**
+ * Serves dials until the signal aborts, and then as long as streams are open. @throws TUNNEL_CONFIG_INVALID,
+ * TUNNEL_LISTEN_FAILED
+ */
 export async function tunnelAgent(flags: TunnelAgentFlags, signal: AbortSignal): Promise<void> {
   const log = commandLog(flags.logLevel);
   const metrics = createMetrics();

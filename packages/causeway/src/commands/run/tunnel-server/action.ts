@@ -23,7 +23,10 @@ import type { TunnelServerFlags } from "./command.ts";
 /** Between two reads of the tenants (ms): a mounted Secret changes by a link, which no file event reports. */
 const PAUSE = 5_000;
 
-/** Serves the tunnel until the signal aborts, and then as long as streams are open. @throws TUNNEL_CONFIG_INVALID, TUNNEL_LISTEN_FAILED, KUBECONFIG_… */
+/**
+ * Serves the tunnel until the signal aborts, and then as long as streams are open. @throws TUNNEL_CONFIG_INVALID,
+ * TUNNEL_LISTEN_FAILED, KUBECONFIG_…
+ */
 export async function tunnelServer(flags: TunnelServerFlags, signal: AbortSignal): Promise<void> {
   const log = commandLog(flags.logLevel);
   const metrics = createMetrics();

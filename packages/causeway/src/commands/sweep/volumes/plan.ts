@@ -26,8 +26,9 @@ interface Created {
 }
 
 /**
- * What of this cluster's driver has no object in the cluster. Only what has the cluster's name in its metadata and the driver's description is its own.
- * Copies come before the volumes that they are of. A volume that is attached to a server is kept: its file system may be in use.
+ * What of this cluster's driver has no object in the cluster. Only what has the cluster's name in its metadata and the
+ * driver's description is its own. Copies come before the volumes that they are of. A volume that is attached to a
+ * server is kept: its file system may be in use.
  */
 export function planVolumes(observed: Observed, cluster: string, now: number): readonly OrphanVolume[] {
   const { volumes, snapshots, backups, named, uids, servers } = observed;

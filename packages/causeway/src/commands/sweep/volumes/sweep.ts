@@ -23,7 +23,10 @@ export interface VolumeSweep {
   readonly confirm?: (orphans: readonly OrphanVolume[]) => Promise<boolean>;
 }
 
-/** Finds, and removes, volumes, snapshots, backups and attachments whose objects in the cluster are gone. Throws SWEEP_NAME_SHARED. */
+/**
+ * Finds, and removes, volumes, snapshots, backups and attachments whose objects in the cluster are gone. Throws
+ * SWEEP_NAME_SHARED.
+ */
 export async function sweepVolumes(request: VolumeSweep, signal: AbortSignal): Promise<readonly SweptVolume[]> {
   const { client, cloud, clusterName, clock, namespace } = request;
   if (clusterName === "kubernetes") {

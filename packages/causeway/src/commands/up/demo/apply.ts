@@ -8,8 +8,8 @@ import { demo, demoApplication, demoManifests, demoService, type DemoOptions } f
 const serviceMadeAnnotation = "demo.causeway.dev/service-created";
 
 /**
- * Makes the demo cluster unless it is there. Nothing that exists is changed: what a person did to it (scaled it, say) stays.
- * Dying in between is harmless: the next start makes what is missing.
+ * Makes the demo cluster unless it is there. Nothing that exists is changed: what a person did to it (scaled it, say)
+ * stays. Dying in between is harmless: the next start makes what is missing.
  */
 export async function applyDemo(
   client: KubernetesClient,

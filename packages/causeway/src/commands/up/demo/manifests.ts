@@ -41,7 +41,9 @@ export function demoService(): Service {
   };
 }
 
-/** The web application of the sample cluster, which the Service leads to. Its pods are simulated where the nodes are. */
+/**
+ * The web application of the sample cluster, which the Service leads to. Its pods are simulated where the nodes are.
+ */
 export function demoApplication(): Deployment {
   const labels = { app: demo.service };
   return {

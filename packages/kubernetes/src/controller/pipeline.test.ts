@@ -1,16 +1,16 @@
 import { VirtualClock } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
-import type { PlannedEvent, Road } from "./interface.ts";
-import { followRoad } from "./road.ts";
+import type { PlannedEvent, Pipeline } from "./interface.ts";
+import { runPipeline } from "./pipeline.ts";
 
 const key = { namespace: "n", name: "a" };
 const never = new AbortController().signal;
 const event = (message: string): PlannedEvent => ({ type: "Normal", reason: "Did", message });
 
-/** A road towards a number: each step adds one. What happens on it is written down. */
-function counting(goal: number, change: Partial<Road<{ at: number }, string, string>> = {}) {
+/** A pipeline towards a number: each step adds one. What happens on it is written down. */
+function counting(goal: number, change: Partial<Pipeline<{ at: number }, string, string>> = {}) {
   const world = { at: 0, log: [] as string[] };
-  const road: Road<{ at: number }, string, string> = {
+  const pipeline: Pipeline<{ at: number }, string, string> = {
     gather: async () => ({ at: world.at }),
     plan: ({ at }) => ({
       steps: at < goal ? ["add"] : [],
@@ -30,67 +30,67 @@ function counting(goal: number, change: Partial<Road<{ at: number }, string, str
     }),
     ...change,
   };
-  return { world, road };
+  return { world, pipeline };
 }
 
-describe("the road", () => {
+describe("the pipeline", () => {
   test("performs and plans until no step is left, then publishes once, with the events of all rounds", async () => {
-    const { world, road } = counting(3);
-    expect(await followRoad(road)(key, never)).toBeUndefined();
+    const { world, pipeline } = counting(3);
+    expect(await runPipeline(pipeline)(key, never)).toBeUndefined();
     expect(world.log).toEqual(["add", "add", "add", "at 3, from 0, from 1, from 2"]);
   });
 
   test("ends where the object is gone", async () => {
-    const { world, road } = counting(3, { gather: () => Promise.resolve(undefined) });
-    expect(await followRoad(road)(key, never)).toBeUndefined();
+    const { world, pipeline } = counting(3, { gather: () => Promise.resolve(undefined) });
+    expect(await runPipeline(pipeline)(key, never)).toBeUndefined();
     expect(world.log).toEqual([]);
   });
 
   test("goes to the end of the queue after so many rounds, telling how far it came", async () => {
-    const { world, road } = counting(5);
-    expect(await followRoad(road, { maxRounds: 2 })(key, never)).toEqual({ after: 0 });
+    const { world, pipeline } = counting(5);
+    expect(await runPipeline(pipeline, { maxRounds: 2 })(key, never)).toEqual({ after: 0 });
     expect(world.log).toEqual(["add", "add", "at 2, from 0, from 1, from 2"]);
   });
 
   test("comes back when the wait is over", async () => {
     const clock = new VirtualClock(1000);
     const plan = () => ({ steps: [], status: "waiting", wait: { for: "the boat", until: 4000 } });
-    expect(await followRoad(counting(0, { plan }).road, { clock })(key, never)).toEqual({ after: 3000 });
+    expect(await runPipeline(counting(0, { plan }).pipeline, { clock })(key, never)).toEqual({ after: 3000 });
     const open = () => ({ steps: [], status: "waiting", wait: { for: "the boat" } });
-    expect(await followRoad(counting(0, { plan: open }).road, { clock })(key, never)).toBeUndefined();
+    expect(await runPipeline(counting(0, { plan: open }).pipeline, { clock })(key, never)).toBeUndefined();
   });
 
   test("publishes a failure, leaves out the steps after it, and throws it on", async () => {
     const error = new Error("no");
-    const { world, road } = counting(2, {
+    const { world, pipeline } = counting(2, {
       plan: () => ({ steps: ["one", "two"], status: "s" }),
       perform: (step) => {
         world.log.push(step);
         return Promise.reject(error);
       },
     });
-    await expect(followRoad(road)(key, never)).rejects.toBe(error);
+    await expect(runPipeline(pipeline)(key, never)).rejects.toBe(error);
     expect(world.log).toEqual(["one", "failed to one: Error: no, failed"]);
   });
 
   test("throws the step's error even if its status cannot be written", async () => {
     const error = new Error("no");
-    const { road } = counting(2, {
+    const { pipeline } = counting(2, {
       perform: () => Promise.reject(error),
       publish: () => Promise.reject(new Error("unreachable")),
     });
-    await expect(followRoad(road)(key, never)).rejects.toBe(error);
+    await expect(runPipeline(pipeline)(key, never)).rejects.toBe(error);
   });
 
   test("publishes nothing after its signal aborts", async () => {
     const stop = new AbortController();
-    const { world, road } = counting(2, {
+    const { world, pipeline } = counting(2, {
       perform: () => {
         stop.abort();
         return Promise.reject(stop.signal.reason as Error);
       },
     });
-    await expect(followRoad(road)(key, stop.signal)).rejects.toThrow();
+    await expect(runPipeline(pipeline)(key, stop.signal)).rejects.toThrow();
     expect(world.log).toEqual([]);
   });
 
@@ -98,20 +98,20 @@ describe("the road", () => {
     let depth = 0;
     const charged: string[] = [];
     const note = (what: string) => charged.push(`${what} ${depth}`);
-    const { road } = counting(1);
-    const noted: typeof road = {
-      ...road,
+    const { pipeline } = counting(1);
+    const noted: typeof pipeline = {
+      ...pipeline,
       gather(wanted, signal) {
         note("gather");
-        return road.gather(wanted, signal);
+        return pipeline.gather(wanted, signal);
       },
       plan(observed, now) {
         note("plan");
-        return road.plan(observed, now);
+        return pipeline.plan(observed, now);
       },
       perform(step, observed, signal) {
         note("perform");
-        return road.perform(step, observed, signal);
+        return pipeline.perform(step, observed, signal);
       },
     };
     const charge = <T>(work: () => T): T => {
@@ -122,7 +122,7 @@ describe("the road", () => {
         depth--;
       }
     };
-    await followRoad(noted, { charge })(key, never);
+    await runPipeline(noted, { charge })(key, never);
     expect(charged).toEqual(["gather 1", "plan 1", "perform 0", "gather 1", "plan 1"]);
   });
 });

@@ -7,7 +7,7 @@ import {
   type KubeObject,
   type PlannedEvent,
   type ResourceType,
-  type RoadOptions,
+  type PipelineOptions,
 } from "@causeway/kubernetes";
 import { CausewayError } from "@causeway/foundation";
 import type { Context } from "../context.ts";
@@ -19,7 +19,7 @@ import type { ClaimStep } from "./claim.ts";
 export const fieldManager = "causeway-workload-controllers";
 
 /** How a controller of the cluster reconciles. */
-export function roadOptions({ clock, log, metrics, charge }: Context, name: string): RoadOptions {
+export function pipelineOptions({ clock, log, metrics, charge }: Context, name: string): PipelineOptions {
   return { clock, log, name, ...(metrics ? { metrics } : {}), ...(charge ? { charge } : {}) };
 }
 
@@ -57,8 +57,8 @@ export function isNamespaceTerminating(error: unknown): boolean {
 }
 
 /**
- * Adopts or releases an object. Before an adoption the owner is read from the server: a deletion that the cache does not show yet must not adopt
- * what its garbage collection then deletes.
+ * Adopts or releases an object. Before an adoption the owner is read from the server: a deletion that the cache does
+ * not show yet must not adopt what its garbage collection then deletes.
  */
 export async function performClaim<O extends KubeObject, T extends KubeObject>(
   context: Context,

@@ -1,6 +1,6 @@
 /**
  * The plan of the house as data: which package stands on which floor, and the few pairs that may look
- * sideways. `checkFloors` holds every import in packages/ against it. docs/decisions records the reason for each pair.
+ * sideways. `checkLayers` holds every import in packages/ against it. docs/decisions records the reason for each pair.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
@@ -66,10 +66,10 @@ interface Import {
 }
 
 /** Every violation, as "file:line what is wrong". Empty when the house stands as planned. */
-export function checkFloors(root: string): string[] {
+export function checkLayers(root: string): string[] {
   const problems: string[] = [];
   for (const name of readdirSync(join(root, "packages"))) {
-    if (floors[name] === undefined) problems.push(`packages/${name}: stands on no floor; add it to scripts/floors.ts`);
+    if (floors[name] === undefined) problems.push(`packages/${name}: stands on no floor; add it to scripts/layers.ts`);
     const dir = join(root, "packages", name);
     const declared = declaredDependencies(dir);
     for (const found of importsBelow(join(dir, "src"))) problems.push(...judge({ root, name, dir, declared }, found));

@@ -11,9 +11,9 @@ import {
 import type { ObjectKey } from "../types/meta.ts";
 import { Brake } from "./brake.ts";
 import { notConverging, plainAim } from "./brake-event.ts";
-import type { Plan, PlannedEvent, Reconcile, ReconcileResult, Road } from "./interface.ts";
+import type { Plan, PlannedEvent, Reconcile, ReconcileResult, Pipeline } from "./interface.ts";
 
-export interface RoadOptions {
+export interface PipelineOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   /** Rounds of gather, plan and perform before the key goes to the end of the queue. Default 10. */
@@ -36,19 +36,19 @@ export type Charge = <T>(work: () => T) => T;
  * throws ends the walk: the status from `failed` is published, and the error goes on to the queue's back-off.
  * A step that the brake holds back ends the walk, too, and comes back when its hold is over.
  */
-export function followRoad<Observed, Step, Status>(
-  road: Road<Observed, Step, Status>,
-  options: RoadOptions = {},
+export function runPipeline<Observed, Step, Status>(
+  pipeline: Pipeline<Observed, Step, Status>,
+  options: PipelineOptions = {},
 ): Reconcile {
   const { clock = systemClock, log = silentLog, maxRounds = 10, name, metrics, charge = (work) => work() } = options;
   const brake =
     options.brake ?? new Brake({ clock, ...(name === undefined ? {} : { name }), ...(metrics ? { metrics } : {}) });
-  const walk = { road, clock, log, maxRounds, brake, charge };
+  const walk = { pipeline, clock, log, maxRounds, brake, charge };
   return (key, signal) => reconcile(walk, key, signal);
 }
 
 interface Walk<Observed, Step, Status> {
-  readonly road: Road<Observed, Step, Status>;
+  readonly pipeline: Pipeline<Observed, Step, Status>;
   readonly clock: Clock;
   readonly log: Log;
   readonly maxRounds: number;
@@ -61,25 +61,25 @@ async function reconcile<Observed, Step, Status>(
   key: ObjectKey,
   signal: AbortSignal,
 ): Promise<ReconcileResult | void> {
-  const { road, clock, log, maxRounds, brake, charge } = walk;
+  const { pipeline, clock, log, maxRounds, brake, charge } = walk;
   const events: PlannedEvent[] = [];
   for (let round = 1; ; round++) {
     signal.throwIfAborted();
-    const observed = await charge(() => road.gather(key, signal));
+    const observed = await charge(() => pipeline.gather(key, signal));
     if (observed === undefined) return brake.forget(key);
-    if (road.epochOf) brake.begin(key, road.epochOf(observed));
-    const plan = charge(() => road.plan(observed, clock.now()));
+    if (pipeline.epochOf) brake.begin(key, pipeline.epochOf(observed));
+    const plan = charge(() => pipeline.plan(observed, clock.now()));
     if (plan.steps.length === 0) {
       if (!plan.wait) brake.forget(key);
       else if (plan.wait.onlyHeld) brake.forgetSettled(key);
-      await road.publish(observed, plan.status, merged(events, plan.events), signal);
+      await pipeline.publish(observed, plan.status, merged(events, plan.events), signal);
       return afterWait(plan, clock.now());
     }
     const { due, held, only } = sorted(walk, key, plan.steps);
     const leg = { key, observed, plan, events, due };
     if (due.length === 0 && held) return endHeld(walk, { ...leg, held, only }, signal);
     if (round > maxRounds) {
-      await road.publish(observed, plan.status, merged(events, plan.events), signal);
+      await pipeline.publish(observed, plan.status, merged(events, plan.events), signal);
       log.warn("more steps than one turn may take; the rest follow in the next", { ...key, rounds: maxRounds });
       return { after: 0 };
     }
@@ -99,14 +99,14 @@ interface Held<Step> {
  * is independent of it.
  */
 function sorted<Observed, Step, Status>(
-  { road, brake }: Walk<Observed, Step, Status>,
+  { pipeline, brake }: Walk<Observed, Step, Status>,
   key: ObjectKey,
   steps: readonly Step[],
 ): { due: Step[]; held: Held<Step> | undefined; only: boolean } {
   const due: Step[] = [];
   const held: Held<Step>[] = [];
   for (const step of steps) {
-    if (!held.every((before) => road.isIndependent?.(step, before.step) === true)) break;
+    if (!held.every((before) => pipeline.isIndependent?.(step, before.step) === true)) break;
     const hold = brake.holdOf(key, step);
     if (hold) held.push({ step, ...hold });
     else due.push(step);
@@ -132,15 +132,15 @@ interface EndOfHeld<Step> {
 
 /** Publishes what is so while a step waits. Of the plan's events only warnings: what it announces is not done. */
 async function endHeld<Observed, Step, Status>(
-  { road, clock, brake }: Walk<Observed, Step, Status>,
+  { pipeline, clock, brake }: Walk<Observed, Step, Status>,
   { key, observed, plan, events, held, only }: Leg<Observed, Step, Status> & EndOfHeld<Step>,
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
   if (only && (!plan.wait || plan.wait.onlyHeld)) brake.forgetSettled(key);
   const { step, error, until } = held;
-  const status = error === undefined ? plan.status : road.failed(observed, plan, step, error).status;
+  const status = error === undefined ? plan.status : pipeline.failed(observed, plan, step, error).status;
   const warnings = (plan.events ?? []).filter(({ type }) => type === "Warning");
-  await road.publish(observed, status, merged(events, warnings), signal);
+  await pipeline.publish(observed, status, merged(events, warnings), signal);
   return { after: Math.max(0, Math.min(until, plan.wait?.until ?? until) - clock.now()) };
 }
 
@@ -149,11 +149,11 @@ async function performAll<Observed, Step, Status>(
   leg: Leg<Observed, Step, Status>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { road, log, brake } = walk;
+  const { pipeline, log, brake } = walk;
   for (const step of leg.due) {
     try {
       signal.throwIfAborted();
-      const outcome = await road.perform(step, leg.observed, signal);
+      const outcome = await pipeline.perform(step, leg.observed, signal);
       if (outcome !== "deferred") {
         log.info("performed a step", { ...leg.key, ...aimOf(walk, leg, step) });
         countPerformed(walk, leg, step);
@@ -161,10 +161,10 @@ async function performAll<Observed, Step, Status>(
     } catch (error) {
       if (signal.aborted) throw error;
       if (isAborted(error)) throw error;
-      if (road.isRefusal?.(error) === true) brake.refused(leg.key, step, error);
-      const { status, events } = road.failed(leg.observed, leg.plan, step, error);
+      if (pipeline.isRefusal?.(error) === true) brake.refused(leg.key, step, error);
+      const { status, events } = pipeline.failed(leg.observed, leg.plan, step, error);
       try {
-        await road.publish(leg.observed, status, merged(leg.events, events), signal);
+        await pipeline.publish(leg.observed, status, merged(leg.events, events), signal);
       } catch (failure) {
         // The step's error is the one that matters; the status is written with the next attempt.
         const code = failure instanceof CausewayError ? failure.code : undefined;
@@ -177,23 +177,23 @@ async function performAll<Observed, Step, Status>(
 
 /** What a step is about, for the log: its type, and its target where it has one. */
 function aimOf<Observed, Step, Status>(
-  { road }: Walk<Observed, Step, Status>,
+  { pipeline }: Walk<Observed, Step, Status>,
   { observed }: Leg<Observed, Step, Status>,
   step: Step,
 ): { readonly step: string; readonly target?: string } {
-  const { type, target } = road.aimOf?.(step, observed) ?? plainAim(step);
+  const { type, target } = pipeline.aimOf?.(step, observed) ?? plainAim(step);
   return { step: type, ...(target === undefined ? {} : { target }) };
 }
 
 /** Where the step begins to be held back, an event says so, once. */
 function countPerformed<Observed, Step, Status>(
-  { road, brake, log, clock }: Walk<Observed, Step, Status>,
+  { pipeline, brake, log, clock }: Walk<Observed, Step, Status>,
   { key, observed, events }: Leg<Observed, Step, Status>,
   step: Step,
 ): void {
   const braked = brake.performed(key, step);
   if (!braked) return;
-  const event = notConverging(step, { aim: road.aimOf?.(step, observed), times: braked.times });
+  const event = notConverging(step, { aim: pipeline.aimOf?.(step, observed), times: braked.times });
   log.warn("a reconcile does not converge", { ...key, what: event.message, retryMs: braked.until - clock.now() });
   if (braked.first) events.push(event);
 }
