@@ -6,8 +6,11 @@ export function zoneOf(topology: TopologyRequirement | undefined, key: string): 
   return all.map(({ segments }) => segments[key]).find((zone) => zone !== undefined && zone !== "");
 }
 
-/** A zone's name as a label: what labels do not allow becomes "-". */
+/** A zone's name as a label's value: what labels do not allow becomes "-", and 63 characters are kept. */
 export function labelValue(zone: string): string {
   const allowed = zone.replaceAll(/[^-\w.]+/g, "-");
-  return allowed.replaceAll(/^[-_.]+|[-_.]+$/g, "").slice(0, 63);
+  return allowed
+    .replace(/^[-_.]+/, "")
+    .slice(0, 63)
+    .replace(/[-_.]+$/, "");
 }

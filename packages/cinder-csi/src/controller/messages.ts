@@ -1,5 +1,5 @@
 import type { CreateVolumeRequest } from "@causeway/csi";
-import { bytesOf, timestampOf } from "@causeway/csi-openstack";
+import { bytesOf, labelValue, timestampOf } from "@causeway/csi-openstack";
 import type { Volume } from "@causeway/openstack";
 import { RESIZE_REQUIRED, TOPOLOGY_ZONE } from "../names.ts";
 import { originOf } from "./plan-create.ts";
@@ -19,7 +19,8 @@ export interface CreatedVolume {
 export function createdVolume(volume: Volume, { spec, request, withTopology, ignoreZone, affinity }: CreatedVolume) {
   const preferred = request.accessibilityRequirements?.preferred ?? [];
   const zone = volume.availability_zone;
-  const own = zone === "" ? [] : [{ segments: { [TOPOLOGY_ZONE]: zone } }];
+  // As nodes have it: a node's label cannot have every name that Cinder accepts for a zone.
+  const own = zone === "" ? [] : [{ segments: { [TOPOLOGY_ZONE]: labelValue(zone) } }];
   const context = {
     ...(affinity.sameHost.length > 0 && { affinity: affinity.sameHost.join(",") }),
     ...(affinity.differentHost.length > 0 && { "anti-affinity": affinity.differentHost.join(",") }),

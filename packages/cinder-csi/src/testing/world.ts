@@ -24,6 +24,8 @@ import { createIdentity } from "../identity.ts";
 export interface Driver {
   readonly client: CsiClient;
   readonly volumes: CloudInformer<Volume>;
+  /** Its connection. */
+  readonly cloud: Cloud;
   /** As `kill -9` leaves it: calls end without an answer, and what it knew is lost. */
   close(): Promise<void>;
 }
@@ -102,6 +104,7 @@ export async function openWorld({ delay = 500, newId }: WorldOptions = {}): Prom
       const driver: Driver = {
         client,
         volumes: watch.volumes,
+        cloud: own,
         async close() {
           if (!drivers.delete(driver)) return;
           client.close();
