@@ -69,6 +69,9 @@ test("creates volumes in the cloud that the Secret names, and measures calls", a
     /csi_operations_seconds_count\{method_name="CreateVolume",grpc_status_code="0"\} 2/,
   );
   expect(await metrics.render()).toMatch(/openstack_api_requests_total\{[^}]*volume_create/);
+  const [entry] = listed.entries;
+  await client.controller.controllerExpandVolume({ volumeId: entry?.volume?.volumeId ?? "", capacityRange: gib(2) });
+  expect(await metrics.render()).toMatch(/openstack_api_requests_total\{[^}]*volume_expand/);
 });
 
 test("reports in a probe that the credentials are refused", async () => {

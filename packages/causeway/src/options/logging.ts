@@ -9,3 +9,11 @@ export function logLevelOption(level: (typeof LOG_LEVELS)[number] = "warn") {
     .choices(LOG_LEVELS)
     .default(level);
 }
+
+type Level = (typeof LOG_LEVELS)[number];
+
+/** --log-level, else -v as Go's programs have it: "-v=4", which is read as "=4", is level 4. */
+export function levelOf({ logLevel, v }: { readonly logLevel?: Level | undefined; readonly v: string }): Level {
+  const verbosity = Number(v.replace(/^=/, ""));
+  return logLevel ?? (verbosity >= 4 ? "debug" : verbosity >= 1 ? "info" : "warn");
+}

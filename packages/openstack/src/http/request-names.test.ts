@@ -32,9 +32,24 @@ describe("a call's name in the metrics", () => {
     ["version_list", "load-balancer", "GET", "/"],
     ["volume_create", "block-storage", "POST", "/volumes"],
     ["volume_list", "block-storage", "GET", "/volumes/detail"],
+    ["volume_get", "block-storage", "GET", "/volumes/{id}"],
+    ["volume_delete", "block-storage", "DELETE", "/volumes/{id}"],
+    ["snapshot_create", "block-storage", "POST", "/snapshots"],
+    ["snapshot_get", "block-storage", "GET", "/snapshots/{id}"],
+    ["snapshot_list", "block-storage", "GET", "/snapshots/detail"],
     ["snapshot_delete", "block-storage", "DELETE", "/snapshots/{id}"],
+    ["backup_create", "block-storage", "POST", "/backups"],
     ["backup_get", "block-storage", "GET", "/backups/{id}"],
+    ["backup_list", "block-storage", "GET", "/backups/detail"],
+    ["backup_delete", "block-storage", "DELETE", "/backups/{id}"],
   ])("is %s, as cloud-provider-openstack's", (name, service, method, route) =>
     expect(requestName({ service, method, route })).toBe(name),
   );
+
+  it("is that of the action where several share a route", () => {
+    const action = { service: "block-storage", method: "POST", route: "/volumes/{id}/action" };
+    expect(requestName({ ...action, body: { "os-extend": { new_size: 2 } } })).toBe("volume_expand");
+    expect(requestName({ ...action, body: { "os-retype": { new_type: "fast" } } })).toBe("volume_action_create");
+    expect(requestName(action)).toBe("volume_action_create");
+  });
 });

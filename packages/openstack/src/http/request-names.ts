@@ -5,6 +5,8 @@ export interface NamedCall {
   readonly service: string;
   readonly method: string;
   readonly route: string;
+  /** Of an action: {"os-extend": …}. */
+  readonly body?: unknown;
 }
 
 /** Names that do not follow from the route. */
@@ -21,6 +23,9 @@ const NAMED: Readonly<Record<string, string>> = {
   "load-balancer PUT /pools/{id}/members": "loadbalancer_members_update",
 };
 
+/** Upstream's names of actions, which share a route. */
+const ACTIONS: Readonly<Record<string, string>> = { "os-extend": "volume_expand" };
+
 /** Where upstream's word is not the singular of the route's. */
 const WORDS: Readonly<Record<string, string>> = {
   floatingips: "floating_ip",
@@ -34,14 +39,19 @@ const WORDS: Readonly<Record<string, string>> = {
  * "<resource>_<verb>", the value of label `request` in openstack_api_requests_total and its fellows, as
  * cloud-provider-openstack's metrics have it: server_list, loadbalancer_listener_create, floating_ip_update.
  */
-export function requestName({ service, method, route }: NamedCall): string {
-  const named = NAMED[`${service} ${method} ${route}`];
+export function requestName({ service, method, route, body }: NamedCall): string {
+  const named = NAMED[`${service} ${method} ${route}`] ?? actionName(route, body);
   if (named !== undefined) return named;
   const parts = route.split("/").filter((part) => part !== "");
   const words = parts.filter((part) => part !== "{id}" && part !== "detail");
   const last = words.at(-1);
   if (last === undefined) return "version_list";
   return `${resourceOf(service, words, last)}_${verbOf(method, parts.at(-1) === "{id}")}`;
+}
+
+function actionName(route: string, body: unknown): string | undefined {
+  if (!route.endsWith("/action") || typeof body !== "object" || body === null) return undefined;
+  return ACTIONS[Object.keys(body)[0] ?? ""];
 }
 
 function resourceOf(service: string, words: readonly string[], last: string): string {

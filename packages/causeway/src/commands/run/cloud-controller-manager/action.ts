@@ -10,6 +10,7 @@ import { readFlags } from "./flags.ts";
 import { clusterGuard } from "../serving/guard.ts";
 import { lead } from "./lead.ts";
 import { Credentials } from "./credentials.ts";
+import { levelOf } from "../../../options/logging.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 
 /**
@@ -76,7 +77,4 @@ function clusterOf({ kubeconfig, master }: RawFlags): ClusterConfig {
   return master === undefined ? config : { ...config, server: master };
 }
 
-function logOf({ logLevel, v }: RawFlags): Log {
-  const level = logLevel ?? (Number(v) >= 4 ? "debug" : Number(v) >= 1 ? "info" : "warn");
-  return commandLog(level);
-}
+const logOf = (flags: RawFlags): Log => commandLog(levelOf(flags));

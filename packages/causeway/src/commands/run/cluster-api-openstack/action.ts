@@ -14,6 +14,7 @@ import {
 } from "@causeway/kubernetes";
 import { createCloudPool } from "@causeway/openstack";
 import { ownVersion } from "../../../release.ts";
+import { levelOf } from "../../../options/logging.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { installDefinitions } from "../cluster-api/definitions.ts";
 import { CONVERT_PATH, serveConversion } from "../serving/conversion.ts";
@@ -134,6 +135,4 @@ async function work({ client, flags, settings, metrics, log }: Run, signal: Abor
   }
 }
 
-function logOf({ logLevel, v }: ProviderFlags): Log {
-  return commandLog(logLevel ?? (Number(v) >= 4 ? "debug" : Number(v) >= 1 ? "info" : "warn"));
-}
+const logOf = (flags: ProviderFlags): Log => commandLog(levelOf(flags));

@@ -2,16 +2,9 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { serveRegistration, type RegistrationOptions, type RegistrationServer } from "@causeway/csi";
 import { claimAnnotationsFrom } from "@causeway/csi-openstack";
-import {
-  InputError,
-  messageOf,
-  systemClock,
-  whenAborted,
-  type Log,
-  type LogLevel,
-  type Metrics,
-} from "@causeway/foundation";
+import { InputError, messageOf, systemClock, whenAborted, type Log, type Metrics } from "@causeway/foundation";
 import { createClient, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
+import { levelOf } from "../../../options/logging.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { invalidFlag } from "./flags.ts";
 
@@ -109,13 +102,4 @@ async function serveHttp(address: string, metrics: Metrics): Promise<Server> {
   return server;
 }
 
-export function logOf({
-  logLevel,
-  v,
-}: {
-  readonly logLevel?: LogLevel | "silent" | undefined;
-  readonly v: string;
-}): Log {
-  const level = logLevel ?? (Number(v) >= 4 ? "debug" : Number(v) >= 1 ? "info" : "warn");
-  return commandLog(level);
-}
+export const logOf = (flags: Parameters<typeof levelOf>[0]): Log => commandLog(levelOf(flags));

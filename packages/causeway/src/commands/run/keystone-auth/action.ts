@@ -2,6 +2,7 @@ import { createMetrics, systemClock } from "@causeway/foundation";
 import { readSettings, runKeystoneAuth } from "@causeway/keystone-auth";
 import { createClient, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
 import type { KeystoneAuthFlags } from "./command.ts";
+import { levelOf } from "../../../options/logging.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 
 /**
@@ -9,8 +10,7 @@ import { commandLog } from "../../../terminal/text-log.ts";
  */
 export async function keystoneAuth(flags: KeystoneAuthFlags, signal: AbortSignal): Promise<void> {
   const settings = readSettings(flags, process.env);
-  const level = flags.logLevel ?? (Number(flags.v) >= 4 ? "debug" : Number(flags.v) >= 1 ? "info" : "warn");
-  const log = commandLog(level);
+  const log = commandLog(levelOf(flags));
   const metrics = createMetrics();
   const { kubeconfig, needsCluster, userAgent } = settings;
   const cluster = kubeconfig === undefined ? inClusterConfig : () => loadKubeconfig({ path: kubeconfig });
