@@ -8,8 +8,9 @@
  */
 import { parseArgs } from "node:util";
 import { openCloud } from "../support/suite-cloud.ts";
+import { openSystemCloud } from "../support/system-cloud.ts";
 import { closingLine, cloudRecord, keepRecord, runSince, writePage, type TestResult } from "../support/suite-record.ts";
-import { testPackages } from "./packages.ts";
+import { MAGNUM, testPackages } from "./packages.ts";
 import { openPlace } from "./place.ts";
 import { runPackage } from "./run.ts";
 import { gophercloudSuite } from "./suite.ts";
@@ -28,7 +29,10 @@ async function runService(service: string, wish: Wish): Promise<readonly TestRes
   const packages = await testPackages(service);
   if ("reason" in packages) return packages;
   const started = performance.now();
-  const opened = await openCloud(wish.cloud === "real" ? (process.env["OS_CLOUD"] ?? wish.cloud) : wish.cloud, delays);
+  const opened =
+    wish.cloud === "simulated" && service === MAGNUM
+      ? await openSystemCloud()
+      : await openCloud(wish.cloud === "real" ? (process.env["OS_CLOUD"] ?? wish.cloud) : wish.cloud, delays);
   const place = await openPlace(opened.cloud);
   const results: TestResult[] = [];
   try {

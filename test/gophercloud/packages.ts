@@ -1,11 +1,17 @@
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { copyWithoutSkips } from "../support/without-skips.ts";
 import { buildMissing, cached, pinnedVersion, root, withoutGo, type Built } from "../../scripts/kubernetes-programs.ts";
 
 const MODULE = "github.com/gophercloud/gophercloud/v2";
-const ACCEPTANCE = `${MODULE}/internal/acceptance/openstack`;
+const WITHIN = "internal/acceptance/openstack";
+const ACCEPTANCE = `${MODULE}/${WITHIN}`;
 const TAG = "acceptance";
 const folder = join(root, "tools/gophercloud");
+
+/** The simulated cloud has it only with the whole system behind it. */
+export const MAGNUM = "containerinfra";
 
 /** A package of tests, built. */
 export interface TestPackage {
@@ -20,15 +26,29 @@ export async function testPackages(service: string): Promise<readonly TestPackag
   if (problem !== undefined) return problem;
   const under = `${ACCEPTANCE}/${service}`;
   const names = listed(`${under}/...`).map((path) => path.slice(under.length + 1));
+  const from = service === MAGNUM ? withClusters() : { module: folder, path: under, suffix: "" };
   const programs = names.map((name) => ({
-    name: `${service}_${name.replaceAll("/", "_")}.test`,
-    source: `${under}/${name}`,
+    name: `${service}_${name.replaceAll("/", "_")}${from.suffix}.test`,
+    source: `${from.path}/${name}`,
     flags: "-s -w",
     tests: TAG,
   }));
-  const built: Built = await buildMissing(programs, folder, cached(`gophercloud-${pinnedVersion(folder, MODULE)}`));
+  const built: Built = await buildMissing(programs, from.module, cache());
   if ("reason" in built) return built;
   return names.map((name, at) => ({ name, file: join(built.dir, programs[at]?.name ?? "") }));
+}
+
+const cache = (): string => cached(`gophercloud-${pinnedVersion(folder, MODULE)}`);
+
+/** The tests of Magnum, with those that upstream skips because its CI cannot create clusters. */
+function withClusters(): { readonly module: string; readonly path: string; readonly suffix: string } {
+  const copy = join(cache(), "with-clusters");
+  const tests = `${WITHIN}/${MAGNUM}`;
+  if (!existsSync(copy)) {
+    const reason = "Failure to deploy cluster in CI";
+    copyWithoutSkips({ folder, module: MODULE, tests: `${tests}/v1`, reason, to: copy });
+  }
+  return { module: copy, path: `./${tests}`, suffix: "_clusters" };
 }
 
 /** Import paths that match and have tests. */

@@ -92,6 +92,7 @@ async function choices(cloud: Cloud): Promise<Variables> {
   const [external] = await cloud.network.networks.all({ name: "public" });
   return {
     OS_IMAGE_ID: images.find((image) => image.name === "cirros")?.id ?? "",
+    OS_MAGNUM_IMAGE_ID: images.find((image) => image.name === "cirros")?.id ?? "",
     OS_FLAVOR_ID: flavors.find((flavor) => flavor.name === "m1.tiny")?.id ?? "",
     OS_FLAVOR_ID_RESIZE: flavors.find((flavor) => flavor.name === "m1.small")?.id ?? "",
     OS_POOL_NAME: "public",

@@ -14,6 +14,7 @@ const services = [
   "keymanager",
   "placement",
   "sharedfilesystems",
+  "containerinfra",
 ];
 
 export const gophercloudSuite: Suite = {

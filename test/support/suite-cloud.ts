@@ -32,4 +32,5 @@ export async function openCloud(name: string, delays: SimulatorOptions["delays"]
   return { cloud, recordAs: "real", close: async () => {} };
 }
 
-const entriesOf = (member: string, text: string): SuiteCloud => ({ cloud: `${member}-admin`, member, text });
+/** The administrator's entry is named NAME-admin. */
+export const entriesOf = (member: string, text: string): SuiteCloud => ({ cloud: `${member}-admin`, member, text });

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runPackage } from "../gophercloud/run.ts";
 import { openCloud } from "../support/suite-cloud.ts";
+import { openSystemCloud } from "../support/system-cloud.ts";
 import { closingLine, cloudRecord, keepRecord, runSince, writePage, type TestResult } from "../support/suite-record.ts";
 import { openTerraformPlace } from "./place.ts";
 import { terraformPrograms, type TerraformPrograms } from "./programs.ts";
@@ -23,6 +24,9 @@ const delays = { "server.create": 500 };
 
 /** Tests that use the provider before Terraform has configured it pass only after another test of their process. */
 const primer = { reason: /is nil, not \*openstack\.Config/, test: "TestAccBlockStorageV3AvailabilityZonesV3_basic" };
+
+/** The simulated cloud has it only with the whole system behind it. */
+const MAGNUM = "containerinfra";
 
 interface Options {
   readonly cloud: "simulated" | "real";
@@ -37,7 +41,7 @@ async function runService(
 ): Promise<readonly TestResult[]> {
   const started = performance.now();
   const name = options.cloud === "real" ? (process.env["OS_CLOUD"] ?? options.cloud) : options.cloud;
-  const opened = await openCloud(name, delays);
+  const opened = name === "simulated" && service === MAGNUM ? await openSystemCloud() : await openCloud(name, delays);
   const place = await openTerraformPlace(opened.cloud);
   const folder = mkdtempSync(join(tmpdir(), "terraform-"));
   const common = {
@@ -51,7 +55,7 @@ async function runService(
   try {
     const { admin, others } = place.accounts;
     const all = await runPackage(
-      { name: service, file: programs.tests },
+      { name: service, file: service === MAGNUM ? programs.clusterTests : programs.tests },
       {
         admin: { ...admin, ...common },
         others: new Map([...others].map(([reason, variables]) => [reason, { ...variables, ...common }])),

@@ -142,6 +142,19 @@ describe("templates", () => {
 });
 
 describe("clusters", () => {
+  it("cannot be made from a template without TLS, which may be kept", async () => {
+    const template = await newTemplate({ tls_disabled: true });
+    const { status, body } = await call("demo", "POST", "/v1/clusters", {
+      name: "plain",
+      cluster_template_id: template,
+    });
+    expect(status).toBe(400);
+    expect(JSON.stringify(body)).toContain("tls_disabled=True");
+    const uuid = await newCluster();
+    const path = `/v1/clusters/${uuid}/actions/upgrade`;
+    expect((await call("demo", "POST", path, { cluster_template: template })).status).toBe(400);
+  });
+
   it("are there before the response, in progress, and belong to their project", async () => {
     const uuid = await newCluster({ name: "row", node_count: 2 });
     const { status, body } = await call("demo", "GET", `/v1/clusters/${uuid}`);

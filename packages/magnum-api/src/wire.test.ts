@@ -240,7 +240,16 @@ describe("labels", () => {
     [{ fixed_subnet_cidr: "10.0.0.0/33" }, "fixed_subnet_cidr"],
     [{ kubelet_options: "--max-pods=5 --root-dir=/etc" }, "root-dir"],
     [{ min_node_count: "3", max_node_count: "2" }, "min_node_count"],
+    [{ kubescheduler_options: "v=2,authentication-kubeconfig=/x" }, "authentication-kubeconfig"],
   ])("%j is refused by name", (labels, named) => expect(refusedLabel(labels)).toContain(named));
+
+  it.each(["log-flush-frequency=1m", "--v=2 --vmodule=a=1", "v=2,log-flush-frequency=1m", ""])(
+    "kubescheduler_options=%s changes only logs: it is accepted without effect",
+    (kubescheduler_options) => {
+      expect(refusedLabel({ kubescheduler_options })).toBeUndefined();
+      expect(unusedLabels({ kubescheduler_options })).toEqual(["kubescheduler_options"]);
+    },
+  );
 
   it("without effect are named, and the rest are settings", () => {
     const labels = {

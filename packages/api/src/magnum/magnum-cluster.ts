@@ -94,6 +94,7 @@ const magnumClusterStatus = object({
   healthReason: optional(mapOf(anyText(), { description: "What the probes found, by name." })),
   apiAddress: optional(text(1, 1024, { description: "URL of the API." })),
   coeVersion: optional(text(1, 64, { description: "Version that the API server runs." })),
+  containerVersion: optional(text(1, 64, { description: "Version of the nodes' container runtime." })),
   masterAddresses: optional(list(text(1, 512), { max: 10, description: "Addresses of the API." })),
   masterReady: optional(flag({ description: "True while the control plane is available." })),
   nodeGroups: optional(listByKey(groupStatus, ["uuid"], { max: 100, description: "The state of each node group." })),

@@ -44,7 +44,7 @@ export const templateAttributes = {
   volumeDriver: name("Storage of the cluster's volumes."),
   registryEnabled: no("A registry in the cluster. It is only returned."),
   labels: magnumLabels("Settings of the clusters."),
-  tlsDisabled: no("Always false: an API without TLS is refused."),
+  tlsDisabled: no("True: no cluster can be made from the template, since each API is served with TLS."),
   public: no("True: every project sees it."),
   serverType: oneOf(["vm", "bm"], { default: "vm", description: "Virtual machines or bare metal." }),
   insecureRegistry: name("A registry without TLS. It is only returned."),

@@ -21,6 +21,22 @@ const cidr = (value: string) => (parseCidr(value) === undefined ? "the value is 
 const onlyEmpty = (what: string): LabelRule =>
   mapped((value) => (value === "" ? undefined : `${what} is not supported`));
 
+/** Flags that change only what a program logs, and no client of a hosted control plane reads its logs. */
+const logFlags = ["log-flush-frequency", "log-json-info-buffer-size", "log-json-split-stream", "v", "vmodule"];
+
+/** Accepted without effect as long as nothing but logs would change. */
+const onlyLogFlags = (program: string): LabelRule => ({
+  act: "noted",
+  refuse(value) {
+    const names = value.split(/[\s,]+/).flatMap((word) => (word === "" ? [] : [word.replace(/^--/, "").split("=")[0]]));
+    const wrong = names.find((name = "") => !logFlags.includes(name));
+    const allowed = logFlags.join(", ");
+    return wrong === undefined
+      ? undefined
+      : `flag ${wrong.slice(0, 100)} of the ${program} is not supported; accepted without effect: ${allowed}`;
+  },
+});
+
 /** Flags of the kubelet that a tenant may set: those that change nothing outside of its own nodes. */
 const kubeletFlags = [
   "max-pods",
@@ -65,9 +81,9 @@ const rules: Readonly<Record<string, LabelRule>> = {
   auto_healing_enabled: mapped(boolean),
   master_lb_allowed_cidrs: onlyEmpty("an access list of the API"),
   api_master_lb_allowed_cidrs: onlyEmpty("an access list of the API"),
-  kubeapi_options: onlyEmpty("flags of the API server"),
-  kubecontroller_options: onlyEmpty("flags of the controller manager"),
-  kubescheduler_options: onlyEmpty("flags of the scheduler"),
+  kubeapi_options: onlyLogFlags("API server"),
+  kubecontroller_options: onlyLogFlags("controller manager"),
+  kubescheduler_options: onlyLogFlags("scheduler"),
   kubeproxy_options: onlyEmpty("flags of kube-proxy"),
   admission_control_list: noted,
   container_infra_prefix: onlyEmpty("a registry of one's own for system images"),

@@ -42,6 +42,7 @@ export function statusOf(
     ...(change.since === undefined ? {} : { changingSince: timestamp(change.since) }),
     ...healthOf(observed),
     ...mastersOf(observed),
+    ...runtimeOf(pools),
     nodeGroups: pools.map((pool) => poolStatus(pool, groupVerdict(pool, verdict, before?.nodeGroups))),
   };
   const timed = waitOf(change, spec.createTimeout);
@@ -65,6 +66,15 @@ function mastersOf({
     ...(version === undefined ? {} : { coeVersion: version }),
     masterReady: isTrue(conditions, "Available"),
   };
+}
+
+/** "containerd://2.1.4" of a node is version 2.1.4. */
+function runtimeOf(pools: readonly Pool[]): Pick<Status, "containerVersion"> {
+  const reported = pools
+    .flatMap(({ machines }) => machines.map(({ status }) => status?.nodeInfo?.containerRuntimeVersion))
+    .find((version) => version !== undefined && version !== "");
+  const version = reported?.replace(/^[a-z0-9-]+:\/\//, "").slice(0, 64);
+  return version ? { containerVersion: version } : {};
 }
 
 const hostOf = (host: string) => (host.includes(":") ? `[${host}]` : host);

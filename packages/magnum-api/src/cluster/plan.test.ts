@@ -124,6 +124,17 @@ const deleting = { metadata: { deletionTimestamp: at(-1) } };
 const nothingLeft = { cluster: undefined, machines: [], servers: [], standing: [], deployments: [] };
 
 describe("plan", () => {
+  it("shows the version of the nodes' container runtime, without its name", () => {
+    const observed = settled();
+    const machines = observed.machines.map((machine) => ({
+      ...machine,
+      status: { ...machine.status, nodeInfo: { containerRuntimeVersion: "containerd://2.1.4" } },
+    }));
+    const { status } = plan({ ...observed, machines: machines as unknown as Observed["machines"] }, NOW);
+    expect(status).toMatchObject({ containerVersion: "2.1.4" });
+    expect(plan(observed, NOW).status).not.toHaveProperty("containerVersion");
+  });
+
   it.each<[string, Observed, string, string]>([
     [
       "adds its finalizer before anything is made",

@@ -5,7 +5,7 @@ import { keyOfCluster, magnumLabels } from "../cluster/names.ts";
 import { enforce, isAdmin, type Answer, type Api, type Call } from "../server/call.ts";
 import { conflict, invalid, notFound, unrouted } from "../wire/error.ts";
 import { readFields, type Fields } from "../wire/fields.ts";
-import { versionOf } from "./cluster-body.ts";
+import { requireTls, versionOf } from "./cluster-body.ts";
 import { accepted } from "./clusters.ts";
 import { findCluster, requireIdle, targetOf } from "./find-cluster.ts";
 import { findTemplate } from "./templates.ts";
@@ -37,10 +37,8 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
     ({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid,
   );
   const nodesToRemove = wanted.map((node) => machineFor(node, machines));
-  if (new Set(nodesToRemove).size > group.nodeCount - count)
-    throw invalid(
-      `nodes_to_remove names ${new Set(nodesToRemove).size} nodes, but node_count ${count} removes ${Math.max(0, group.nodeCount - count)} of ${group.nodeCount}.`,
-    );
+  const refused = refusedRemovals(new Set(nodesToRemove).size, group.nodeCount, count);
+  if (refused !== undefined) throw invalid(refused);
   const now = timestamp(api.clock.now());
   const changed = await changeGroup(api, call, { cluster, uuid: group.uuid }, (each) => ({
     ...each,
@@ -49,6 +47,14 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
     updatedAt: now,
   }));
   return accepted(changed);
+}
+
+/** Why so many nodes cannot be named when a group goes from one number of nodes to another; undefined: they can. */
+export function refusedRemovals(named: number, from: number, to: number): string | undefined {
+  const removed = Math.max(0, from - to);
+  return named <= removed
+    ? undefined
+    : `nodes_to_remove names ${named} nodes, but node_count ${to} removes ${removed} of ${from}.`;
 }
 
 const outOfBounds = ({ name, minNodeCount, maxNodeCount }: MagnumNodeGroup) =>
@@ -129,6 +135,7 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
       `Cluster Template is not valid for upgrade: Nodegroup ${group.name} can be upgraded only to match cluster's template (${cluster.spec.templateUUID}).`,
     );
   requireIdle(cluster);
+  requireTls(template);
   const { template: attributes, uuid: templateUUID } = template.spec;
   const version = versionOf(api, { ...cluster.spec.labels, ...kubeTag(attributes.labels) });
   requireNoDowngrade(cluster.spec.version, version);

@@ -67,7 +67,8 @@ export function versionOf(api: Pick<Api, "defaultVersion">, labels: Readonly<Rec
   const version = labelSettings(labels).version ?? api.defaultVersion;
   if (SERVED_KUBERNETES.some((minor) => version.startsWith(`${minor}.`))) return version;
   const served = SERVED_KUBERNETES.map((minor) => `${minor}.x`).join(", ");
-  throw invalid(`label kube_tag=${version}: this version of Kubernetes is not served; served: ${served}.`);
+  // Clients print an error up to its first full stop.
+  throw invalid(`The version of Kubernetes is not served: label kube_tag=${version}; served: ${served}.`);
 }
 
 /** The object of a new cluster. @throws MagnumError 400 */
@@ -79,6 +80,7 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
   const labels = !isGiven ? parent : values["merge_labels"] === true ? { ...parent, ...own } : own;
   const refused = refusedLabel(labels);
   if (refused !== undefined) throw invalid(refused);
+  requireTls(template);
   const version = versionOf(api, labels);
   refuseMasters(values, base.masterLBEnabled);
   const [uuid, masterUUID, workerUUID] = [api.newId(), api.newId(), api.newId()];
@@ -132,6 +134,14 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
     metadata: { name: objectNameOf(clusterName, uuid), labels: { [magnumLabels.uuid]: uuid } },
     spec,
   };
+}
+
+/** Templates may say what Magnum's may, and clients write them so. @throws MagnumError 400 for a cluster without TLS */
+export function requireTls({ spec }: MagnumClusterTemplate): void {
+  if (!spec.template.tlsDisabled) return;
+  throw invalid(
+    `The template ${spec.name} has tls_disabled=True, which is not supported: the API of a cluster is always served with TLS.`,
+  );
 }
 
 /**

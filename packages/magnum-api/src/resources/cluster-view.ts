@@ -85,7 +85,7 @@ export function clusterDetail(
     ...clusterSummary(cluster, call),
     status_reason: shown.reason,
     health_status_reason: healthOf(cluster).reason,
-    discovery_url: orNull(spec.discoveryURL),
+    discovery_url: orNull(spec.discoveryURL ?? discoveryOf(cluster)),
     ...observedOf(cluster),
     project_id: spec.projectID,
     user_id: spec.userID,
@@ -100,11 +100,15 @@ export function clusterDetail(
   };
 }
 
+/** Where a node that joins finds the cluster: kubeadm's object of that purpose, which anyone may read. */
+const discoveryOf = ({ status }: MagnumCluster): string | undefined =>
+  status?.apiAddress && `${status.apiAddress}/api/v1/namespaces/kube-public/configmaps/cluster-info`;
+
 function observedOf({ status }: MagnumCluster): Readonly<Record<string, unknown>> {
   return {
     api_address: orNull(status?.apiAddress),
     coe_version: orNull(status?.coeVersion),
-    container_version: null,
+    container_version: orNull(status?.containerVersion),
     node_addresses: (status?.nodeGroups ?? []).flatMap(({ addresses }) => addresses),
     master_addresses: status?.masterAddresses ?? [],
   };

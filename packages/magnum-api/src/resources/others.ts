@@ -27,7 +27,8 @@ export async function listServices(api: Api, call: Call): Promise<Answer> {
     binary: "magnum-conductor",
     state: "up",
     id: 1,
-    report_count: Math.floor((now - api.started) / 60_000),
+    // The first report is that of the start.
+    report_count: 1 + Math.floor((now - api.started) / 60_000),
     disabled: false,
     disabled_reason: null,
     created_at: instant(timestamp(api.started)),

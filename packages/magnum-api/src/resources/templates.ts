@@ -139,14 +139,7 @@ function checkCloud(
 /** Attributes that a cluster can be made from. @throws MagnumError 400 */
 function checked(values: Values): MagnumTemplateAttributes {
   const attributes = attributesOf(values);
-  const {
-    networkDriver = "calico",
-    volumeDriver,
-    tlsDisabled,
-    labels = {},
-    dockerStorageDriver,
-    dockerVolumeSize,
-  } = attributes;
+  const { networkDriver = "calico", volumeDriver, labels = {}, dockerStorageDriver, dockerVolumeSize } = attributes;
   const expecting = (drivers: readonly string[]) => [...drivers, "unspecified"].join("/");
   if (!NETWORK_DRIVERS.includes(networkDriver))
     throw invalid(
@@ -158,7 +151,6 @@ function checked(values: Values): MagnumTemplateAttributes {
     throw invalid(
       `docker volume size ${dockerVolumeSize ?? "None"} GB is not valid, expecting minimum value 3GB for devicemapper storage driver.`,
     );
-  if (tlsDisabled) throw invalid("tls_disabled=True is not supported: the API of a cluster is always served with TLS.");
   const refused = refusedLabel(labels);
   if (refused !== undefined) throw invalid(refused);
   return { ...attributes, networkDriver, driver: attributes.driver ?? "k8s_causeway" };

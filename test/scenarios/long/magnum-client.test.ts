@@ -1,0 +1,158 @@
+/**
+ * Every command of `openstack coe` (python-magnumclient of the machine, unchanged) on the Magnum API of `causeway up`.
+ * Without the client there is nothing to show, and the cases are skipped.
+ */
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createClient, loadKubeconfig, Node } from "@causeway/kubernetes";
+import { eventually } from "../../support/processes.ts";
+import type { OpenedCloud } from "../../support/suite-cloud.ts";
+import { openSystemCloud } from "../../support/system-cloud.ts";
+
+vi.setConfig({ testTimeout: 300_000 });
+
+const MINUTE = 60_000;
+const hasClient = spawnSync("openstack", ["coe", "cluster", "list", "--help"]).status === 0;
+
+let opened: OpenedCloud;
+const folder = mkdtempSync(join(tmpdir(), "magnum-client-"));
+
+beforeAll(async () => {
+  if (!hasClient) return;
+  opened = await openSystemCloud();
+  writeFileSync(join(folder, "clouds.yaml"), opened.cloud.text, { mode: 0o600 });
+});
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  if (hasClient) await opened.close();
+});
+
+interface Printed {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** Runs `openstack coe COMMAND…` to its end, as a member or as the administrator. */
+function coe(command: string, as: "simulator" | "simulator-admin" = "simulator"): Promise<Printed> {
+  const env = { ...process.env, OS_CLIENT_CONFIG_FILE: join(folder, "clouds.yaml"), OS_CLOUD: as };
+  return new Promise((done) => {
+    execFile("openstack", ["coe", ...command.split(" ")], { env, cwd: folder }, (error, stdout, stderr) => {
+      done({ code: error === null ? 0 : 1, text: `${stdout}${stderr}` });
+    });
+  });
+}
+
+/** The output of a command that has to succeed. */
+async function good(command: string, as?: "simulator-admin"): Promise<string> {
+  const { code, text } = await coe(command, as);
+  if (code !== 0) throw new Error(`openstack coe ${command}: ${text}`);
+  return text;
+}
+
+const valueOf = async (command: string): Promise<Record<string, unknown>> =>
+  JSON.parse(await good(`${command} -f json`)) as Record<string, unknown>;
+
+const complete = (status: string) =>
+  eventually(4 * MINUTE, async () => (await valueOf("cluster show one"))["status"] === status);
+
+/** A client of the cluster by the kubeconfig that the command wrote. */
+const clientOf = () => createClient(loadKubeconfig({ path: join(folder, "config") }));
+
+const TEMPLATE =
+  "--coe kubernetes --image cirros --flavor m1.small --external-network public --labels kube_tag=v1.34.0";
+
+describe.runIf(hasClient)("openstack coe", () => {
+  it("creates, lists, shows and updates templates", async () => {
+    await good(`cluster template create small ${TEMPLATE}`);
+    await good(`cluster template create other ${TEMPLATE}`);
+    expect(await good("cluster template list")).toMatch(/small[^]*other/);
+    await good("cluster template update other replace dns_nameserver=1.1.1.1");
+    expect(await valueOf("cluster template show other")).toMatchObject({ name: "other", dns_nameserver: "1.1.1.1" });
+    expect((await coe("cluster template update other replace no_such=1")).code).toBe(1);
+  });
+
+  it("creates a cluster, whose nodes its kubeconfig shows", async () => {
+    await good("cluster create one --cluster-template small --node-count 1");
+    expect(await good("cluster list")).toContain("one");
+    await complete("CREATE_COMPLETE");
+    expect((await coe("cluster template delete small")).text).toContain("is referenced by one or multiple clusters");
+    await good("cluster config one --dir . --force");
+    const client = clientOf();
+    expect((await client.list(Node)).items).toHaveLength(1);
+    await client.close();
+  });
+
+  it("shows the authority, signs a request, and counts what there is", async () => {
+    expect(await good("ca show one")).toContain("BEGIN CERTIFICATE");
+    const [key, request] = [join(folder, "key.pem"), join(folder, "request.pem")];
+    const line = `req -new -newkey rsa:2048 -nodes -keyout ${key} -out ${request} -subj /CN=someone/O=a-team`;
+    const made = spawnSync("openssl", line.split(" "));
+    expect(made.status).toBe(0);
+    expect(await good("ca sign one request.pem")).toContain("BEGIN CERTIFICATE");
+    const { project_id: project } = await valueOf("cluster show one");
+    expect(await good(`stats list ${String(project)}`)).toMatch(/clusters\s*\|\s*1[^]*nodes\s*\|\s*2/);
+    expect(await good("service list", "simulator-admin")).toContain("magnum-conductor");
+    expect((await coe("service list")).code).toBe(1);
+  });
+
+  it("resizes and updates the cluster's number of nodes", async () => {
+    await good("cluster resize one 2");
+    await complete("UPDATE_COMPLETE");
+    await good("cluster update one replace node_count=1");
+    await complete("UPDATE_COMPLETE");
+    const client = clientOf();
+    // Complete means that the other node is gone.
+    expect((await client.list(Node)).items).toHaveLength(1);
+    await client.close();
+  });
+
+  it("creates, lists, shows, updates and deletes node groups", async () => {
+    await good("nodegroup create one extra --node-count 1 --role extra");
+    await complete("UPDATE_COMPLETE");
+    expect(await good("nodegroup list one")).toMatch(/default-master[^]*default-worker[^]*extra/);
+    await good("nodegroup update one extra replace max_node_count=3");
+    expect(await valueOf("nodegroup show one extra")).toMatchObject({
+      max_node_count: 3,
+      node_count: 1,
+      role: "extra",
+    });
+    expect((await coe("nodegroup delete one default-worker")).code).toBe(1);
+    await good("nodegroup delete one extra");
+    await complete("UPDATE_COMPLETE");
+    expect(await good("nodegroup list one")).not.toContain("extra");
+  });
+
+  it("refuses an upgrade to a version that is not served, and leaves the cluster as it is", async () => {
+    await good("cluster template update other replace labels=kube_tag=v1.36.0");
+    const refused = await coe("cluster upgrade one other");
+    expect(refused.code).toBe(1);
+    expect(refused.text).toContain("The version of Kubernetes is not served");
+    expect((await valueOf("cluster show one"))["status"]).toBe("UPDATE_COMPLETE");
+  });
+
+  it("has quotas by project, which only the administrator writes", async () => {
+    const { project_id: project } = await valueOf("cluster show one");
+    const of = `--project-id ${String(project)} --resource Cluster`;
+    // The client prints a refusal of a quota and ends with 0.
+    expect((await coe(`quotas create ${of} --hard-limit 1`)).text).toMatch(/failed: .*HTTP 403/);
+    await good(`quotas create ${of} --hard-limit 1`, "simulator-admin");
+    const full = await coe("cluster create two --cluster-template small");
+    expect([full.code, full.text]).toEqual([1, expect.stringContaining("You have reached the maximum clusters")]);
+    await good(`quotas update ${of} --hard-limit 2`, "simulator-admin");
+    expect(await good(`quotas show ${of}`)).toMatch(/hard_limit\s*\|\s*2/);
+    expect(await good("quotas list --all-tenants", "simulator-admin")).toContain(String(project));
+    await good(`quotas delete ${of}`, "simulator-admin");
+  });
+
+  it("deletes the cluster and its templates", async () => {
+    await good("cluster delete one");
+    await eventually(4 * MINUTE, async () => !(await good("cluster list")).includes("one"));
+    await good("cluster template delete small");
+    await good("cluster template delete other");
+    expect(await good("cluster template list")).not.toMatch(/small|other/);
+  });
+});

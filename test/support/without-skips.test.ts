@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { withoutSkips } from "./without-skips.ts";
+
+const SOURCE = 'func TestOne(t *testing.T) {\n\tt.Skip("No clusters")\n\tt.Skip("Broken")\n\tcheck(t)\n}\n';
+
+test("a skip for the reason is removed, and the line stays, so that failures name upstream's lines", () => {
+  expect(withoutSkips(SOURCE, "No clusters")).toBe(
+    'func TestOne(t *testing.T) {\n\t\n\tt.Skip("Broken")\n\tcheck(t)\n}\n',
+  );
+});
+
+test("a skip for another reason stays", () => {
+  expect(withoutSkips(SOURCE, "Other")).toBe(SOURCE);
+});
