@@ -1,12 +1,15 @@
 /** What the replaced driver does, as far as no other test of this package has it. */
 import { Code, ConnectError, ControllerServiceCapability_RPC_Type as Rpc } from "@causeway/csi";
-import { VirtualClock } from "@causeway/foundation";
+import { silentLog, VirtualClock } from "@causeway/foundation";
 import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createShare } from "./controller/create-share.ts";
+import { placementOf } from "./controller/placement.ts";
+import { shareSpec } from "./controller/share-spec.ts";
 import { requireProtocol } from "./protocol.ts";
 import { parseRuntimeConfig, readRuntimeConfig } from "./runtime-config.ts";
 import { cloudOfSecrets } from "./secrets.ts";
-import { Connections } from "./shares/connections.ts";
+import { Connections, type ShareCloud } from "./shares/connections.ts";
 import { chooseLocation, placeOf } from "./shares/export-location.ts";
 import { failureOf } from "./shares/failure.ts";
 import { fileSystem, gib, openWorld, type Driver, type World } from "./testing/world.ts";
@@ -66,6 +69,38 @@ describe("the driver", () => {
     const { volumeId } = await create("a", { parameters: { type: "plain", availability: "nova" } });
     const share = await world.cloud.sharedFileSystem.shares.get(volumeId);
     expect(share).toMatchObject({ share_type_name: "plain", availability_zone: "nova" });
+  });
+
+  test("passes the class's network and group to Manila, and prefers the group and places of the claim's annotations", async () => {
+    const sent: object[] = [];
+    const made = await world.cloud.sharedFileSystem.shares.get((await create("a")).volumeId);
+    const shares = {
+      all: () => Promise.resolve([]),
+      create: (body: object, { microversion }: { readonly microversion?: string }) => {
+        sent.push({ ...body, microversion });
+        return Promise.resolve({ ...made, share_network_id: "network" });
+      },
+    };
+    const storage = { manila: { shares }, shares: {}, snapshots: {} } as unknown as ShareCloud;
+    const { clock } = world;
+    const call = { storage, protocol: "NFS", signal: new AbortController().signal, clock, log: silentLog } as const;
+    const parameters = { shareNetworkID: "network", groupID: "of-class" };
+    const request = { name: "a", capacityRange: gib(1), volumeCapabilities: [fileSystem], parameters };
+    const spec = shareSpec(request as never, { protocol: "NFS", clusterId: "test", withTopology: false });
+    const placement = { sameHost: "", differentHost: "", groupId: undefined };
+    await createShare({ ...call, spec, placement });
+    await createShare({ ...call, spec, placement: { sameHost: "x", differentHost: "y,z", groupId: "of-claim" } });
+    expect(sent).toMatchObject([
+      { share_network_id: "network", share_group_id: "of-class", microversion: undefined },
+      {
+        share_group_id: "of-claim",
+        scheduler_hints: { same_host: "x", different_host: "y,z" },
+        microversion: "2.65",
+      },
+    ]);
+    const claim = { "csi.storage.k8s.io/pvc/name": "c", "csi.storage.k8s.io/pvc/namespace": "n" };
+    const read = () => Promise.resolve({ "manila.csi.openstack.org/group-id": "of-claim" });
+    expect(await placementOf(call, claim, read)).toEqual({ ...placement, groupId: "of-claim" });
   });
 
   test("takes no snapshot of a share whose type does not support it", async () => {

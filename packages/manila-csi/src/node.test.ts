@@ -97,6 +97,25 @@ test("publishes after a restart between staging and publishing", async () => {
   await next.client.node.nodePublishVolume({ ...ofVolume(volume), stagingTargetPath, targetPath });
 });
 
+test("stages a static volume by the share's name, with the access rule as older drivers have it", async () => {
+  const proxied = await world.proxied(true);
+  const driver = await world.driver({ ...both, protocol: "CEPHFS" });
+  const volume = await create(driver);
+  const [rule] = await world.cloud.sharedFileSystem.accessRules(volume.volumeId);
+  const volumeContext = { shareName: "pvc-1", shareAccessID: rule?.id ?? "" };
+  const stagingTargetPath = join(world.dir, "staging");
+  await driver.client.node.nodeStageVolume({
+    ...ofVolume(volume),
+    volumeId: "by-hand",
+    volumeContext,
+    stagingTargetPath,
+  });
+  expect(proxied.calls[0]).toMatchObject({ method: "stage", secrets: { userID: "pvc-1", userKey: rule?.access_key } });
+  const unknown = { shareName: "none", shareAccessID: "x" };
+  const request = { ...ofVolume(volume), volumeId: "other", volumeContext: unknown, stagingTargetPath };
+  expect(await codeOf(driver.client.node.nodeStageVolume(request))).toBe(Code.NotFound);
+});
+
 test("reports an access rule that the share does not have, and continues to serve", async () => {
   await world.proxied(true);
   const driver = await world.driver({ ...both, protocol: "CEPHFS" });
