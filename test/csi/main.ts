@@ -2,14 +2,15 @@
  * `npm run test:csi [-- --focus TEXT] [-- --driver NAME] [-- --real ENTRY]`: csi-sanity of kubernetes-csi/csi-test,
  * whole, against our CSI drivers on a simulated cloud. The node part of cinder-csi mounts loop devices, so this needs
  * root. Writes docs/reference/csi.md. The last line is "N passed, N failed, N skipped". With --real they run against
- * cinder-csi on the cloud of that entry of clouds.yaml, and no page is written: all of them on tools/devcloud of this
- * machine, whose servers' disks are here; on another cloud those of the controller.
+ * cinder-csi, and against manila-csi with NFS, on the cloud of that entry of clouds.yaml, and no page is written: all
+ * of them on tools/devcloud of this machine, whose servers' disks are here; on another cloud cinder-csi's of the
+ * controller.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root, run } from "../../scripts/kubernetes-programs.ts";
-import { openManilaPlace } from "./manila-place.ts";
+import { openManilaPlace, openRealManilaPlace } from "./manila-place.ts";
 import { pageOf, type DriverResult } from "./page.ts";
 import { openCsiPlace } from "./place.ts";
 import { openRealPlace } from "./real-place.ts";
@@ -43,7 +44,11 @@ const simulated: readonly { readonly name: string; readonly open: () => Promise<
 ];
 
 const { real } = values;
-const drivers = real === undefined ? simulated : [{ name: `cinder-csi on ${real}`, open: () => openRealPlace(real) }];
+const onReal = (entry: string): typeof simulated => [
+  { name: `cinder-csi on ${entry}`, open: () => openRealPlace(entry) },
+  { name: `manila-csi NFS on ${entry}`, open: () => openRealManilaPlace("NFS", entry) },
+];
+const drivers = real === undefined ? simulated : onReal(real);
 
 async function sanity(place: Place): Promise<readonly SpecResult[]> {
   const report = join(place.dir, "report.xml");

@@ -246,6 +246,18 @@ describe("snapshots", () => {
     expect((await world.cloud.sharedFileSystem.snapshots.all()).map(({ name }) => name)).toEqual(["slow"]);
   });
 
+  test("are deleted as soon as Manila has created them, which refuses it before", async () => {
+    const { volumeId } = await create("pvc-1");
+    world.simulator.setDelay("share.snapshot", 20_000);
+    const made = await snapshot("snap", volumeId);
+    const snapshotId = made.snapshot?.snapshotId ?? "";
+    expect(made.snapshot?.readyToUse).toBe(false);
+    await expect(world.cloud.sharedFileSystem.snapshots.delete(snapshotId)).rejects.toThrow(/status must be one of/);
+    await driver.client.controller.deleteSnapshot({ snapshotId, secrets: world.secrets() });
+    await driver.client.controller.deleteSnapshot({ snapshotId, secrets: world.secrets() });
+    expect(await world.cloud.sharedFileSystem.snapshots.all()).toEqual([]);
+  });
+
   test("are refused for another share of the name, for a missing share and in status error", async () => {
     const [one, two] = [await create("one"), await create("two")];
     await snapshot("snap", one.volumeId);

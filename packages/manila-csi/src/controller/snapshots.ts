@@ -80,11 +80,15 @@ async function removeFailed({ storage, signal, log }: ShareCall, { id }: Snapsho
 
 /** Deletes the snapshot and waits until Manila has: what it cannot delete is tried again. */
 export async function deleteSnapshot({ storage, signal }: ShareCall, id: string): Promise<void> {
-  const snapshot = await storage.manila.snapshots.find(id, { signal });
+  const wait = { signal, timeout: LONGEST_CALL };
+  let snapshot = await storage.manila.snapshots.find(id, { signal });
+  // Manila refuses to delete a snapshot that it still creates.
+  if (snapshot?.status === "creating")
+    snapshot = await storage.snapshots.until(id, (each) => each?.status !== "creating", wait);
   if (!snapshot) return;
   if (snapshot.status !== "deleting") await storage.manila.snapshots.delete(id, { signal });
   const isOver = (each: Snapshot | undefined) => each?.status !== "deleting";
-  const left = await storage.snapshots.until(id, isOver, { signal, timeout: LONGEST_CALL });
+  const left = await storage.snapshots.until(id, isOver, wait);
   if (left === undefined) return;
   throw failed(
     `Manila could not delete snapshot ${id}, whose status is ${left.status}`,

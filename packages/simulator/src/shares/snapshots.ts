@@ -8,6 +8,9 @@ import { statusOf } from "./instances.ts";
 import { changedText } from "./shares.ts";
 import { briefView, snapshotView } from "./views.ts";
 
+const DELETABLE = new Set(["available", "error"]);
+const NOT_DELETABLE = "Invalid share snapshot: Share Snapshot status must be one of ('available', 'error').";
+
 /** Snapshots of shares. */
 export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, snapshots } = parts;
@@ -73,7 +76,9 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
     kernel.agenda.after(kernel.delay("share.snapshot"), "share.snapshot", `${id} deleting gone`);
   };
   app.delete("/v2/snapshots/:id", (c) => {
-    end(found(c).id);
+    const { id, status } = found(c);
+    if (!DELETABLE.has(status)) throw computeError(400, NOT_DELETABLE);
+    end(id);
     return c.body(null, 202);
   });
   app.post("/v2/snapshots/:id/action", async (c) => {
