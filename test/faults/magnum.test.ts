@@ -1,0 +1,46 @@
+/**
+ * Schedules of creates, resizes, upgrades, node groups and deletes through the Magnum API, with machines that fail and
+ * recover, writes that are refused or whose answers are lost, crashes, and two controllers at the same time: the status
+ * that clients see is always true.
+ */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { play } from "./magnum/run.ts";
+import { schedules } from "./magnum/schedule.ts";
+import { MagnumFaultWorld } from "./magnum/world.ts";
+
+const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_MAGNUM"] ?? 2000);
+const SEED = Number(process.env["CAUSEWAY_FAULT_SEED"] ?? 1);
+/** Milliseconds. */
+const TIMEOUT = 120_000 + SCHEDULES * 60_000;
+const ENOUGH = 5;
+
+test(
+  `${SCHEDULES} schedules of faults: complete means ready nodes of the version, and gone means that nothing is left`,
+  { timeout: TIMEOUT },
+  async () => {
+    let world = await MagnumFaultWorld.start();
+    const bad: string[] = [];
+    const begun = process.cpuUsage();
+    let statuses = 0;
+    try {
+      for (const [i, schedule] of fc.sample(schedules, { numRuns: SCHEDULES, seed: SEED }).entries()) {
+        if (i > 0 && i % 50 === 0) console.log(`${i} schedules of seed ${SEED} played, ${bad.length} ended badly`);
+        const { wrong, checked } = await play(world, schedule, i);
+        statuses += checked;
+        if (wrong === undefined) continue;
+        bad.push(`${i}: ${wrong}: ${JSON.stringify(schedule)}`);
+        console.log(bad.at(-1));
+        if (bad.length >= ENOUGH) break;
+        await world.close();
+        world = await MagnumFaultWorld.start();
+      }
+    } finally {
+      await world.close();
+    }
+    expect(bad).toEqual([]);
+    const { user, system } = process.cpuUsage(begun);
+    const seconds = Math.round((user + system) / 1e6);
+    console.log(`${SCHEDULES} schedules of seed ${SEED}, ${statuses} statuses checked, in ${seconds} s of CPU`);
+  },
+);

@@ -1,0 +1,269 @@
+import { MagnumCluster } from "@causeway/api";
+import { isTrue } from "@causeway/kubernetes";
+import { Others } from "./others.ts";
+import type { Deed, Schedule } from "./schedule.ts";
+import type { MagnumFaultWorld } from "./world.ts";
+
+/** Milliseconds for everything to come right, once nothing disturbs it. */
+const PATIENCE = 60_000;
+const VERSIONS = ["v1.34.0", "v1.34.1"] as const;
+const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
+
+export interface Played {
+  /** What is wrong, in words. */
+  readonly wrong: string | undefined;
+  /** Statuses that were held against what there is. */
+  readonly checked: number;
+}
+
+/** Plays one schedule to its end. */
+export async function play(world: MagnumFaultWorld, schedule: Schedule, number: number): Promise<Played> {
+  const run = new Run(world, schedule, `run-${number}`);
+  try {
+    return { wrong: await run.play(), checked: run.checked };
+  } finally {
+    world.disturb();
+    for (const extra of world.processes.splice(1)) await extra.end();
+  }
+}
+
+class Run {
+  readonly #world: MagnumFaultWorld;
+  readonly #schedule: Schedule;
+  readonly #name: string;
+  readonly #templates: string[] = [];
+  #uuid = "";
+  #others: Others | undefined;
+  /** Nodes by name of the group, and the version of the control plane: what was accepted last. */
+  #wanted = new Map<string, { nodes: number; version: string }>();
+  #version: string = VERSIONS[0];
+  checked = 0;
+
+  constructor(world: MagnumFaultWorld, schedule: Schedule, name: string) {
+    this.#world = world;
+    this.#schedule = schedule;
+    this.#name = name;
+  }
+
+  async play(): Promise<string | undefined> {
+    for (const kube_tag of VERSIONS) this.#templates.push(await this.#template(kube_tag));
+    this.#world.disturb(new Map(this.#schedule.misfortunes.map(({ write, what }) => [write, what])));
+    await this.#create();
+    for (const { deed, pause: milliseconds } of this.#schedule.deeds) {
+      await this.#do(deed);
+      await pause(milliseconds);
+      const wrong = await this.#untruth();
+      if (wrong !== undefined) return `after ${JSON.stringify(deed)}: ${wrong}`;
+    }
+    this.#world.disturb();
+    await this.#others?.fail(false);
+    const stuck = await this.#settle((status) => status.endsWith("_COMPLETE"));
+    if (stuck !== undefined) return stuck;
+    return this.#delete();
+  }
+
+  async #template(kube_tag: string): Promise<string> {
+    const template = {
+      name: `${this.#name}-${kube_tag}`,
+      coe: "kubernetes",
+      image_id: "cirros",
+      flavor_id: "m1.small",
+      external_network_id: "public",
+      labels: { kube_tag },
+    };
+    const { body } = await this.#world.call("POST", "/clustertemplates", template);
+    return String(body["uuid"]);
+  }
+
+  /** As a client does whose request failed: it looks for what it made, and asks again. */
+  async #create(): Promise<void> {
+    const body = { name: this.#name, cluster_template_id: this.#templates[0], node_count: this.#schedule.nodes };
+    for (;;) {
+      const answer = await this.#world.call("POST", "/clusters", body);
+      if (answer.status === 202) this.#uuid = String(answer.body["uuid"]);
+      const { items } = await this.#world.client.list(MagnumCluster);
+      const made = items.find(({ spec }) => spec.name === this.#name);
+      if (answer.status === 202 && made !== undefined) {
+        this.#others = new Others(this.#world.client, made);
+        this.#wanted.set("default-worker", { nodes: this.#schedule.nodes, version: VERSIONS[0] });
+        return;
+      }
+      if (answer.status < 500) throw new Error(`create: ${answer.status} ${JSON.stringify(answer.body)}`);
+      if (made !== undefined) {
+        await this.#world.call("DELETE", `/clusters/${made.spec.uuid}`);
+        await this.#until(async () => (await this.#world.call("GET", `/clusters/${made.spec.uuid}`)).status === 404);
+      }
+    }
+  }
+
+  /** Asks until the API itself has not failed; true: accepted. */
+  async #ask(method: string, path: string, body?: unknown): Promise<boolean> {
+    for (;;) {
+      const { status } = await this.#world.call(method, `/clusters/${this.#uuid}${path}`, body);
+      if (status < 500) return status < 300;
+    }
+  }
+
+  async #do(deed: Deed): Promise<void> {
+    switch (deed.do) {
+      case "resize":
+        return this.#resize(deed.nodes);
+      case "upgrade":
+        return this.#upgrade();
+      case "group":
+        return this.#group();
+      case "ungroup":
+        return this.#ungroup();
+      case "crash":
+        return this.#world.crash();
+      case "second":
+        return this.#world.processes.length === 1 ? this.#world.launch() : undefined;
+      case "fail":
+      case "recover":
+        return this.#others?.fail(deed.do === "fail");
+      case "progress":
+        return this.#progress(deed.which);
+    }
+  }
+
+  async #resize(nodes: number): Promise<void> {
+    const group = this.#wanted.get("default-worker");
+    if (group && (await this.#ask("POST", "/actions/resize", { node_count: nodes }))) group.nodes = nodes;
+  }
+
+  async #upgrade(): Promise<void> {
+    if (!(await this.#ask("POST", "/actions/upgrade", { cluster_template: this.#templates[1] }))) return;
+    this.#version = VERSIONS[1];
+    const group = this.#wanted.get("default-worker");
+    if (group) group.version = VERSIONS[1];
+  }
+
+  async #group(): Promise<void> {
+    const before = this.#wanted.has("extra");
+    const accepted = await this.#ask("POST", "/nodegroups", { name: "extra", node_count: 1 });
+    // A conflict after a lost answer: the group is there by the first request.
+    const { status } = await this.#world.call("GET", `/clusters/${this.#uuid}/nodegroups/extra`);
+    if (!before && (accepted || status === 200)) this.#wanted.set("extra", { nodes: 1, version: this.#version });
+  }
+
+  async #ungroup(): Promise<void> {
+    await this.#ask("DELETE", "/nodegroups/extra");
+    if (await this.#isLeaving()) this.#wanted.delete("extra");
+  }
+
+  async #isLeaving(): Promise<boolean> {
+    const { items } = await this.#world.client.list(MagnumCluster);
+    const groups = items.find(({ spec }) => spec.uuid === this.#uuid)?.spec.nodeGroups ?? [];
+    return groups.every(({ name }) => name !== "extra");
+  }
+
+  /** One controller other than Magnum's does one thing. */
+  async #progress(which: number): Promise<void> {
+    const moves = (await this.#others?.moves()) ?? [];
+    // An object that changed meanwhile is found at the next move.
+    await moves[which % moves.length]?.().catch(() => {});
+  }
+
+  /** What a client is shown that is not so. */
+  async #untruth(): Promise<string | undefined> {
+    const { status, body } = await this.#world.call("GET", `/clusters/${this.#uuid}`);
+    this.checked += 1;
+    if (status !== 200) return `GET responds with ${status}`;
+    const shown = String(body["status"]);
+    if (!shown.endsWith("_COMPLETE")) return undefined;
+    const missing = await this.#missing();
+    return missing === undefined ? undefined : `${shown}, but ${missing}`;
+  }
+
+  /** What there is not of what was accepted. */
+  async #missing(): Promise<string | undefined> {
+    const { controlPlanes, machines, deployments } = (await this.#others?.standing()) ?? {
+      controlPlanes: [],
+      machines: [],
+      deployments: [],
+    };
+    const served = controlPlanes[0]?.status?.version;
+    if (served !== this.#version) return `the control plane is ${served}, not ${this.#version}`;
+    const wanted = [...this.#wanted.values()];
+    if (deployments.length !== wanted.length) return `${deployments.length} pools, not ${wanted.length}`;
+    const nodes = wanted.reduce((sum, group) => sum + group.nodes, 0);
+    const ready = machines.filter(({ status }) => isTrue(status?.conditions, "NodeReady"));
+    if (machines.length !== nodes || ready.length !== nodes)
+      return `${ready.length} of ${machines.length} machines are ready, not ${nodes}`;
+    for (const version of new Set(wanted.map((group) => group.version))) {
+      const count = wanted.filter((group) => group.version === version).reduce((sum, group) => sum + group.nodes, 0);
+      const found = machines.filter(({ spec }) => spec.version === version).length;
+      if (found !== count) return `${found} machines have ${version}, not ${count}`;
+    }
+    return undefined;
+  }
+
+  /** The others do all they can until the status is one of these; what is wrong on the way. */
+  async #settle(isEnd: (status: string) => boolean): Promise<string | undefined> {
+    const deadline = Date.now() + PATIENCE;
+    let shown = "";
+    while (Date.now() < deadline) {
+      const moves = (await this.#others?.moves()) ?? [];
+      for (const move of moves) await move().catch(() => {});
+      const wrong = await this.#untruth();
+      if (wrong !== undefined) return wrong;
+      shown = String((await this.#world.call("GET", `/clusters/${this.#uuid}`)).body["status"]);
+      // Nothing is left to do and the status is final: it holds what was accepted.
+      if (isEnd(shown) && (await this.#missing()) === undefined) return undefined;
+      if (moves.length === 0) await pause(5);
+    }
+    return `still ${shown} after ${PATIENCE / 1000} s: ${String(await this.#missing())}`;
+  }
+
+  async #delete(): Promise<string | undefined> {
+    if (!(await this.#ask("DELETE", ""))) return "the deletion was refused";
+    for (const which of this.#schedule.ending) {
+      const gone = await this.#gone();
+      if (typeof gone === "string") return gone;
+      await this.#progress(which);
+    }
+    const deadline = Date.now() + PATIENCE;
+    while (Date.now() < deadline) {
+      const gone = await this.#gone();
+      if (typeof gone === "string") return gone;
+      if (gone) return this.#cleanup();
+      for (const move of (await this.#others?.moves()) ?? []) await move().catch(() => {});
+      await pause(2);
+    }
+    return `not deleted after ${PATIENCE / 1000} s`;
+  }
+
+  /** True: deleted, and nothing is left; text: deleted for clients, while something is left. */
+  async #gone(): Promise<boolean | string> {
+    const { status, body } = await this.#world.call("GET", `/clusters/${this.#uuid}`);
+    this.checked += 1;
+    const shown = String(body["status"]);
+    if (status === 200)
+      return shown.startsWith("DELETE_") && shown !== "DELETE_COMPLETE" ? false : `deleting, but ${shown}`;
+    const { clusters = [], machines = [] } = (await this.#others?.standing()) ?? {};
+    const left = [...clusters, ...machines].map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    return left.length === 0 ? true : `responds with ${status}, but there is still ${left.join(", ")}`;
+  }
+
+  /** The templates go, too; what the cluster owned is collected. */
+  async #cleanup(): Promise<string | undefined> {
+    for (const uuid of this.#templates) {
+      const { status } = await this.#world.call("DELETE", `/clustertemplates/${uuid}`);
+      if (status !== 204) return `the template is not deleted: ${status}`;
+    }
+    const isEmpty = async () => {
+      const standing = await this.#others?.standing();
+      return Object.values(standing ?? {}).every((objects) => (objects as readonly unknown[]).length === 0);
+    };
+    return (await this.#until(isEmpty)) ? undefined : "objects of the deleted cluster are left";
+  }
+
+  async #until(isSo: () => Promise<boolean>): Promise<boolean> {
+    const deadline = Date.now() + PATIENCE;
+    while (Date.now() < deadline) {
+      if (await isSo()) return true;
+      await pause(5);
+    }
+    return false;
+  }
+}
