@@ -14,6 +14,8 @@ const SEED = Number(process.env["CAUSEWAY_FAULT_SEED"] ?? 1);
 /** Milliseconds. */
 const TIMEOUT = 120_000 + SCHEDULES * 60_000;
 const ENOUGH = 5;
+/** Only the schedule of this number is played, to repeat what ended badly. */
+const ONLY = process.env["CAUSEWAY_FAULT_ONLY"];
 
 test(
   `${SCHEDULES} schedules of faults: complete means ready nodes of the version, and gone means that nothing is left`,
@@ -25,6 +27,7 @@ test(
     let statuses = 0;
     try {
       for (const [i, schedule] of fc.sample(schedules, { numRuns: SCHEDULES, seed: SEED }).entries()) {
+        if (ONLY !== undefined && i !== Number(ONLY)) continue;
         if (i > 0 && i % 50 === 0) console.log(`${i} schedules of seed ${SEED} played, ${bad.length} ended badly`);
         const { wrong, checked } = await play(world, schedule, i);
         statuses += checked;

@@ -7,7 +7,13 @@ import {
   OpenStackCluster,
   type MagnumCluster,
 } from "@causeway/api";
-import { isTrue, type KubeObject, type KubernetesClient, type ResourceType } from "@causeway/kubernetes";
+import {
+  isTrue,
+  ownerReference,
+  type KubeObject,
+  type KubernetesClient,
+  type ResourceType,
+} from "@causeway/kubernetes";
 
 const FINALIZER = "test.causeway.dev/others";
 const SINCE = "2026-01-01T00:00:00Z";
@@ -170,6 +176,8 @@ export class Others {
         name: `${pool.metadata.name}-${(this.#made += 1)}`,
         namespace: this.#namespace,
         finalizers: [FINALIZER],
+        // A pool that is deleted waits for its machines.
+        ownerReferences: [{ ...ownerReference(pool), blockOwnerDeletion: true }],
         labels: {
           ...metadata?.labels,
           [labels.clusterName]: pool.spec.clusterName,
@@ -191,7 +199,11 @@ export class Others {
     );
   }
 
-  #patch<T extends KubeObject>(type: ResourceType<T>, { metadata }: T, body: object): Promise<unknown> {
+  #patch<T extends KubeObject>(
+    type: ResourceType<T>,
+    { metadata }: T,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<unknown> {
     return this.#client.patch(type, { namespace: this.#namespace, name: metadata.name }, { type: "merge", body });
   }
 

@@ -90,7 +90,7 @@ class Run {
       }
       if (answer.status < 500) throw new Error(`create: ${answer.status} ${JSON.stringify(answer.body)}`);
       if (made !== undefined) {
-        await this.#world.call("DELETE", `/clusters/${made.spec.uuid}`);
+        while ((await this.#world.call("DELETE", `/clusters/${made.spec.uuid}`)).status >= 500) await pause(2);
         await this.#until(async () => (await this.#world.call("GET", `/clusters/${made.spec.uuid}`)).status === 404);
       }
     }
