@@ -101,7 +101,7 @@ describe("an inventory", () => {
     ["no load balancer", { balancers: [] }, "MIGRATE_NO_LOAD_BALANCER"],
     [
       "flags of the API server",
-      { cluster: { ...cluster, labels: { kubeapi_options: "--v=9" } } },
+      { cluster: { ...cluster, labels: { kubeapi_options: "--anonymous-auth=true" } } },
       "MIGRATE_LABEL_REFUSED",
     ],
     [
