@@ -46,6 +46,19 @@ describe("a hosted control plane", () => {
       /needs runtime Pods/,
     ],
     ["two members of etcd", { version: "v1.34.0", runtime: "Pods", pods: { datastore: { members: 2 } } }, /set 1 or 3/],
+    [
+      "a retirement without a rotation",
+      { version: "v1.34.0", authorities: { retireOldAfter: "2026-03-01T00:00:00Z" } },
+      /needs rotateAfter and cannot be before it/,
+    ],
+    [
+      "a retirement before its rotation",
+      {
+        version: "v1.34.0",
+        authorities: { rotateAfter: "2026-03-01T00:00:00Z", retireOldAfter: "2026-03-01T00:30:00+01:00" },
+      },
+      /needs rotateAfter and cannot be before it/,
+    ],
     ["three replicas", { version: "v1.34.0", replicas: 3 }, /only runtime Pods runs more than one API server/],
   ])("is refused with %s", async (_, spec, message) => {
     await expect(create("refused", spec)).rejects.toThrow(message);
@@ -56,6 +69,12 @@ describe("a hosted control plane", () => {
     await create("pods", { version: "v1.33.1", runtime: "Pods", replicas: 3, pods });
     await expect(patch("pods", { pods: { datastore: { members: 1 } } })).rejects.toThrow(/immutable/);
     await expect(patch("pods", { version: "v1.35.0" })).rejects.toThrow(/one minor version at a time/);
+  });
+
+  test("takes a rotation of its authority, and its retirement at the same moment in another zone", async () => {
+    const authorities = { rotateAfter: "2026-03-01T00:00:00Z", retireOldAfter: "2026-03-01T01:00:00+01:00" };
+    await create("rotated", { version: "v1.34.0", authorities });
+    await expect(patch("rotated", { authorities: { rotateAfter: null } })).rejects.toThrow(/needs rotateAfter/);
   });
 
   test("is upgraded, and neither downgraded nor changed to what is no version", async () => {

@@ -3,6 +3,8 @@ import type { Resource } from "@causeway/kubernetes";
 import { age, column, conditionColumn, paused } from "../columns.ts";
 import type { Kind } from "../kind.ts";
 import { labels } from "../names.ts";
+import { authorities, authoritiesStatus } from "./authorities.ts";
+import { podsSettings } from "./pods-settings.ts";
 import { SERVED_KUBERNETES } from "./served.ts";
 import { defineKind } from "../schema/define.ts";
 import {
@@ -73,67 +75,6 @@ const specRules = [
     message: "a control plane is restored when it is created: create another one with spec.restore",
   },
 ];
-
-const podsSettings = object(
-  {
-    size: optional(
-      oneOf(["Small", "Medium", "Large"], {
-        description: "Requests and limits of the pods, and requests in flight. Default: Small.",
-      }),
-    ),
-    datastore: optional(
-      object(
-        {
-          type: optional(
-            immutable(
-              oneOf(["Pooled", "Own"], {
-                description:
-                  "An etcd that control planes share, each with a prefix and a user of its own (default), or members of its own.",
-              }),
-            ),
-          ),
-          members: optional(
-            checked(
-              int32({ minimum: 1, maximum: 3, description: "Members of an etcd of its own: 1 or 3. Default: 1." }),
-              [
-                { rule: "self == oldSelf", message: "field is immutable" },
-                { rule: "self != 2", message: "two members cannot lose any: set 1 or 3" },
-              ],
-            ),
-          ),
-          storage: optional(
-            immutable(
-              text(1, 32, { pattern: "^[0-9]+[KMGT]i$", description: "Size of each member's volume. Default: 8Gi." }),
-            ),
-          ),
-          storageClassName: optional(
-            immutable(
-              text(1, 253, {
-                description: "StorageClass of the volumes in the service cluster. Default: its default.",
-              }),
-            ),
-          ),
-        },
-        { description: "Where its objects are stored." },
-      ),
-    ),
-    exposure: optional(
-      immutable(
-        oneOf(["LoadBalancer", "NodePort"], {
-          description:
-            "How the API is reached: by a load balancer of its own (default), or by a port of the service cluster's nodes, whose address is spec.endpoint.host.",
-        }),
-      ),
-    ),
-    cloudConfigSecret: optional(
-      text(1, 253, {
-        description:
-          "Secret in this namespace with the key cloud.conf: a cloud controller manager runs next to the API with it. The tenant does not see it.",
-      }),
-    ),
-  },
-  { description: "Settings of runtime Pods." },
-);
 
 const hostedControlPlaneSpec = object({
   version: checked(
@@ -253,6 +194,7 @@ const hostedControlPlaneSpec = object({
     ),
   ),
   pods: optional(podsSettings),
+  authorities: optional(authorities),
   backup: optional(
     object(
       {
@@ -319,11 +261,12 @@ const {
   endpoint: _endpoint,
   datastore: _datastore,
   restore: _restore,
+  authorities: _authorities,
   ...templateFields
 } = hostedControlPlaneSpec.properties;
 /**
- * What a template may say: version and replicas come from the topology, endpoint and datastore belong to one control
- * plane.
+ * What a template may say: version and replicas come from the topology; endpoint, datastore and rotations belong to one
+ * control plane.
  */
 export const hostedControlPlaneTemplateFields = templateFields;
 
@@ -346,6 +289,7 @@ const hostedControlPlaneStatus = object({
       { description: "Of a control plane that joins an etcd." },
     ),
   ),
+  authorities: optional(authoritiesStatus),
   backup: optional(
     object(
       {
