@@ -35,6 +35,8 @@ export type {
   ReconcileResult,
   Pipeline,
   RunController,
+  ShardVisit,
+  Shards,
   Source,
   StepAim,
   Wait,
@@ -184,5 +186,6 @@ export { publishStatus, type PublishOptions } from "./status/publish.ts";
 export { addFinalizer, removeFinalizer, type FinalizerOptions } from "./status/finalizers.ts";
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";
 export { electLeader, type ElectionOptions } from "./election/elect.ts";
+export { createSharedWork, MOST_SHARDS, type SharedWork, type SharedWorkOptions } from "./shards/shards.ts";
 export { createRemoteClusters, type RemoteClustersOptions } from "./remote/clusters.ts";
 export type { RemoteCluster, RemoteClusters } from "./remote/interface.ts";

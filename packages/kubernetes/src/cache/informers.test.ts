@@ -69,6 +69,24 @@ async function start(world: World): Promise<Informers> {
 }
 
 describe("an informer", () => {
+  test("lists again when all is to be listed, also while its first list is under way, and has what came meanwhile", async () => {
+    const world = new World();
+    // The first is never answered.
+    world.lists.push(() => {});
+    world.lists.push((response) => json(response, listOf("Thing", "5", [wire("a", 3)])));
+    const informers = await start(world);
+    const things = informers.for(Thing);
+    await until(() => world.asked.length === 1);
+    await informers.relist();
+    expect(things.list().map(({ metadata }) => metadata.name)).toEqual(["a"]);
+    await until(() => world.asked.length === 3);
+    world.lists.push((response) => json(response, listOf("Thing", "9", [wire("b", 8)])));
+    await informers.relist();
+    expect(things.list().map(({ metadata }) => metadata.name)).toEqual(["b"]);
+    const verbs = world.asked.slice(0, 4).map(({ query }) => (query.get("watch") === "true" ? "watch" : "list"));
+    expect(verbs).toEqual(["list", "list", "watch", "list"]);
+  });
+
   test("lists once, then follows the watch", async () => {
     const world = new World();
     world.lists.push((response) =>

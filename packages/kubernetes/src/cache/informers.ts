@@ -77,6 +77,10 @@ class SharedInformers implements Informers {
     await Promise.all([...this.#made.values()].map((informer) => informer.whenSynced(signal)));
   }
 
+  async relist(signal?: AbortSignal): Promise<void> {
+    await Promise.all([...this.#made.values()].map((informer) => informer.relist(signal)));
+  }
+
   #start(informer: CachedInformer<KubeObject>, signal: AbortSignal): void {
     const running = reflect(
       {
@@ -84,6 +88,7 @@ class SharedInformers implements Informers {
         type: informer.type,
         scope: informer.scope,
         mirror: informer,
+        renewal: () => informer.renewal,
         clock: this.#clock,
         log: this.#log.with({ type: informer.type.plural, server: this.#server.server }),
       },
@@ -111,6 +116,9 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
   readonly #selects: Predicate;
   readonly #sync = Promise.withResolvers<void>();
   #synced = false;
+  #renewal = new AbortController();
+  /** Settled by the next list; what was requested before the last `relist` does not arrive. */
+  #relisted = Promise.withResolvers<void>();
 
   constructor(type: ResourceType<T>, scope: Scope, log: Log) {
     this.type = type;
@@ -160,6 +168,20 @@ class CachedInformer<T extends KubeObject> implements Informer<T> {
     for (const change of this.#store.replace(list.items.map(this.#kept), list.resourceVersion)) this.#publish(change);
     this.#synced = true;
     this.#sync.resolve();
+    this.#relisted.resolve();
+    this.#relisted = Promise.withResolvers<void>();
+  }
+
+  /** Aborts when everything is to be listed again. */
+  get renewal(): AbortSignal {
+    return this.#renewal.signal;
+  }
+
+  relist(signal?: AbortSignal): Promise<void> {
+    const ended = this.#renewal;
+    this.#renewal = new AbortController();
+    ended.abort();
+    return unlessAborted(this.#relisted.promise, signal);
   }
 
   onEvent(event: WatchEvent<T>): void {

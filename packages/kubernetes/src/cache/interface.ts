@@ -47,6 +47,8 @@ export interface Informers {
   ): Informer<T>;
   /** Adds an index to an informer. Adding the same name again is harmless. */
   index<T extends KubeObject>(informer: Informer<T>, indexes: Indexes<T>): void;
+  /** Lists everything again; resolves when all has come that was requested after this call. */
+  relist(signal?: AbortSignal): Promise<void>;
   /** Starts every informer made so far and later; resolves when `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
   whenSynced(signal?: AbortSignal): Promise<void>;

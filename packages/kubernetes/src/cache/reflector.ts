@@ -10,6 +10,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly mirror: Mirror<T>;
   readonly clock: Clock;
   readonly log: Log;
+  /** The signal that aborts when everything is to be listed again, another one after each abort. Default: never. */
+  readonly renewal?: () => AbortSignal;
 }
 
 /** kube-apiserver sends a bookmark about once a minute: silence of more than two is a dead connection. */
@@ -30,23 +32,30 @@ export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>
   let failures = 0;
   let revision: string | undefined;
   while (!signal.aborted) {
+    const renewal = options.renewal?.();
+    const term = renewal ? AbortSignal.any([signal, renewal]) : signal;
     try {
       if (options.client.follow) {
-        await options.client.follow(options.type, options.scope, mirror, signal);
+        await options.client.follow(options.type, options.scope, mirror, term);
         continue;
       }
       if (revision === undefined) {
-        const list = await options.client.list(options.type, { ...options.scope, signal });
+        const list = await options.client.list(options.type, { ...options.scope, signal: term });
+        term.throwIfAborted();
         mirror.replace(list);
         revision = list.resourceVersion;
       }
-      const watch = await watchOnce(options, revision, signal);
+      const watch = await watchOnce(options, revision, term);
       revision = watch.revision;
       if (watch.expired) revision = undefined;
       failures = watch.healthy ? 0 : failures + 1;
       if (failures > 0) await clock.sleep(delayAfter(failures), signal);
     } catch (error) {
       if (signal.aborted) return;
+      if (term.aborted) {
+        revision = undefined;
+        continue;
+      }
       const unknown = isNotFound(error);
       failures++;
       // A server that was restored refuses revisions it has not reached yet: list again.

@@ -1,12 +1,14 @@
 import { CausewayError, isAborted, messageOf, silentLog, type Log } from "@causeway/foundation";
 import { isConflict } from "../client/errors.ts";
 import type { ObjectKey } from "../types/meta.ts";
-import type { ControllerOptions, RunController } from "./interface.ts";
+import type { ControllerOptions, RunController, Shards } from "./interface.ts";
+import { shardedReconcile, shardedSource } from "./sharded.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 const CONCURRENCY = 8;
 
-export const runController: RunController = async (options: ControllerOptions, signal: AbortSignal): Promise<void> => {
+export const runController: RunController = async (given: ControllerOptions, signal: AbortSignal): Promise<void> => {
+  const options = given.shards ? sharded(given, given.shards) : given;
   const log = (options.log ?? silentLog).with({ controller: options.name });
   const { clock, measured } = options;
   const queue = new WorkQueue({ ...(clock ? { clock } : {}), ...(measured ? { measured } : {}) });
@@ -28,6 +30,11 @@ export const runController: RunController = async (options: ControllerOptions, s
     stop();
   }
 };
+
+function sharded(options: ControllerOptions, shards: Shards): ControllerOptions {
+  const sources = options.sources.map((source) => shardedSource(source, shards));
+  return { ...options, sources, reconcile: shardedReconcile(options.reconcile, shards) };
+}
 
 interface Shift {
   readonly queue: WorkQueue;

@@ -25,6 +25,8 @@ export interface ControllerOptions {
   readonly concurrency?: number;
   /** Where its queue is measured, and as whose. */
   readonly measured?: MeasuredQueue;
+  /** The namespaces that this process works on. Default: all. */
+  readonly shards?: Shards | undefined;
   readonly clock?: Clock;
   readonly log?: Log;
 }
@@ -34,6 +36,32 @@ export interface ControllerOptions {
  * s, jittered).
  */
 export type RunController = (options: ControllerOptions, signal: AbortSignal) => Promise<void>;
+
+/**
+ * The namespaces that this process works on, of those that several processes share: each belongs to one process at a
+ * time.
+ */
+export interface Shards {
+  owns(namespace: string): boolean;
+  /** Begins work in a namespace; undefined: it belongs to another process. */
+  enter(namespace: string): ShardVisit | undefined;
+  /** When (ms since epoch) this process got the namespace; undefined: it belongs to another. */
+  since(namespace: string): number | undefined;
+  /** Calls back after this process got or gave up namespaces. Returns how to stop it. */
+  onChange(handler: () => void): () => void;
+  /**
+   * Awaited before work begins in namespaces that this process got: a cache that lags behind the process that had them
+   * would create again what that one created. One that fails is repeated. Returns how to stop it.
+   */
+  beforeWork(handler: (signal: AbortSignal) => Promise<void>): () => void;
+}
+
+/** Work in a namespace. It is given to another process after every `leave`. */
+export interface ShardVisit {
+  /** Aborts when the namespace is to be given up. */
+  readonly signal: AbortSignal;
+  leave(): void;
+}
 
 /** Waiting is a value: what for, and when to look again even if no event comes (ms since epoch). */
 export interface Wait {

@@ -2,6 +2,7 @@ import { backoff, messageOf, silentLog, systemClock, whenAborted, type Clock, ty
 import type { Change, Informer, Informers, Unsubscribe } from "../cache/interface.ts";
 import { idOf } from "../cache/store.ts";
 import { loadKubeconfig } from "../config/kubeconfig.ts";
+import type { Shards } from "../controller/interface.ts";
 import { Secret } from "../types/core.ts";
 import type { ObjectKey } from "../types/meta.ts";
 import { Connection } from "./connection.ts";
@@ -12,6 +13,8 @@ export interface RemoteClustersOptions {
   readonly informers: Informers;
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Connect to the clusters of these namespaces only. Default: all. */
+  readonly shards?: Shards | undefined;
 }
 
 const CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name";
@@ -31,12 +34,14 @@ class Clusters implements RemoteClusters {
   readonly #secrets: Informer<Secret>;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #shards: Shards | undefined;
   readonly #links = new Map<string, Link>();
   readonly #handlers = new Set<(cluster: RemoteCluster) => void>();
 
   constructor(options: RemoteClustersOptions) {
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLog;
+    this.#shards = options.shards;
     this.#secrets = options.informers.for(Secret, { labelSelector: CLUSTER_LABEL });
   }
 
@@ -56,14 +61,19 @@ class Clusters implements RemoteClusters {
 
   async run(signal: AbortSignal): Promise<void> {
     const running = new Set<Promise<void>>();
-    const stop = this.#secrets.onChange((change) => {
+    const follow = (change: Change<Secret>) => {
       const link = this.#follow(change);
       if (!link) return;
       const life = link.run(signal).finally(() => running.delete(life));
       running.add(life);
+    };
+    const stop = this.#secrets.onChange(follow);
+    const stopShards = this.#shards?.onChange(() => {
+      for (const object of this.#secrets.list()) follow({ type: "added", object });
     });
     await whenAborted(signal);
     stop();
+    stopShards?.();
     for (const link of this.#links.values()) link.stop();
     await Promise.all(running);
     this.#links.clear();
@@ -75,7 +85,8 @@ class Clusters implements RemoteClusters {
     if (!key) return undefined;
     const id = idOf(key);
     const known = this.#links.get(id);
-    const kubeconfig = type === "deleted" ? undefined : object.data?.["value"];
+    const gone = type === "deleted" || this.#shards?.owns(key.namespace) === false;
+    const kubeconfig = gone ? undefined : object.data?.["value"];
     if (!kubeconfig) {
       known?.stop();
       this.#links.delete(id);
