@@ -1,5 +1,5 @@
 import type { Clock, Log, Metrics } from "@causeway/foundation";
-import type { EventRecorder, Informers } from "@causeway/kubernetes";
+import type { EventRecorder, Informers, Shards } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
 import { runPoolController } from "./floatingippool/controller.ts";
 import { runIdentityHolder } from "./identity/holder.ts";
@@ -16,6 +16,8 @@ export interface OpenStackInfrastructureOptions {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics;
+  /** The namespaces whose objects this process works on. Default: all. */
+  readonly shards?: Shards | undefined;
   /** Work with the objects of this namespace only. */
   readonly namespace?: string;
   /** Work only with clusters, machines and servers whose label cluster.x-k8s.io/watch-filter has this value. */
@@ -31,21 +33,22 @@ export interface OpenStackInfrastructure {
 
 /** The infrastructure provider: OpenStackClusters and OpenStackMachines become resources of OpenStack. */
 export function createOpenStackInfrastructure(options: OpenStackInfrastructureOptions): OpenStackInfrastructure {
-  const { informers, clock, log, events, metrics } = options;
+  const { informers, clock, log, events, metrics, shards } = options;
   const sources = openSources(options);
   const { secrets, openStackClusters, openStackMachines } = sources.machine;
   return {
     async run(signal) {
+      const stop = shards?.beforeWork((life) => informers.relist(AbortSignal.any([signal, life])));
       await sources.whenSynced(signal).catch(() => {});
-      if (signal.aborted) return;
-      const base = { informers, clock, log, events, metrics };
+      if (signal.aborted) return stop?.();
+      const base = { informers, clock, log, events, metrics, shards };
       await Promise.all([
         runIdentityHolder({ ...base, secrets, openStackClusters, openStackMachines }, signal),
         runClusterController({ ...base, sources: sources.cluster }, signal),
         runServerController({ ...base, sources: sources.server }, signal),
         runPoolController({ ...base, sources: sources.pool }, signal),
         runMachineController({ ...base, sources: sources.machine }, signal),
-      ]);
+      ]).finally(stop);
     },
   };
 }

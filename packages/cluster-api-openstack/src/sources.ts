@@ -11,7 +11,7 @@ import {
   OpenStackServer,
 } from "@causeway/api";
 import type { Clock } from "@causeway/foundation";
-import { Namespace, Secret, type Informers, type KubeObject, type ObjectKey } from "@causeway/kubernetes";
+import { Namespace, Secret, type Informers, type KubeObject, type ObjectKey, type Shards } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
 import { clusterIdentityOf, identityOf } from "./identity/holder.ts";
 import { poolOf, type PoolSources } from "./floatingippool/gather.ts";
@@ -35,6 +35,8 @@ export interface SourcesOptions {
   readonly watchFilter?: string | undefined;
   /** PEM of authorities for clouds whose Secret has none. */
   readonly ca?: string | undefined;
+  /** The namespaces that this process works on. Default: all. */
+  readonly shards?: Pick<Shards, "since"> | undefined;
   /** Secrets that count before those of the management cluster: of a plan for objects that do not exist yet. */
   readonly givenSecrets?: readonly Secret[] | undefined;
 }
@@ -93,6 +95,7 @@ export function openSources(options: SourcesOptions): Sources {
   const sessions = new Sessions({
     clouds,
     ca: options.ca,
+    since: (namespace) => options.shards?.since(namespace),
     objects: {
       secret: (key) => given.find(({ metadata }) => isAt(metadata, key)) ?? secrets.get(key),
       clusterIdentity: (name) => clusterIdentities.get({ namespace: "", name }),

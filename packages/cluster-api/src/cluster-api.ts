@@ -27,7 +27,7 @@ export interface ClusterApi {
  * The caller that creates informers and remote clusters runs them.
  */
 export function createClusterApi(options: ClusterApiOptions): ClusterApi {
-  const { clock, informers } = options;
+  const { clock, informers, shards } = options;
   const access = options.access ?? createForwardedAccess({ client: informers.client, clock });
   const context = createContext({ ...options, access });
   const controllers: readonly ControllerOptions[] = [
@@ -38,7 +38,10 @@ export function createClusterApi(options: ClusterApiOptions): ClusterApi {
   const ready = (signal: AbortSignal) => whenSynced(context, signal);
   return {
     async run(signal) {
-      await Promise.all(controllers.map((controller) => runController({ ...controller, ready }, signal)));
+      const stop = shards?.beforeWork((life) => informers.relist(AbortSignal.any([signal, life])));
+      await Promise.all(
+        controllers.map((controller) => runController({ ...controller, ready, shards }, signal)),
+      ).finally(stop);
     },
   };
 }

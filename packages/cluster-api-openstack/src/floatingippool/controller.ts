@@ -9,6 +9,7 @@ import {
   type Informers,
   type ObjectKey,
   type Pipeline,
+  type Shards,
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
@@ -25,11 +26,12 @@ export interface PoolControllerOptions {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics | undefined;
+  readonly shards?: Shards | undefined;
 }
 
 /** Runs the controller of OpenStackFloatingIPPools until the signal aborts. */
 export function runPoolController(options: PoolControllerOptions, signal: AbortSignal): Promise<void> {
-  const { informers, sources, clock, log, events, metrics } = options;
+  const { informers, sources, clock, log, events, metrics, shards } = options;
   const { client } = informers;
   const type = "OpenstackFloatingIPPoolReadyCondition";
   const pipeline: Pipeline<PoolGathered, PoolStep, OpenStackFloatingIPPoolStatus> = {
@@ -65,7 +67,7 @@ export function runPoolController(options: PoolControllerOptions, signal: AbortS
     sources.interests.source,
   ];
   const reconcile = runPipeline(pipeline, { clock, log, name: "openstackfloatingippool", metrics });
-  return runController({ name: "openstackfloatingippool", reconcile, sources: all, clock, log }, signal);
+  return runController({ name: "openstackfloatingippool", reconcile, sources: all, clock, log, shards }, signal);
 }
 
 function keyOf({ object }: PoolGathered): ObjectKey {

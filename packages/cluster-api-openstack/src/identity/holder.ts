@@ -10,6 +10,7 @@ import {
   type Informer,
   type Informers,
   type ObjectKey,
+  type Shards,
 } from "@causeway/kubernetes";
 
 /** Keeps a Secret with credentials as long as something needs them to be deleted. */
@@ -30,6 +31,7 @@ export interface HolderOptions {
   readonly openStackMachines: Informer<OpenStackMachine>;
   readonly clock: Clock;
   readonly log: Log;
+  readonly shards?: Shards | undefined;
 }
 
 /**
@@ -46,7 +48,7 @@ export function identityOf({ metadata, spec: { identityRef } }: User): string[] 
  * cloud's resources. So each Secret that an object names is held until the last such object is gone.
  */
 export function runIdentityHolder(options: HolderOptions, signal: AbortSignal): Promise<void> {
-  const { informers, secrets, openStackClusters, openStackMachines, clock, log } = options;
+  const { informers, secrets, openStackClusters, openStackMachines, clock, log, shards } = options;
   const { client } = informers;
   const reconcile = async (key: ObjectKey, stop: AbortSignal) => {
     const secret = secrets.get(key);
@@ -66,7 +68,7 @@ export function runIdentityHolder(options: HolderOptions, signal: AbortSignal): 
     watchInformer(openStackMachines, secretsOf),
   ];
   const ready = (stop: AbortSignal) => informers.whenSynced(stop);
-  return runController({ name: "openstack-identity", reconcile, sources, clock, log, ready }, signal);
+  return runController({ name: "openstack-identity", reconcile, sources, clock, log, ready, shards }, signal);
 }
 
 /** The Secret that an object names now, and the one that it named before. */

@@ -19,6 +19,7 @@ function secretOf(password: string): Secret {
 function world() {
   const state = { secret: secretOf("first") };
   const configs: CloudConfig[] = [];
+  const since = new Map<string, number>();
   const clouds = {
     get(config: CloudConfig) {
       configs.push(config);
@@ -29,6 +30,7 @@ function world() {
     clouds,
     objects: { secret: () => state.secret, clusterIdentity: () => undefined, namespace: () => undefined },
     clock: systemClock,
+    since: (namespace) => since.get(namespace),
     onOpen: () => {},
   });
   const get = (cloudName: string, region?: string) =>
@@ -37,10 +39,34 @@ function world() {
       () => [],
       new AbortController().signal,
     );
-  return { state, configs, get };
+  return { state, configs, get, sessions, since };
 }
 
 describe("Sessions", () => {
+  it("reads a list again that began before another process gave the namespace up, once", async () => {
+    const { sessions, since } = world();
+    const informer = {
+      listedAt: 0,
+      calls: [] as string[],
+      start: () => Promise.resolve(void informer.calls.push("start")),
+      refresh() {
+        informer.calls.push("refresh");
+        informer.listedAt = 1_001;
+        return Promise.resolve();
+      },
+    };
+    const listed = async (namespace: string) => {
+      await sessions.listed(informer, { namespace }, new AbortController().signal);
+      return informer.calls.splice(0);
+    };
+    expect(await listed("default")).toEqual(["start"]);
+    since.set("default", 1_000);
+    informer.listedAt = 1_000;
+    expect(await listed("other")).toEqual(["start"]);
+    expect(await listed("default")).toEqual(["start", "refresh"]);
+    expect(await listed("default")).toEqual(["start"]);
+  });
+
   it("parses a clouds.yaml once for each entry and region, not in each reconcile", async () => {
     const { configs, get } = world();
     for (let i = 0; i < 5; i++) await get("one");

@@ -43,9 +43,17 @@ export interface SessionsOptions {
   readonly clock: Clock;
   /** PEM of authorities for clouds whose Secret has none. */
   readonly ca?: string | undefined;
+  /**
+   * When (ms since epoch) this process got a namespace that another worked on: lists of before may lack what that one
+   * created. Default: it has always had it.
+   */
+  readonly since?: (namespace: string) => number | undefined;
   /** Called once for each session made. */
   readonly onOpen: (session: Session) => void;
 }
+
+/** An informer as it is started. */
+export type Startable = Pick<CloudInformer<never>, "start" | "refresh" | "listedAt">;
 
 /** Milliseconds that a reconcile waits for a cloud that does not respond. */
 const responseTimeout = 10_000;
@@ -70,7 +78,7 @@ export class Sessions {
   /** The session of a reference, with `needed` informers listed at least once. Never throws but on abort. */
   async get(
     place: IdentityPlace,
-    needed: (watch: CloudWatch) => readonly CloudInformer<never>[] | readonly Pick<CloudInformer<never>, "start">[],
+    needed: (watch: CloudWatch) => readonly Startable[],
     signal: AbortSignal,
   ): Promise<SessionResult> {
     try {
@@ -79,7 +87,7 @@ export class Sessions {
       const client = clouds.get(this.#configOf(place.reference, key));
       const session = await this.#patiently(async (limited) => {
         const opened = await this.#session(client, limited);
-        await Promise.all(needed(client.watch).map((informer) => informer.start(limited)));
+        await Promise.all(needed(client.watch).map((informer) => this.listed(informer, place, limited)));
         return opened;
       }, signal);
       return { ok: true, session };
@@ -87,6 +95,17 @@ export class Sessions {
       signal.throwIfAborted();
       return { ok: false, ...explain(error) };
     }
+  }
+
+  /** Starts an informer; resolves when it shows what any process created in the cloud for the place's namespace. */
+  async listed(
+    informer: Startable,
+    { namespace }: Pick<IdentityPlace, "namespace">,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await informer.start(signal);
+    const since = this.#options.since?.(namespace);
+    if (since !== undefined && informer.listedAt <= since) await informer.refresh(signal);
   }
 
   #configOf(reference: IdentityReference, key: ObjectKey): CloudConfig {

@@ -9,6 +9,7 @@ import {
   type ObjectKey,
   type Reconcile,
   type Pipeline,
+  type Shards,
   type Source,
 } from "@causeway/kubernetes";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
@@ -26,6 +27,7 @@ export interface ClusterControllerOptions {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics | undefined;
+  readonly shards?: Shards | undefined;
 }
 
 /** The reconcile pipeline of OpenStackClusters. */
@@ -61,7 +63,7 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
 
 /** Runs the controller until the signal aborts. */
 export function runClusterController(options: ClusterControllerOptions, signal: AbortSignal): Promise<void> {
-  const { sources, clock, log } = options;
+  const { sources, clock, log, shards } = options;
   const all: Source[] = [
     watchInformer(sources.openStackClusters),
     watchInformer(sources.clusters, ({ object }) => infrastructureOf(object)),
@@ -96,7 +98,7 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
     sources.interests.source,
   ];
   return runController(
-    { name: "openstackcluster", reconcile: reconcileCluster(options), sources: all, clock, log },
+    { name: "openstackcluster", reconcile: reconcileCluster(options), sources: all, clock, log, shards },
     signal,
   );
 }

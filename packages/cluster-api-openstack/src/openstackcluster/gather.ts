@@ -9,7 +9,7 @@ import {
 } from "@causeway/api";
 import type { Informer, KubeObject, Namespace, ObjectKey, Secret } from "@causeway/kubernetes";
 import type { CloudWatch, Member } from "@causeway/openstack";
-import type { Session, Sessions } from "../identity/sessions.ts";
+import type { Session, Sessions, Startable } from "../identity/sessions.ts";
 import type { Holds } from "../reactions/holds.ts";
 import type { Interests } from "../reactions/interests.ts";
 import type { Looks } from "../reactions/looks.ts";
@@ -96,7 +96,8 @@ export async function observeCluster(
   const opened = await sources.sessions.get(place, (watch) => neededOf(object, watch), signal);
   if (!opened.ok) return { ...base, session: undefined, identity: opened };
   const { session } = opened;
-  const cloud = await readCloud(object, { session, crn }, signal);
+  const listed: Reading["listed"] = (informer) => sources.sessions.listed(informer, place, signal);
+  const cloud = await readCloud(object, { session, crn, listed }, signal);
   sources.interests.set(key, interestsOf(object, crn, cloud));
   return { ...base, session, identity: { ok: true, cloud } };
 }
@@ -140,6 +141,8 @@ function neededOf(_object: OpenStackCluster, watch: CloudWatch) {
 interface Reading {
   readonly session: Session;
   readonly crn: string;
+  /** Starts an informer, and awaits a list that is not too old. */
+  readonly listed: (informer: Startable) => Promise<void>;
 }
 
 async function readCloud(object: OpenStackCluster, reading: Reading, signal: AbortSignal): Promise<ClusterCloud> {
@@ -173,7 +176,7 @@ async function zonesOf(session: Session, signal: AbortSignal): Promise<ClusterCl
 
 async function readLoadBalancing(
   object: OpenStackCluster,
-  { session, crn }: Reading,
+  { session, crn, listed }: Reading,
   signal: AbortSignal,
 ): Promise<LoadBalancing> {
   const none = { providers: [], loadBalancers: [], listeners: [], pools: [], members: new Map<string, Member[]>() };
@@ -181,10 +184,10 @@ async function readLoadBalancing(
   const used = usesBalancer(object);
   const available = (used || isDeleting(object)) && (await cloud.has("load-balancer", { signal }));
   if (!available) return { ...none, available: false };
-  await watch.loadBalancers.start(signal);
+  await listed(watch.loadBalancers);
   const loadBalancers = watch.loadBalancers.list();
   if (!used || isDeleting(object)) return { ...none, available, loadBalancers };
-  await Promise.all([watch.listeners.start(signal), watch.pools.start(signal)]);
+  await Promise.all([listed(watch.listeners), listed(watch.pools)]);
   const wantsProvider = object.spec.apiServer?.managedLoadBalancer?.provider !== undefined;
   const providers = wantsProvider ? await session.providers(signal) : [];
   const pools = watch.pools.list();

@@ -10,6 +10,7 @@ import {
   type ObjectKey,
   type Reconcile,
   type Pipeline,
+  type Shards,
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
@@ -27,6 +28,7 @@ export interface MachineControllerOptions {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics | undefined;
+  readonly shards?: Shards | undefined;
 }
 
 /** The reconcile pipeline of OpenStackMachines. */
@@ -66,7 +68,7 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
 
 /** Runs the controller until the signal aborts. */
 export function runMachineController(options: MachineControllerOptions, signal: AbortSignal): Promise<void> {
-  const { sources, clock, log } = options;
+  const { sources, clock, log, shards } = options;
   const all: Source[] = [
     watchInformer(sources.openStackMachines),
     watchInformer(sources.machines, ({ object }) => infrastructureOf(object)),
@@ -97,7 +99,7 @@ export function runMachineController(options: MachineControllerOptions, signal: 
     sources.interests.source,
   ];
   return runController(
-    { name: "openstackmachine", reconcile: reconcileMachine(options), sources: all, clock, log },
+    { name: "openstackmachine", reconcile: reconcileMachine(options), sources: all, clock, log, shards },
     signal,
   );
 }

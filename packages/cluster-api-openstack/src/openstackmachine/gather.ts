@@ -10,7 +10,7 @@ import {
 import type { Informer, ObjectKey, Secret } from "@causeway/kubernetes";
 import type { CloudInformer, CloudWatch } from "@causeway/openstack";
 import type { Clock } from "@causeway/foundation";
-import type { Session, Sessions } from "../identity/sessions.ts";
+import type { Session, Sessions, Startable } from "../identity/sessions.ts";
 import { infrastructureOf } from "../openstackcluster/controller.ts";
 import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
 import { imageInterest, type ImageReferences } from "../identity/images.ts";
@@ -159,7 +159,7 @@ export function usesVolumes({ spec }: OpenStackMachine): boolean {
 }
 
 /** Only the types that the spec speaks of are polled. */
-export function neededOf(object: OpenStackMachine, watch: CloudWatch): Pick<CloudInformer<never>, "start">[] {
+export function neededOf(object: OpenStackMachine, watch: CloudWatch): Startable[] {
   const { spec } = object;
   const ports = spec.ports ?? [];
   const groups = spec.securityGroups !== undefined || ports.some((p) => p.securityGroups !== undefined);

@@ -10,6 +10,7 @@ import {
   type ObjectKey,
   type Reconcile,
   type Pipeline,
+  type Shards,
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
@@ -26,6 +27,7 @@ export interface ServerControllerOptions {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics | undefined;
+  readonly shards?: Shards | undefined;
 }
 
 /** The reconcile pipeline of OpenStackServers. */
@@ -59,7 +61,7 @@ export function reconcileServer(options: ServerControllerOptions): Reconcile {
 
 /** Runs the controller until the signal aborts. */
 export function runServerController(options: ServerControllerOptions, signal: AbortSignal): Promise<void> {
-  const { sources, clock, log } = options;
+  const { sources, clock, log, shards } = options;
   const ofNamespace = (namespace: string, wanted: (server: OpenStackServer) => boolean): ObjectKey[] =>
     sources.openStackServers
       .list(namespace)
@@ -81,7 +83,7 @@ export function runServerController(options: ServerControllerOptions, signal: Ab
     sources.interests.source,
   ];
   return runController(
-    { name: "openstackserver", reconcile: reconcileServer(options), sources: all, clock, log },
+    { name: "openstackserver", reconcile: reconcileServer(options), sources: all, clock, log, shards },
     signal,
   );
 }

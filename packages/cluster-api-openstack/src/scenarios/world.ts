@@ -16,10 +16,13 @@ import {
   createClient,
   createEventRecorder,
   createInformers,
+  isAlreadyExists,
   loadKubeconfig,
+  Namespace,
   Secret,
   type KubeObject,
   type KubernetesClient,
+  type Shards,
 } from "@causeway/kubernetes";
 import { createCloudPool, type WatchIntervals } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
@@ -42,6 +45,8 @@ export function openInfrastructure() {
   let api: ApiServer;
   let simulator: Simulator;
   let client: KubernetesClient;
+  /** The namespace of what is created. */
+  let place = namespace;
 
   beforeAll(async () => {
     [api, simulator] = await Promise.all([
@@ -60,7 +65,7 @@ export function openInfrastructure() {
    * The controllers as one process would run them, with pauses between polls that suit a test. `kill` ends them
    * wherever they are.
    */
-  function start(intervals: WatchIntervals = { fast: 20, fastest: 20 }) {
+  function start(intervals: WatchIntervals = { fast: 20, fastest: 20 }, shards?: Shards) {
     const stop = new AbortController();
     const informers = createInformers(client, { log: silentLog });
     const clouds = createCloudPool({ intervals });
@@ -71,6 +76,7 @@ export function openInfrastructure() {
       clock: systemClock,
       log: silentLog,
       events,
+      shards,
     });
     const running = Promise.all([informers.run(stop.signal), infrastructure.run(stop.signal)]);
     return {
@@ -85,7 +91,7 @@ export function openInfrastructure() {
 
   async function createCredentials(name: string, cloudsYaml = simulator.cloudsYaml): Promise<void> {
     const data = { "clouds.yaml": base64(cloudsYaml) };
-    await client.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data });
+    await client.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: place }, data });
   }
 
   async function createCluster(
@@ -98,13 +104,13 @@ export function openInfrastructure() {
     const cluster = await client.create(Cluster, {
       apiVersion: "cluster.x-k8s.io/v1beta2",
       kind: "Cluster",
-      metadata: { name, namespace },
+      metadata: { name, namespace: place },
       spec: { infrastructureRef },
     });
     await client.create(OpenStackCluster, {
       apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
       kind: "OpenStackCluster",
-      metadata: { name, namespace, labels: labels(name), ownerReferences: owner("Cluster", cluster) },
+      metadata: { name, namespace: place, labels: labels(name), ownerReferences: owner("Cluster", cluster) },
       spec: { identityRef: { name: `${name}-cloud`, cloudName: "simulator" }, ...spec },
     });
   }
@@ -117,13 +123,13 @@ export function openInfrastructure() {
     await client.create(Secret, {
       apiVersion: "v1",
       kind: "Secret",
-      metadata: { name, namespace },
+      metadata: { name, namespace: place },
       data: { value: base64("#cloud-config\npassword-of-the-node: s3cret\n") },
     });
     const machine = await client.create(Machine, {
       apiVersion: "cluster.x-k8s.io/v1beta2",
       kind: "Machine",
-      metadata: { name, namespace, labels: labels(cluster) },
+      metadata: { name, namespace: place, labels: labels(cluster) },
       spec: {
         clusterName: cluster,
         version: "v1.34.0",
@@ -134,7 +140,7 @@ export function openInfrastructure() {
     await client.create(OpenStackMachine, {
       apiVersion: "infrastructure.cluster.x-k8s.io/v1beta2",
       kind: "OpenStackMachine",
-      metadata: { name, namespace, labels: labels(cluster), ownerReferences: owner("Machine", machine) },
+      metadata: { name, namespace: place, labels: labels(cluster), ownerReferences: owner("Machine", machine) },
       spec: { flavor: { filter: { name: "m1.tiny" } }, image: { filter: { name: "cirros" } }, ...spec },
     });
   }
@@ -162,30 +168,33 @@ export function openInfrastructure() {
 
   const clusterReady = (name: string) =>
     until(`cluster ${name}`, async () => {
-      const cluster = await client.get(OpenStackCluster, { namespace, name });
+      const cluster = await client.get(OpenStackCluster, { namespace: place, name });
       return cluster.status?.initialization?.provisioned && cluster;
     });
   const machineReady = (name: string) =>
     until(`machine ${name}`, async () => {
-      const machine = await client.get(OpenStackMachine, { namespace, name });
+      const machine = await client.get(OpenStackMachine, { namespace: place, name });
       return condition(machine, "Ready")?.status === "True" && machine;
     });
 
   async function remove(name: string, machines: readonly string[] = []): Promise<void> {
-    for (const machine of machines) await client.delete(OpenStackMachine, { namespace, name: machine });
-    await client.delete(OpenStackCluster, { namespace, name });
+    for (const machine of machines) await client.delete(OpenStackMachine, { namespace: place, name: machine });
+    await client.delete(OpenStackCluster, { namespace: place, name });
     await until(`${name} to go`, async () => {
       const left = [
-        client.find(OpenStackCluster, { namespace, name }),
-        ...machines.map((m) => client.find(OpenStackMachine, { namespace, name: m })),
+        client.find(OpenStackCluster, { namespace: place, name }),
+        ...machines.map((m) => client.find(OpenStackMachine, { namespace: place, name: m })),
       ];
       return (await Promise.all(left)).every((object) => object === undefined);
     });
   }
 
   async function removeMachine(name: string): Promise<void> {
-    await client.delete(OpenStackMachine, { namespace, name });
-    await until(`${name} to go`, async () => (await client.find(OpenStackMachine, { namespace, name })) === undefined);
+    await client.delete(OpenStackMachine, { namespace: place, name });
+    await until(
+      `${name} to go`,
+      async () => (await client.find(OpenStackMachine, { namespace: place, name })) === undefined,
+    );
   }
 
   /** What the project has, without the ids. */
@@ -210,10 +219,10 @@ export function openInfrastructure() {
   }
 
   async function wipe(cluster: string, machine: string): Promise<void> {
-    await client.delete(Secret, { namespace, name: `${cluster}-cloud` });
-    await client.delete(Secret, { namespace, name: machine });
-    await client.delete(Cluster, { namespace, name: cluster });
-    await client.delete(Machine, { namespace, name: machine });
+    await client.delete(Secret, { namespace: place, name: `${cluster}-cloud` });
+    await client.delete(Secret, { namespace: place, name: machine });
+    await client.delete(Cluster, { namespace: place, name: cluster });
+    await client.delete(Machine, { namespace: place, name: machine });
   }
 
   /** All requests to the cloud in `act` go to another one. */
@@ -224,6 +233,19 @@ export function openInfrastructure() {
       await act();
     } finally {
       simulator = usual;
+    }
+  }
+
+  /** All objects in `act` are of another namespace, which is created. */
+  async function inNamespace<T>(name: string, act: () => Promise<T>): Promise<T> {
+    await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } }).catch((error) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
+    place = name;
+    try {
+      return await act();
+    } finally {
+      place = namespace;
     }
   }
 
@@ -248,5 +270,6 @@ export function openInfrastructure() {
     rested,
     wipe,
     inside,
+    inNamespace,
   };
 }

@@ -26,6 +26,7 @@ import {
   type ObjectKey,
   type RemoteCluster,
   type RemoteClusters,
+  type Shards,
 } from "@causeway/kubernetes";
 import {
   createKindTable,
@@ -53,6 +54,8 @@ export interface ClusterApiOptions {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly metrics?: Metrics;
+  /** The namespaces whose clusters this process works on. Default: all. */
+  readonly shards?: Shards | undefined;
   /**
    * How etcd and the certificates on control-plane machines are reached. Default: by port-forwarding through the
    * workload cluster.

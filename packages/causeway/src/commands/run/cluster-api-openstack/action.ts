@@ -11,6 +11,7 @@ import {
   inClusterConfig,
   loadKubeconfig,
   type KubernetesClient,
+  type Shards,
 } from "@causeway/kubernetes";
 import { createCloudPool } from "@causeway/openstack";
 import { ownVersion } from "../../../release.ts";
@@ -20,6 +21,7 @@ import { installDefinitions } from "../cluster-api/definitions.ts";
 import { CONVERT_PATH, serveConversion } from "../serving/conversion.ts";
 import { serveEndpoint } from "../serving/endpoint.ts";
 import { clusterGuard } from "../serving/guard.ts";
+import { shareWork } from "../serving/shared-work.ts";
 import { webhookCertificate } from "../serving/webhook-certificate.ts";
 import type { ProviderFlags } from "./command.ts";
 import { readFlags, type Election, type Settings } from "./flags.ts";
@@ -35,6 +37,7 @@ interface Run {
   readonly settings: Settings;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly shards?: Shards;
 }
 
 /**
@@ -69,7 +72,8 @@ export async function runClusterApiOpenStack(flags: ProviderFlags, signal: Abort
       const caBundle = Buffer.from(authority).toString("base64");
       await installDefinitions(client, kinds, { webhook: { url, caBundle }, signal });
     }
-    await (settings.election ? elect(run, settings.election, signal) : work(run, signal));
+    if (settings.shards !== undefined) await share(run, settings.shards, signal);
+    else await (settings.election ? elect(run, settings.election, signal) : work(run, signal));
     log.info("stopped");
   } finally {
     await Promise.allSettled(open.toReversed().map((one) => one.close()));
@@ -96,6 +100,13 @@ async function serveDiagnostics(
   });
 }
 
+async function share(run: Run, count: number, signal: AbortSignal): Promise<void> {
+  const sharing = { ...run, namespace: ownNamespace(), lease: LEASE };
+  await shareWork(count, sharing, (shards, term) => work({ ...run, shards }, term), signal);
+}
+
+const ownNamespace = (): string => process.env["POD_NAMESPACE"] ?? "capo-system";
+
 async function elect(run: Run, election: Election, signal: AbortSignal): Promise<void> {
   const { client, metrics, log } = run;
   const status = metrics.gauge({
@@ -108,12 +119,12 @@ async function elect(run: Run, election: Election, signal: AbortSignal): Promise
     status.set(1, { name: LEASE });
     await work(run, term).finally(() => status.set(0, { name: LEASE }));
   };
-  const namespace = process.env["POD_NAMESPACE"] ?? "capo-system";
+  const namespace = ownNamespace();
   const identity = `${hostname()}_${randomUUID()}`;
   await electLeader({ ...election, client, namespace, name: LEASE, identity, onLeading, clock, log }, signal);
 }
 
-async function work({ client, flags, settings, metrics, log }: Run, signal: AbortSignal): Promise<void> {
+async function work({ client, flags, settings, metrics, log, shards }: Run, signal: AbortSignal): Promise<void> {
   const informers = createInformers(client, { clock, log });
   const clouds = createCloudPool({ clock, log, metrics, userAgent: "causeway-cluster-api-openstack" });
   const events = createEventRecorder(client, { component: "openstack-controller", clock, signal });
@@ -124,6 +135,7 @@ async function work({ client, flags, settings, metrics, log }: Run, signal: Abor
     log,
     events,
     metrics,
+    shards,
     ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
     ...(flags.watchFilter === undefined ? {} : { watchFilter: flags.watchFilter }),
     ...(settings.ca === undefined ? {} : { ca: settings.ca }),

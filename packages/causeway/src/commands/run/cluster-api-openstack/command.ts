@@ -1,5 +1,6 @@
 import { Command, Option } from "@commander-js/extra-typings";
 import { LOG_LEVELS } from "../../../options/logging.ts";
+import { SHARDS_HELP } from "../serving/shared-work-help.ts";
 
 /** The flags as they are on the command line. */
 export type ProviderFlags = ReturnType<ReturnType<typeof options>["opts"]>;
@@ -49,6 +50,7 @@ function options() {
     .option("--leader-elect-lease-duration <duration>", "others may take over after this", "15s")
     .option("--leader-elect-renew-deadline <duration>", "the leader gives up after this", "10s")
     .option("--leader-elect-retry-period <duration>", "time between attempts", "2s")
+    .option("--shards <number>", SHARDS_HELP)
     .option("--health-addr <address>", "where /healthz and /readyz are served, over HTTP", ":9440")
     .option("--diagnostics-address <address>", "where /metrics is served, with TLS; 0: nowhere", ":8443")
     .addOption(

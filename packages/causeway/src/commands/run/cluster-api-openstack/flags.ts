@@ -1,4 +1,5 @@
 import { InputError, messageOf, readTextFile } from "@causeway/foundation";
+import { readShards } from "../serving/shared-work.ts";
 import type { ProviderFlags } from "./command.ts";
 
 /** Leader election; durations in milliseconds. */
@@ -20,6 +21,8 @@ export interface Settings {
   readonly health: Address | undefined;
   readonly diagnostics: Address | undefined;
   readonly webhookPort: number;
+  /** Undefined: all namespaces are this process's. */
+  readonly shards: number | undefined;
   /** PEM of authorities for clouds whose Secret has none. */
   readonly ca: string | undefined;
 }
@@ -31,6 +34,7 @@ export function readFlags(flags: ProviderFlags): Settings {
     health: addressOf("health-addr", flags.healthAddr),
     diagnostics: addressOf("diagnostics-address", flags.diagnosticsAddress),
     webhookPort: portOf("webhook-port", flags.webhookPort),
+    shards: readShards(flags.shards),
     ca: flags.caCerts === undefined ? undefined : authorities(flags.caCerts),
   };
 }

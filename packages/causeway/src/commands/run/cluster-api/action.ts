@@ -12,12 +12,14 @@ import {
   inClusterConfig,
   loadKubeconfig,
   type KubernetesClient,
+  type Shards,
 } from "@causeway/kubernetes";
 import { ownVersion } from "../../../release.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { CONVERT_PATH, VALIDATE_PATH, serveConversion } from "../serving/conversion.ts";
 import { serveEndpoint } from "../serving/endpoint.ts";
 import { clusterGuard } from "../serving/guard.ts";
+import { readShards, shareWork } from "../serving/shared-work.ts";
 import { webhookCertificate } from "../serving/webhook-certificate.ts";
 import type { ClusterApiFlags } from "./command.ts";
 import { CONTRACT_LABEL, contractKinds, kindsKey } from "./contract-kinds.ts";
@@ -30,6 +32,7 @@ interface Run {
   readonly names: readonly ProviderName[];
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly shards?: Shards;
 }
 
 /**
@@ -39,6 +42,7 @@ interface Run {
 export async function runClusterApi(flags: ClusterApiFlags, signal: AbortSignal): Promise<void> {
   const names = readProviders(flags.providers);
   const kinds = names.flatMap(kindsOf);
+  const shards = readShards(flags.shards);
   const log = commandLog(flags.logLevel);
   const metrics = createMetrics();
   const ports = {
@@ -80,17 +84,35 @@ export async function runClusterApi(flags: ClusterApiFlags, signal: AbortSignal)
       await installAdmission(client, kinds, { webhook: { url: `${url}${VALIDATE_PATH}`, caBundle }, signal });
     }
     const run: Run = { client, names, metrics, log };
-    await (flags.leaderElect === "false" ? work(run, signal) : elect(run, flags, signal));
+    if (shards !== undefined) await share(run, { flags, shards }, signal);
+    else await (flags.leaderElect === "false" ? work(run, signal) : elect(run, flags, signal));
     log.info("stopped");
   } finally {
     await Promise.allSettled([endpoint?.close(), webhook.close(), client.close()]);
   }
 }
 
+async function share(
+  run: Run,
+  { flags, shards }: { readonly flags: ClusterApiFlags; readonly shards: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, namespace } = leaseOf(run, flags);
+  const sharing = { ...run, namespace, lease: name };
+  await shareWork(shards, sharing, (owned, term) => work({ ...run, shards: owned }, term), signal);
+}
+
+/** The Lease of an elected process. */
+function leaseOf({ names }: Run, flags: ClusterApiFlags): { readonly name: string; readonly namespace: string } {
+  return {
+    name: flags.leaderElectResourceName ?? providers[names[0] ?? "core"].lease,
+    namespace: flags.leaderElectResourceNamespace ?? process.env["POD_NAMESPACE"] ?? "kube-system",
+  };
+}
+
 async function elect(run: Run, flags: ClusterApiFlags, signal: AbortSignal): Promise<void> {
-  const { client, names, log } = run;
-  const name = flags.leaderElectResourceName ?? providers[names[0] ?? "core"].lease;
-  const namespace = flags.leaderElectResourceNamespace ?? process.env["POD_NAMESPACE"] ?? "kube-system";
+  const { client, log } = run;
+  const { name, namespace } = leaseOf(run, flags);
   const identity = `${hostname()}_${randomUUID()}`;
   const onLeading = (term: AbortSignal) => work(run, term);
   await electLeader({ client, namespace, name, identity, onLeading, clock: systemClock, log }, signal);
@@ -124,15 +146,16 @@ async function work(run: Run, signal: AbortSignal): Promise<void> {
 }
 
 async function controllers(
-  { client, names, metrics, log }: Run,
+  { client, names, metrics, log, shards }: Run,
   kinds: ReturnType<typeof contractKinds>,
   signal: AbortSignal,
 ): Promise<void> {
   const clock = systemClock;
   const informers = createInformers(client, { clock, log });
-  const remoteClusters = createRemoteClusters({ informers, clock, log });
+  const remoteClusters = createRemoteClusters({ informers, clock, log, shards });
   const events = createEventRecorder(client, { component: "cluster-api", clock, signal });
-  const api = createClusterApi({ informers, remoteClusters, kinds, providers: names, clock, log, events, metrics });
+  const base = { informers, remoteClusters, clock, log, events, metrics, shards };
+  const api = createClusterApi({ ...base, kinds, providers: names });
   await Promise.all([informers.run(signal), remoteClusters.run(signal), api.run(signal)]);
 }
 

@@ -1,5 +1,6 @@
 import { Command, Option } from "@commander-js/extra-typings";
 import { LOG_LEVELS } from "../../../options/logging.ts";
+import { SHARDS_HELP } from "../serving/shared-work-help.ts";
 
 /** The flags as they are on the command line. */
 export type ClusterApiFlags = ReturnType<ReturnType<typeof options>["opts"]>;
@@ -14,6 +15,7 @@ Providers of infrastructure and of control planes are those of the cluster: ever
 
 Examples:
   causeway run cluster-api --kubeconfig admin.conf --install-crds --leader-elect=false
+  causeway run cluster-api --shards 16
   causeway run cluster-api --providers core --webhook-cert-dir /var/run/certs`,
     )
     .action(async (flags) => (await import("./action.ts")).runClusterApi(flags, signal));
@@ -42,6 +44,7 @@ function options() {
     )
     .option("--leader-elect-resource-name <name>", "the Lease (default: that of upstream's manager)")
     .option("--leader-elect-resource-namespace <namespace>", "where it is (default: POD_NAMESPACE, else kube-system)")
+    .option("--shards <number>", SHARDS_HELP)
     .option("--bind-address <address>", "where health, metrics and the webhook are served", "0.0.0.0")
     .option("--diagnostics-port <port>", "the port of health and metrics, with TLS; 0 serves none", "8443")
     .addOption(new Option("--log-level <level>", "what is logged").choices(LOG_LEVELS).default("info" as const));
