@@ -115,7 +115,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "credentials graph",
     "catalogue",
     "config",
-    "programs upgrade",
+    "programs restore upgrade",
     "render",
     "deployment maintenance",
     "operator.ts preview.ts",

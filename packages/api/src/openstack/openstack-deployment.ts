@@ -5,6 +5,7 @@ import type { Kind } from "../kind.ts";
 import { defineKind } from "../schema/define.ts";
 import { anyText, checked, conditions, flag, instant, int32, int64, list, listByKey } from "../schema/fields.ts";
 import { mapOf, object, oneOf, optional, setOf, text } from "../schema/fields.ts";
+import { backup, backups, backupStatus, restore, restoreStatus } from "./backup-fields.ts";
 import { OPENSTACK_RELEASES, type OpenStackRelease } from "./releases.ts";
 import { OPENSTACK_SERVICES } from "./services.ts";
 
@@ -259,6 +260,8 @@ const fields = {
   network: optional(network),
   rotation: optional(rotation),
   maintenance: optional(maintenance),
+  backup: optional(backup),
+  restore: optional(restore),
 } satisfies Record<string, TSchema>;
 
 const same = (field: string) =>
@@ -274,6 +277,8 @@ const others = [
   "network",
   "rotation",
   "maintenance",
+  "backup",
+  "restore",
 ];
 const counter = (field: string) => ({
   rule: `!has(oldSelf.rotation) || !has(oldSelf.rotation.${field}) || (has(self.rotation) && has(self.rotation.${field}) && self.rotation.${field} >= oldSelf.rotation.${field} && self.rotation.${field} <= oldSelf.rotation.${field} + 1)`,
@@ -286,6 +291,11 @@ const openStackDeploymentSpec = checked(object(fields), [
   },
   { rule: "self.region == oldSelf.region", message: "region is immutable: endpoints and servers carry it" },
   counter("passwords"),
+  {
+    rule: "!has(self.restore) || (has(oldSelf.restore) && self.restore == oldSelf.restore)",
+    message:
+      "restore is set when the deployment is created, and may only be removed: to restore later, delete the deployment (its volumes and Secrets stay) and create it again",
+  },
 ]);
 
 const component = object({
@@ -332,6 +342,9 @@ const openStackDeploymentStatus = object({
       { description: "An upgrade that is under way." },
     ),
   ),
+  backup: optional(backupStatus),
+  backups: optional(backups),
+  restore: optional(restoreStatus),
   rotation: optional(
     object(
       {

@@ -3,6 +3,7 @@ import { CausewayError } from "@causeway/foundation";
 import { graphOf, needsOf, type Graph } from "../graph/graph.ts";
 import type { Component } from "../model/component.ts";
 import { allComponents, defaultServices } from "./all.ts";
+import { backupJobs } from "./backup.ts";
 import { brokerCluster, databaseCluster } from "./backends.ts";
 
 /** A database or broker that the operator does not run. */
@@ -35,6 +36,7 @@ export function resolveCatalogue(spec: OpenStackDeploymentSpec): Catalogue {
     ...ownClusters(services, brokers, brokerCluster),
     ...allComponents.filter(({ service }) => services.has(service) && service !== "mariadb" && service !== "rabbitmq"),
   ];
+  if (spec.backup) chosen.push(...backupJobs(chosen));
   const names = new Set(chosen.map(({ name }) => name));
   const startAfter = new Map((spec.services ?? []).map((each) => [each.name, each.startAfter ?? []]));
   const components = chosen.map((component) => resolved(component, { names, databases, brokers, startAfter }));

@@ -23,6 +23,7 @@ export interface Judged {
 export function judgeComponents(desired: Desired, observed: Observed): ReadonlyMap<string, Judged> {
   const judged = new Map<string, Judged>();
   for (const component of desired.catalogue.graph.order) {
+    if (component.runs !== undefined) continue;
     const wanted = (desired.workloads.get(component.name) ?? []).map(({ object }) => object);
     const writes = wanted.filter((object) => mustWrite(object, observed.objects.get(idOf(object))));
     const found = wanted.map((object) => readinessOf(component, observed.objects.get(idOf(object))));

@@ -1,7 +1,8 @@
-import type { OpenStackDeployment } from "@causeway/api";
+import type { OpenStackDeployment, OpenStackDeploymentStatus } from "@causeway/api";
 import { setConditions, type Condition, type WantedCondition } from "@causeway/kubernetes";
 import { SCHEMA_RELEASES } from "../config/schema.ts";
 import { isDone, type ComponentStatus, type Judged } from "./components.ts";
+import { restoreConditions } from "./plan-restore.ts";
 import { UPGRADE_STEPS, type Upgrade } from "./upgrade.ts";
 
 interface From {
@@ -9,10 +10,11 @@ interface From {
   readonly judged: ReadonlyMap<string, Judged>;
   readonly components: readonly ComponentStatus[];
   readonly upgrade: Upgrade | undefined;
+  readonly restore: OpenStackDeploymentStatus["restore"];
   readonly now: number;
 }
 
-export function conditionsOf({ deployment, judged, components, upgrade, now }: From): Condition[] {
+export function conditionsOf({ deployment, judged, components, upgrade, restore, now }: From): Condition[] {
   const { metadata, spec, status } = deployment;
   const waiting = [...judged.values()].filter((each) => !isDone(each));
   const first = components.find(({ name }) => name === waiting[0]?.component.name);
@@ -52,7 +54,7 @@ export function conditionsOf({ deployment, judged, components, upgrade, now }: F
       message: "",
     },
   ];
-  const all = [...wanted, ...upgradeConditions(judged, upgrade)];
+  const all = [...wanted, ...upgradeConditions(judged, upgrade), ...restoreConditions(restore)];
   // Steps of an upgrade that is over stay as its record.
   return setConditions(status?.conditions, all, { generation: metadata.generation, now });
 }

@@ -7,6 +7,8 @@ import {
   Node,
   Pod,
   ReplicaSet,
+  Role,
+  RoleBinding,
   Secret,
   Service,
   ServiceAccount,
@@ -18,6 +20,8 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 import { labels } from "../model/names.ts";
+import { objectName } from "../render/context.ts";
+import { RESTORED_KEYS } from "../restore/jobs.ts";
 import { NetworkPolicy, PodDisruptionBudget } from "../render/types.ts";
 import { mutableSecrets } from "../render/desired.ts";
 
@@ -31,12 +35,16 @@ export interface Observed {
   readonly credentials: Secret | undefined;
   readonly tokenKeys: Secret | undefined;
   readonly credentialKeys: Secret | undefined;
+  /** Where passwords and keys of a backup arrive. */
+  readonly restoredKeys: Secret | undefined;
   readonly nodes: readonly Node[];
 }
 
 /** Kinds of objects that the operator writes. */
 export const writtenKinds: readonly ResourceType<KubeObject>[] = [
   ServiceAccount,
+  Role,
+  RoleBinding,
   ConfigMap,
   Secret,
   Service,
@@ -99,6 +107,7 @@ export function gather(from: GatherFrom, key: ObjectKey): Observed | undefined {
     credentials: secret(names.credentials),
     tokenKeys: secret(names.tokenKeys),
     credentialKeys: secret(names.credentialKeys),
+    restoredKeys: secret(objectName(key.name, RESTORED_KEYS)),
     nodes: from.nodes.list(),
   };
 }

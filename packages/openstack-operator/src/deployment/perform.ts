@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { createAuthority, issueCertificate, type Clock, type KeyPair } from "@causeway/foundation";
+import { CausewayError, createAuthority, issueCertificate, type Clock, type KeyPair } from "@causeway/foundation";
 import {
   isAlreadyExists,
   Secret,
@@ -13,8 +13,9 @@ import {
 import { resolveCatalogue } from "../catalogue/index.ts";
 import { completed, readCredentials, writeCredentials } from "../credentials/credentials.ts";
 import { firstKeys, newFernetKey, rotatedKeys, type FernetKeys } from "../credentials/keys.ts";
-import { fieldManager } from "../model/names.ts";
+import { annotations as names, fieldManager } from "../model/names.ts";
 import { digestOf, metadataOf } from "../render/context.ts";
+import { mutableSecrets } from "../render/desired.ts";
 import { writtenKinds, type Observed } from "./gather.ts";
 import { hostsAnnotation, rotatedAtAnnotation } from "./rotation.ts";
 import type { Step } from "./steps.ts";
@@ -48,6 +49,8 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
         const { components } = resolveCatalogue(observed.deployment.spec);
         return { data: writeCredentials(completed({ ...step, values }, components)), keep: true };
       });
+    case "adopt-keys":
+      return adoptKeys(using, step, observed, signal);
     case "create-keys":
       return writeSecret(using, { observed, name: step.name, signal }, (found) =>
         found ? undefined : keysSecret(firstKeys(newFernetKey), using.clock.now()),
@@ -89,12 +92,13 @@ async function writeSecret(
   const found = await client.find(Secret, { namespace, name }, { signal });
   const wanted = next(found);
   if (!wanted) return;
-  const { data, annotations, keep } = wanted;
+  const { data, keep } = wanted;
+  const annotations = { ...kept(found), ...wanted.annotations };
   const metadata = metadataOf(observed, name, keep ? { keep } : {});
   const secret: Secret = {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { ...metadata, ...(annotations ? { annotations } : {}) },
+    metadata: { ...metadata, ...(Object.keys(annotations).length > 0 ? { annotations } : {}) },
     type: "Opaque",
     data,
   };
@@ -115,6 +119,12 @@ async function writeSecret(
   }
 }
 
+/** Which backup the passwords are of is known as long as they are. */
+const kept = (found: Secret | undefined): Record<string, string> => {
+  const restored = found?.metadata.annotations?.[names.restored];
+  return restored === undefined ? {} : { [names.restored]: restored };
+};
+
 const encoded = (values: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, Buffer.from(value, "utf8").toString("base64")]),
@@ -130,6 +140,68 @@ function keysOf({ data = {} }: Secret): FernetKeys {
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]),
   );
+}
+
+/**
+ * Writes the passwords last: whoever dies before that begins again, and nothing reads the keys without them. What
+ * volumes of databases and brokers were made with is kept, where it exists: their passwords are in their own data.
+ */
+async function adoptKeys(
+  using: PerformWith,
+  { name, backup }: Extract<Step, { type: "adopt-keys" }>,
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace = "", name: of } = observed.deployment.metadata;
+  const source = await using.client.get(
+    Secret,
+    { namespace, name: observed.restoredKeys?.metadata.name ?? "" },
+    { signal },
+  );
+  if (secretText(source, "backup") !== backup) throw wrongBackup(backup);
+  const roles = readRoles(secretText(source, "keys") ?? "", backup);
+  const targets = mutableSecrets(of);
+  const others = [
+    [targets.authority, roles["authority"]],
+    [targets.tokenKeys, roles["token-keys"]],
+    [targets.credentialKeys, roles["credential-keys"]],
+  ] as const;
+  for (const [secretName, values] of others) {
+    if (values === undefined || Object.keys(values).length === 0) continue;
+    const annotations = { [rotatedAtAnnotation]: timestamp(using.clock.now()) };
+    await writeSecret(using, { observed, name: secretName, signal }, () => ({
+      data: encoded(values),
+      ...(secretName === targets.authority ? {} : { annotations }),
+      keep: true,
+    }));
+  }
+  await writeSecret(using, { observed, name, signal }, (found) => {
+    const before = readCredentials(found?.data)?.values ?? {};
+    const ofVolumes = Object.entries(before).filter(([key]) => /^(?:database|broker)\./.test(key));
+    const data = encoded({ ...roles["credentials"], ...Object.fromEntries(ofVolumes) });
+    return { data, annotations: { [names.restored]: backup }, keep: true };
+  });
+}
+
+const wrongBackup = (backup: string): CausewayError =>
+  new CausewayError("OPENSTACK_BACKUP_UNREADABLE", `the keys that were restored are not those of backup ${backup}`, {
+    hint: "Delete the Job restore-keys of the deployment: it reads the backup again.",
+  });
+
+/** @throws OPENSTACK_BACKUP_UNREADABLE */
+function readRoles(text: string, backup: string): Record<string, Record<string, string> | undefined> {
+  let roles: unknown;
+  try {
+    roles = JSON.parse(text);
+  } catch {
+    throw wrongBackup(backup);
+  }
+  const isValues = (value: unknown): value is Record<string, string> =>
+    typeof value === "object" && value !== null && Object.values(value).every((each) => typeof each === "string");
+  if (typeof roles !== "object" || roles === null || !Object.values(roles).every(isValues)) throw wrongBackup(backup);
+  const found = roles as Record<string, Record<string, string> | undefined>;
+  if (found["credentials"]?.["keystone.admin"] === undefined) throw wrongBackup(backup);
+  return found;
 }
 
 async function issue(

@@ -4,12 +4,15 @@ import { setConditions, type KubeObject, type Node, type Plan, type PlannedEvent
 import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
 import { readCredentials, type Credentials } from "../credentials/credentials.ts";
 import { labels } from "../model/names.ts";
-import { desiredOf, mutableSecrets, type Desired, type DesireOptions } from "../render/desired.ts";
+import { desiredOf, lastingComponents, mutableSecrets, type Desired, type DesireOptions } from "../render/desired.ts";
 import { groupsOf } from "../render/context.ts";
+import { isRestoring, restoreIdOf } from "../restore/jobs.ts";
 import { isDone, judgeComponents, statusOf, type Judged } from "./components.ts";
 import { conditionsOf } from "./conditions.ts";
 import { differs } from "./difference.ts";
 import { idOf, type Observed } from "./gather.ts";
+import { isSettledFor, planBackup, type BackupPlan } from "./plan-backup.ts";
+import { planKeys, restoreConditions, restoreStatusOf, type KeysPlan } from "./plan-restore.ts";
 import { unusedRevisions } from "./revisions.ts";
 import {
   missingCredentials,
@@ -77,6 +80,8 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   const { name } = deployment.metadata;
   const plain = resolveCatalogue(deployment.spec);
   const nodes = computeNodes(observed, plain);
+  const keys = planKeys(observed, () => judge(observed, { credentials: NO_CREDENTIALS, nodes, desire }).desired);
+  if (keys) return restoringKeys(observed, now, keys);
   const prepared = prepare(observed, plain, { now, nodes: nodes.map(({ metadata }) => metadata.name) });
   if (!prepared.credentials || prepared.steps.length > 0)
     return { steps: prepared.steps, status: deployment.status ?? {} };
@@ -85,20 +90,62 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
     const message = desired.problems.map((problem) => `${problem.service}: ${problem.message}`).join("; ");
     return refused(observed, now, { reason: "UnknownOption", message: message.slice(0, 8_000) });
   }
-  const rotation = rotatePasswords(prepared.credentials, desired.catalogue.components, {
+  const isDoneNow = (component: string) => isDone(judged.get(component));
+  const rotation = rotatePasswords(prepared.credentials, lastingComponents(desired.catalogue), {
     name: mutableSecrets(name).credentials,
     wanted: deployment.spec.rotation?.passwords ?? 0,
-    isDone: (component) => isDone(judged.get(component)),
+    isDone: isDoneNow,
   });
+  const isSettled = rotation.doing === undefined && !upgrade && isSettledFor(deployment, desired, isDoneNow);
+  const backup = planBackup({ observed, desired, isSettled, now });
   const steps = [...foundationSteps(observed, desired), ...componentSteps(judged)];
-  const last = steps.length > 0 ? [] : [...rotation.steps, ...cleanup(observed, desired, judged)];
-  const status = statusNow(observed, now, { judged, upgrade, rotation });
-  const events = eventsOf(deployment.status?.components, status.components);
+  const last = steps.length > 0 ? [] : [...rotation.steps, ...backup.steps, ...cleanup(observed, desired, judged)];
+  const status = statusNow(observed, now, { judged, upgrade, rotation, backup });
+  const events = [...eventsOf(deployment.status?.components, status.components), ...backup.events];
+  const times = [prepared.next, backup.next].filter((time) => time !== undefined);
   const wait = {
     for: "a change of the deployment's objects",
-    ...(prepared.next === undefined ? {} : { until: prepared.next }),
+    ...(times.length === 0 ? {} : { until: Math.min(...times) }),
   };
   return { steps: [...steps, ...last], status, events, wait };
+}
+
+/** Nothing but a restore of keys is rendered without passwords. */
+const NO_CREDENTIALS: Credentials = { generation: 0, accounts: [0], values: {} };
+
+function restoringKeys(observed: Observed, now: number, { steps, refusal, step }: KeysPlan): Plan<Step, Status> {
+  const { metadata, status: { maintenance: _nodes, ...status } = {} } = observed.deployment;
+  const restore = restoreStatusOf(
+    observed.deployment,
+    { id: restoreIdOf(observed.deployment), judged: undefined, now },
+    step,
+  );
+  const conditions = setConditions(
+    status.conditions,
+    [
+      ...restoreConditions(restore, refusal),
+      {
+        type: "Ready",
+        status: "False",
+        reason: refusal === undefined ? "Restoring" : "HoldsData",
+        message: refusal ?? step,
+      },
+    ],
+    { generation: metadata.generation, now },
+  );
+  const isNew = status.conditions?.find(({ type }) => type === "Ready")?.message !== refusal;
+  return {
+    steps,
+    status: {
+      ...status,
+      conditions,
+      ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
+      phase: refusal === undefined ? "Restoring" : "Refused",
+      ...(restore ? { restore } : {}),
+    },
+    events: refusal !== undefined && isNew ? [{ type: "Warning", reason: "HoldsData", message: refusal }] : [],
+    wait: { for: "the passwords and keys of the backup" },
+  };
 }
 
 interface Prepared {
@@ -206,6 +253,8 @@ function cleanup(observed: Observed, desired: Desired, judged: ReadonlyMap<strin
   const wanted = new Set(rendered.map(({ object }) => idOf(object)));
   const isObsolete = (object: KubeObject): boolean => {
     const component = object.metadata.labels?.[labels.component];
+    // Runs of backups are the backups' own.
+    if (object.metadata.labels?.[labels.run] !== undefined) return false;
     if (component === undefined || wanted.has(idOf(object)) || object.metadata.deletionTimestamp !== undefined)
       return false;
     const successor = judged.get(component);
@@ -225,24 +274,37 @@ interface Facts {
   readonly judged: ReadonlyMap<string, Judged>;
   readonly upgrade: Upgrade | undefined;
   readonly rotation: PasswordRotation;
+  readonly backup: BackupPlan;
 }
 
-function statusNow(observed: Observed, now: number, { judged, upgrade, rotation }: Facts): Status {
+function statusNow(observed: Observed, now: number, { judged, upgrade, rotation, backup }: Facts): Status {
   const { metadata, spec, status = {} } = observed.deployment;
   const components = statusOf(judged, observed);
   const ready = components.filter(({ state }) => state === "Ready").length;
   const all = [...judged.values()].every(isDone);
   const release = all ? spec.release : status.release;
+  const id = isRestoring(observed.deployment) ? restoreIdOf(observed.deployment) : undefined;
+  const restore = restoreStatusOf(observed.deployment, { id, judged, now });
   const passwords = readCredentials(observed.credentials?.data);
   const finished = passwords?.accounts.length === 1 ? passwords.generation : status.rotation?.passwords;
   return {
-    conditions: conditionsOf({ deployment: observed.deployment, judged, components, upgrade, now }),
+    conditions: conditionsOf({ deployment: observed.deployment, judged, components, upgrade, restore, now }),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
     ...(release === undefined ? {} : { release }),
-    phase: all ? "Ready" : upgrade ? "Upgrading" : status.release === undefined ? "Installing" : "Updating",
+    phase: all
+      ? "Ready"
+      : upgrade
+        ? "Upgrading"
+        : id !== undefined
+          ? "Restoring"
+          : status.release === undefined
+            ? "Installing"
+            : "Updating",
     ready: `${ready}/${components.length}`,
     components,
     ...(upgrade && !all ? { upgrade: upgrade.status(judged, now) } : {}),
+    ...backup.status,
+    ...(restore ? { restore } : {}),
     rotation: {
       ...(finished === undefined ? {} : { passwords: finished }),
       ...(rotation.doing === undefined ? {} : { step: rotation.doing }),

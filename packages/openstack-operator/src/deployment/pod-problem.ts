@@ -27,10 +27,21 @@ function problemOf({ status, metadata }: Pod): string | undefined {
   return problem ?? (!isReady && status.phase === "Running" ? "its probe fails" : undefined);
 }
 
-function containerProblem({ name, state, ready }: ContainerStatus): string | undefined {
+interface Ended {
+  readonly terminated?: { readonly exitCode: number; readonly message?: string };
+}
+
+function containerProblem({ name, state, ready, ...rest }: ContainerStatus): string | undefined {
   const waiting = state?.waiting as { reason?: string; message?: string } | undefined;
-  if (waiting && waiting.reason !== "PodInitializing" && waiting.reason !== "ContainerCreating")
+  const lastState = rest["lastState"] as Ended | undefined;
+  const starts = ["PodInitializing", "ContainerCreating"];
+  // What a program said when it ended says more than that the kubelet waits to start it again.
+  const hasSaid = lastState?.terminated?.message !== undefined;
+  if (waiting && !hasSaid && !starts.includes(waiting.reason ?? ""))
     return `container ${name}: ${[waiting.reason, waiting.message].filter(Boolean).join(": ")}`;
-  const exit = state?.terminated?.exitCode;
-  return exit !== undefined && exit !== 0 && !ready ? `container ${name} exited with status ${exit}` : undefined;
+  const ended: Ended["terminated"] = state?.terminated ?? lastState?.terminated;
+  const exit = ended?.exitCode;
+  if (exit === undefined || exit === 0 || ready) return undefined;
+  const said = ended?.message === undefined ? "" : `: ${ended.message.slice(0, 400)}`;
+  return `container ${name} exited with status ${exit}${said}`;
 }

@@ -14,6 +14,8 @@ export type Step =
       readonly generation: number;
       readonly accounts: readonly number[];
     }
+  /** Makes the passwords and keys of a backup those of the deployment. */
+  | { readonly type: "adopt-keys"; readonly name: string; readonly backup: string }
   | { readonly type: "create-keys"; readonly name: string }
   /** Rotates keys that were last rotated at this time. */
   | { readonly type: "rotate-keys"; readonly name: string; readonly since: string; readonly kept: number }

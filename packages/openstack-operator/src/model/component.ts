@@ -110,6 +110,12 @@ export interface Component {
   readonly scratch?: readonly string[];
   /** Jobs: what makes them run again, besides image, command and configuration. */
   readonly rerunWith?: readonly string[];
+  /** It writes a backup of the deployment, or reads the one that the deployment is restored from. */
+  readonly vault?: "backup" | "restore";
+  /** A Job that runs when its time has come, and not once for each change of what it depends on. */
+  readonly runs?: "backup";
+  /** A Secret of the deployment that its pod may read and change through the Kubernetes API, and nothing else. */
+  readonly writesSecret?: string;
   /** Requests of a pod. */
   readonly resources: { readonly cpu: string; readonly memory: string };
   readonly uid: number;

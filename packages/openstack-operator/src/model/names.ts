@@ -5,6 +5,8 @@ export const labels = {
   service: "openstack.causeway.dev/service",
   /** Immutable configuration and credentials, which are removed when no pod refers to them. */
   revision: "openstack.causeway.dev/revision",
+  /** A run of what has its times: a backup. */
+  run: "openstack.causeway.dev/run",
   /** Node label with the groups' roles. */
   managedBy: "app.kubernetes.io/managed-by",
 } as const;
@@ -14,6 +16,8 @@ export const annotations = {
   inputs: "openstack.causeway.dev/inputs",
   /** Reason that a Nova service is disabled with, so that only our own is enabled again. */
   release: "openstack.causeway.dev/release",
+  /** The backup whose passwords a Secret has. */
+  restored: "openstack.causeway.dev/restored",
 } as const;
 
 export const fieldManager = "causeway-openstack-operator";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { embedded } from "./embed.ts";
-import { allComponents } from "../catalogue/index.ts";
+import { allComponents, backupJobs } from "../catalogue/index.ts";
 import { files } from "./files.generated.ts";
 
 describe("the programs that pods mount", () => {
@@ -19,7 +19,15 @@ describe("the programs that pods mount", () => {
 
   test("are all used by a component", () => {
     const used = new Set(allComponents.flatMap(({ programs = [] }) => programs));
-    const others = ["wait-for.sh", "prober.py", "upgrade-check.sh", "online-migrations.sh", "glance-contract.sh"];
+    for (const { programs = [] } of backupJobs(allComponents)) programs.forEach((name) => used.add(name));
+    const others = [
+      "wait-for.sh",
+      "restore.py",
+      "prober.py",
+      "upgrade-check.sh",
+      "online-migrations.sh",
+      "glance-contract.sh",
+    ];
     expect(Object.keys(files).filter((name) => !used.has(name) && !others.includes(name))).toEqual([]);
   });
 });

@@ -78,6 +78,10 @@ const placed: Readonly<Record<Placement, readonly NodeGroup["roles"][number][]>>
   Host: ["Compute", "Network"],
 };
 
+/** Pods have no rights in the cluster, but for one whose component may change a Secret. */
+export const serviceAccountName = (deployment: string, { name, writesSecret }: Component): string =>
+  writesSecret === undefined ? deployment : objectName(deployment, name);
+
 /** The groups whose nodes run a component. */
 export function groupsOf({ nodeGroups }: OpenStackDeploymentSpec, component: Component): NodeGroup[] {
   return nodeGroups.filter(({ roles }) => placed[component.placement].some((role) => roles.includes(role)));

@@ -1,11 +1,13 @@
 import type { OpenStackDeployment } from "@causeway/api";
-import type { KubeObject } from "@causeway/kubernetes";
+import type { Job, KubeObject } from "@causeway/kubernetes";
 import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
 import type { Facts, OptionProblem } from "../config/index.ts";
 import type { Credentials } from "../credentials/credentials.ts";
+import { isRestoring, withRestoreJobs } from "../restore/jobs.ts";
+import type { Component } from "../model/component.ts";
 import { withUpgradeJobs } from "../upgrade/jobs.ts";
 import { digestOf, type Context, type Rendered } from "./context.ts";
-import { budgetsOf, defaultDeny, policyOf, serviceAccountOf, servicesOf } from "./network.ts";
+import { budgetsOf, defaultDeny, policyOf, rightsOf, serviceAccountOf, servicesOf } from "./network.ts";
 import { revisionsOf } from "./revisions.ts";
 import { replicasOf } from "./sizes.ts";
 import { stamped } from "./stamp.ts";
@@ -17,6 +19,8 @@ export interface Desired {
   /** What is created before any workload: accounts, policies, configuration. */
   readonly foundation: readonly Rendered[];
   readonly workloads: ReadonlyMap<string, readonly Rendered<Workload>[]>;
+  /** Jobs that run when their time has come, in their order; each run is one of these with its own name. */
+  readonly templates: readonly Job[];
   readonly problems: readonly OptionProblem[];
 }
 
@@ -33,7 +37,8 @@ export interface DesireOptions {
 /** @throws OPENSTACK_DEPENDENCY_CYCLE, OPENSTACK_SERVICE_MISSING */
 export function desiredOf({ deployment, credentials, computeNodes, upgradeFrom, messagesOf }: DesireOptions): Desired {
   const plain = resolveCatalogue(deployment.spec);
-  const catalogue = upgradeFrom === undefined ? plain : withUpgradeJobs(plain);
+  const restoring = isRestoring(deployment) ? withRestoreJobs(plain) : plain;
+  const catalogue = upgradeFrom === undefined ? restoring : withUpgradeJobs(restoring);
   const byName = new Map(catalogue.components.map((component) => [component.name, component]));
   const facts: Facts = {
     name: deployment.metadata.name,
@@ -70,12 +75,25 @@ export function desiredOf({ deployment, credentials, computeNodes, upgradeFrom, 
         ...servicesOf(context, component),
         policyOf(context, component),
         ...budgetsOf(context, component),
+        ...rightsOf(context, component),
       ]),
     ]),
-    workloads: new Map(order.map((component) => [component.name, stampedAll(workloadsOf(context, component, jobs))])),
+    workloads: new Map(
+      order
+        .filter(({ runs }) => runs === undefined)
+        .map((component) => [component.name, stampedAll(workloadsOf(context, component, jobs))]),
+    ),
+    // In the order of the table, which is that of a run.
+    templates: catalogue.components
+      .filter(({ runs }) => runs !== undefined)
+      .flatMap((component) => workloadsOf(context, component, jobs).map(({ object }) => object as Job)),
     problems: revisions.problems,
   };
 }
+
+/** The components that the deployment consists of, without those that run at their times. */
+export const lastingComponents = ({ components }: Catalogue): readonly Component[] =>
+  components.filter(({ runs }) => runs === undefined);
 
 const stampedAll = <T extends KubeObject>(all: readonly Rendered<T>[]): Rendered<T>[] =>
   all.map((each) => ({ ...each, object: stamped(each.object) }));
@@ -85,4 +103,5 @@ export const mutableSecrets = (deployment: string) => ({
   credentials: `${deployment}-credentials`,
   tokenKeys: `${deployment}-token-keys`,
   credentialKeys: `${deployment}-credential-keys`,
+  authority: `${deployment}-authority`,
 });

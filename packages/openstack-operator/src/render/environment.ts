@@ -2,6 +2,7 @@ import { hostOf, membersOf } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
 import type { Context, NodeGroup } from "./context.ts";
 import { replicasOf } from "./sizes.ts";
+import { vaultEnvironment } from "./vault.ts";
 
 type Variable = { name: string; value?: string; valueFrom?: Record<string, unknown> };
 
@@ -23,6 +24,7 @@ export function environmentOf(context: Context, component: Component, group?: No
     ...value(component.environment ?? {}),
     ...value(component.scale === "Quorum" ? { MEMBERS: String(replicasOf(deployment.spec, component)) } : {}),
     ...value(backends(context, component)),
+    ...value(vaultEnvironment(context, component)),
     ...value(component.service === "ovn" ? ovn(context, group) : {}),
   ];
 }

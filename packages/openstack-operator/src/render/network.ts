@@ -1,8 +1,9 @@
-import type { KubeObject, Service } from "@causeway/kubernetes";
+import type { KubeObject, Role, RoleBinding, Secret, Service } from "@causeway/kubernetes";
 import type { ExternalBackend } from "../catalogue/index.ts";
 import type { Component, Port } from "../model/component.ts";
 import { labels } from "../model/names.ts";
 import { metadataOf, objectName, selectorOf, type Context, type Rendered } from "./context.ts";
+import { vaultPort } from "./vault.ts";
 import { hasProber, PROBER_PORT } from "./probes.ts";
 import { replicasOf } from "./sizes.ts";
 import type { NetworkPolicy, NetworkPolicySpec, PodDisruptionBudget, PolicyPeer, PolicyPort } from "./types.ts";
@@ -125,7 +126,13 @@ function egressOf(context: Context, component: Component): NonNullable<NetworkPo
       { port: 53, protocol: "TCP" as const },
     ],
   };
-  return [dns, ...rules, ...externalRules(context, component), ...peers];
+  const store = vaultPort(context, component);
+  const outside = [
+    ...(store === undefined ? [] : [store]),
+    // The Kubernetes API: behind its Service it has one of these ports.
+    ...(component.writesSecret === undefined ? [] : [443, 6443]),
+  ].map((port) => ({ ports: [{ port, protocol: "TCP" as const }] }));
+  return [dns, ...rules, ...externalRules(context, component), ...outside, ...peers];
 }
 
 /** Servers outside the cluster have no pods to select. */
@@ -165,4 +172,32 @@ export function serviceAccountOf(context: Context): Rendered {
     automountServiceAccountToken: false,
   };
   return { object };
+}
+
+/** What a component's pod may do through the Kubernetes API: read and change one Secret, which exists for that. */
+export function rightsOf(context: Context, component: Component): Rendered[] {
+  const { writesSecret } = component;
+  if (writesSecret === undefined) return [];
+  const { name: deployment, namespace = "" } = context.deployment.metadata;
+  const name = objectName(deployment, component.name);
+  const secretName = objectName(deployment, writesSecret);
+  const metadata = metadataOf(context, name, { component });
+  const account = { apiVersion: "v1", kind: "ServiceAccount", metadata, automountServiceAccountToken: false };
+  const secret: Secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: metadataOf(context, secretName, { component }),
+    type: "Opaque",
+  };
+  const rbac = "rbac.authorization.k8s.io";
+  const rule = { apiGroups: [""], resources: ["secrets"], resourceNames: [secretName], verbs: ["get", "patch"] };
+  const role: Role = { apiVersion: `${rbac}/v1`, kind: "Role", metadata, rules: [rule] };
+  const binding: RoleBinding = {
+    apiVersion: `${rbac}/v1`,
+    kind: "RoleBinding",
+    metadata,
+    roleRef: { apiGroup: rbac, kind: "Role", name },
+    subjects: [{ kind: "ServiceAccount", name, namespace }],
+  };
+  return [account, secret, role, binding].map((object) => ({ component: component.name, object }));
 }

@@ -2,19 +2,22 @@ import type { Container, PodTemplateSpec } from "@causeway/kubernetes";
 import { fileNames, LOGGING_FILE, needsLoggingFile } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
 import { labels } from "../model/names.ts";
-import { commandOf, configurationOf, groupsOf, imageOf, selectorOf, type Context, type NodeGroup } from "./context.ts";
+import {
+  commandOf,
+  configurationOf,
+  groupsOf,
+  imageOf,
+  selectorOf,
+  serviceAccountName,
+  type Context,
+  type NodeGroup,
+} from "./context.ts";
 import { environmentOf } from "./environment.ts";
 import { drains, DRAIN_SECONDS, graceSeconds, overridesOf } from "./grace.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
 import { containerSecurity, podSecurity } from "./security.ts";
-
-type Volume = { name: string } & Record<string, unknown>;
-type Mount = NonNullable<Container["volumeMounts"]>[number] & { mountPropagation?: string };
-
-interface Parts {
-  readonly volumes: Volume[];
-  readonly mounts: Mount[];
-}
+import type { Mount, Parts } from "./types.ts";
+import { vaultParts } from "./vault.ts";
 
 /** The pod of a component, on the nodes of one group if it is given. */
 export function podOf(context: Context, component: Component, group?: NodeGroup): PodTemplateSpec {
@@ -35,8 +38,8 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       },
     },
     spec: {
-      serviceAccountName: deployment.metadata.name,
-      automountServiceAccountToken: false,
+      serviceAccountName: serviceAccountName(deployment.metadata.name, component),
+      automountServiceAccountToken: component.writesSecret !== undefined,
       enableServiceLinks: false,
       terminationGracePeriodSeconds: grace,
       securityContext: podSecurity(component),
@@ -138,6 +141,7 @@ function partsOf(context: Context, component: Component, group: NodeGroup | unde
     keyParts(context, component),
     hostParts(component),
     storageParts(context, component),
+    vaultParts(context, component),
   ];
   return { volumes: all.flatMap(({ volumes }) => volumes), mounts: all.flatMap(({ mounts }) => mounts) };
 }

@@ -1,6 +1,14 @@
-import type { IntOrString, KubeObject, LabelSelector, Resource, ResourceType } from "@causeway/kubernetes";
+import type { Container, IntOrString, KubeObject, LabelSelector, Resource, ResourceType } from "@causeway/kubernetes";
 
 /** Wire types that the operator writes, besides those of the kit. */
+
+/** Volumes of a pod, and where its container has them. */
+export interface Parts {
+  readonly volumes: ({ name: string } & Record<string, unknown>)[];
+  readonly mounts: Mount[];
+}
+
+export type Mount = NonNullable<Container["volumeMounts"]>[number] & { mountPropagation?: string };
 
 export interface PolicyPeer {
   podSelector?: LabelSelector;
