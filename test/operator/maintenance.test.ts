@@ -154,4 +154,25 @@ describe("a compute node", () => {
     await w.until("it is back", () => Promise.resolve(w.nova.hosts.get("compute-2")?.isEnabled));
     expect(w.nova.orders.slice(3)).toEqual(["force-up compute-2", "enable compute-2"]);
   });
+
+  test("that is removed from the cluster leaves the cloud once it is off and empty, and not before", async () => {
+    const w = await start();
+    w.nova.addServer("s1", "compute-2");
+    w.nova.addHost("never-a-node");
+    await w.until("guards", async () => (await guards(w)).length === 3);
+    await w.client.delete(Node, { namespace: "", name: "compute-2" });
+    await w.until("it is reported", async () =>
+      (await w.events()).some((text) => text.startsWith("RemovedWithServers: node compute-2")),
+    );
+    w.nova.servers.clear();
+    await w.pass(60_000);
+    await w.settle();
+    expect(w.nova.orders).toEqual(["disable compute-2"]);
+    const host = w.nova.hosts.get("compute-2");
+    if (host) host.isUp = false;
+    await w.until("it left", () => Promise.resolve(!w.nova.hosts.has("compute-2")));
+    expect(w.nova.orders).toEqual(["disable compute-2", "remove compute-2 with agent-compute-2"]);
+    await w.until("nothing is left of it", async () => (await w.deployment()).status?.maintenance === undefined);
+    expect([...w.nova.hosts.keys()]).toEqual(["compute-0", "compute-1", "never-a-node"]);
+  });
 });

@@ -56,6 +56,16 @@ export class PlayedNova {
       disable: (id, reason) => change("disable", id, { isEnabled: false, reason }),
       forceDown: (id, isDown) =>
         change(isDown ? "force-down" : "force-up", id, { isForcedDown: isDown, isUp: !isDown }),
+      agents: (hosts) =>
+        Promise.resolve(
+          hosts.map((host) => ({ id: `agent-${host}`, host, isAlive: this.hosts.get(host)?.isUp === true })),
+        ),
+      remove: (host, id, agents) => {
+        if (this.on(host).length > 0) throw new Error(`409: compute ${host} has servers`);
+        this.orders.push(`remove ${hostOf(id).host} with ${agents.join(", ")}`);
+        this.hosts.delete(host);
+        return Promise.resolve();
+      },
       move: (order, id) => this.#move(order, id),
       close: () => Promise.resolve(),
     };

@@ -320,9 +320,12 @@ const openStackDeploymentStatus = object({
     listByKey(
       object({
         node: text(1, 253, { description: "The compute node." }),
-        phase: oneOf(["Waiting", "Moving", "Blocked", "Empty", "Unreachable", "Evacuating", "Evacuated", "Returning"], {
-          description: "What is done with it.",
-        }),
+        phase: oneOf(
+          ["Waiting", "Moving", "Blocked", "Empty", "Unreachable", "Evacuating", "Evacuated", "Returning", "Removing"],
+          {
+            description: "What is done with it.",
+          },
+        ),
         servers: int32({ minimum: 0, description: "Servers that are on it." }),
         message: text(0, 512, { description: "What it waits for." }),
       }),

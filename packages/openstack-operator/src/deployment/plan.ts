@@ -204,6 +204,7 @@ function judge(observed: Observed, { credentials, nodes, desire }: JudgeWith) {
     credentials,
     computeNodes: nodes.map(({ metadata }) => metadata.name),
     ...(upgrade ? { upgradeFrom: upgrade.from } : {}),
+    ...(isRestoring(deployment) ? { isRestoring: true } : {}),
   };
   const { release } = deployment.spec;
   const desired = desire({ ...options, messagesOf: upgrade?.from ?? release });

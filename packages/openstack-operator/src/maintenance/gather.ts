@@ -14,7 +14,7 @@ import { groupsOf } from "../render/context.ts";
 import { mutableSecrets } from "../render/desired.ts";
 import { PodDisruptionBudget } from "../render/types.ts";
 import { guardImage, guardKey, guardLabel, nodeLabel } from "./guards.ts";
-import type { Attempt, ComputeNode, Limits, Situation } from "./model.ts";
+import { isOurs, type Attempt, type ComputeNode, type ComputeService, type Limits, type Situation } from "./model.ts";
 import type { Nova, OpenNova } from "./nova.ts";
 
 export interface MaintenanceFrom {
@@ -75,24 +75,36 @@ export async function gatherMaintenance(
   const nodes = computeNodesOf(deployment, from.nodes.list());
   const memory: Memory = memories.get(id) ?? { attempts: new Map(), isClear: false };
   memories.set(id, memory);
-  const ofInterest = nodes.some(({ cordoned, lostAt, fenced }) => cordoned || fenced || lostAt !== undefined);
+  const names = new Set(from.nodes.list().map(({ metadata }) => metadata.name));
+  const budgets = from.budgets.list().filter((budget) => isOwn(budget, key));
+  const nodeKeys = new Set([...names].map(guardKey));
+  const left = budgets.filter(({ metadata }) => !nodeKeys.has(metadata.labels?.[nodeLabel] ?? ""));
+  const ofInterest =
+    left.length > 0 || nodes.some(({ cordoned, lostAt, fenced }) => cordoned || fenced || lostAt !== undefined);
   const open = ofInterest || !memory.isClear ? await novaOf(using, deployment, { memory, signal }) : undefined;
   const byKey = new Map(nodes.map(({ name }) => [guardKey(name), name]));
   const image = guardImage(deployment);
   const own = (object: Pod | PodDisruptionBudget): string[] => {
-    const { labels: all = {}, namespace, deletionTimestamp } = object.metadata;
-    if (namespace !== key.namespace || all[guardLabel] !== key.name || deletionTimestamp !== undefined) return [];
-    const node = byKey.get(all[nodeLabel] ?? "");
+    const node = isOwn(object, key) ? byKey.get(object.metadata.labels?.[nodeLabel] ?? "") : undefined;
     return node === undefined ? [] : [node];
   };
+  const services = open && (await open.services(signal));
+  const leftKeys = new Set(left.map(({ metadata }) => metadata.labels?.[nodeLabel] ?? ""));
+  const removed = (services ?? [])
+    .filter((service) => !names.has(service.host) && (isOurs(service) || leftKeys.has(guardKey(service.host))))
+    .map(({ host }) => host);
+  const known = new Set((services ?? []).map(({ host }) => guardKey(host)));
+  const isForgotten = ({ metadata }: PodDisruptionBudget) => !known.has(metadata.labels?.[nodeLabel] ?? "");
   return {
     deployment,
     memory,
     open,
     nodes,
-    nova: open && (await readNova(open, nodes, signal)),
+    nova: open && services && (await readNova(open, services, { nodes, removed, signal })),
+    removed: new Set(removed),
+    orphans: services ? left.filter(isForgotten).map(({ metadata }) => metadata.name) : [],
     guards: new Set(from.guards.list().flatMap((pod) => (pod.spec.containers[0]?.image === image ? own(pod) : []))),
-    held: new Set(from.budgets.list().flatMap((budget) => own(budget))),
+    held: new Set(budgets.flatMap((budget) => own(budget))),
     attempts: memory.attempts,
     limits: limitsOf(deployment),
   };
@@ -103,11 +115,22 @@ function limitsOf({ spec }: OpenStackDeployment): Limits {
   return { nodes: nodesAtOnce, moves: movesAtOnce, flap: lostAfterSeconds * 1000 };
 }
 
-/** Servers are read of those hosts alone that may have to be left. */
-async function readNova(open: Nova, nodes: readonly ComputeNode[], signal: AbortSignal) {
-  const services = await open.services(signal);
+function isOwn({ metadata }: Pod | PodDisruptionBudget, { namespace, name }: ObjectKey): boolean {
+  const { labels: all = {}, deletionTimestamp } = metadata;
+  return metadata.namespace === namespace && all[guardLabel] === name && deletionTimestamp === undefined;
+}
+
+interface Reading {
+  readonly nodes: readonly ComputeNode[];
+  readonly removed: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Servers are read of those hosts alone that may have to be left, or that are gone. */
+async function readNova(open: Nova, services: readonly ComputeService[], { nodes, removed, signal }: Reading) {
   const leaving = nodes.filter(({ cordoned, ready }) => cordoned || !ready).map(({ name }) => name);
-  return { services, servers: await open.servers(leaving, signal) };
+  const servers = await open.servers([...leaving, ...removed], signal);
+  return { services, servers, agents: await open.agents(removed, signal) };
 }
 
 async function novaOf(

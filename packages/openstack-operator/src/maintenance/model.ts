@@ -23,6 +23,13 @@ export interface ComputeService {
   readonly isForcedDown: boolean;
 }
 
+/** A process of Neutron, or of OVN, on a host that was removed. */
+export interface HostAgent {
+  readonly id: string;
+  readonly host: string;
+  readonly isAlive: boolean;
+}
+
 export interface HostedServer {
   readonly id: string;
   readonly name: string;
@@ -51,8 +58,20 @@ export interface Situation {
   readonly nodes: readonly ComputeNode[];
   /** Undefined: nothing of Nova had to be read. */
   readonly nova:
-    | { readonly services: readonly ComputeService[]; readonly servers: readonly HostedServer[] }
+    | {
+        readonly services: readonly ComputeService[];
+        readonly servers: readonly HostedServer[];
+        /** Those of `removed`. */
+        readonly agents: readonly HostAgent[];
+      }
     | undefined;
+  /**
+   * Hosts of Nova that were nodes and are none any more: we disabled their compute, or their budget is left. A compute
+   * that never was a node is no concern of ours.
+   */
+  readonly removed: ReadonlySet<string>;
+  /** Budgets, by name, of hosts that neither Kubernetes nor Nova has any more. */
+  readonly orphans: readonly string[];
   /** Nodes with a pod that a drain has to evict, and those whose pod may not be evicted now. */
   readonly guards: ReadonlySet<string>;
   readonly held: ReadonlySet<string>;
@@ -61,7 +80,9 @@ export interface Situation {
 }
 
 export type MaintenanceStep =
-  | { readonly type: "guard" | "hold" | "release"; readonly name: string }
+  | { readonly type: "guard" | "hold" | "release" | "forget"; readonly name: string }
+  /** Deletes what the cloud still has of a host: agents of its network, its provider, and then its compute service. */
+  | { readonly type: "remove"; readonly name: string; readonly service: string; readonly agents: readonly string[] }
   | { readonly type: "disable"; readonly name: string; readonly service: string; readonly reason: string }
   | { readonly type: "enable" | "force-down" | "force-up"; readonly name: string; readonly service: string }
   | {
@@ -73,12 +94,22 @@ export type MaintenanceStep =
 
 export interface NodeMaintenance {
   readonly node: string;
-  readonly phase: "Waiting" | "Moving" | "Blocked" | "Empty" | "Unreachable" | "Evacuating" | "Evacuated" | "Returning";
+  readonly phase:
+    | "Waiting"
+    | "Moving"
+    | "Blocked"
+    | "Empty"
+    | "Unreachable"
+    | "Evacuating"
+    | "Evacuated"
+    | "Returning"
+    | "Removing";
   readonly servers: number;
   readonly message: string;
 }
 
 const OURS = "causeway: ";
-export const reasonFor = (node: string, why: "is cordoned" | "is fenced"): string => `${OURS}node ${node} ${why}`;
+export const reasonFor = (node: string, why: "is cordoned" | "is fenced" | "was removed"): string =>
+  `${OURS}node ${node} ${why}`;
 /** Only what the operator disabled is enabled by it. */
 export const isOurs = ({ isEnabled, reason }: ComputeService): boolean => !isEnabled && reason.startsWith(OURS);

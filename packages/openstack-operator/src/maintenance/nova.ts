@@ -1,7 +1,7 @@
 import type { OpenStackDeployment } from "@causeway/api";
 import type { Clock, Metrics } from "@causeway/foundation";
 import { connectCloud, type Cloud } from "@causeway/openstack";
-import type { ComputeService, HostedServer } from "./model.ts";
+import type { ComputeService, HostAgent, HostedServer } from "./model.ts";
 
 /** What the maintenance of compute nodes asks of Nova, as an administrator. */
 export interface Nova {
@@ -11,6 +11,13 @@ export interface Nova {
   enable(service: string, signal: AbortSignal): Promise<void>;
   disable(service: string, reason: string, signal: AbortSignal): Promise<void>;
   forceDown(service: string, isDown: boolean, signal: AbortSignal): Promise<void>;
+  /** Agents of Neutron on these hosts. */
+  agents(hosts: readonly string[], signal: AbortSignal): Promise<HostAgent[]>;
+  /**
+   * Deletes agents, the resource provider and the compute service of a host; the service last, so that it is found
+   * again by who begins again.
+   */
+  remove(host: string, service: string, agents: readonly string[], signal: AbortSignal): Promise<void>;
   move(order: "live-migrate" | "migrate" | "evacuate", server: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,7 +45,7 @@ export function novaInside(using: { readonly clock: Clock; readonly metrics?: Me
 }
 
 export function novaOf(cloud: Cloud): Nova {
-  const { compute } = cloud;
+  const { compute, network, placement } = cloud;
   const { hosts, servers, serverActions } = compute;
   return {
     async services(signal) {
@@ -71,6 +78,20 @@ export function novaOf(cloud: Cloud): Nova {
     disable: (id, reason, signal) =>
       compute.changeHost(id, { status: "disabled", disabled_reason: reason }, { signal }),
     forceDown: (id, forced_down, signal) => compute.changeHost(id, { forced_down }, { signal }),
+    async agents(on, signal) {
+      const found: HostAgent[] = [];
+      for (const host of on)
+        for (const { id, alive } of await network.agents.all({ host }, { signal }))
+          found.push({ id, host, isAlive: alive });
+      return found;
+    },
+    async remove(host, service, agents, signal) {
+      for (const id of agents) await network.agents.delete(id, { signal });
+      // Placement refuses while something is allocated on it.
+      for (const { uuid } of await placement.resourceProviders.all({ name: host }, { signal }))
+        await placement.resourceProviders.delete(uuid, { signal });
+      await compute.deleteHost(service, { signal });
+    },
     move: (order, id, signal) =>
       order === "live-migrate"
         ? serverActions.liveMigrate(id, { signal })

@@ -29,6 +29,10 @@ export async function performMaintenance(
       );
     case "release":
       return client.delete(PodDisruptionBudget, { namespace, name: guardName(of, step.name) }, { signal });
+    case "forget":
+      return client.delete(PodDisruptionBudget, { namespace, name: step.name }, { signal });
+    case "remove":
+      return open?.remove(step.name, step.service, step.agents, signal);
     case "enable":
       return open?.enable(step.service, signal);
     case "disable":

@@ -41,7 +41,9 @@ function planOf(
   const limits = { nodes: 1, moves: 2, flap: 300_000 };
   const situation = {
     nodes,
-    nova: { services, servers },
+    nova: { services, servers, agents: [] },
+    removed: new Set<string>(),
+    orphans: [],
     guards: all,
     held: all,
     attempts: new Map(),
@@ -164,4 +166,45 @@ test("no server is evacuated from a node that is not fenced, and no guard releas
       if (!of.cordoned && !of.fenced) expect(kinds).not.toContain("disable");
     }),
   );
+});
+
+describe("a compute node that was removed from the cluster", () => {
+  const removed = new Set(["gone"]);
+  const off = { isUp: false };
+  const ourOff = { ...off, isEnabled: false, reason: "causeway: node gone was removed" };
+  const agent = (isAlive: boolean) => ({ id: "agent", host: "gone", isAlive });
+  test.each([
+    ["takes no more servers first", service("gone", off), [], [], ["disable gone"], "Removing"],
+    [
+      "is held while a server is on it",
+      service("gone", ourOff),
+      [server("1", { host: "gone" })],
+      [agent(false)],
+      [],
+      "Blocked",
+    ],
+    ["is held while its compute still runs", service("gone", { ...ourOff, isUp: true }), [], [], [], "Removing"],
+    ["is held while an agent of it still runs", service("gone", ourOff), [], [agent(true)], [], "Removing"],
+    ["is deleted when it is off and empty", service("gone", ourOff), [], [agent(false)], ["remove gone"], "Removing"],
+    [
+      "is deleted when an administrator had disabled it",
+      service("gone", { ...off, isEnabled: false, reason: "broken fan" }),
+      [],
+      [],
+      ["remove gone"],
+      "Removing",
+    ],
+  ])("%s", (_, own, servers, agents, steps, phase) => {
+    const plan = planOf([], [own], [], { nova: { services: [own], servers, agents }, removed });
+    expect(plan.steps).toEqual(steps);
+    expect(plan.phases).toEqual([phase]);
+  });
+
+  test("that neither Nova nor Kubernetes has loses its budget alone", () => {
+    expect(planOf([], [], [], { orphans: ["cloud-guard-1"] }).steps).toEqual(["forget cloud-guard-1"]);
+  });
+
+  test("is left alone when it never was a node", () => {
+    expect(planOf([], [service("elsewhere", off)], [])).toMatchObject({ steps: [], phases: [] });
+  });
 });

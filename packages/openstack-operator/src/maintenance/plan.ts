@@ -44,9 +44,11 @@ export function planMaintenance(situation: Situation, now: number): MaintenanceP
     const service = nova.services.find(({ host }) => host === node.name);
     return service ? planNode(situation, { node, service, isAdmitted: admitted.has(node.name), now }) : { steps: [] };
   });
+  const forgotten = situation.orphans.map((name): MaintenanceStep => ({ type: "forget", name }));
+  plans.push(...[...situation.removed].toSorted().map((host) => planRemoved(situation, host)));
   const states = plans.flatMap(({ state }: NodePlan) => state ?? []);
   return {
-    steps: [...guarded, ...plans.flatMap(({ steps }) => steps)],
+    steps: [...guarded, ...forgotten, ...plans.flatMap(({ steps }) => steps)],
     nodes: states,
     events: plans.flatMap(({ events = [] }: NodePlan) => events),
     next: states.length > 0 ? now + POLL : nextLoss(situation, now),
@@ -139,6 +141,37 @@ function planCordoned(situation: Situation, at: At): NodePlan {
     return { steps, state: stateOf(at, "Empty", 0, "no server is on it: it may be drained") };
   }
   return moveAway(situation, { ...at, servers, order: orderAway, phase: "Moving" });
+}
+
+/**
+ * A host that is no node any more leaves the cloud once it is off and no server is on it. Its compute is disabled by us
+ * first: from then on it is known as one of ours, whoever continues.
+ */
+function planRemoved({ nova }: Situation, host: string): NodePlan {
+  const service = nova?.services.find((each) => each.host === host);
+  if (!nova || !service) return { steps: [] };
+  const servers = nova.servers.filter((server) => server.host === host);
+  const agents = nova.agents.filter((agent) => agent.host === host);
+  const at = (phase: "Removing" | "Blocked", message: string): NodePlan["state"] => ({
+    node: host,
+    phase,
+    servers: servers.length,
+    message: message.slice(0, 512),
+  });
+  if (!isOurs(service) && service.isEnabled) {
+    const reason = reasonFor(host, "was removed");
+    const step: MaintenanceStep = { type: "disable", name: host, service: service.id, reason };
+    return { steps: [step], state: at("Removing", "takes no more servers") };
+  }
+  if (servers.length > 0) {
+    const message = `the node was removed, and ${servers.length} servers are still on it: delete or evacuate them`;
+    const event = { type: "Warning", reason: "RemovedWithServers", message: `node ${host}: ${message}` } as const;
+    return { steps: [], state: at("Blocked", message), events: [event] };
+  }
+  if (service.isUp || agents.some(({ isAlive }) => isAlive))
+    return { steps: [], state: at("Removing", "its processes still run: nothing is deleted before they are gone") };
+  const step: MaintenanceStep = { type: "remove", name: host, service: service.id, agents: agents.map(({ id }) => id) };
+  return { steps: [step], state: at("Removing", "its service, provider and agents are deleted") };
 }
 
 const disable = ({ node, service }: At, why: "is cordoned" | "is fenced"): MaintenanceStep => ({

@@ -3,7 +3,7 @@ import type { Job, KubeObject } from "@causeway/kubernetes";
 import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
 import type { Facts, OptionProblem } from "../config/index.ts";
 import type { Credentials } from "../credentials/credentials.ts";
-import { isRestoring, withRestoreJobs } from "../restore/jobs.ts";
+import { withRestoreJobs } from "../restore/jobs.ts";
 import type { Component } from "../model/component.ts";
 import { withUpgradeJobs } from "../upgrade/jobs.ts";
 import { digestOf, type Context, type Rendered } from "./context.ts";
@@ -30,14 +30,17 @@ export interface DesireOptions {
   readonly computeNodes: readonly string[];
   /** The release that is left, while an upgrade is under way. */
   readonly upgradeFrom?: string;
+  /** A restore from a backup is under way. */
+  readonly isRestoring?: boolean;
   /** The release whose messages processes may use: that of the oldest that runs. */
   readonly messagesOf: string;
 }
 
 /** @throws OPENSTACK_DEPENDENCY_CYCLE, OPENSTACK_SERVICE_MISSING */
-export function desiredOf({ deployment, credentials, computeNodes, upgradeFrom, messagesOf }: DesireOptions): Desired {
+export function desiredOf(options: DesireOptions): Desired {
+  const { deployment, credentials, computeNodes, upgradeFrom, isRestoring = false, messagesOf } = options;
   const plain = resolveCatalogue(deployment.spec);
-  const restoring = isRestoring(deployment) ? withRestoreJobs(plain) : plain;
+  const restoring = isRestoring ? withRestoreJobs(plain) : plain;
   const catalogue = upgradeFrom === undefined ? restoring : withUpgradeJobs(restoring);
   const byName = new Map(catalogue.components.map((component) => [component.name, component]));
   const facts: Facts = {

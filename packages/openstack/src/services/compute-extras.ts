@@ -52,6 +52,9 @@ export function createComputeExtras(client: ServiceClient): X.ComputeExtras {
       many: "hypervisors",
     }),
     hosts: createCollection<X.ComputeHost, never>(client, { route: "/os-services", one: "service", many: "services" }),
+    async deleteHost(id, options) {
+      await client.send({ method: "DELETE", route: "/os-services/{id}", ids: [id] }, options);
+    },
     async changeHost(id, change, options) {
       await client.send({ method: "PUT", route: "/os-services/{id}", ids: [id], body: { ...change } }, options);
     },

@@ -61,6 +61,7 @@ export function createNetworkExtensions(
       one: "network_ip_availability",
       many: "network_ip_availabilities",
     }),
+    agents: createCollection<E.NetworkAgent, never>(client, { route: "/agents", one: "agent", many: "agents" }),
     availabilityZones: createCollection<E.ZoneOfNetworks, never>(client, {
       route: "/availability_zones",
       one: "availability_zone",

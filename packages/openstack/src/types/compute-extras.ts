@@ -127,6 +127,8 @@ export interface ComputeExtras {
   /** For administrators. */
   readonly hypervisors: Pick<ReadOnlyCollection<Hypervisor>, "list" | "all" | "get" | "find">;
   readonly hosts: Pick<ReadOnlyCollection<ComputeHost>, "list" | "all">;
+  /** Deletes a service of a host without servers, with its resource provider. @throws OPENSTACK_CONFLICT */
+  deleteHost(id: string, options?: CallOptions): Promise<void>;
   /** `id` is the service's of the host. */
   changeHost(id: string, change: ComputeHostChange, options?: CallOptions): Promise<void>;
   readonly aggregates: Pick<ReadOnlyCollection<HostAggregate>, "list" | "all">;

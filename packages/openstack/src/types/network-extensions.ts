@@ -159,6 +159,16 @@ export interface ZoneOfNetworks {
   state: string;
 }
 
+/** A process of Neutron, or of OVN, on a host. */
+export interface NetworkAgent {
+  id: string;
+  host: string;
+  agent_type: string;
+  binary: string;
+  alive: boolean;
+  admin_state_up: boolean;
+}
+
 /** Neutron's API other than its core; each part needs an extension of the cloud (`extensions`). */
 export interface NetworkExtensions {
   readonly trunks: Collection<Trunk, TrunkCreate, Partial<Omit<TrunkCreate, "port_id" | "sub_ports">>>;
@@ -176,6 +186,8 @@ export interface NetworkExtensions {
   readonly rbacPolicies: Collection<RbacPolicy, RbacPolicyCreate, { target_tenant: string }>;
   /** For administrators. */
   readonly ipAvailabilities: Pick<ReadOnlyCollection<IpAvailability>, "list" | "all" | "get" | "find">;
+  /** For administrators. An agent that runs registers again. */
+  readonly agents: Pick<Collection<NetworkAgent, never>, "list" | "all" | "delete">;
   readonly availabilityZones: Pick<ReadOnlyCollection<ZoneOfNetworks>, "list" | "all">;
   quota(projectId: string, options?: CallOptions): Promise<NetworkQuota>;
   quotaDetails(projectId: string, options?: CallOptions): Promise<NetworkQuotaDetails>;
