@@ -117,7 +117,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "config",
     "programs restore upgrade",
     "render",
-    "deployment maintenance",
+    "admission deployment maintenance",
     "operator.ts preview.ts",
     "index.ts",
   ],

@@ -12,6 +12,7 @@ const words = [
   "histogram_quantile",
   "min_over_time",
   "and",
+  "time",
   "or",
 ];
 

@@ -35,6 +35,15 @@ describe("createMetrics", () => {
     end();
     expect(await metrics.render()).toContain("age_seconds 2");
   });
+  it("forgets the values of labels that are gone", async () => {
+    const metrics = createMetrics();
+    const gauge = metrics.gauge({ name: "ready", help: "Ready.", labels: ["component"] });
+    gauge.set(1, { component: "gone" });
+    gauge.clear();
+    gauge.set(1, { component: "here" });
+    expect(await metrics.render()).toContain('ready{component="here"} 1');
+    expect(await metrics.render()).not.toContain("gone");
+  });
   it("keeps the metrics of two registries apart", async () => {
     const registry = new Registry();
     createMetrics(registry).gauge({ name: "a", help: "A." }).set(1);

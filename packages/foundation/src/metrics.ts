@@ -17,6 +17,8 @@ export interface CounterMetric {
 export interface GaugeMetric {
   set(value: number, labels?: MetricLabels): void;
   add(by: number, labels?: MetricLabels): void;
+  /** Forgets the values of all labels: before those of what there is now are set. */
+  clear(): void;
   /** Called before each rendering: a value that changes by itself is set then. Returns how to end that. */
   onRender(handler: () => void): () => void;
 }
@@ -73,6 +75,7 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
           },
           set: (value, labels = {}) => gauge.set(labels, value),
           add: (by, labels = {}) => gauge.inc(labels, by),
+          clear: () => gauge.reset(),
         };
       }),
     histogram: (options) =>

@@ -3,3 +3,4 @@ export type { Nova, OpenNova } from "./maintenance/nova.ts";
 export type { ComputeService, HostedServer } from "./maintenance/model.ts";
 export { explainComponent, type Preview } from "./deployment/preview.ts";
 export { previewOpenStack } from "./preview.ts";
+export { deploymentWebhooks, reviewDeployment, type DeploymentWebhook } from "./admission/review.ts";

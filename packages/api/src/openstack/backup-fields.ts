@@ -42,6 +42,22 @@ const keys = secretRef(
 /** A run of a backup, which is a part of names of Jobs and of files. */
 const RUN = "^[0-9]{8}t[0-9]{6}z$";
 
+export const monitoring = object(
+  {
+    namespace: text(1, 63, {
+      pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+      description: "Namespace of Prometheus: its pods may read the metrics of databases, brokers and caches.",
+    }),
+    exporters: optional(
+      flag({
+        description:
+          "Whether databases and caches get an exporter in their pods, from images mysqld-exporter and memcached-exporter. Default false.",
+      }),
+    ),
+  },
+  { description: "Who reads metrics, and of what." },
+);
+
 export const backup = object(
   {
     target,

@@ -5,7 +5,7 @@ import type { Kind } from "../kind.ts";
 import { defineKind } from "../schema/define.ts";
 import { anyText, checked, conditions, flag, instant, int32, int64, list, listByKey } from "../schema/fields.ts";
 import { mapOf, object, oneOf, optional, setOf, text } from "../schema/fields.ts";
-import { backup, backups, backupStatus, restore, restoreStatus } from "./backup-fields.ts";
+import { backup, backups, backupStatus, monitoring, restore, restoreStatus } from "./backup-fields.ts";
 import { OPENSTACK_RELEASES, type OpenStackRelease } from "./releases.ts";
 import { OPENSTACK_SERVICES } from "./services.ts";
 
@@ -262,6 +262,7 @@ const fields = {
   maintenance: optional(maintenance),
   backup: optional(backup),
   restore: optional(restore),
+  monitoring: optional(monitoring),
 } satisfies Record<string, TSchema>;
 
 const same = (field: string) =>
@@ -279,6 +280,7 @@ const others = [
   "maintenance",
   "backup",
   "restore",
+  "monitoring",
 ];
 const counter = (field: string) => ({
   rule: `!has(oldSelf.rotation) || !has(oldSelf.rotation.${field}) || (has(self.rotation) && has(self.rotation.${field}) && self.rotation.${field} >= oldSelf.rotation.${field} && self.rotation.${field} <= oldSelf.rotation.${field} + 1)`,

@@ -19,13 +19,15 @@ export function databaseCluster(owner?: OpenStackService): Component {
       { name: "sst", port: 4444, peers: true },
     ],
     secrets: ["database.admin"],
-    programs: ["galera.sh"],
+    programs: ["galera.sh", "mysqld-exporter.sh"],
     probe: {
       ask: "command",
       command: ["/bin/sh", "/programs/galera.sh", "ready"],
       // A member that sends its data to another one, or waits for the others, is not ready, and alive.
       alive: ["/bin/sh", "/programs/galera.sh", "alive"],
     },
+    // It is in the pod that has the administrator's password anyway.
+    exporter: { image: "mysqld-exporter", command: ["/bin/sh", "/programs/mysqld-exporter.sh"], port: 9104 },
     grace: { seconds: 120 },
     quorum: "Majority",
     volume: { mountPath: "/var/lib/mysql", size: "database" },
@@ -75,6 +77,11 @@ export const memcached: Component = {
   scale: "Quorum",
   ports: [{ name: "memcache", port: 11_211 }],
   probe: { ask: "tcp", port: "memcache" },
+  exporter: {
+    image: "memcached-exporter",
+    command: ["prometheus-memcached-exporter", "--memcached.address=127.0.0.1:11211", "--web.listen-address=:9150"],
+    port: 9150,
+  },
   grace: { seconds: 10 },
   quorum: "Any",
   resources: { cpu: "50m", memory: "320Mi" },

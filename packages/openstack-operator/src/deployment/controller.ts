@@ -17,6 +17,7 @@ import { fieldManager, labels } from "../model/names.ts";
 import { digestOf } from "../render/context.ts";
 import { desiredOf, type Desired } from "../render/desired.ts";
 import { gather, openInformers, type Observed } from "./gather.ts";
+import { exposeMetrics } from "./metrics.ts";
 import { perform } from "./perform.ts";
 import { plan, type Desire, type Status } from "./plan.ts";
 import type { Step } from "./steps.ts";
@@ -84,8 +85,9 @@ export function createDeploymentController(options: DeploymentControllerOptions)
   ];
   const name = "openstack-operator";
   return {
-    run: (signal) =>
-      runController(
+    async run(signal) {
+      const end = metrics && exposeMetrics(metrics, from);
+      const running = runController(
         {
           name,
           reconcile: runPipeline(pipeline, { clock, log, name, maxRounds: 40, ...(metrics ? { metrics } : {}) }),
@@ -95,7 +97,9 @@ export function createDeploymentController(options: DeploymentControllerOptions)
           ready: (stop) => informers.whenSynced(stop),
         },
         signal,
-      ),
+      );
+      await running.finally(end);
+    },
   };
 }
 

@@ -101,6 +101,8 @@ export interface Component {
   /** Programs of ours that are mounted: files of the ConfigMap of programs. */
   readonly programs?: readonly string[];
   readonly probe?: Probe;
+  /** A program next to the process that reports its metrics, where the process has none of its own. */
+  readonly exporter?: { readonly image: string; readonly command: readonly string[]; readonly port: number };
   readonly grace: Grace;
   readonly quorum?: Quorum;
   readonly host?: HostNeeds;

@@ -5,6 +5,8 @@ export const labels = {
   service: "openstack.causeway.dev/service",
   /** Immutable configuration and credentials, which are removed when no pod refers to them. */
   revision: "openstack.causeway.dev/revision",
+  /** Pods whose port "metrics" is to be read. */
+  metrics: "openstack.causeway.dev/metrics",
   /** A run of what has its times: a backup. */
   run: "openstack.causeway.dev/run",
   /** Node label with the groups' roles. */

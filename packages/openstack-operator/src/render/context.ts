@@ -87,9 +87,14 @@ export function groupsOf({ nodeGroups }: OpenStackDeploymentSpec, component: Com
   return nodeGroups.filter(({ roles }) => placed[component.placement].some((role) => roles.includes(role)));
 }
 
-export function imageOf({ registry, release, services }: OpenStackDeploymentSpec, component: Component): string {
-  const own = services?.find(({ name }) => name === component.service)?.image;
-  return own ?? `${registry ?? "registry.example.org/openstack"}/${component.image}:${release}`;
+/** `isOwn`: the image that the administrator chose for the service is one of the component. */
+export function imageOf(
+  { registry, release, services }: OpenStackDeploymentSpec,
+  component: Component,
+  isOwn = true,
+): string {
+  const own = isOwn && services?.find(({ name }) => name === component.service)?.image;
+  return own || `${registry ?? "registry.example.org/openstack"}/${component.image}:${release}`;
 }
 
 /** What a component runs in the deployment's release. */

@@ -5,6 +5,7 @@ import { labels } from "../model/names.ts";
 import { metadataOf, objectName, selectorOf, type Context, type Rendered } from "./context.ts";
 import { vaultPort } from "./vault.ts";
 import { hasProber, PROBER_PORT } from "./probes.ts";
+import { metricsPort } from "./metrics.ts";
 import { replicasOf } from "./sizes.ts";
 import type { NetworkPolicy, NetworkPolicySpec, PodDisruptionBudget, PolicyPeer, PolicyPort } from "./types.ts";
 
@@ -71,12 +72,19 @@ export function policyOf(context: Context, component: Component): Rendered<Netwo
 const portOf = ({ port, protocol = "TCP" }: Port): PolicyPort => ({ port, protocol });
 
 function ingressOf(context: Context, component: Component): NonNullable<NetworkPolicySpec["ingress"]> {
-  const rules = (component.ports ?? []).flatMap((port) => {
+  const rules = (component.ports ?? []).flatMap((port): NonNullable<NetworkPolicySpec["ingress"]> => {
     const ports = [portOf(port)];
     if (port.publicName !== undefined) return [{ ports }];
     const from = sourcesOf(context, component, port);
     return from.length === 0 ? [] : [{ from, ports }];
   });
+  const metrics = metricsPort(context.deployment.spec, component);
+  const namespace = context.deployment.spec.monitoring?.namespace ?? "";
+  if (metrics !== undefined)
+    rules.push({
+      from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } } }],
+      ports: [{ port: metrics, protocol: "TCP" }],
+    });
   // The kubelet asks from the node's address.
   const prober: PolicyPort[] = hasProber(component) ? [{ port: PROBER_PORT, protocol: "TCP" }] : [];
   return prober.length > 0 ? [...rules, { ports: prober }] : rules;

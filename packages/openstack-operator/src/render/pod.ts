@@ -14,6 +14,7 @@ import {
 } from "./context.ts";
 import { environmentOf } from "./environment.ts";
 import { drains, DRAIN_SECONDS, graceSeconds, overridesOf } from "./grace.ts";
+import { exporterContainers, metricsMarks } from "./metrics.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
 import { containerSecurity, podSecurity } from "./security.ts";
 import type { Mount, Parts } from "./types.ts";
@@ -26,11 +27,18 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
   const parts = partsOf(context, component, group);
   const { host } = component;
   const image = imageOf(spec, component);
+  const marks = metricsMarks(spec, component);
+  const sidecars = exporterContainers(spec, component, (name) => imageOf(spec, { ...component, image: name }, false));
   const grace = graceSeconds(component, overridesOf(spec, component.service, group?.name));
   return {
     metadata: {
-      labels: { ...selectorOf(deployment.metadata.name, component.name), [labels.service]: component.service },
+      labels: {
+        ...selectorOf(deployment.metadata.name, component.name),
+        [labels.service]: component.service,
+        ...marks.labels,
+      },
       annotations: {
+        ...marks.annotations,
         "kubectl.kubernetes.io/default-container": component.name,
         ...(component.service === "nova" && (component.kind === "Deployment" || component.kind === "StatefulSet")
           ? { "openstack.causeway.dev/messages": context.messagesOf }
@@ -47,7 +55,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       ...(host?.pid ? { hostPID: true } : {}),
       ...placementOf(context, component, group),
       ...(component.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
-      initContainers: [...gates(component, image), ...prober(component, image)],
+      initContainers: [...gates(component, image), ...prober(component, image), ...sidecars],
       containers: [mainContainer(context, component, { image, mounts: parts.mounts, group })],
       volumes: parts.volumes,
     },

@@ -225,3 +225,21 @@ describe("the graph", () => {
     expect(order.indexOf("keystone-contract")).toBeGreaterThan(order.indexOf("keystone-api"));
   });
 });
+
+describe("metrics", () => {
+  test("are read by one namespace alone, from brokers always and from databases and caches where exporters are wanted", () => {
+    const marked = (more: Partial<OpenStackDeploymentSpec>) =>
+      desire(more)
+        .workloads.filter(({ object }) => podOf(object).metadata?.labels?.["openstack.causeway.dev/metrics"] === "yes")
+        .map(({ component }) => component);
+    expect(marked({})).toEqual([]);
+    expect(marked({ monitoring: { namespace: "monitoring" } })).toEqual(["rabbitmq"]);
+    const all = { monitoring: { namespace: "monitoring", exporters: true } };
+    expect(marked(all).toSorted()).toEqual(["mariadb", "memcached", "rabbitmq"]);
+    const policy = named(desire(all).all, "NetworkPolicy", "cloud-mariadb") as NetworkPolicy;
+    expect(policy.spec.ingress).toContainEqual({
+      from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
+      ports: [{ port: 9104, protocol: "TCP" }],
+    });
+  });
+});

@@ -68,6 +68,24 @@ export function revisionsOf(owner: Owner, facts: Facts): Revisions {
   return { objects, configuration, keys, programs, programTexts, problems: distinct(problems) };
 }
 
+/** Every option of the specification that a service would not read. Nothing is rendered that has a password. */
+export function optionProblems(facts: Facts): OptionProblem[] {
+  const problems: OptionProblem[] = [];
+  for (const service of facts.catalogue.services)
+    for (const group of ["", ...groupsWithOptions(facts.spec, service)])
+      problems.push(...problemsOfService(facts, { service, group }));
+  return distinct(problems);
+}
+
+function problemsOfService(facts: Facts, { service, group }: { service: OpenStackService; group: string }) {
+  const made = configurations[service]?.(facts);
+  if (!made) return [];
+  const { release } = facts.spec;
+  const overrides = overridesOf(facts.spec, service, group === "" ? undefined : group);
+  const open = withLoggingFile(release, service, merged(made.open, overrides));
+  return [...checkConfiguration(release, service, merged(open, made.secret)), ...secretsInTheOpen(service, overrides)];
+}
+
 /** Each component has a ConfigMap of its own: a program that changes replaces no pod that does not run it. */
 function programNames(component: Component): string[] {
   const gate = (component.sameNode ?? []).length > 0 ? ["wait-for.sh"] : [];
@@ -97,10 +115,7 @@ function configurationOfService(owner: Owner, facts: Facts, of: { service: OpenS
   return {
     open: configMapRevision(owner, `${suffix}-etc`, { "service.conf": renderIni(open), ...logging }),
     secret: secretRevision(owner, `${suffix}-credentials`, { "credentials.conf": renderIni(made.secret) }),
-    problems: [
-      ...checkConfiguration(release, service, merged(open, made.secret)),
-      ...secretsInTheOpen(service, overrides),
-    ],
+    problems: problemsOfService(facts, of),
   };
 }
 

@@ -13,6 +13,8 @@ import {
 import { createOpenStackOperator } from "@causeway/openstack-operator";
 import { stringify } from "yaml";
 import { commandLog } from "../../../terminal/text-log.ts";
+import { serveMetrics } from "../serving/plain-metrics.ts";
+import { serveAdmission } from "./admission.ts";
 import type { OpenStackOperatorFlags } from "./command.ts";
 
 /** Runs the operator until the signal aborts. @throws FLAG_INVALID, KUBECONFIG_… */
@@ -36,12 +38,15 @@ export async function openStackOperator(flags: OpenStackOperatorFlags, signal: A
     const operator = createOpenStackOperator({ informers, events, metrics, clock: systemClock, log });
     await Promise.all([informers.run(term), operator.run(term)]);
   };
+  const served: ({ close(): Promise<void> } | undefined)[] = [];
   try {
+    served.push(await serveMetrics(flags.metricsAddress, { metrics, log }));
+    served.push(await serveAdmission(client, flags, { log, signal }));
     if (flags.leaderElect === "false") return await work(signal);
     const identity = `${hostname()}_${randomUUID()}`;
     const lease = { namespace: flags.leaderElectNamespace, name: "causeway-openstack-operator" };
     await electLeader({ ...using, ...lease, identity, onLeading: work }, signal);
   } finally {
-    await client.close();
+    await Promise.allSettled([...served.map((each) => each?.close()), client.close()]);
   }
 }

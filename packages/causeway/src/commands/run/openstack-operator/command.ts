@@ -23,6 +23,12 @@ function options() {
     .option("--context <name>", "context of the kubeconfig")
     .option("--leader-elect <boolean>", "one of several operators works, by a Lease", "true")
     .option("--leader-elect-namespace <name>", "namespace of the Lease", "default")
+    .option("--install-crds", "apply the CRD first, with this process as its validating webhook", false)
+    .option("--webhook-host <host>", "with --install-crds: where the API server reaches the webhook", "127.0.0.1")
+    .option("--webhook-port <port>", "serve the validating webhook on this port, with TLS; 0: on a free one")
+    .option("--webhook-cert-dir <dir>", "folder with the webhook's tls.crt and tls.key (default: a self-signed pair)")
+    .option("--bind-address <address>", "where the webhook is served", "0.0.0.0")
+    .option("--metrics-address <address:port>", "serve /metrics and /healthz over HTTP, such as 127.0.0.1:10260")
     .option("--print-crds", "print the CRDs and end", false)
     .addOption(
       new Option("--log-level <level>", "least level of log lines").choices(LOG_LEVELS).default("info" as const),

@@ -1,0 +1,57 @@
+import type { OpenStackDeploymentSpec } from "@causeway/api";
+import type { Container } from "@causeway/kubernetes";
+import type { Component } from "../model/component.ts";
+import { labels } from "../model/names.ts";
+import { containerSecurity } from "./security.ts";
+
+/** The name of the port that metrics are read from, in every pod that has one. */
+const METRICS = "metrics";
+
+const exporterOf = ({ monitoring }: OpenStackDeploymentSpec, { exporter }: Component) =>
+  monitoring?.exporters === true ? exporter : undefined;
+
+/** The port that reports metrics of a component; undefined: nobody reads them, or it has none. */
+export function metricsPort(spec: OpenStackDeploymentSpec, component: Component): number | undefined {
+  if (!spec.monitoring) return undefined;
+  const own = component.ports?.find(({ name }) => name === METRICS)?.port;
+  return own ?? exporterOf(spec, component)?.port;
+}
+
+/** How Prometheus finds a pod: by a label (a PodMonitor), or by the annotations that its examples read. */
+export function metricsMarks(spec: OpenStackDeploymentSpec, component: Component) {
+  const port = metricsPort(spec, component);
+  if (port === undefined) return { labels: {}, annotations: {} };
+  return {
+    labels: { [labels.metrics]: "yes" },
+    annotations: { "prometheus.io/scrape": "true", "prometheus.io/port": String(port) },
+  };
+}
+
+/** The exporter runs from before the process until after it. */
+export function exporterContainers(
+  spec: OpenStackDeploymentSpec,
+  component: Component,
+  imageOf: (name: string) => string,
+): Container[] {
+  const exporter = exporterOf(spec, component);
+  if (!exporter) return [];
+  const usesPassword = component.secrets?.includes("database.admin") === true;
+  return [
+    {
+      name: "exporter",
+      image: imageOf(exporter.image),
+      restartPolicy: "Always",
+      command: [...exporter.command],
+      ports: [{ name: METRICS, containerPort: exporter.port, protocol: "TCP" }],
+      resources: { requests: { cpu: "10m", memory: "24Mi" }, limits: { memory: "64Mi" } },
+      securityContext: containerSecurity(component),
+      volumeMounts: [
+        { name: "tmp", mountPath: "/tmp" },
+        ...(usesPassword ? [{ name: "credentials", mountPath: "/run/credentials", readOnly: true }] : []),
+        ...(exporter.command.some((word) => word.startsWith("/programs/"))
+          ? [{ name: "programs", mountPath: "/programs", readOnly: true }]
+          : []),
+      ],
+    },
+  ];
+}
