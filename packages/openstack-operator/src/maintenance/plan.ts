@@ -152,7 +152,7 @@ function planRemoved({ nova }: Situation, host: string): NodePlan {
   if (!nova || !service) return { steps: [] };
   const servers = nova.servers.filter((server) => server.host === host);
   const agents = nova.agents.filter((agent) => agent.host === host);
-  const at = (phase: "Removing" | "Blocked", message: string): NodePlan["state"] => ({
+  const at = (phase: "Removing" | "Blocked", message: string): NodeMaintenance => ({
     node: host,
     phase,
     servers: servers.length,
