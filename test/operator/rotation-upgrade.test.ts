@@ -1,5 +1,5 @@
 /** Rotation of passwords and upgrades, with an operator that is killed again and again. */
-import { Job, Secret } from "@causeway/kubernetes";
+import { DaemonSet, Job, Node, Secret } from "@causeway/kubernetes";
 import { afterEach, describe, expect, test } from "vitest";
 import { OperatorWorld } from "./world.ts";
 
@@ -36,6 +36,76 @@ describe("a rotation of passwords", () => {
     expect(text(after, "nova.database.1")).not.toBe(first);
     const nova = (await w.list(Secret)).filter(({ metadata }) => metadata.name.startsWith("cloud-nova-credentials-"));
     expect(nova.some((each) => text(each, "credentials.conf").includes("nova_1:"))).toBe(true);
+  });
+});
+
+describe("a rotation of keys", () => {
+  test("replaces each key once, encrypts credentials again, and goes on when the operator is killed at each write", async () => {
+    const w = await start();
+    let kill = w.runOperator();
+    await w.createDeployment();
+    await w.whenReady();
+    const secret = (name: string) => w.client.get(Secret, { namespace: "default", name });
+    const before = { all: await secret("cloud-credentials"), keys: await secret("cloud-credential-keys") };
+    const migrations = async () =>
+      (await w.list(Job)).filter(({ metadata }) => metadata.name.startsWith("cloud-keystone-credential-migrate-"));
+    const [first] = await migrations();
+    await w.change({ rotation: { keys: 1 } });
+    for (let seen = w.writes.length; (await w.deployment()).status?.rotation?.keys !== 1;) {
+      await w.pass(1_000);
+      if (w.writes.length < seen + 2) continue;
+      seen = w.writes.length;
+      await kill();
+      kill = w.runOperator();
+    }
+    await w.settle();
+    const after = { all: await secret("cloud-credentials"), keys: await secret("cloud-credential-keys") };
+    for (const key of ["memcached.key", "metadata.secret"])
+      expect(text(after.all, key)).not.toBe(text(before.all, key));
+    for (const key of ["heat.encryption", "barbican.kek", "keystone.admin", "nova.database.0"])
+      expect(text(after.all, key)).toBe(text(before.all, key));
+    // The staged key encrypts now, and the one before is kept until nothing needs it.
+    expect(text(after.keys, "2")).toBe(text(before.keys, "0"));
+    expect(text(after.keys, "1")).toBe(text(before.keys, "1"));
+    expect(Object.keys(after.keys.data ?? {}).toSorted()).toEqual(["0", "1", "2"]);
+    expect((await migrations()).map(({ metadata }) => metadata.name)).not.toEqual([first?.metadata.name]);
+    expect(await migrations()).toHaveLength(1);
+    const agents = (await w.list(Secret)).filter(({ metadata }) =>
+      metadata.name.startsWith("cloud-neutron-credentials-"),
+    );
+    expect(agents.map((each) => text(each, "credentials.conf").includes(text(after.all, "metadata.secret")))).toEqual([
+      true,
+    ]);
+    await expect(w.change({ rotation: { keys: 3 } })).rejects.toThrow(/raised by one at a time/);
+  });
+
+  test("rolls pods that read a certificate at their start when it is renewed, and not when a node is added", async () => {
+    const w = await start();
+    w.runOperator();
+    await w.createDeployment({ rotation: { certificateDays: 3 } });
+    await w.whenReady();
+    const libvirt = async () =>
+      (await w.list(DaemonSet)).find(({ metadata }) => metadata.name.startsWith("cloud-libvirt"))?.spec.template
+        .metadata?.annotations?.["openstack.causeway.dev/certificates-of"];
+    const certificate = async () =>
+      text(await w.client.get(Secret, { namespace: "default", name: "cloud-libvirt-certificates" }), "tls.crt");
+    const before = { mark: await libvirt(), certificate: await certificate() };
+    expect(before.mark).toMatch(/^2026-/);
+    await w.client.create(Node, {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "compute-9", labels: { role: "compute", "kubernetes.io/hostname": "compute-9" } },
+      spec: {},
+    });
+    await w.until("a certificate with the node's name", async () => (await certificate()) !== before.certificate);
+    await w.settle();
+    expect(await libvirt()).toBe(before.mark);
+    await w.until(
+      "it is renewed after two thirds of its life",
+      async () => (await libvirt()) !== before.mark,
+      1_800_000,
+    );
+    expect(Date.parse((await libvirt()) ?? "") - Date.parse(before.mark ?? "")).toBeGreaterThanOrEqual(2 * 86_400_000);
   });
 });
 

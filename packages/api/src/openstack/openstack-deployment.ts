@@ -153,6 +153,13 @@ const rotation = object(
         description: "Raise it by one to replace every password of services. It cannot be lowered.",
       }),
     ),
+    keys: optional(
+      int64({
+        minimum: 0,
+        description:
+          "Raise it by one to replace Keystone's credential keys, memcached's key and the secret of Neutron's metadata. It cannot be lowered.",
+      }),
+    ),
     tokenKeys: optional(
       object(
         {
@@ -293,6 +300,7 @@ const openStackDeploymentSpec = checked(object(fields), [
   },
   { rule: "self.region == oldSelf.region", message: "region is immutable: endpoints and servers carry it" },
   counter("passwords"),
+  counter("keys"),
   {
     rule: "!has(self.restore) || (has(oldSelf.restore) && self.restore == oldSelf.restore)",
     message:
@@ -354,6 +362,7 @@ const openStackDeploymentStatus = object({
     object(
       {
         passwords: optional(int64({ description: "The last finished rotation of passwords." })),
+        keys: optional(int64({ description: "The last finished rotation of keys." })),
         step: optional(anyText({ description: "What a rotation under way does now." })),
       },
       { description: "Rotations." },

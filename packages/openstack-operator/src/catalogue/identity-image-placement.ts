@@ -23,6 +23,15 @@ export const keystone: readonly Component[] = [
     programs: ["keystone-bootstrap.sh", "keystone.env"],
     rerunWith: ["keystone-db-sync"],
   }),
+  job("keystone", {
+    name: "keystone-credential-migrate",
+    does: "Encrypts stored credentials with the newest of Keystone's credential keys.",
+    command: ["keystone-manage", "--config-dir", "/etc/keystone/keystone.conf.d", "credential_migrate"],
+    connections: backends("keystone"),
+    after: ["keystone-db-sync"],
+    secrets: ["keystone.credentialKeys"],
+    rerunWith: ["credential-keys"],
+  }),
 ];
 
 export const glance: readonly Component[] = [

@@ -31,6 +31,21 @@ const FIXED = ["heat.encryption", "memcached.key"] as const;
 /** Keys that configuration files need although no component mounts them. */
 const SHARED = ["metadata.secret", "octavia.heartbeat", "heat.domainAdmin", "barbican.kek", ...FIXED] as const;
 
+/** How often keys that have one value at a time were replaced. */
+const KEY_GENERATION = "keys.generation";
+export const keyGenerationOf = ({ values }: Credentials): number => Number(values[KEY_GENERATION] ?? "0");
+
+/**
+ * Keys whose replacement loses nothing: what memcached has under the old one is not found and made again, and metadata
+ * is asked for again. Heat's key stays: Heat has no program that encrypts its stored credentials with another one.
+ */
+const REPLACED = ["memcached.key", "metadata.secret"] as const;
+
+export function withReplacedKeys(credentials: Credentials, generation: number): Credentials {
+  const replaced = Object.fromEntries(REPLACED.map((key) => [key, newValue(key)]));
+  return { ...credentials, values: { ...credentials.values, ...replaced, [KEY_GENERATION]: String(generation) } };
+}
+
 /** The keys of accounts that the components have. */
 export function accountKeys(components: readonly Component[]): AccountKey[] {
   const keys = components.flatMap(({ secrets = [] }) => secrets);

@@ -11,13 +11,19 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 import { resolveCatalogue } from "../catalogue/index.ts";
-import { completed, readCredentials, writeCredentials } from "../credentials/credentials.ts";
+import {
+  completed,
+  keyGenerationOf,
+  readCredentials,
+  withReplacedKeys,
+  writeCredentials,
+} from "../credentials/credentials.ts";
 import { firstKeys, newFernetKey, rotatedKeys, type FernetKeys } from "../credentials/keys.ts";
 import { annotations as names, fieldManager } from "../model/names.ts";
 import { digestOf, metadataOf } from "../render/context.ts";
 import { mutableSecrets } from "../render/desired.ts";
 import { writtenKinds, type Observed } from "./gather.ts";
-import { hostsAnnotation, rotatedAtAnnotation } from "./rotation.ts";
+import { hostsAnnotation, keysGenerationAnnotation, renewedAtAnnotation, rotatedAtAnnotation } from "./rotation.ts";
 import type { Step } from "./steps.ts";
 
 export interface PerformWith {
@@ -59,7 +65,16 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
       return writeSecret(using, { observed, name: step.name, signal }, (found) => {
         // Another leader may have rotated meanwhile: twice in a row would end tokens early.
         if (!found || (found.metadata.annotations?.[rotatedAtAnnotation] ?? "") !== step.since) return undefined;
-        return keysSecret(rotatedKeys(keysOf(found), step.kept), using.clock.now());
+        const { data, annotations = {} } = keysSecret(rotatedKeys(keysOf(found), step.kept), using.clock.now());
+        const counted = step.generation === undefined ? {} : { [keysGenerationAnnotation]: String(step.generation) };
+        return { data, annotations: { ...annotations, ...counted }, keep: true };
+      });
+    case "replace-keys":
+      return writeSecret(using, { observed, name: step.name, signal }, (found) => {
+        const credentials = readCredentials(found?.data);
+        // Another leader may have replaced them meanwhile.
+        if (!credentials || keyGenerationOf(credentials) >= step.generation) return undefined;
+        return { data: writeCredentials(withReplacedKeys(credentials, step.generation)), keep: true };
       });
     case "issue-certificate":
       return issue(using, step, observed, signal);
@@ -226,10 +241,17 @@ async function issue(
     "ca.crt": authority.certificate,
     ...(step.name.endsWith("-octavia-certificates") ? { "ca.key": authority.key } : {}),
   });
-  await writeSecret(using, { observed, name: step.name, signal }, () => ({
-    data,
-    annotations: { [hostsAnnotation]: digestOf(step.hosts) },
-  }));
+  await writeSecret(using, { observed, name: step.name, signal }, (found) => {
+    const before = found?.metadata.annotations?.[renewedAtAnnotation];
+    const renewed = step.renews ? timestamp(using.clock.now()) : before;
+    return {
+      data,
+      annotations: {
+        [hostsAnnotation]: digestOf(step.hosts),
+        ...(renewed === undefined ? {} : { [renewedAtAnnotation]: renewed }),
+      },
+    };
+  });
 }
 
 const isAddress = (host: string): boolean => isIP(host) !== 0;

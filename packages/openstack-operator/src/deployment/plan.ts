@@ -15,10 +15,14 @@ import { isSettledFor, planBackup, type BackupPlan } from "./plan-backup.ts";
 import { planKeys, restoreConditions, restoreStatusOf, type KeysPlan } from "./plan-restore.ts";
 import { unusedRevisions } from "./revisions.ts";
 import {
+  credentialKeysGeneration,
   missingCredentials,
+  renewedAtAnnotation,
   renewCertificate,
+  rotateKeys,
   rotatePasswords,
   rotateTokenKeys,
+  type KeyRotation,
   type PasswordRotation,
 } from "./rotation.ts";
 import type { Step } from "./steps.ts";
@@ -96,11 +100,24 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
     wanted: deployment.spec.rotation?.passwords ?? 0,
     isDone: isDoneNow,
   });
-  const isSettled = rotation.doing === undefined && !upgrade && isSettledFor(deployment, desired, isDoneNow);
+  const isCalm = lastingComponents(desired.catalogue).every((component) => isDoneNow(component.name));
+  const keyRotation = rotateKeys(
+    { credentials: prepared.credentials, secret: observed.credentialKeys },
+    {
+      names: mutableSecrets(name),
+      wanted: deployment.spec.rotation?.keys ?? 0,
+      isSettled: isCalm && rotation.doing === undefined && !upgrade,
+    },
+  );
+  const isRotating = rotation.doing !== undefined || keyRotation.doing !== undefined;
+  const isSettled = !isRotating && !upgrade && isSettledFor(deployment, desired, isDoneNow);
   const backup = planBackup({ observed, desired, isSettled, now });
   const steps = [...foundationSteps(observed, desired), ...componentSteps(judged)];
-  const last = steps.length > 0 ? [] : [...rotation.steps, ...backup.steps, ...cleanup(observed, desired, judged)];
-  const status = statusNow(observed, now, { judged, upgrade, rotation, backup });
+  const last =
+    steps.length > 0
+      ? []
+      : [...rotation.steps, ...keyRotation.steps, ...backup.steps, ...cleanup(observed, desired, judged)];
+  const status = statusNow(observed, now, { judged, upgrade, rotation, keyRotation, backup });
   const events = [...eventsOf(deployment.status?.components, status.components), ...backup.events];
   const times = [prepared.next, backup.next].filter((time) => time !== undefined);
   const wait = {
@@ -148,6 +165,9 @@ function restoringKeys(observed: Observed, now: number, { steps, refusal, step }
   };
 }
 
+/** Services with certificates of their own. */
+const CERTIFIED = ["libvirt", "octavia"] as const;
+
 interface Prepared {
   readonly credentials: Credentials | undefined;
   readonly steps: readonly Step[];
@@ -167,14 +187,12 @@ function prepare(observed: Observed, catalogue: Catalogue, at: { now: number; no
   });
   const tokenKeys = rotateTokenKeys(spec, { secret: observed.tokenKeys, name: names.tokenKeys, now: at.now });
   const credentialKeys: Step[] = observed.credentialKeys ? [] : [{ type: "create-keys", name: names.credentialKeys }];
-  const certificates = (["libvirt", "octavia"] as const)
-    .filter((service) => catalogue.services.has(service))
-    .map((service) => {
-      const secretName = `${name}-${service}-certificates`;
-      const secret = objects.get(`Secret/${secretName}`);
-      const hosts = service === "libvirt" ? at.nodes : [`octavia.${spec.domain}`];
-      return renewCertificate(spec, { secret, name: secretName, hosts, now: at.now });
-    });
+  const certificates = CERTIFIED.filter((service) => catalogue.services.has(service)).map((service) => {
+    const secretName = `${name}-${service}-certificates`;
+    const secret = objects.get(`Secret/${secretName}`);
+    const hosts = service === "libvirt" ? at.nodes : [`octavia.${spec.domain}`];
+    return renewCertificate(spec, { secret, name: secretName, hosts, now: at.now });
+  });
   const times = [tokenKeys.next, ...certificates.map(({ next }) => next)].filter((time) => time !== undefined);
   return {
     credentials,
@@ -204,6 +222,8 @@ function judge(observed: Observed, { credentials, nodes, desire }: JudgeWith) {
     credentials,
     computeNodes: nodes.map(({ metadata }) => metadata.name),
     ...(upgrade ? { upgradeFrom: upgrade.from } : {}),
+    credentialKeys: String(credentialKeysGeneration(observed.credentialKeys)),
+    certificates: renewals(observed),
     ...(isRestoring(deployment) ? { isRestoring: true } : {}),
   };
   const { release } = deployment.spec;
@@ -213,6 +233,16 @@ function judge(observed: Observed, { credentials, nodes, desire }: JudgeWith) {
   if (!upgrade || !isDone(judged.get("nova-compute"))) return { desired, judged, upgrade };
   const unpinned = desire({ ...options, messagesOf: release });
   return { desired: unpinned, judged: judgeComponents(unpinned, observed), upgrade };
+}
+
+/** When certificates were renewed, by service. */
+function renewals({ deployment, objects }: Observed): Record<string, string> {
+  const found = CERTIFIED.flatMap((service) => {
+    const secret = objects.get(`Secret/${deployment.metadata.name}-${service}-certificates`);
+    const renewed = secret?.metadata.annotations?.[renewedAtAnnotation];
+    return renewed === undefined ? [] : [[service, renewed] as const];
+  });
+  return Object.fromEntries(found);
 }
 
 /** Nodes of the groups that run servers, by name. */
@@ -275,10 +305,11 @@ interface Facts {
   readonly judged: ReadonlyMap<string, Judged>;
   readonly upgrade: Upgrade | undefined;
   readonly rotation: PasswordRotation;
+  readonly keyRotation: KeyRotation;
   readonly backup: BackupPlan;
 }
 
-function statusNow(observed: Observed, now: number, { judged, upgrade, rotation, backup }: Facts): Status {
+function statusNow(observed: Observed, now: number, { judged, upgrade, rotation, keyRotation, backup }: Facts): Status {
   const { metadata, spec, status = {} } = observed.deployment;
   const components = statusOf(judged, observed);
   const ready = components.filter(({ state }) => state === "Ready").length;
@@ -286,6 +317,7 @@ function statusNow(observed: Observed, now: number, { judged, upgrade, rotation,
   const release = all ? spec.release : status.release;
   const id = isRestoring(observed.deployment) ? restoreIdOf(observed.deployment) : undefined;
   const restore = restoreStatusOf(observed.deployment, { id, judged, now });
+  const doing = rotation.doing ?? keyRotation.doing;
   const passwords = readCredentials(observed.credentials?.data);
   const finished = passwords?.accounts.length === 1 ? passwords.generation : status.rotation?.passwords;
   return {
@@ -308,7 +340,13 @@ function statusNow(observed: Observed, now: number, { judged, upgrade, rotation,
     ...(restore ? { restore } : {}),
     rotation: {
       ...(finished === undefined ? {} : { passwords: finished }),
-      ...(rotation.doing === undefined ? {} : { step: rotation.doing }),
+      // A key that was replaced is in use once everything is up to date with it.
+      ...(all && keyRotation.finished > 0
+        ? { keys: keyRotation.finished }
+        : status.rotation?.keys === undefined
+          ? {}
+          : { keys: status.rotation.keys }),
+      ...(doing === undefined ? {} : { step: doing }),
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { OpenStackDeploymentSpec } from "@causeway/api";
 import { readCertificate } from "@causeway/foundation";
 import { secretText, type Secret } from "@causeway/kubernetes";
-import { accountKeys, wantedKeys, type Credentials } from "../credentials/credentials.ts";
+import { accountKeys, keyGenerationOf, wantedKeys, type Credentials } from "../credentials/credentials.ts";
 import { keysKept } from "../credentials/keys.ts";
 import { TOKEN_HOURS } from "../config/services/keystone-glance-placement.ts";
 import type { Component } from "../model/component.ts";
@@ -94,6 +94,59 @@ export function rotateTokenKeys(
   return { steps: [{ type: "rotate-keys", name, since, kept: keysKept(lifetimeHours, everyHours) }] };
 }
 
+/** How often the credential keys in this Secret were rotated. */
+export const keysGenerationAnnotation = "openstack.causeway.dev/keys-generation";
+export const credentialKeysGeneration = (secret: Secret | undefined): number =>
+  Number(secret?.metadata.annotations?.[keysGenerationAnnotation] ?? "0");
+
+/** Staged, encrypting, and the one before, which nothing is encrypted with once the Job that migrates has ended. */
+const CREDENTIAL_KEYS = 3;
+
+export interface KeyRotation {
+  readonly steps: readonly Step[];
+  readonly doing?: string;
+  readonly finished: number;
+}
+
+/**
+ * Keys are replaced once for each time that the counter is raised. Every Keystone has had the staged credential key
+ * since the rotation before; a Job encrypts what is stored with it, and no other rotation begins before it has ended.
+ */
+export function rotateKeys(
+  found: { readonly credentials: Credentials; readonly secret: Secret | undefined },
+  options: {
+    readonly names: { readonly credentials: string; readonly credentialKeys: string };
+    readonly wanted: number;
+    /** Every component is up to date, and no other rotation is under way. */
+    readonly isSettled: boolean;
+  },
+): KeyRotation {
+  const { names, wanted, isSettled } = options;
+  const shared = keyGenerationOf(found.credentials);
+  const stored = credentialKeysGeneration(found.secret);
+  const done = Math.min(shared, stored);
+  if (wanted <= done) return { steps: [], finished: done };
+  // The second half of a step that was cut off comes first.
+  if (!isSettled && shared === stored)
+    return { steps: [], finished: done, doing: "waits until every component is ready" };
+  const next = done + 1;
+  const since = found.secret?.metadata.annotations?.[rotatedAtAnnotation] ?? "";
+  const steps: Step[] = [];
+  if (stored < next)
+    steps.push({
+      type: "rotate-keys",
+      name: names.credentialKeys,
+      since,
+      kept: CREDENTIAL_KEYS,
+      generation: next,
+    });
+  if (shared < next) steps.push({ type: "replace-keys", name: names.credentials, generation: next });
+  return { steps, finished: done, doing: "replaces keys" };
+}
+
+/** When the certificate in this Secret was renewed for its age. */
+export const renewedAtAnnotation = "openstack.causeway.dev/renewed-at";
+
 /** A certificate is issued again after two thirds of its life, and when its names change. */
 export function renewCertificate(
   spec: OpenStackDeploymentSpec,
@@ -106,11 +159,15 @@ export function renewCertificate(
 ): { readonly steps: readonly Step[]; readonly next?: number } {
   const { secret, name, hosts, now } = wanted;
   const days = spec.rotation?.certificateDays ?? CERTIFICATE_DAYS;
-  const issue: Step = { type: "issue-certificate", name, hosts, days };
+  const issue = (renews: boolean): Step => ({ type: "issue-certificate", name, hosts, days, renews });
   const certificate = secretText(secret, "tls.crt");
-  if (certificate === undefined) return { steps: [issue] };
+  if (certificate === undefined) return { steps: [issue(true)] };
   const { notAfter } = readCertificate(certificate);
-  const next = notAfter - (days * DAY) / 3;
+  const third = (days * DAY) / 3;
+  // Pods that run have the certificate of the last renewal, whatever names were added since.
+  const renewed = Date.parse(secret?.metadata.annotations?.[renewedAtAnnotation] ?? "");
+  const next = Math.min(notAfter - third, Number.isFinite(renewed) ? renewed + 2 * third : Infinity);
+  if (next <= now) return { steps: [issue(true)] };
   const names = secret?.metadata.annotations?.[hostsAnnotation];
-  return next <= now || names !== digestOf(hosts) ? { steps: [issue] } : { steps: [], next };
+  return names === digestOf(hosts) ? { steps: [], next } : { steps: [issue(false)], next };
 }

@@ -18,11 +18,21 @@ export type Step =
   | { readonly type: "adopt-keys"; readonly name: string; readonly backup: string }
   | { readonly type: "create-keys"; readonly name: string }
   /** Rotates keys that were last rotated at this time. */
-  | { readonly type: "rotate-keys"; readonly name: string; readonly since: string; readonly kept: number }
+  | {
+      readonly type: "rotate-keys";
+      readonly name: string;
+      readonly since: string;
+      readonly kept: number;
+      readonly generation?: number;
+    }
+  /** Replaces keys that have one value at a time. */
+  | { readonly type: "replace-keys"; readonly name: string; readonly generation: number }
   /** Issues a certificate for these names, with an authority of the deployment. */
   | {
       readonly type: "issue-certificate";
       readonly name: string;
       readonly hosts: readonly string[];
       readonly days: number;
+      /** False: only the names changed, and pods that have the earlier one keep it. */
+      readonly renews: boolean;
     };

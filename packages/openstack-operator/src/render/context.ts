@@ -21,6 +21,9 @@ export interface Context {
   readonly programTexts: Readonly<Record<string, string>>;
   /** The Secrets that are not ours, or that change in place. */
   readonly mutable: { readonly tokenKeys: string; readonly credentialKeys: string };
+  /** What changes when credential keys do, and, by service, when its certificate was renewed last. */
+  readonly credentialKeys: string;
+  readonly certificates: Readonly<Record<string, string | undefined>>;
   /** Digest of the names of compute nodes. */
   readonly computeNodes: string;
   /** The release that processes may speak with each other: the older one while an upgrade is under way. */

@@ -29,6 +29,10 @@ export interface DesireOptions {
   readonly credentials: Credentials;
   readonly computeNodes: readonly string[];
   /** The release that is left, while an upgrade is under way. */
+  /** How often credential keys were rotated. */
+  readonly credentialKeys?: string;
+  /** When certificates were renewed, by service: pods that read them at their start alone start again. */
+  readonly certificates?: Readonly<Record<string, string | undefined>>;
   readonly upgradeFrom?: string;
   /** A restore from a backup is under way. */
   readonly isRestoring?: boolean;
@@ -64,6 +68,8 @@ export function desiredOf(options: DesireOptions): Desired {
     programTexts: revisions.programTexts,
     mutable: mutableSecrets(deployment.metadata.name),
     computeNodes: digestOf(computeNodes),
+    credentialKeys: options.credentialKeys ?? "",
+    certificates: options.certificates ?? {},
     messagesOf,
   };
   const { order } = catalogue.graph;

@@ -39,6 +39,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       },
       annotations: {
         ...marks.annotations,
+        ...certificateMark(context, component),
         "kubectl.kubernetes.io/default-container": component.name,
         ...(component.service === "nova" && (component.kind === "Deployment" || component.kind === "StatefulSet")
           ? { "openstack.causeway.dev/messages": context.messagesOf }
@@ -60,6 +61,13 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       volumes: parts.volumes,
     },
   };
+}
+
+/** Certificates change in place, and these processes read them when they start. */
+function certificateMark({ certificates }: Context, { service, secrets = [] }: Component): Record<string, string> {
+  const renewed = certificates[service];
+  const mounts = secrets.some((key) => key.endsWith(".certificates") || key.endsWith(".tls"));
+  return mounts && renewed !== undefined ? { "openstack.causeway.dev/certificates-of": renewed } : {};
 }
 
 function mainContainer(

@@ -133,7 +133,11 @@ export function jobInputs(context: Context, order: readonly Component[]): Readon
   for (const component of order) {
     if (component.kind !== "Job") continue;
     const others = (component.rerunWith ?? []).map((name) =>
-      name === "compute-nodes" ? context.computeNodes : (inputs.get(name) ?? ""),
+      name === "compute-nodes"
+        ? context.computeNodes
+        : name === "credential-keys"
+          ? context.credentialKeys
+          : (inputs.get(name) ?? ""),
     );
     inputs.set(component.name, digestOf([jobPod(context, component), others]));
   }
