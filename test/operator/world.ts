@@ -163,7 +163,11 @@ export class OperatorWorld {
 
   /** A change that means nothing, so that the operator reconciles. */
   touchDeployment(): Promise<OpenStackDeployment> {
-    const body = { metadata: { annotations: { touched: "yes" } } };
+    return this.annotate("yes");
+  }
+
+  annotate(touched: string): Promise<OpenStackDeployment> {
+    const body = { metadata: { annotations: { touched } } };
     return this.client.patch(OpenStackDeployment, { namespace: NAMESPACE, name: NAME }, { type: "merge", body });
   }
 
