@@ -70,11 +70,12 @@ describe("a rotation of keys", () => {
     expect(Object.keys(after.keys.data ?? {}).toSorted()).toEqual(["0", "1", "2"]);
     expect((await migrations()).map(({ metadata }) => metadata.name)).not.toEqual([first?.metadata.name]);
     expect(await migrations()).toHaveLength(1);
-    const agents = (await w.list(Secret)).filter(({ metadata }) =>
-      metadata.name.startsWith("cloud-neutron-credentials-"),
-    );
-    expect(agents.map((each) => text(each, "credentials.conf").includes(text(after.all, "metadata.secret")))).toEqual([
-      true,
+    const shared = (await w.list(Secret))
+      .filter(({ metadata }) => /^cloud-(?:neutron|nova)-credentials-/.test(metadata.name))
+      .filter((each) => text(each, "credentials.conf").includes(text(after.all, "metadata.secret")));
+    expect(shared.map(({ metadata }) => metadata.labels?.["openstack.causeway.dev/revision"]).toSorted()).toEqual([
+      "neutron-credentials",
+      "nova-credentials",
     ]);
     await expect(w.change({ rotation: { keys: 3 } })).rejects.toThrow(/raised by one at a time/);
   });
