@@ -1,7 +1,7 @@
 /**
- * OpenStackDeployments on the simulated cluster of test/operator: embedded API server, workload controllers, nodes whose
- * pods start at once, a virtual clock. No process of OpenStack runs: seconds are the order's own, and say how long the
- * operator waits, not how long OpenStack takes to start. Processor time and memory are real.
+ * OpenStackDeployments on the simulated cluster of test/operator: embedded API server, workload controllers, nodes
+ * whose pods start at once, a virtual clock. No process of OpenStack runs: seconds are the order's own, and say how
+ * long the operator waits, not how long OpenStack takes to start. Processor time and memory are real.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -158,8 +158,8 @@ function keysOf({ data = {} }: Secret): FernetKeys {
 }
 
 /**
- * Writes the passwords last: whoever dies before that begins again, and nothing reads the keys without them. What
- * volumes of databases and brokers were made with is kept, where it exists: their passwords are in their own data.
+ * Writes the passwords last: a process that dies before that begins again, and nothing reads the keys without them.
+ * What volumes of databases and brokers were made with is kept, where it exists: their passwords are in their own data.
  */
 async function adoptKeys(
   using: PerformWith,

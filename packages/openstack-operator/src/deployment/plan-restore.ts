@@ -27,7 +27,7 @@ export function hasRestoredKeys({ deployment, credentials }: Observed): boolean 
 
 /**
  * Passwords and keys of a backup come before everything: what is made with others could not read the data. A
- * deployment whose Secrets are still there has data, and keeps them unless it is told otherwise.
+ * deployment whose Secrets are still there has data, and keeps them unless the specification says otherwise.
  */
 export function planKeys(observed: Observed, desire: () => Desired): KeysPlan | undefined {
   const { deployment, credentials, restoredKeys } = observed;

@@ -317,9 +317,6 @@ function statusNow(observed: Observed, now: number, { judged, upgrade, rotation,
   const release = all ? spec.release : status.release;
   const id = isRestoring(observed.deployment) ? restoreIdOf(observed.deployment) : undefined;
   const restore = restoreStatusOf(observed.deployment, { id, judged, now });
-  const doing = rotation.doing ?? keyRotation.doing;
-  const passwords = readCredentials(observed.credentials?.data);
-  const finished = passwords?.accounts.length === 1 ? passwords.generation : status.rotation?.passwords;
   return {
     conditions: conditionsOf({ deployment: observed.deployment, judged, components, upgrade, restore, now }),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
@@ -338,16 +335,25 @@ function statusNow(observed: Observed, now: number, { judged, upgrade, rotation,
     ...(upgrade && !all ? { upgrade: upgrade.status(judged, now) } : {}),
     ...backup.status,
     ...(restore ? { restore } : {}),
-    rotation: {
-      ...(finished === undefined ? {} : { passwords: finished }),
-      // A key that was replaced is in use once everything is up to date with it.
-      ...(all && keyRotation.finished > 0
-        ? { keys: keyRotation.finished }
-        : status.rotation?.keys === undefined
-          ? {}
-          : { keys: status.rotation.keys }),
-      ...(doing === undefined ? {} : { step: doing }),
-    },
+    rotation: rotationStatus(observed, { all, rotation, keyRotation }),
+  };
+}
+
+/** What was rotated last, and what is being done. */
+function rotationStatus(
+  { deployment, credentials }: Observed,
+  { all, rotation, keyRotation }: Pick<Facts, "rotation" | "keyRotation"> & { readonly all: boolean },
+): Status["rotation"] {
+  const before = deployment.status?.rotation;
+  const doing = rotation.doing ?? keyRotation.doing;
+  const found = readCredentials(credentials?.data);
+  const passwords = found?.accounts.length === 1 ? found.generation : before?.passwords;
+  // A key that was replaced is in use once everything is up to date with it.
+  const keys = all && keyRotation.finished > 0 ? keyRotation.finished : before?.keys;
+  return {
+    ...(passwords === undefined ? {} : { passwords }),
+    ...(keys === undefined ? {} : { keys }),
+    ...(doing === undefined ? {} : { step: doing }),
   };
 }
 

@@ -145,7 +145,7 @@ function planCordoned(situation: Situation, at: At): NodePlan {
 
 /**
  * A host that is no node any more leaves the cloud once it is off and no server is on it. Its compute is disabled by us
- * first: from then on it is known as one of ours, whoever continues.
+ * first: from then on it is known as one of ours, whichever process continues.
  */
 function planRemoved({ nova }: Situation, host: string): NodePlan {
   const service = nova?.services.find((each) => each.host === host);

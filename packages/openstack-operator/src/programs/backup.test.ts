@@ -156,7 +156,7 @@ describe.skipIf(!mariadb)("a backup of databases on a real MariaDB", () => {
     expect(sql("SELECT COUNT(*) FROM nova.instances WHERE note = 'after the restore'")).toBe("1");
   });
 
-  test("that was cut off is begun again without being told to overwrite", async () => {
+  test("that was cut off is begun again without spec.restore.overwrite", async () => {
     sql(
       `UPDATE openstack_restore.parts SET state = 'started' WHERE service = 'nova'; DROP TABLE nova_api.flavors;
        DELETE FROM nova.instances;`,

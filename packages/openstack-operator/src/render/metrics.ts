@@ -10,7 +10,7 @@ const METRICS = "metrics";
 const exporterOf = ({ monitoring }: OpenStackDeploymentSpec, { exporter }: Component) =>
   monitoring?.exporters === true ? exporter : undefined;
 
-/** The port that reports metrics of a component; undefined: nobody reads them, or it has none. */
+/** The port that reports metrics of a component; undefined: no namespace may read them, or it has none. */
 export function metricsPort(spec: OpenStackDeploymentSpec, component: Component): number | undefined {
   if (!spec.monitoring) return undefined;
   const own = component.ports?.find(({ name }) => name === METRICS)?.port;
