@@ -23,7 +23,7 @@ export interface RegistrationServer {
 /**
  * Registers a node's driver with its kubelet, as the sidecar node-driver-registrar does: the kubelet finds the socket
  * NAME-reg.sock, calls it, and registers the driver until the socket is removed. A restarted kubelet finds it again.
- * Errors: CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE.
+ * Errors: CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE.
  */
 export async function serveRegistration(options: RegistrationOptions): Promise<RegistrationServer> {
   const { folder, name, endpoint, log = silentLog } = options;

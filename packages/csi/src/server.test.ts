@@ -140,16 +140,36 @@ describe("the server", () => {
   });
 });
 
+describe("a socket that cannot be used", () => {
+  test("is an error of the input that names the folder", async () => {
+    const missing = join(dir, "plugins/cinder.csi.openstack.org");
+    await expect(serveCsi({ endpoint: `unix://${missing}/csi.sock`, identity })).rejects.toMatchObject({
+      code: "CSI_ENDPOINT_UNUSABLE",
+      exitStatus: 2,
+      message: `Cannot listen on ${missing}/csi.sock: the folder ${missing} does not exist.`,
+      hint: expect.stringContaining(`Create the folder ${missing}`),
+    });
+    writeFileSync(join(dir, "file"), "data");
+    await expect(serveCsi({ endpoint: `unix://${dir}/file/csi.sock`, identity })).rejects.toMatchObject({
+      code: "CSI_ENDPOINT_UNUSABLE",
+      message: expect.stringContaining("is not a folder"),
+    });
+  });
+});
+
 describe("endpoints", () => {
   test.each([
     ["unix:///csi/csi.sock", { type: "unix", path: "/csi/csi.sock" }],
     ["unix:/csi/csi.sock", { type: "unix", path: "/csi/csi.sock" }],
     ["/csi/csi.sock", { type: "unix", path: "/csi/csi.sock" }],
+    // As upstream's manifests have it in CSI_ENDPOINT.
+    ["unix://csi/csi.sock", { type: "unix", path: "/csi/csi.sock" }],
+    ["UNIX://csi.sock", { type: "unix", path: "/csi.sock" }],
     ["tcp://127.0.0.1:10000", { type: "tcp", host: "127.0.0.1", port: 10_000 }],
     ["tcp://[::1]:10000", { type: "tcp", host: "::1", port: 10_000 }],
   ])("reads %s", (text, expected) => expect(parseEndpoint(text)).toEqual(expected));
 
-  test.each(["", "unix://", "tcp://host", "tcp://host:99999", "http://host:1"])("refuses %j", (text) => {
+  test.each(["", "unix://", "unix:csi.sock", "csi.sock", "unix:////csi.sock", "//csi.sock", "tcp://host", "tcp://host:99999", "http://host:1"])("refuses %j", (text) => {
     expect(() => parseEndpoint(text)).toThrow(CausewayError);
   });
 });

@@ -1,12 +1,14 @@
+import { dirname } from "node:path";
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import { ConnectError, type Code, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import {
   asLocalhost,
-  CausewayError,
+  InputError,
   messageOf,
   removeStaleSocket,
   silentLog,
+  socketFailure,
   systemClock,
   type Clock,
   type Log,
@@ -53,12 +55,12 @@ const LARGEST_REQUEST = 1024 * 1024;
 /** Calls in progress on one connection. */
 const MOST_STREAMS = 256;
 
-/** Serves a driver's CSI services over gRPC until `close`. Errors: CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE. */
+/** Serves a driver's CSI services over gRPC until `close`. Errors: CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE. */
 export function serveCsi(options: CsiServerOptions): Promise<CsiServer> {
   return serveGrpc(parseEndpoint(options.endpoint), [observing(options)], (router) => addServices(router, options));
 }
 
-/** Serves gRPC until `close`. Errors: CSI_ENDPOINT_IN_USE. */
+/** Serves gRPC until `close`. Errors: CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE. */
 export async function serveGrpc(
   endpoint: Endpoint,
   interceptors: Interceptor[],
@@ -117,15 +119,38 @@ export function observing({ log = silentLog, clock = systemClock, translate, onC
 }
 
 async function listen(server: Http2Server, endpoint: Endpoint): Promise<void> {
-  const why = endpoint.type === "unix" ? await removeStaleSocket(endpoint.path) : undefined;
-  if (endpoint.type === "unix" && why !== undefined) {
-    throw new CausewayError("CSI_ENDPOINT_IN_USE", `Cannot listen on ${endpoint.path}: ${why}.`);
-  }
+  if (endpoint.type === "unix") return listenOnSocket(server, endpoint.path);
+  const { host, port } = endpoint;
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(new CausewayError("CSI_ENDPOINT_IN_USE", `Cannot listen: ${messageOf(error)}.`, { cause: error })),
-    );
-    if (endpoint.type === "unix") server.listen(endpoint.path, resolve);
-    else server.listen(endpoint.port, endpoint.host, resolve);
+    server.once("error", (error) => reject(inUse(`${host}:${port}`, messageOf(error), error)));
+    server.listen(port, host, resolve);
+  });
+}
+
+async function listenOnSocket(server: Http2Server, path: string): Promise<void> {
+  const why = await removeStaleSocket(path).catch((error: unknown) => {
+    throw unusable(path, error);
+  });
+  if (why !== undefined) throw inUse(path, why);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(unusable(path, error)));
+    server.listen(path, resolve);
+  });
+}
+
+function inUse(address: string, why: string, cause?: unknown): InputError {
+  return new InputError("CSI_ENDPOINT_IN_USE", `Cannot listen on ${address}: ${why}.`, {
+    cause,
+    hint: "Stop the other process, or choose another address.",
+  });
+}
+
+function unusable(path: string, cause: unknown): InputError {
+  const { isTaken, why } = socketFailure(path, cause);
+  if (isTaken) return inUse(path, why, cause);
+  const folder = dirname(path);
+  return new InputError("CSI_ENDPOINT_UNUSABLE", `Cannot listen on ${path}: ${why}.`, {
+    cause,
+    hint: `Create the folder ${folder}, or mount it into the container; it must be writable for the driver's user.`,
   });
 }

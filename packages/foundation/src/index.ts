@@ -43,6 +43,13 @@ export {
   type IpAddress,
 } from "./ip.ts";
 export { iniBoolean, iniSection, iniText, iniTexts, parseIni, type IniSection, type IniValue } from "./ini.ts";
-export { asLocalhost, fitsUnixSocket, isServed, removeStaleSocket } from "./unix-socket.ts";
+export {
+  asLocalhost,
+  fitsUnixSocket,
+  isServed,
+  removeStaleSocket,
+  socketFailure,
+  type SocketFailure,
+} from "./unix-socket.ts";
 export { editDistance } from "./edit-distance.ts";
 export { suggestion } from "./suggestion.ts";

@@ -1,6 +1,8 @@
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import { lstatSync, unlinkSync } from "node:fs";
+import { existsSync, lstatSync, unlinkSync } from "node:fs";
 import { connect } from "node:net";
+import { dirname } from "node:path";
+import { messageOf } from "./errors.ts";
 
 /** Bytes of a Unix socket's path: sun_path of unix(7) has 108 with the final zero byte. */
 const LONGEST = 107;
@@ -37,6 +39,32 @@ export function isServed(path: string): Promise<boolean> {
     });
     socket.once("error", () => resolve(false));
   });
+}
+
+/** Why a Unix socket could not be listened on. */
+export interface SocketFailure {
+  /** Another process has the path; else its folder or the path itself cannot be used. */
+  readonly isTaken: boolean;
+  readonly why: string;
+}
+
+const FOLDER: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  ENOTDIR: "is not a folder",
+  EACCES: "is not writable for this user",
+  EPERM: "is not writable for this user",
+  EROFS: "is on a file system that is read-only",
+};
+
+/** What the operating system's error says of the path of a Unix socket. */
+export function socketFailure(path: string, error: unknown): SocketFailure {
+  const given = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (given === "EADDRINUSE") return { isTaken: true, why: "another process serves it" };
+  const folder = dirname(path);
+  // Node reports a folder that is not there as EACCES.
+  const code = given === "EACCES" && !existsSync(folder) ? "ENOENT" : given;
+  const why = FOLDER[code] === undefined ? messageOf(error) : `the folder ${folder} ${FOLDER[code]}`;
+  return { isTaken: false, why };
 }
 
 type Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void;

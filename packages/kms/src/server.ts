@@ -1,9 +1,9 @@
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import { createServer, type ServerHttp2Session } from "node:http2";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { asLocalhost, hasCode, InputError, messageOf, removeStaleSocket, type Log } from "@causeway/foundation";
+import { asLocalhost, hasCode, InputError, removeStaleSocket, socketFailure, type Log } from "@causeway/foundation";
 import { socketPath } from "./endpoint.ts";
 import { KeyManagementService } from "./protocol.generated.ts";
 import type { KmsService } from "./service.ts";
@@ -94,24 +94,12 @@ function inUse(path: string, why: string): InputError {
   });
 }
 
-const FOLDER: Readonly<Record<string, string>> = {
-  ENOENT: "does not exist",
-  ENOTDIR: "is not a folder",
-  EACCES: "is not writable for this user",
-  EPERM: "is not writable for this user",
-  EROFS: "is on a file system that is read-only",
-};
-
 /** The error for what the operating system says of the path. */
 function unusable(path: string, error: unknown): InputError {
-  const given = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (given === "EADDRINUSE") return inUse(path, "another process serves it");
-  const folder = dirname(path);
-  // Node reports a folder that is not there as EACCES.
-  const code = given === "EACCES" && !existsSync(folder) ? "ENOENT" : given;
-  const why = FOLDER[code] === undefined ? messageOf(error) : `the folder ${folder} ${FOLDER[code]}`;
+  const { isTaken, why } = socketFailure(path, error);
+  if (isTaken) return inUse(path, why);
   return new InputError("KMS_ENDPOINT_UNUSABLE", `The KMS plugin cannot listen on ${path}: ${why}.`, {
     cause: error,
-    hint: `Create the folder ${folder}, make it writable for the user of the plugin, or choose another path.`,
+    hint: `Create the folder ${dirname(path)}, make it writable for the user of the plugin, or choose another path.`,
   });
 }

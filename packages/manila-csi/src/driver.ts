@@ -39,7 +39,7 @@ export interface RunningDriver {
 
 /**
  * Serves the driver. Wrong input ends it before anything is served. Throws MANILA_CSI_FLAG_INVALID,
- * CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE.
+ * CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE.
  */
 export async function startDriver(options: DriverOptions): Promise<RunningDriver> {
   const { clock = systemClock, log = silentLog, metrics, withTopology = false } = options;
@@ -50,7 +50,7 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
       hint: "Give the socket of csi-driver-nfs or ceph-csi on this node.",
     });
   }
-  const proxied = hasNode ? proxiedDriver(absolute(options.proxiedEndpoint ?? "")) : undefined;
+  const proxied = hasNode ? proxiedDriver(options.proxiedEndpoint ?? "") : undefined;
   const userAgent = ["manila-csi-plugin", options.userAgent ?? ""].join(" ").trim();
   const connections = new Connections({
     clock,
@@ -65,7 +65,7 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
   };
   try {
     server = await serveCsi({
-      endpoint: absolute(options.endpoint),
+      endpoint: options.endpoint,
       clock,
       log,
       translate,
@@ -88,9 +88,4 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
     throw error;
   }
   return { close };
-}
-
-/** Upstream reads "unix://csi/csi.sock" as an absolute path with a slash missing. */
-function absolute(endpoint: string): string {
-  return endpoint.replace(/^unix:\/\/(?=[^/])/, "unix:///");
 }

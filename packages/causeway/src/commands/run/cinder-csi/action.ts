@@ -7,7 +7,7 @@ import type { RawFlags } from "./command.ts";
 
 /**
  * Serves the driver until the signal aborts.
- * @throws FLAG_INVALID, CLOUD_CONF_UNREADABLE, CINDER_CSI_CONFIG_INVALID, CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE,
+ * @throws FLAG_INVALID, CLOUD_CONF_UNREADABLE, CINDER_CSI_CONFIG_INVALID, CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE,
  * ENDPOINT_PORT_TAKEN
  */
 export async function runCinderCsi(raw: RawFlags, signal: AbortSignal): Promise<void> {
@@ -36,7 +36,8 @@ export async function runCinderCsi(raw: RawFlags, signal: AbortSignal): Promise<
     });
   try {
     const registration = registrationOf(raw, DRIVER_NAME);
-    await runDriver({ httpEndpoint: raw.httpEndpoint, metrics, start, log, registration }, signal);
+    const served = { driver: DRIVER_NAME, endpoint: raw.endpoint, services };
+    await runDriver({ httpEndpoint: raw.httpEndpoint, metrics, served, start, log, registration }, signal);
   } finally {
     await claims?.close();
   }

@@ -113,6 +113,10 @@ test.each([
   expect(levelOf({ v, logLevel: "error" })).toBe("error");
 });
 
+test.each(["abc", "=x", "-1", "1.5"])("-v %s is refused, as Go's programs refuse it", (v) => {
+  expect(() => levelOf({ v })).toThrow(expect.objectContaining({ code: "FLAG_INVALID" }));
+});
+
 describe("the services", () => {
   const flags = { provideControllerService: "true", provideNodeService: "true" } as const;
 

@@ -27,8 +27,11 @@ function driver(httpEndpoint: string | undefined) {
   metrics.counter({ name: "example_total", help: "Example.", labels: [] }).increment({});
   let closed = 0;
   const start = () => Promise.resolve({ close: () => Promise.resolve(void (closed += 1)) });
-  const parts = { httpEndpoint, metrics, start, log: silentLog, registration: undefined };
-  return { stop, ended: runDriver(parts, stop.signal), closed: () => closed };
+  const served = { driver: "test.csi", endpoint: "unix:///csi/csi.sock", services: ["node"] };
+  const lines: unknown[] = [];
+  const log = { ...silentLog, info: (text: string, fields?: object) => void lines.push([text, fields]) };
+  const parts = { httpEndpoint, metrics, served, start, log, registration: undefined };
+  return { stop, ended: runDriver(parts, stop.signal), closed: () => closed, lines, served };
 }
 
 test("--http-endpoint serves upstream's /metrics and /healthz until the driver ends", async () => {
@@ -61,6 +64,13 @@ test("a port of --http-endpoint that is in use is an error with a hint, and the 
   const { ended, closed } = driver(`127.0.0.1:${port}`);
   await expect(ended).rejects.toMatchObject({ code: "ENDPOINT_PORT_TAKEN" });
   expect(closed()).toBe(1);
+});
+
+test("the log says which driver is served, where, and with which services", async () => {
+  const { stop, ended, lines, served } = driver(undefined);
+  await expect.poll(() => lines).toEqual([["the CSI driver is served", served]]);
+  stop.abort();
+  await ended;
 });
 
 test("claims are read with --pvc-annotations only, at --master where it is given", async () => {

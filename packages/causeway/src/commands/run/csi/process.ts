@@ -12,6 +12,8 @@ export interface DriverProcess {
   /** host:port of /metrics and /healthz; undefined serves none. */
   readonly httpEndpoint: string | undefined;
   readonly metrics: Metrics;
+  /** What the log says of the driver when it is served. */
+  readonly served: { readonly driver: string; readonly endpoint: string; readonly services: readonly string[] };
   readonly start: () => Promise<{ close(): Promise<void> }>;
   readonly log: Log;
   /** undefined: another process registers the driver. */
@@ -35,7 +37,7 @@ export function registrationOf(
  * @throws FLAG_INVALID, ENDPOINT_PORT_TAKEN, CSI_REGISTRATION_REFUSED, and what its start throws
  */
 export async function runDriver(
-  { httpEndpoint, metrics, start, log, registration }: DriverProcess,
+  { httpEndpoint, metrics, served, start, log, registration }: DriverProcess,
   signal: AbortSignal,
 ): Promise<void> {
   const driver = await start();
@@ -44,7 +46,7 @@ export async function runDriver(
   try {
     registered = registration && (await serveRegistration({ ...registration, log }));
     server = httpEndpoint === undefined ? undefined : await serveHttp(httpEndpoint, metrics);
-    log.info("the CSI driver is served");
+    log.info("the CSI driver is served", { ...served });
     await Promise.race([whenAborted(signal), ...(registered ? [registered.refused] : [])]);
   } finally {
     await registered?.close();

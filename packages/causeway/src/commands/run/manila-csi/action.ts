@@ -7,7 +7,7 @@ import type { RawFlags } from "./command.ts";
 
 /**
  * Serves the driver until the signal aborts.
- * @throws FLAG_INVALID, MANILA_CSI_FLAG_INVALID, CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, ENDPOINT_PORT_TAKEN
+ * @throws FLAG_INVALID, MANILA_CSI_FLAG_INVALID, CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE, ENDPOINT_PORT_TAKEN
  */
 export async function runManilaCsi(raw: RawFlags, signal: AbortSignal): Promise<void> {
   const log = logOf(raw);
@@ -32,7 +32,8 @@ export async function runManilaCsi(raw: RawFlags, signal: AbortSignal): Promise<
     });
   try {
     const registration = registrationOf(raw, raw.drivername);
-    await runDriver({ httpEndpoint: raw.httpEndpoint, metrics, start, log, registration }, signal);
+    const served = { driver: raw.drivername, endpoint: raw.endpoint, services };
+    await runDriver({ httpEndpoint: raw.httpEndpoint, metrics, served, start, log, registration }, signal);
   } finally {
     await claims?.close();
   }
