@@ -28,6 +28,8 @@ interface Chart {
   /** Values that turn every option on, and kinds that they add. */
   readonly options: readonly string[];
   readonly kinds: readonly string[];
+  /** Texts of the objects, as JSON, that the options add. */
+  readonly texts?: readonly string[];
   /** Options for which a cluster needs no CRD of others. */
   readonly upgrade: readonly string[];
   readonly rights: readonly Rights[];
@@ -62,6 +64,13 @@ const charts: readonly Chart[] = [
       "csi.snapshotter.groupSnapshots=true",
       "secret.create=true",
       "secret.data=[Global]",
+      "clouds.names={a,b}",
+      "clouds.secrets={cloud-b}",
+      // Values of upstream's chart.
+      "csi.attacher.image.repository=registry.example.com/csi-attacher",
+      "csi.attacher.image.tag=v4.12.0",
+      "csi.attacher.image.pullPolicy=Always",
+      "csi.provisioner.topology=\"true\"",
       "storageClass.delete.isDefault=true",
       "controllerPlugin.priorityClassName=system-cluster-critical",
       "volumeSnapshotClasses[0].name=snap",
@@ -69,6 +78,12 @@ const charts: readonly Chart[] = [
       "volumeGroupSnapshotClasses[0].parameters.group-type=consistent",
     ],
     kinds: ["Secret", "VolumeSnapshotClass", "VolumeGroupSnapshotClass"],
+    texts: [
+      '"--cloud-name=b"',
+      '"resources":["secrets"],"resourceNames":["cloud-b"],"verbs":["get"]',
+      '"image":"registry.example.com/csi-attacher:v4.12.0","imagePullPolicy":"Always"',
+      '"--feature-gates=Topology=true"',
+    ],
     upgrade: ["storageClass.delete.isDefault=true", "pvcAnnotations=true"],
     rights: [
       {
@@ -138,7 +153,10 @@ const plainFolders = readdirSync(join(root, "deploy")).filter(
 );
 
 /** What is wrong with the chart. */
-function problemsOf(program: string, { name, plain, needed = [], options, kinds }: Chart): readonly string[] {
+function problemsOf(
+  program: string,
+  { name, plain, needed = [], options, kinds, texts = [] }: Chart,
+): readonly string[] {
   const folder = join(root, "deploy/charts", name);
   const set = (values: readonly string[]) => values.flatMap((value) => ["--set", value]);
   const render = (values: readonly string[]) =>
@@ -147,7 +165,11 @@ function problemsOf(program: string, { name, plain, needed = [], options, kinds 
   const own = render(needed);
   const all = render([...needed, ...options]);
   const missing = kinds.filter((kind) => ![...all.values()].some((each) => each.kind === kind));
-  const problems = missing.map((kind) => `no ${kind} with every option on`);
+  const text = JSON.stringify([...all.values()]);
+  const problems = [
+    ...missing.map((kind) => `no ${kind} with every option on`),
+    ...texts.filter((each) => !text.includes(each)).map((each) => `no ${each} with every option on`),
+  ];
   if (plain === undefined) return problems;
   const expected = objectsOf(manifestsOf(plain).join("\n---\n"));
   const names = [...new Set([...own.keys(), ...expected.keys()])];

@@ -8,10 +8,28 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
+{{- /* "REPOSITORY:TAG", or the map of upstream's charts: repository, tag, pullPolicy. */ -}}
+{{- define "cinder.sidecarImage" -}}
+{{- if kindIs "map" . }}{{ .repository }}:{{ .tag }}{{ else }}{{ . }}{{ end }}
+{{- end }}
+
+{{- /* How often the kubelet reads the driver's probe: dict of csi.livenessprobe. */ -}}
+{{- define "cinder.probe" -}}
+httpGet: { path: /healthz, port: 9808 }
+initialDelaySeconds: {{ .initialDelaySeconds }}
+timeoutSeconds: {{ .timeoutSeconds }}
+periodSeconds: {{ .periodSeconds }}
+{{- end }}
+
 {{- /* One sidecar: dict "name" "image" "args" "config" */ -}}
 {{- define "cinder.sidecar" -}}
 - name: {{ .name }}
-  image: {{ .config.image }}
+  image: {{ include "cinder.sidecarImage" .config.image }}
+  {{- if kindIs "map" .config.image }}
+  {{- with .config.image.pullPolicy }}
+  imagePullPolicy: {{ . }}
+  {{- end }}
+  {{- end }}
   args: {{- toYaml (concat .args (.config.extraArgs | default list)) | nindent 4 }}
   {{- with .env }}
   env: {{- toYaml . | nindent 4 }}

@@ -8,10 +8,28 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
+{{- /* "REPOSITORY:TAG", or the map of upstream's charts: repository, tag, pullPolicy. */ -}}
+{{- define "manila.sidecarImage" -}}
+{{- if kindIs "map" . }}{{ .repository }}:{{ .tag }}{{ else }}{{ . }}{{ end }}
+{{- end }}
+
+{{- /* How often the kubelet reads the driver's probe: dict of sidecars.livenessprobe. */ -}}
+{{- define "manila.probe" -}}
+httpGet: { path: /healthz, port: 9808 }
+initialDelaySeconds: {{ .initialDelaySeconds }}
+timeoutSeconds: {{ .timeoutSeconds }}
+periodSeconds: {{ .periodSeconds }}
+{{- end }}
+
 {{- /* One sidecar: dict "name" "image" "args" "config" */ -}}
 {{- define "manila.sidecar" -}}
 - name: {{ .name }}
-  image: {{ .config.image }}
+  image: {{ include "manila.sidecarImage" .config.image }}
+  {{- if kindIs "map" .config.image }}
+  {{- with .config.image.pullPolicy }}
+  imagePullPolicy: {{ . }}
+  {{- end }}
+  {{- end }}
   args: {{- toYaml (concat .args (.config.extraArgs | default list)) | nindent 4 }}
   {{- with .env }}
   env: {{- toYaml . | nindent 4 }}
