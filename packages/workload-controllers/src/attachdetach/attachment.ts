@@ -1,21 +1,18 @@
 import { createHash } from "node:crypto";
-import type { PersistentVolume, VolumeAttachment } from "../objects/storage.ts";
+import { csiOf, type CsiName, type PersistentVolume, type VolumeAttachment } from "../objects/storage.ts";
 
 /** Names as kube-controller-manager and the kubelet make them. */
 
-export function attachmentName(
-  { driver, volumeHandle }: { driver: string; volumeHandle: string },
-  node: string,
-): string {
+export function attachmentName({ driver, volumeHandle }: CsiName, node: string): string {
   return `csi-${createHash("sha256").update(`${volumeHandle}${driver}${node}`).digest("hex")}`;
 }
 
-export function uniqueName({ driver, volumeHandle }: { driver: string; volumeHandle: string }): string {
+export function uniqueName({ driver, volumeHandle }: CsiName): string {
   return `kubernetes.io/csi/${driver}^${volumeHandle}`;
 }
 
 export function attachmentOf(volume: PersistentVolume, node: string): VolumeAttachment {
-  const { csi } = volume.spec;
+  const csi = csiOf(volume);
   if (!csi) throw new TypeError(`volume ${volume.metadata.name} is not a CSI volume`);
   return {
     apiVersion: "storage.k8s.io/v1",

@@ -2,6 +2,7 @@ import type { Informer, Node, ObjectKey, Pod } from "@causeway/kubernetes";
 import { isTerminal } from "../objects/pods.ts";
 import {
   claimsUsedBy,
+  csiOf,
   type CSIDriver,
   type PersistentVolume,
   type PersistentVolumeClaim,
@@ -69,8 +70,8 @@ function needsOf({ claims, volumes, drivers }: Caches, pods: readonly Pod[]): Ne
       const [namespace = "", name = ""] = id.split("/");
       const claim = claims.get({ namespace, name });
       const volume = claim && volumes.get({ namespace: "", name: claim.spec.volumeName ?? "" });
-      const { csi, claimRef } = volume?.spec ?? {};
-      if (!volume || !csi || claimRef?.uid !== claim?.metadata.uid) continue;
+      const csi = volume && csiOf(volume);
+      if (!volume || !csi || volume.spec.claimRef?.uid !== claim?.metadata.uid) continue;
       if (drivers.get({ namespace: "", name: csi.driver })?.spec?.attachRequired === false) continue;
       const known = needs.get(volume.metadata.name);
       if (known) known.pods.push(pod);

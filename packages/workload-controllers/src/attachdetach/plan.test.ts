@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Node } from "@causeway/kubernetes";
 import type { PersistentVolume, VolumeAttachment } from "../objects/storage.ts";
 import { at, now, pod } from "../testing/objects.ts";
-import { attachmentOf } from "./attachment.ts";
+import { attachmentName, attachmentOf } from "./attachment.ts";
 import type { Observed } from "./gather.ts";
 import { plan, unmountTimeout } from "./plan.ts";
 
@@ -58,6 +58,28 @@ const stepsOf = (seen: Observed) =>
     if (step.type === "delete-attachment") return `detach ${step.target.uid}`;
     return `list ${step.names.map((name) => name.split("^")[1]).join()}`;
   });
+
+test("a volume of the in-tree Cinder driver is attached, listed and detached as the CSI driver's", () => {
+  const { csi: _, ...spec } = volume("old").spec;
+  const inTree = { ...volume("old"), spec: { ...spec, cinder: { volumeID: "a-volume" } } };
+  const more = { volumeOf: () => inTree };
+  const name = "kubernetes.io/csi/cinder.csi.openstack.org^a-volume";
+  const first = plan(observed(node([], []), [inTree], [], more), now).steps;
+  expect(first).toMatchObject([
+    {
+      type: "create-attachment",
+      attachment: {
+        metadata: { name: attachmentName({ driver: "cinder.csi.openstack.org", volumeHandle: "a-volume" }, "one") },
+        spec: { attacher: "cinder.csi.openstack.org", source: { persistentVolumeName: "old" } },
+      },
+    },
+  ]);
+  const attached = { ...attachmentOf(inTree, "one"), status: { attached: true } };
+  expect(plan(observed(node([], []), [inTree], [attached], more), now).steps).toMatchObject([{ names: [name] }]);
+  expect(plan(observed(node([], []), [], [attached], more), now).steps).toMatchObject([
+    { type: "delete-attachment", unlessUsed: name },
+  ]);
+});
 
 describe("the volumes of a node", () => {
   test("are detached on condition that the server's Node does not list them as in use, unless it is forced", () => {

@@ -1,6 +1,6 @@
 import type { Node, Plan, PlannedEvent, Pod } from "@causeway/kubernetes";
 import { targetOf } from "../objects/claim.ts";
-import type { VolumeAttachment } from "../objects/storage.ts";
+import { csiOf, type CsiName, type VolumeAttachment } from "../objects/storage.ts";
 import { attachmentName, attachmentOf, isShared, uniqueName } from "./attachment.ts";
 import type { Need, Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
@@ -57,13 +57,20 @@ export function plan(observed: Observed, now: number): Plan<Step, readonly PodEv
 }
 
 /** Attachments of other names are of other programs. */
-function isOurs({ name, volumeOf }: Observed, { metadata, spec }: VolumeAttachment): boolean {
-  const csi = volumeOf(spec.source.persistentVolumeName ?? "")?.spec.csi;
-  return csi !== undefined && metadata.name === attachmentName(csi, name);
+function isOurs(observed: Observed, attachment: VolumeAttachment): boolean {
+  const csi = attachedBy(observed, attachment);
+  return csi !== undefined && attachment.metadata.name === attachmentName(csi, observed.name);
 }
 
-function detachment({ node, volumeOf }: Observed, attachment: VolumeAttachment): Step {
-  const csi = volumeOf(attachment.spec.source.persistentVolumeName ?? "")?.spec.csi;
+/** The volume that is attached, as CSI names it. */
+function attachedBy({ volumeOf }: Observed, { spec }: VolumeAttachment): CsiName | undefined {
+  const volume = volumeOf(spec.source.persistentVolumeName ?? "");
+  return volume && csiOf(volume);
+}
+
+function detachment(observed: Observed, attachment: VolumeAttachment): Step {
+  const { node } = observed;
+  const csi = attachedBy(observed, attachment);
   const name = csi ? uniqueName(csi) : undefined;
   // By the time that passed, or because the node is out of service, it is detached although the node lists it.
   const isForced = !node || !name || (volumesOf(node).volumesInUse ?? []).includes(name);
@@ -71,12 +78,9 @@ function detachment({ node, volumeOf }: Observed, attachment: VolumeAttachment):
 }
 
 /** When the volume may be detached; undefined: not while the node uses it. */
-function detachableAt(
-  { node, volumeOf, idleSince }: Observed,
-  attachment: VolumeAttachment,
-  now: number,
-): number | undefined {
-  const csi = volumeOf(attachment.spec.source.persistentVolumeName ?? "")?.spec.csi;
+function detachableAt(observed: Observed, attachment: VolumeAttachment, now: number): number | undefined {
+  const { node, idleSince } = observed;
+  const csi = attachedBy(observed, attachment);
   if (!node || !csi) return now;
   const { volumesInUse = [] } = volumesOf(node);
   if (!volumesInUse.includes(uniqueName(csi)) || node.spec.taints?.some(({ key }) => key === outOfService)) return now;
@@ -94,13 +98,14 @@ function volumesOf({ status }: Node): NodeVolumes {
 }
 
 /** What the node's status lists as attached. */
-function listed({ node, needs, volumeOf }: Observed, kept: readonly VolumeAttachment[]): Step[] {
+function listed(observed: Observed, kept: readonly VolumeAttachment[]): Step[] {
+  const { node, needs } = observed;
   if (!node) return [];
   const attached = kept
     .filter(({ status }) => status?.attached === true)
-    .flatMap(({ spec }) => {
-      const volume = volumeOf(spec.source.persistentVolumeName ?? "");
-      return volume?.spec.csi ? [{ volume: volume.metadata.name, name: uniqueName(volume.spec.csi) }] : [];
+    .flatMap((each) => {
+      const csi = attachedBy(observed, each);
+      return csi ? [{ volume: each.spec.source.persistentVolumeName ?? "", name: uniqueName(csi) }] : [];
     });
   const before = new Set((volumesOf(node).volumesAttached ?? []).map(({ name }) => name));
   const others = [...before].filter((name) => !name.startsWith("kubernetes.io/csi/"));

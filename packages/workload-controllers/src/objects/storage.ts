@@ -26,6 +26,28 @@ export const annotation = {
   selectedNode: "volume.kubernetes.io/selected-node",
 };
 
+const cinder = { inTree: "kubernetes.io/cinder", driver: "cinder.csi.openstack.org" };
+
+/**
+ * The CSI driver that serves a provisioner: Cinder's has had the in-tree one's volumes and classes since Kubernetes 1.26
+ * (CSI migration).
+ */
+export function driverOf(provisioner: string): string {
+  return provisioner === cinder.inTree ? cinder.driver : provisioner;
+}
+
+/** What CSI names a volume by. */
+export interface CsiName {
+  readonly driver: string;
+  readonly volumeHandle: string;
+}
+
+/** A volume of CSI, or one of the in-tree driver that a CSI driver serves; its object remains as it is. */
+export function csiOf({ spec }: PersistentVolume): CsiName | undefined {
+  if (spec.csi) return spec.csi;
+  return spec.cinder && { driver: cinder.driver, volumeHandle: spec.cinder.volumeID };
+}
+
 /** Names of indexes of volumes: by storage class, and by the claim that they name, as "namespace/name". */
 export const volumeIndex = { storageClass: "storageClass", claim: "claim" };
 

@@ -1,13 +1,12 @@
 import { InputError, systemClock } from "@causeway/foundation";
-import { sweepOrphans, type Orphan, type Swept } from "@causeway/cloud-controller-manager";
+import { sweepOrphans, type Orphan } from "@causeway/cloud-controller-manager";
 import { createClient } from "@causeway/kubernetes";
 import { connectCloud } from "@causeway/openstack";
-import { stringify } from "yaml";
 import { chosenCloud, chosenCluster } from "../../composition/chosen.ts";
-import type { OutputFormat } from "../../options/output.ts";
 import { confirm } from "../../terminal/confirm.ts";
 import { exitStatus } from "../../terminal/report-error.ts";
 import type { SweepOptions } from "./command.ts";
+import { ownerOf, renderSwept } from "./render.ts";
 import type { OrphanVolume } from "./volumes/plan.ts";
 import { sweepVolumes, type SweptVolume, type VolumeSweep } from "./volumes/sweep.ts";
 import { commandLog } from "../../terminal/text-log.ts";
@@ -34,7 +33,7 @@ export async function sweep(options: SweepOptions, signal: AbortSignal): Promise
       signal,
     );
     const volumes = options.volumes ? await sweepOwnVolumes(options, { client, cloud }, signal) : undefined;
-    process.stdout.write(render([...swept, ...(volumes ?? [])], output));
+    process.stdout.write(renderSwept([...swept, ...(volumes ?? [])], { output, withVolumes: options.volumes }));
     if (!clusters.includes(clusterName) && clusters.length > 0)
       process.stderr.write(
         `Nothing in this project has the cluster name ${clusterName}. Clusters that have: ${clusters.join(", ")}.\n`,
@@ -55,9 +54,6 @@ async function confirmed(orphans: readonly (Orphan | OrphanVolume)[], signal: Ab
   });
 }
 
-const ownerOf = (orphan: Orphan | OrphanVolume): string =>
-  "service" in orphan ? `Service ${orphan.service}` : `claim ${orphan.claim}`;
-
 function sweepOwnVolumes(
   { clusterName, dryRun, namespace, yes }: SweepOptions,
   { client, cloud }: Pick<VolumeSweep, "client" | "cloud">,
@@ -66,16 +62,4 @@ function sweepOwnVolumes(
   const request = { client, cloud, clusterName, dryRun, namespace, clock: systemClock };
   const confirm = (orphans: readonly OrphanVolume[]) => confirmed(orphans, signal);
   return sweepVolumes({ ...request, ...(yes ? {} : { confirm }) }, signal);
-}
-
-function render(swept: readonly (Swept | SweptVolume)[], output: OutputFormat): string {
-  if (output === "json") return `${JSON.stringify(swept, null, 2)}\n`;
-  if (output === "yaml") return stringify(swept);
-  if (swept.length === 0) return "No orphans of deleted Services.\n";
-  const lines = swept.map((each) => {
-    const { outcome, kind, name, kept, error } = each;
-    const why = kept ?? error;
-    return `${outcome.padEnd(7)}  ${kind} ${name} of ${ownerOf(each)}${why === undefined ? "" : `: ${why}`}`;
-  });
-  return `${lines.join("\n")}\n`;
 }

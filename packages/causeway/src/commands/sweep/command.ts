@@ -13,9 +13,9 @@ export function sweepCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-Only what has this cluster's names and descriptions together counts as its own. Volumes that were retained are orphans, too. A cluster none of whose nodes is a server of
-the project is refused. It lists what it would delete and asks
-first, unless --yes is given. It ends with status 0, with 1 when something could not be deleted, with 2 for wrong input.
+Only what has this cluster's names and descriptions together counts as its own. Volumes that were retained are orphans, too,
+when they are older than ten minutes; --cluster-name is then also the --cluster of the CSI driver. A cluster none of whose
+nodes is a server of the project is refused. It lists what it would delete and asks first, unless --yes is given. It ends with status 0, with 1 when something could not be deleted, with 2 for wrong input.
 
 Examples:
   causeway sweep --cloud prod --cluster-name prod --dry-run

@@ -348,6 +348,25 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       reasons: ["node(s) exceed max volume count"],
       final: false,
     },
+    "counts volumes and classes of the in-tree Cinder driver as the CSI driver's": {
+      pod: using("data"),
+      on: [using("other")],
+      cluster: {
+        claims: [claim("data", { storageClassName: "old" }), claim("other", { volumeName: "b" }, true)],
+        storageClasses: [storageClass("old", "kubernetes.io/cinder")],
+        volumes: [volume("b", { cinder: { volumeID: "b" } })],
+        csiNodes: [
+          {
+            apiVersion: "storage.k8s.io/v1",
+            kind: "CSINode",
+            metadata: { name: "here" },
+            spec: { drivers: [{ name: "cinder.csi.openstack.org", allocatable: { count: 1 } }] },
+          },
+        ],
+      },
+      reasons: ["node(s) exceed max volume count"],
+      final: false,
+    },
     "refuses the claim of another pod for an ephemeral volume": {
       pod: { volumes: [{ name: "data", ephemeral: {} }] },
       cluster: { claims: [claim("tested-data", { volumeName: "a" }, true)], volumes: [volume("a", {})] },

@@ -1,6 +1,7 @@
 import type { PodInfo } from "../../model/pod-info.ts";
 import type { StorageView } from "../view.ts";
 import { busy, type Filter } from "./interface.ts";
+import { csiOf, driverOf } from "../../objects/storage.ts";
 import { claimsOf, isBound } from "./volume-claims.ts";
 
 /** No CSI driver has more volumes on a node than its CSINode allows. A volume that several pods use counts once. */
@@ -38,11 +39,12 @@ function attachments(pod: PodInfo, storage: StorageView): Map<string, string> {
   const found = new Map<string, string>();
   for (const claim of claimsOf(pod, storage)) {
     if (isBound(claim)) {
-      const csi = storage.volume(claim.spec.volumeName ?? "")?.spec.csi;
+      const volume = storage.volume(claim.spec.volumeName ?? "");
+      const csi = volume && csiOf(volume);
       if (csi) found.set(`${csi.driver}/${csi.volumeHandle}`, csi.driver);
     } else {
-      const driver = storage.storageClass(claim.spec.storageClassName ?? "")?.provisioner;
-      if (driver) found.set(`${driver}/claim:${claim.metadata.uid ?? claim.metadata.name}`, driver);
+      const driver = driverOf(storage.storageClass(claim.spec.storageClassName ?? "")?.provisioner ?? "");
+      if (driver !== "") found.set(`${driver}/claim:${claim.metadata.uid ?? claim.metadata.name}`, driver);
     }
   }
   return found;

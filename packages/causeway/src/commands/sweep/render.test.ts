@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { renderSwept } from "./render.ts";
+
+const table = { output: "table", withVolumes: true } as const;
+
+test("a sweep without an orphan says what it searched, and how old orphaned volumes are", () => {
+  expect(renderSwept([], { ...table, withVolumes: false })).toBe("No orphans of deleted Services.\n");
+  expect(renderSwept([], table)).toMatch(/no orphaned volumes that are older than ten minutes/);
+  expect(renderSwept([], { ...table, output: "json" })).toBe("[]\n");
+});
+
+test("an orphaned volume has its claim, and why it is kept", () => {
+  const volume = { kind: "volume", name: "pvc-1", id: "v1", claim: "default/data" } as const;
+  expect(renderSwept([{ ...volume, outcome: "removed" }], table)).toBe("removed  volume pvc-1 of claim default/data\n");
+  expect(renderSwept([{ ...volume, outcome: "kept", kept: "it is attached to server s1" }], table)).toBe(
+    "kept     volume pvc-1 of claim default/data: it is attached to server s1\n",
+  );
+});

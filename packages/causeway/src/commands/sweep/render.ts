@@ -1,0 +1,31 @@
+import type { Orphan, Swept } from "@causeway/cloud-controller-manager";
+import { stringify } from "yaml";
+import type { OutputFormat } from "../../options/output.ts";
+import type { OrphanVolume } from "./volumes/plan.ts";
+import type { SweptVolume } from "./volumes/sweep.ts";
+
+export const ownerOf = (orphan: Orphan | OrphanVolume): string =>
+  "service" in orphan ? `Service ${orphan.service}` : `claim ${orphan.claim}`;
+
+export interface SweptOptions {
+  readonly output: OutputFormat;
+  /** --volumes */
+  readonly withVolumes: boolean;
+}
+
+/** What was swept, or would be. */
+export function renderSwept(swept: readonly (Swept | SweptVolume)[], { output, withVolumes }: SweptOptions): string {
+  if (output === "json") return `${JSON.stringify(swept, null, 2)}\n`;
+  if (output === "yaml") return stringify(swept);
+  if (swept.length === 0) {
+    return withVolumes
+      ? "No orphans of deleted Services, and no orphaned volumes that are older than ten minutes.\n"
+      : "No orphans of deleted Services.\n";
+  }
+  const lines = swept.map((each) => {
+    const { outcome, kind, name, kept, error } = each;
+    const why = kept ?? error;
+    return `${outcome.padEnd(7)}  ${kind} ${name} of ${ownerOf(each)}${why === undefined ? "" : `: ${why}`}`;
+  });
+  return `${lines.join("\n")}\n`;
+}
