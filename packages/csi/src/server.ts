@@ -55,7 +55,10 @@ const LARGEST_REQUEST = 1024 * 1024;
 /** Calls in progress on one connection. */
 const MOST_STREAMS = 256;
 
-/** Serves a driver's CSI services over gRPC until `close`. Errors: CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE. */
+/**
+ * Serves a driver's CSI services over gRPC until `close`. Errors: CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE,
+ * CSI_ENDPOINT_UNUSABLE.
+ */
 export function serveCsi(options: CsiServerOptions): Promise<CsiServer> {
   return serveGrpc(parseEndpoint(options.endpoint), [observing(options)], (router) => addServices(router, options));
 }

@@ -29,8 +29,8 @@ export const annotation = {
 const cinder = { inTree: "kubernetes.io/cinder", driver: "cinder.csi.openstack.org" };
 
 /**
- * The CSI driver that serves a provisioner: Cinder's has had the in-tree one's volumes and classes since Kubernetes 1.26
- * (CSI migration).
+ * The CSI driver that serves a provisioner: Cinder's has had the in-tree one's volumes and classes since Kubernetes
+ * 1.26 (CSI migration).
  */
 export function driverOf(provisioner: string): string {
   return provisioner === cinder.inTree ? cinder.driver : provisioner;

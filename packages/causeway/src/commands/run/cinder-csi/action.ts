@@ -7,8 +7,8 @@ import type { RawFlags } from "./command.ts";
 
 /**
  * Serves the driver until the signal aborts.
- * @throws FLAG_INVALID, CLOUD_CONF_UNREADABLE, CINDER_CSI_CONFIG_INVALID, CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE,
- * ENDPOINT_PORT_TAKEN
+ * @throws FLAG_INVALID, CLOUD_CONF_UNREADABLE, CINDER_CSI_CONFIG_INVALID, CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE,
+ * CSI_ENDPOINT_UNUSABLE, ENDPOINT_PORT_TAKEN
  */
 export async function runCinderCsi(raw: RawFlags, signal: AbortSignal): Promise<void> {
   const services = servicesOf(raw);

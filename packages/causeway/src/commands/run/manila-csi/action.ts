@@ -7,7 +7,8 @@ import type { RawFlags } from "./command.ts";
 
 /**
  * Serves the driver until the signal aborts.
- * @throws FLAG_INVALID, MANILA_CSI_FLAG_INVALID, CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE, ENDPOINT_PORT_TAKEN
+ * @throws FLAG_INVALID, MANILA_CSI_FLAG_INVALID, CSI_ENDPOINT_INVALID, CSI_ENDPOINT_IN_USE, CSI_ENDPOINT_UNUSABLE,
+ * ENDPOINT_PORT_TAKEN
  */
 export async function runManilaCsi(raw: RawFlags, signal: AbortSignal): Promise<void> {
   const log = logOf(raw);
