@@ -3,7 +3,15 @@ import { dirname } from "node:path";
 import { createServer, type ServerHttp2Session } from "node:http2";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { asLocalhost, hasCode, InputError, removeStaleSocket, socketFailure, type Log } from "@causeway/foundation";
+import {
+  asLocalhost,
+  hasCode,
+  InputError,
+  messageOf,
+  removeStaleSocket,
+  socketFailure,
+  type Log,
+} from "@causeway/foundation";
 import { socketPath } from "./endpoint.ts";
 import { KeyManagementService } from "./protocol.generated.ts";
 import type { KmsService } from "./service.ts";
