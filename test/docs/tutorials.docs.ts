@@ -32,7 +32,7 @@ describe("tutorial", () => {
 async function play(blocks: readonly Block[]): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), "tutorial-"));
   folders.push(dir);
-  for (const entry of ["package.json", "package-lock.json", "node_modules", "packages", "scripts"])
+  for (const entry of ["package.json", "package-lock.json", "node_modules", "packages", "scripts", "deploy"])
     symlinkSync(join(root, entry), join(dir, entry));
   const environment: NodeJS.ProcessEnv = {
     ...process.env,
