@@ -109,10 +109,28 @@ export interface GuardOptions {
   readonly clientAuthorityFile?: string;
 }
 
+/** Roots that are believed beside a cluster's own: those that come, or those that were. */
+export interface RootRotation {
+  /** PEM certificates of authorities that are trusted too. */
+  readonly trusted: readonly string[];
+  /**
+   * Signs what clients and kubelets verify: the serving certificate, and the client certificate for kubelets. That is
+   * the older authority, which all of them know.
+   */
+  readonly serving: KeyPair;
+  /** PEM public keys whose service-account tokens are believed too. */
+  readonly accountKeys: readonly string[];
+}
+
 export interface LogicalClusterOptions extends GuardOptions {
   /** The cluster's own roots; made (and kept) by the server when absent. */
   readonly authority?: KeyPair;
   readonly serviceAccountKey?: string;
+  /**
+   * While the cluster's roots are replaced: those beside `authority` and `serviceAccountKey`. "none" ends that; without
+   * it, it stays. Roots change while the cluster is served.
+   */
+  readonly rotation?: RootRotation | "none";
   /**
    * The authority of the certificate with which requests are passed on to extension servers; made (and kept) when
    * absent.

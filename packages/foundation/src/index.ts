@@ -15,6 +15,7 @@ export {
   readCertificate,
   readRequest,
   signRequest,
+  splitCertificates,
   verifyChain,
   type CertificateFacts,
 } from "./pki.ts";

@@ -80,6 +80,12 @@ export async function signRequest(
   return sign(authority, request.publicKey, { ...subjectOf(request), ...options });
 }
 
+/** The certificates of a PEM text, one by one. */
+export function splitCertificates(bundle: string): string[] {
+  const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => `${block}\n`);
+}
+
 /** Reads the first certificate of a PEM text. Throws PKI_CERTIFICATE_INVALID. */
 export function readCertificate(certificatePem: string): CertificateFacts {
   const parsed = parseCertificate(certificatePem);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { CausewayError } from "@causeway/foundation";
 import type { ApiServer } from "@causeway/apiserver";
-import type { ControlPlaneRuntime, ControlPlaneState } from "./runtime.ts";
+import { rootsDigest, type ControlPlaneRuntime, type ControlPlaneState } from "./runtime.ts";
 
 export interface EmbeddedRuntimeOptions {
   readonly apiServer: ApiServer;
@@ -30,6 +30,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
       const cluster = await options.apiServer.ensureCluster(spec.id, {
         authority: spec.authority,
         serviceAccountKey: spec.serviceAccountKey,
+        rotation: spec.rotation ?? "none",
         // Without networks of nodes no extension server can be reached.
         ...(spec.frontProxy === undefined || (options.nodes?.networks ?? []).length === 0
           ? {}
@@ -59,6 +60,7 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         names: spec.names,
         limits: spec.limits,
         authentication: spec.authentication,
+        roots: rootsDigest(spec),
       };
       running.set(spec.id, state);
       return state;

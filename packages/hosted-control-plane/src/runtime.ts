@@ -1,4 +1,5 @@
-import type { KeyPair } from "@causeway/foundation";
+import { createHash, createPublicKey } from "node:crypto";
+import { canonicalJson, type KeyPair } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
 import type { BackupSpec, RestoreSpec } from "./backup/backups.ts";
 
@@ -18,6 +19,8 @@ export interface ControlPlaneSpec {
   readonly frontProxy?: KeyPair;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;
+  /** While roots are rotated: those that are believed beside `authority` and `serviceAccountKey`. */
+  readonly rotation?: ControlPlaneRotation;
   readonly endpoint: { readonly host: string; readonly port: number };
   readonly serviceCidr: string;
   readonly podCidr?: string;
@@ -41,6 +44,46 @@ export interface ControlPlaneSpec {
   readonly restore?: RestoreSpec;
   /** It served before: its data exists, and is never replaced by nothing. */
   readonly initialized?: true;
+}
+
+/** The roots that come, or those that were. */
+export interface ControlPlaneRotation {
+  /** PEM certificates of authorities that are trusted too. */
+  readonly trusted: readonly string[];
+  /** Signs what clients and kubelets verify: the older authority, which all of them know. */
+  readonly serving: KeyPair;
+  /** PEM public keys whose service-account tokens are believed too. */
+  readonly accountKeys: readonly string[];
+}
+
+/** PEM: every authority that a control plane trusts, the one that signs first. */
+export function trustedBy({ authority, rotation }: Pick<ControlPlaneSpec, "authority" | "rotation">): string {
+  const all = [authority.certificate, ...(rotation?.trusted ?? [])];
+  return all.map((each) => (each.endsWith("\n") ? each : `${each}\n`)).join("");
+}
+
+/** The authority that signs what clients and kubelets verify. */
+export function servingRoot({ authority, rotation }: Pick<ControlPlaneSpec, "authority" | "rotation">): KeyPair {
+  return rotation?.serving ?? authority;
+}
+
+/** PEM public keys whose service-account tokens are believed, the one that signs first. */
+export function accountKeys({
+  serviceAccountKey,
+  rotation,
+}: Pick<ControlPlaneSpec, "serviceAccountKey" | "rotation">): string {
+  const own = createPublicKey(serviceAccountKey).export({ type: "spki", format: "pem" }).toString();
+  return [own, ...(rotation?.accountKeys ?? [])].map((each) => (each.endsWith("\n") ? each : `${each}\n`)).join("");
+}
+
+/** By it a runtime says which roots it runs with. */
+export function rootsDigest({
+  authority,
+  serviceAccountKey,
+  rotation,
+}: Pick<ControlPlaneSpec, "authority" | "serviceAccountKey" | "rotation">): string {
+  const roots = canonicalJson([authority, serviceAccountKey, rotation ?? null]);
+  return createHash("sha256").update(roots).digest("base64url");
 }
 
 /** An etcd that a control plane's own joins as a member. */
@@ -103,6 +146,8 @@ export interface ControlPlaneState {
   /** It is not served until then, since its requests ended the process that serves it again and again. */
   /** The last request, where the runtime remembers it: a request that differs in anything is a new one. */
   readonly requested?: ControlPlaneSpec;
+  /** `rootsDigest` of the roots it runs with, where the runtime does not remember the request. */
+  readonly roots?: string;
   /** What keeps it from being as requested, and who must act. */
   readonly problem?: ControlPlaneProblem;
   /** Of API servers. Default: one, ready when the control plane is. */

@@ -206,7 +206,7 @@ async function publish(cluster: Cluster, name: string, wanted: Condition): Promi
 /** ConfigMap extension-apiserver-authentication. What others added to it stays. */
 async function publishAuthorities(cluster: Cluster, frontProxy: FrontProxy): Promise<void> {
   const resource = builtIn(cluster, "", "configmaps");
-  const data = authenticationData(cluster.authority.certificate, (await frontProxy.authority()).certificate);
+  const data = authenticationData(cluster.trustedRoots, (await frontProxy.authority()).certificate);
   const stored = cluster.store.get({ cluster: cluster.name, resource: resource.storage, ...CONFIG });
   if (!stored) {
     const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { ...CONFIG }, data };

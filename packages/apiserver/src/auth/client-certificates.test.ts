@@ -223,9 +223,9 @@ describe("the authorities of client certificates", () => {
   const names = (found: ReturnType<typeof clientAuthorities>): string[] => found.certificates.map((c) => c.subject);
 
   test("are the cluster's own and those of the bundle, read again when asked", () => {
-    expect(names(clientAuthorities(authority.certificate, undefined))).toEqual(["CN=one"]);
+    expect(names(clientAuthorities(() => authority.certificate, undefined))).toEqual(["CN=one"]);
     const bundle = file(`a comment\n${other.certificate}\n${authority.certificate}`);
-    const found = clientAuthorities(authority.certificate, bundle);
+    const found = clientAuthorities(() => authority.certificate, bundle);
     expect(names(found)).toEqual(["CN=one", "CN=another", "CN=one"]);
     expect(found.generation).toBe(0);
     writeFileSync(bundle, other.certificate);
@@ -251,7 +251,7 @@ describe("the authorities of client certificates", () => {
     const bundle = path();
     let error: unknown;
     try {
-      clientAuthorities(authority.certificate, bundle);
+      clientAuthorities(() => authority.certificate, bundle);
     } catch (thrown) {
       error = thrown;
     }

@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from "node:tls";
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, messageOf, splitCertificates } from "@causeway/foundation";
 import type { Cluster } from "../contract/cluster.ts";
 import { authenticated, type User } from "../contract/user.ts";
 import type { ClientAuthorities } from "../contract/identity.ts";
@@ -10,10 +10,10 @@ const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 const ANY_USE = "2.5.29.37.0";
 const LONGEST_CHAIN = 8;
 
-/** Throws CLIENT_AUTHORITY_INVALID. */
-export function clientAuthorities(own: string, bundleFile: string | undefined): ClientAuthorities {
+/** `own`: PEM certificates, asked for again by `reload`. Throws CLIENT_AUTHORITY_INVALID. */
+export function clientAuthorities(own: () => string, bundleFile: string | undefined): ClientAuthorities {
   const read = (): readonly X509Certificate[] => [
-    new X509Certificate(own),
+    ...splitCertificates(own()).map((each) => new X509Certificate(each)),
     ...(bundleFile === undefined ? [] : readBundle(bundleFile)),
   ];
   let certificates = read();

@@ -21,13 +21,22 @@ export function savedOptions(files: StateFiles, folder: string): LogicalClusterO
   return isRecord(parsed) ? (parsed as LogicalClusterOptions) : {};
 }
 
-/** True if what is asked for is not what is. Roots that were kept, and a port that was found, count as asked for. */
-export function differs({ open, listener }: Opened, asked: LogicalClusterOptions): boolean {
+/**
+ * The options by which what is asked for is not what is. Roots that were kept, and a port that was found, count as
+ * asked for.
+ */
+export function differences({ open, listener }: Opened, asked: LogicalClusterOptions): string[] {
   const { authority, serviceAccountKey } = open.cluster;
+  const rotation = open.rotation ?? "none";
   const onPort = (listen: LogicalClusterOptions["listen"]) =>
     listen && { ...listen, port: listen.port || (listener?.port ?? 0) };
-  const has: LogicalClusterOptions = { ...open.options, authority, serviceAccountKey };
+  const has: LogicalClusterOptions = { ...open.options, authority, serviceAccountKey, rotation };
   const pairs = Object.entries({ ...asked, listen: onPort(asked.listen) } as Json);
   const standing = { ...has, listen: onPort(has.listen) } as Json;
-  return pairs.some(([name, value]) => value !== undefined && canonicalJson(value) !== canonicalJson(standing[name]));
+  return pairs
+    .filter(([name, value]) => value !== undefined && canonicalJson(value) !== canonicalJson(standing[name]))
+    .map(([name]) => name);
 }
+
+/** Options that change while the cluster is served. */
+export const LIVE: readonly string[] = ["authority", "serviceAccountKey", "rotation"];

@@ -18,6 +18,8 @@ export interface Endpoint {
    * Takes the certificate as the files have it now, for connections from now on. Throws SERVING_CERTIFICATE_INVALID.
    */
   reload(): void;
+  /** Issues its certificate again, of the cluster's roots as they are now, unless it is from files. */
+  reissue(): Promise<void>;
   /**
    * Keeps a port that was asked for, for a start that asks for none; one that was found is kept before anybody hears of
    * it.
@@ -89,6 +91,9 @@ export async function openEndpoint(
       ? [given.certificateFile, given.keyFile, given.authorityFile].map((path) => ({ path, changed: reload }))
       : [],
     reload,
+    reissue: async () => {
+      if (!given) take(await issue());
+    },
     keepPort,
     close: () => {
       closing.abort();

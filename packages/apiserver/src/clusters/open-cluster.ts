@@ -31,12 +31,13 @@ import type { ConnectionPool } from "../server/connection-pool.ts";
 import { Lines } from "../contract/watch-lines.ts";
 import type { Cluster } from "../contract/cluster.ts";
 import type { ExternalAuthenticators } from "../contract/authentication.ts";
+import type { AccountKeys } from "../contract/identity.ts";
 import type { Aggregation } from "../contract/aggregation.ts";
 import { Changes } from "../contract/changes.ts";
 import { createWebhookClient } from "../webhooks/client.ts";
 import type { WebhookClient } from "../contract/webhooks.ts";
 import type { FirstObjects } from "./first-objects.ts";
-import { clusterIdentity } from "./identity.ts";
+import { clusterIdentity, trustedRoots, type Identity } from "./identity.ts";
 import type { Problems } from "./problems.ts";
 import { Quota } from "../contract/quota.ts";
 import { readServing } from "./serving.ts";
@@ -69,6 +70,12 @@ export interface Shared {
 
 export interface OpenCluster extends ServedCluster {
   readonly options: LogicalClusterOptions;
+  /** The roots that are believed beside its own. */
+  readonly rotation: Identity["rotation"];
+  /** Has these roots from now on, and keeps them. */
+  rotate(wanted: LogicalClusterOptions): Promise<void>;
+  /** Has its controllers write the roots to where clients read them. */
+  publishRoots(): void;
   /** Has its controllers take up what happened while the server was down; called once its endpoint stands. */
   resume(): void;
   /** Ends its watches; `stop` does so too. */
@@ -90,16 +97,23 @@ export async function openCluster(
   const { store, files, clock, log } = shared;
   const kept = asked.frontProxy ?? keptFrontProxy(files, place.folder);
   const options: LogicalClusterOptions = kept ? { ...asked, frontProxy: kept } : asked;
-  const identity = await clusterIdentity(files, place.folder, { options, clock });
+  let current = options;
+  let identity = await clusterIdentity(files, place.folder, { options, clock });
   checkAuthority(identity.authority);
-  const keys = lazily(() => accountKeys(identity.serviceAccountKey, options.serviceAccountVerificationKeys ?? []));
+  const keysOf = ({ serviceAccountKey, rotation }: Identity): AccountKeys =>
+    accountKeys(serviceAccountKey, [
+      ...(options.serviceAccountVerificationKeys ?? []),
+      ...(rotation?.accountKeys ?? []),
+    ]);
+  let keys = lazily(() => keysOf(identity));
   const tokens = lazily(() => clusterTokens(cluster, options.authentication, shared.authenticators));
   const changes = new Changes();
+  const servingRoot = (): KeyPair => identity.rotation?.serving ?? identity.authority;
   // What reaches nodes is loaded for those who have them.
   const kubelets =
     options.kubelets &&
     options.kubelets.networks.length > 0 &&
-    (await import("../kubelets/kubelets.ts")).openKubelets(options.kubelets, { authority: identity.authority, clock });
+    (await import("../kubelets/kubelets.ts")).openKubelets(options.kubelets, { authority: () => servingRoot(), clock });
   const reach = options.webhooks ?? (kubelets ? kubelets.dial : place.name === "");
   const webhooks = createWebhookClient({ name: place.name, store }, reach);
   let aggregation: Aggregation | undefined;
@@ -134,14 +148,25 @@ export async function openCluster(
       allows: (attributes) => authorize(attributes).allowed,
       rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     },
-    ...identity,
+    get authority() {
+      return identity.authority;
+    },
+    get servingRoot() {
+      return servingRoot();
+    },
+    get trustedRoots() {
+      return trustedRoots(identity);
+    },
+    get serviceAccountKey() {
+      return identity.serviceAccountKey;
+    },
     get accountKeys() {
       return keys();
     },
     get tokens() {
       return tokens();
     },
-    clientAuthorities: clientAuthorities(identity.authority.certificate, options.clientAuthorityFile),
+    clientAuthorities: clientAuthorities(() => trustedRoots(identity), options.clientAuthorityFile),
   };
   // An invalid option is an error at the start.
   if (options.authentication) tokens();
@@ -160,16 +185,34 @@ export async function openCluster(
   const controllers = startControllers(cluster);
   await bootstrapCluster(cluster, shared.first);
   let owners: RunningControllers | undefined;
+  const resume = (): void => {
+    controllers.resume();
+    cluster.aggregation.resume();
+  };
   return {
     cluster,
-    options,
+    get options() {
+      return current;
+    },
+    get rotation() {
+      return identity.rotation;
+    },
+    async rotate(wanted) {
+      if (wanted.authority) checkAuthority(wanted.authority);
+      const next = await clusterIdentity(files, place.folder, { options: wanted, clock });
+      const nextKeys = keysOf(next);
+      identity = next;
+      current = { ...current, ...rootsOf(wanted) };
+      keys = () => nextKeys;
+      cluster.clientAuthorities.reload();
+    },
+    publishRoots: resume,
     authorize,
     fairness,
     ...(audit ? { audit } : {}),
     rulesFor: (user, namespace) => rbac.rulesFor(user, namespace),
     resume: () => {
-      controllers.resume();
-      cluster.aggregation.resume();
+      resume();
       if (options.controllers) owners ??= shared.owners?.(cluster);
     },
     closing: closing.signal,
@@ -187,6 +230,15 @@ export async function openCluster(
       await controllers.stop();
       await audit?.close();
     },
+  };
+}
+
+/** The options that `rotate` takes. */
+function rootsOf({ authority, serviceAccountKey, rotation }: LogicalClusterOptions): LogicalClusterOptions {
+  return {
+    ...(authority ? { authority } : {}),
+    ...(serviceAccountKey === undefined ? {} : { serviceAccountKey }),
+    ...(rotation === undefined ? {} : { rotation }),
   };
 }
 

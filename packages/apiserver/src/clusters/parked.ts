@@ -4,7 +4,7 @@ import type { Parked } from "../contract/parked.ts";
 import type { Request } from "../contract/exchange.ts";
 import type { Response } from "../contract/exchange.ts";
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
-import { clusterIdentity } from "./identity.ts";
+import { clusterIdentity, trustedRoots } from "./identity.ts";
 import { DEFAULT_SERVICE_CIDR, type Shared } from "./open-cluster.ts";
 
 interface ParkedCluster {
@@ -23,9 +23,11 @@ export async function openParked(
   { folder, options, listen, parked }: ParkedCluster,
   shared: Shared,
 ): Promise<Endpoint> {
-  const { authority } = await clusterIdentity(shared.files, folder, { options, clock: shared.clock });
+  const identity = await clusterIdentity(shared.files, folder, { options, clock: shared.clock });
   const { serviceCidr = DEFAULT_SERVICE_CIDR, dnsDomain = "cluster.local" } = options;
-  const identified = { authority, serviceCidr, dnsDomain, clock: shared.clock };
+  const { authority, rotation } = identity;
+  const roots = { servingRoot: rotation?.serving ?? authority, trustedRoots: trustedRoots(identity) };
+  const identified = { ...roots, serviceCidr, dnsDomain, clock: shared.clock };
   const answer = (request: Request, response: Response): void => {
     request.resume();
     refuse(response, parked);

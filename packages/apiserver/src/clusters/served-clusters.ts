@@ -43,7 +43,7 @@ export class ServedClusters extends Map<string, Opened> {
   servingOf(name: string): string {
     const own = this.get(name);
     const standing = own?.listener ?? this.listener;
-    return standing?.authority ?? this.opened(name).open.cluster.authority.certificate;
+    return standing?.authority ?? this.opened(name).open.cluster.trustedRoots;
   }
 
   logical(name: string): LogicalCluster {

@@ -25,7 +25,7 @@ import { FirstObjects } from "./first-objects.ts";
 
 import { checkOptions, openCluster, type Shared } from "./open-cluster.ts";
 import { openParked } from "./parked.ts";
-import { checkName, differs, savedOptions } from "./cluster-options.ts";
+import { checkName, differences, LIVE, savedOptions } from "./cluster-options.ts";
 import { ServedClusters } from "./served-clusters.ts";
 import { Reopening } from "./reopening.ts";
 import { checkDescriptors, Problems } from "./problems.ts";
@@ -202,7 +202,7 @@ export class ServerState {
   async ensureCluster(name: string, options: LogicalClusterOptions): Promise<LogicalCluster> {
     checkName(name);
     const known = this.#clusters.get(name);
-    if (known && !differs(known, options)) return this.#clusters.logical(name);
+    if (known && differences(known, options).length === 0) return this.#clusters.logical(name);
     const before = this.#opening.get(name) ?? Promise.resolve();
     const made = before.then(() => this.#make(name, options));
     const settled = made.finally(() => {
@@ -215,7 +215,14 @@ export class ServerState {
   async #make(name: string, options: LogicalClusterOptions): Promise<LogicalCluster> {
     const shared = this.#running();
     const known = this.#clusters.get(name);
-    if (known && !differs(known, options)) return this.#clusters.logical(name);
+    const changed = known ? differences(known, options) : [];
+    if (known && changed.length === 0) return this.#clusters.logical(name);
+    if (known && changed.every((option) => LIVE.includes(option))) {
+      await known.open.rotate(options);
+      await known.listener?.reissue();
+      known.open.publishRoots();
+      return this.#clusters.logical(name);
+    }
     const folder = `clusters/${name}`;
     const merged = { ...savedOptions(this.#files, folder), ...options };
     checkOptions(merged);
@@ -245,7 +252,13 @@ export class ServerState {
       const route = (path: string) => ({ served: open, path });
       const { listen } = options;
       if (listen) listener = await openEndpoint(open.cluster, { folder, listen, route }, shared);
-      const { authority: _authority, serviceAccountKey: _key, frontProxy: _proxy, ...kept } = options;
+      const {
+        authority: _authority,
+        serviceAccountKey: _key,
+        frontProxy: _proxy,
+        rotation: _rotation,
+        ...kept
+      } = options;
       this.#files.write(`${folder}/cluster.json`, JSON.stringify(kept));
     } catch (error) {
       await listener?.close();

@@ -19,16 +19,16 @@ export interface Serving {
 }
 
 /** What a serving certificate is made of. */
-export type Identified = Pick<Cluster, "authority" | "dnsDomain" | "serviceCidr" | "clock">;
+export type Identified = Pick<Cluster, "servingRoot" | "trustedRoots" | "dnsDomain" | "serviceCidr" | "clock">;
 
 /** A certificate of the cluster's own authority for its names and addresses, for a year. */
 export async function issueServing(
-  { authority, dnsDomain, serviceCidr, clock }: Identified,
+  { servingRoot, trustedRoots, dnsDomain, serviceCidr, clock }: Identified,
   names: readonly string[],
 ): Promise<Serving> {
   const unique = [...new Set([...names, ...clusterNames(dnsDomain, serviceCidr)])];
   const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(":");
-  const certificate = await issueCertificate(authority, {
+  const certificate = await issueCertificate(servingRoot, {
     commonName: "kube-apiserver",
     dnsNames: unique.filter((n) => !isAddress(n)),
     ipAddresses: unique.filter(isAddress),
@@ -36,7 +36,7 @@ export async function issueServing(
     lifetime: YEAR,
     now: clock.now(),
   });
-  return { certificate, authority: authority.certificate };
+  return { certificate, authority: trustedRoots };
 }
 
 function clusterNames(domain: string, serviceCidr: string): string[] {

@@ -34,7 +34,12 @@ export interface Cluster extends ClusterView {
   readonly quota?: Quota;
   /** How objects of custom kinds are converted, beside what their definitions say. */
   readonly conversions: Conversions;
+  /** Signs certificates of clients. */
   readonly authority: KeyPair;
+  /** Signs what others verify, such as the serving certificate. Differs from `authority` while roots are rotated. */
+  readonly servingRoot: KeyPair;
+  /** PEM: every authority that is trusted, `authority` first. */
+  readonly trustedRoots: string;
   readonly clientAuthorities: ClientAuthorities;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;

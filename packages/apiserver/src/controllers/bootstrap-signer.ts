@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { hasCode } from "@causeway/foundation";
+import { hasCode, splitCertificates } from "@causeway/foundation";
 import { bootstrapToken, type BootstrapToken } from "../auth/bootstrap-tokens.ts";
 import type { Cluster } from "../contract/cluster.ts";
 import { fields, record, same, text, type Json } from "../json/json.ts";
@@ -34,8 +34,9 @@ export function bootstrapSigner(cluster: Cluster): Controller {
       if (isToken || isInfo) loop.add(NAME);
     },
     resume() {
-      // Nothing is published before a bootstrap token exists.
-      if (signingTokens(cluster).length > 0) loop.add(NAME);
+      // Nothing is published before a bootstrap token exists; what is published has the roots of today.
+      const key = { cluster: cluster.name, resource: "/configmaps", namespace: NAMESPACE, name: NAME };
+      if (signingTokens(cluster).length > 0 || cluster.store.get(key)) loop.add(NAME);
     },
     stop: () => loop.stop(),
   };
@@ -76,10 +77,20 @@ async function publish(cluster: Cluster): Promise<void> {
 
 /** The map's data with a kubeconfig (the given one, if it has one) and the signatures of today's tokens. */
 function signedData(cluster: Cluster, before: Json): Json {
-  const kubeconfig = text(before["kubeconfig"]) || clusterKubeconfig(cluster);
+  const kubeconfig = withRoots(cluster, text(before["kubeconfig"])) || clusterKubeconfig(cluster);
   const others = Object.entries(before).filter(([name]) => name !== "kubeconfig" && !name.startsWith(SIGNATURE));
   const signatures = signingTokens(cluster).map((t) => [`${SIGNATURE}${t.id}`, detachedSignature(kubeconfig, t)]);
   return Object.fromEntries([...others, ["kubeconfig", kubeconfig], ...signatures]) as Json;
+}
+
+/** The given kubeconfig with the roots of today, if it has one of them: others' authorities stay. */
+function withRoots(cluster: Cluster, kubeconfig: string): string {
+  const [, found] = /certificate-authority-data:\s*["']?([A-Za-z0-9+/=]+)/.exec(kubeconfig) ?? [];
+  if (found === undefined) return kubeconfig;
+  const roots = cluster.servingAuthority();
+  const ours = splitCertificates(roots);
+  const isOurs = splitCertificates(Buffer.from(found, "base64").toString()).some((each) => ours.includes(each));
+  return isOurs ? kubeconfig.replace(found, () => Buffer.from(roots).toString("base64")) : kubeconfig;
 }
 
 function clusterKubeconfig(cluster: Cluster): string {

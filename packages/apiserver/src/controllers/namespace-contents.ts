@@ -38,7 +38,7 @@ async function fill(cluster: Cluster, namespace: string): Promise<void> {
   const key = { cluster: cluster.name, resource: "/namespaces", namespace: "", name: namespace };
   const stored = cluster.store.get(key);
   if (!stored || stored.object.metadata.deletionTimestamp) return;
-  const data = { "ca.crt": cluster.authority.certificate };
+  const data = { "ca.crt": cluster.trustedRoots };
   const description = "Holds the certificate authority that signs this cluster's API endpoint.";
   const annotations = { "kubernetes.io/description": description };
   await Promise.all([

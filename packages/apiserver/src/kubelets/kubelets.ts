@@ -17,22 +17,23 @@ const YEAR = 365 * 86_400_000;
 const RENEWED = 30 * 86_400_000;
 const CONNECTIONS = 200;
 
-/** Kubelets of a cluster, whose authority signs the API server's client certificate. @throws APISERVER_CIDR_INVALID */
+/** Kubelets of a cluster; `authority` signs the API server's client certificate. @throws APISERVER_CIDR_INVALID */
 export function openKubelets(
   options: KubeletOptions,
-  { authority, clock }: { authority: KeyPair; clock: Clock },
+  { authority, clock }: { authority: () => KeyPair; clock: Clock },
 ): Kubelets {
   const way: Way = { rules: { allow: networksOf(options), deny: [], names: [] }, tunnel: options.tunnel };
   const most = options.connections ?? CONNECTIONS;
   const open = new Set<TLSSocket>();
   let dials = 0;
-  let client: { readonly pair: Promise<KeyPair>; readonly until: number } | undefined;
+  let client: { readonly pair: Promise<KeyPair>; readonly until: number; readonly root: string } | undefined;
   const certificate = (): Promise<KeyPair> => {
     const now = clock.now();
-    if (client && now < client.until) return client.pair;
+    const root = authority();
+    if (client && now < client.until && client.root === root.certificate) return client.pair;
     const subject = { commonName: "kube-apiserver-kubelet-client", organizations: ["system:masters"] };
-    const pair = issueCertificate(authority, { ...subject, usages: ["client"], lifetime: YEAR, now });
-    client = { pair, until: now + YEAR - RENEWED };
+    const pair = issueCertificate(root, { ...subject, usages: ["client"], lifetime: YEAR, now });
+    client = { pair, until: now + YEAR - RENEWED, root: root.certificate };
     return pair;
   };
   return {

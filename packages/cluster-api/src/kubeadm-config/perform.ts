@@ -1,4 +1,4 @@
-import { CausewayError, publicKeyHash } from "@causeway/foundation";
+import { CausewayError, publicKeyHash, splitCertificates } from "@causeway/foundation";
 import { clusterSecretType } from "@causeway/api";
 import {
   ConfigMap,
@@ -135,7 +135,8 @@ function joinDataOf(facts: ConfigFacts, owner: ConfigOwner, token: string): stri
     version: owner.version,
     endpoint,
     token,
-    caCertHashes: [publicKeyHash(authority)],
+    // While an authority is rotated there are two, and machines accept either.
+    caCertHashes: splitCertificates(authority).map(publicKeyHash),
     isControlPlane: owner.isControlPlane,
     certificates,
   };

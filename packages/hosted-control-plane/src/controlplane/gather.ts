@@ -1,9 +1,26 @@
 import { readCertificate, type KeyPair } from "@causeway/foundation";
-import { Namespace, Secret, secretText, type Informer, type ObjectKey, type Informers } from "@causeway/kubernetes";
-import { Cluster, HostedControlPlane } from "@causeway/api";
+import {
+  Namespace,
+  Secret,
+  secretText,
+  type Informer,
+  type KubernetesClient,
+  type ObjectKey,
+  type Informers,
+} from "@causeway/kubernetes";
+import { Cluster, HostedControlPlane, Machine } from "@causeway/api";
 import type { ControlPlaneRuntime, ControlPlaneState, JoinCertificates } from "../runtime.ts";
-import { kubeconfigRenewAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
+import { kubeconfigRenewAnnotation, kubeconfigRootAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
+import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type Root } from "./roots.ts";
 import type { RootPurpose } from "./steps.ts";
+
+export interface KubeconfigFacts {
+  readonly server: string;
+  /** Ms since epoch. */
+  readonly renewAt: number;
+  /** False: it was written before the roots changed, and its certificate is of one that is trusted still. */
+  readonly isCurrent: boolean;
+}
 
 /** Everything that the plan of one hosted control plane is made from. */
 export interface Observed {
@@ -11,10 +28,12 @@ export interface Observed {
   /** The Cluster that owns it. */
   readonly cluster: Cluster | undefined;
   readonly roots: Readonly<Partial<Record<RootPurpose, KeyPair>>>;
+  /** The roots that are rotated; undefined while one is missing. */
+  readonly authorities: AuthorityFacts | undefined;
   /** Certificates of an etcd that is joined. */
   readonly etcd: JoinCertificates | undefined;
   /** The kubeconfig Secret: where it points, and when (ms since epoch) to write a new one. */
-  readonly kubeconfig: { readonly server: string; readonly renewAt: number } | undefined;
+  readonly kubeconfig: KubeconfigFacts | undefined;
   readonly kubeconfigSecret: Secret | undefined;
   /** Is the whole namespace being deleted? */
   readonly namespaceTerminates: boolean;
@@ -34,19 +53,31 @@ export interface GatherFrom {
   readonly secrets: Informer<Secret>;
   readonly namespaces: Informer<Namespace>;
   readonly runtime: ControlPlaneRuntime;
+  /** The Machines of a Cluster. Asked for during rotations only: a watch would hold every Machine there is. */
+  readonly machines: (namespace: string, cluster: string, signal: AbortSignal) => Promise<readonly Machine[]>;
   /** The host that nodes and people reach control planes at, when the object names none; undefined: not known yet. */
   readonly advertise: (object: HostedControlPlane) => Promise<string | undefined>;
 }
 
 export function openInformers(
   informers: Informers,
-): Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets" | "namespaces"> {
+): Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets" | "namespaces" | "machines"> {
   return {
+    machines: (namespace, cluster, signal) => listMachines(informers.client, { namespace, cluster }, signal),
     controlPlanes: informers.for(HostedControlPlane),
     clusters: informers.for(Cluster),
     namespaces: informers.for(Namespace),
     secrets: informers.for(Secret, { labelSelector: "cluster.x-k8s.io/cluster-name" }),
   };
+}
+
+async function listMachines(
+  client: KubernetesClient,
+  { namespace, cluster }: { namespace: string; cluster: string },
+  signal: AbortSignal,
+): Promise<readonly Machine[]> {
+  const labelSelector = `cluster.x-k8s.io/cluster-name=${cluster}`;
+  return (await client.list(Machine, { namespace, labelSelector, signal })).items;
 }
 
 export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
@@ -57,16 +88,18 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const secret = (purpose: string) => from.secrets.get({ namespace: key.namespace, name: `${name}-${purpose}` });
   const roots: Partial<Record<RootPurpose, KeyPair>> = {};
   for (const purpose of ["ca", "proxy", "sa"] as const) {
-    const pair = keyPairOf(secret(purpose));
+    const pair = rootOf(secret(purpose))?.pair;
     if (pair) roots[purpose] = pair;
   }
+  const [ca, sa] = [rootOf(secret("ca")), rootOf(secret("sa"))];
   const state = await from.runtime.observe(runtimeId(object), signal);
   return {
     object,
     cluster,
     roots,
+    authorities: ca && sa && (await authoritiesOf(from, { object, name, ca, sa }, signal)),
     etcd: object.spec.datastore === undefined ? undefined : certificatesOf(secret("etcd")),
-    kubeconfig: kubeconfigOf(secret("kubeconfig"), roots.ca),
+    kubeconfig: kubeconfigOf(secret("kubeconfig"), ca),
     kubeconfigSecret: secret("kubeconfig"),
     namespaceTerminates:
       from.namespaces.get({ namespace: "", name: key.namespace })?.metadata.deletionTimestamp !== undefined,
@@ -104,10 +137,21 @@ function ownerCluster(from: GatherFrom, object: HostedControlPlane): Cluster | u
   return owner && from.clusters.get({ namespace: object.metadata.namespace ?? "", name: owner.name });
 }
 
-function keyPairOf(secret: Secret | undefined): KeyPair | undefined {
-  const certificate = secretText(secret, "tls.crt");
-  const key = secretText(secret, "tls.key");
-  return certificate === undefined || key === undefined ? undefined : { certificate, key };
+async function authoritiesOf(
+  { machines }: GatherFrom,
+  { object, name, ca, sa }: { object: HostedControlPlane; name: string; ca: Root; sa: Root },
+  signal: AbortSignal,
+): Promise<AuthorityFacts> {
+  const { notBefore, notAfter } = readCertificate(ca.pair.certificate);
+  const since = Date.parse(ca.rotatedAt ?? "");
+  const all = ca.stage === "sign" ? await machines(object.metadata.namespace ?? "", name, signal) : [];
+  const old = all.filter(({ metadata }) => !(Date.parse(metadata.creationTimestamp ?? "") >= since));
+  return {
+    roots: { ca, sa },
+    createdAt: notBefore,
+    expiresAt: notAfter,
+    oldMachines: old.map(({ metadata }) => metadata.name).toSorted(),
+  };
 }
 
 /** Of Secret CLUSTER-etcd; undefined while a part is missing. */
@@ -120,13 +164,16 @@ function certificatesOf(secret: Secret | undefined): JoinCertificates | undefine
   return authority === undefined || !server || !client ? undefined : { authority, server, client };
 }
 
-/** A kubeconfig of another root, or one that we cannot read, counts as none. */
-function kubeconfigOf(secret: Secret | undefined, ca: KeyPair | undefined): Observed["kubeconfig"] {
+/** A kubeconfig of roots that are not trusted any more, or one that we cannot read, counts as none. */
+function kubeconfigOf(secret: Secret | undefined, ca: Root | undefined): KubeconfigFacts | undefined {
   if (secret?.data?.["value"] === undefined || ca === undefined) return undefined;
-  const server = secret.metadata.annotations?.[kubeconfigServerAnnotation];
-  const renewAt = Number(secret.metadata.annotations?.[kubeconfigRenewAnnotation]);
-  const root = secret.metadata.annotations?.["controlplane.causeway.dev/root"];
-  if (server === undefined || !Number.isFinite(renewAt) || root !== readCertificate(ca.certificate).serial)
-    return undefined;
-  return { server, renewAt };
+  const { annotations = {} } = secret.metadata;
+  const server = annotations[kubeconfigServerAnnotation];
+  const renewAt = Number(annotations[kubeconfigRenewAnnotation]);
+  const written = annotations[kubeconfigRootAnnotation];
+  if (server === undefined || !Number.isFinite(renewAt) || written === undefined) return undefined;
+  const serials = serialsOf(bundleOf(ca));
+  // The first one issued its client certificate.
+  if (!serials.split(",").includes(written.split(",")[0] ?? "")) return undefined;
+  return { server, renewAt, isCurrent: written === serials };
 }

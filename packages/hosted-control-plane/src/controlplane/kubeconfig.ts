@@ -1,10 +1,12 @@
-import { issueCertificate, readCertificate, type KeyPair } from "@causeway/foundation";
+import { issueCertificate, type KeyPair } from "@causeway/foundation";
 import { renderKubeconfig } from "@causeway/kubernetes";
+import { serialsOf } from "./roots.ts";
 
 /** Annotations on the kubeconfig Secret that say, without opening it, whether it still serves. */
 export const kubeconfigServerAnnotation = "controlplane.causeway.dev/server";
 export const kubeconfigRenewAnnotation = "controlplane.causeway.dev/renew-at";
-const kubeconfigRootAnnotation = "controlplane.causeway.dev/root";
+/** Serial numbers of the authorities that it was written with. */
+export const kubeconfigRootAnnotation = "controlplane.causeway.dev/root";
 
 /** One year, renewed at half of it: KubeadmControlPlane's figures. */
 const lifetime = 365 * 24 * 3600_000;
@@ -19,9 +21,11 @@ export async function adminKubeconfig(options: {
   cluster: string;
   server: string;
   authority: KeyPair;
+  /** PEM certificates that the server's certificate is verified with. */
+  trusted: string;
   now: number;
 }): Promise<AdminKubeconfig> {
-  const { cluster, server, authority, now } = options;
+  const { cluster, server, authority, trusted, now } = options;
   const client = await issueCertificate(authority, {
     commonName: "kubernetes-admin",
     organizations: ["system:masters"],
@@ -31,7 +35,7 @@ export async function adminKubeconfig(options: {
   });
   const text = renderKubeconfig({
     server,
-    ca: authority.certificate,
+    ca: trusted,
     certificate: client.certificate,
     key: client.key,
     clusterName: cluster,
@@ -42,7 +46,7 @@ export async function adminKubeconfig(options: {
     annotations: {
       [kubeconfigServerAnnotation]: server,
       [kubeconfigRenewAnnotation]: String(now + lifetime / 2),
-      [kubeconfigRootAnnotation]: readCertificate(authority.certificate).serial,
+      [kubeconfigRootAnnotation]: serialsOf(trusted),
     },
   };
 }

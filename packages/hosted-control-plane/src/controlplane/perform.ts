@@ -1,5 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
-import { CausewayError, createAuthority, type Clock, type KeyPair } from "@causeway/foundation";
+import { CausewayError, type Clock, type KeyPair } from "@causeway/foundation";
 import {
   addFinalizer,
   isAlreadyExists,
@@ -16,6 +15,9 @@ import { notOffered } from "../backup/store.ts";
 import type { ControlPlaneRuntime } from "../runtime.ts";
 import { clusterName, runtimeId, type Observed } from "./gather.ts";
 import { adminKubeconfig } from "./kubeconfig.ts";
+import { bundleOf } from "./roots.ts";
+import { newRoot } from "./new-root.ts";
+import { rotateRoot } from "./rotate-root.ts";
 import { restoreOf } from "./backup-spec.ts";
 import { finalizer, secretFinalizer } from "./plan.ts";
 import type { RootPurpose, Step } from "./steps.ts";
@@ -29,30 +31,34 @@ export interface PerformWith {
   readonly events: EventRecorder;
 }
 
-/** Ten years, as KubeadmControlPlane gives its roots. */
-const rootLifetime = 10 * 365 * 24 * 3600_000;
-
-export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {
+export async function perform(
+  using: PerformWith,
+  step: Step,
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void | "deferred"> {
   const { object } = observed;
   switch (step.type) {
     case "add-finalizer":
       await addFinalizer(using.client, HostedControlPlane, object, { finalizer, signal });
-      return;
+      return undefined;
     case "create-root":
       await createRoot(using, observed, step.purpose, signal);
-      return;
+      return undefined;
+    case "rotate-root":
+      return rotateRoot(using, step, observed, signal);
     case "run":
       await using.runtime.ensure(step.spec, signal);
-      return;
+      return undefined;
     case "write-kubeconfig":
       await writeKubeconfig(using, observed, step.server, signal);
-      return;
+      return undefined;
     case "hold-kubeconfig":
       await addFinalizer(using.client, Secret, step.secret, { finalizer: secretFinalizer, signal });
-      return;
+      return undefined;
     case "release-kubeconfig":
       await removeFinalizer(using.client, Secret, step.secret, { finalizer: secretFinalizer, signal });
-      return;
+      return undefined;
     case "remove":
       using.events.event(object, {
         type: "Normal",
@@ -60,10 +66,10 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
         message: "Removing the hosted control plane and its data",
       });
       await using.runtime.remove(runtimeId(object), signal);
-      return;
+      return undefined;
     case "remove-finalizer":
       await removeFinalizer(using.client, HostedControlPlane, object, { finalizer, signal });
-      return;
+      return undefined;
   }
 }
 
@@ -78,21 +84,6 @@ async function rootOf(
   if (restore === undefined) return newRoot(purpose, clusterName(object, cluster), clock.now());
   if (backups === undefined) throw notOffered();
   return restoredRoots(await backups.secrets(restore, signal))[purpose];
-}
-
-/** The "sa" pair is a bare key: tls.crt holds the public half, as kubeadm's sa.pub does. */
-async function newRoot(purpose: RootPurpose, cluster: string, now: number): Promise<KeyPair> {
-  if (purpose !== "sa")
-    return createAuthority({
-      commonName: purpose === "ca" ? "kubernetes" : `${cluster}-front-proxy`,
-      lifetime: rootLifetime,
-      now,
-    });
-  const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  return {
-    certificate: pair.publicKey.export({ type: "spki", format: "pem" }).toString(),
-    key: pair.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-  };
 }
 
 function secretOf(observed: Observed, purpose: string): Secret {
@@ -153,10 +144,16 @@ async function writeKubeconfig(
   server: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const authority = observed.roots.ca;
-  if (!authority) return;
+  const root = observed.authorities?.roots.ca;
+  if (!root) return;
   const cluster = clusterName(observed.object, observed.cluster);
-  const { text, annotations } = await adminKubeconfig({ cluster, server, authority, now: using.clock.now() });
+  const { text, annotations } = await adminKubeconfig({
+    cluster,
+    server,
+    authority: root.pair,
+    trusted: bundleOf(root),
+    now: using.clock.now(),
+  });
   const base = secretOf(observed, "kubeconfig");
   const secret = {
     ...base,

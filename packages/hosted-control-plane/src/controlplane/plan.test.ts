@@ -15,7 +15,7 @@ const authentication = { keystone };
 const limits = { objects: 50_000, bytes: 2 ** 30 };
 const running = { ready: true, endpoint, version: "v1.34.0", names: [], limits, authentication: {} };
 const parked = { until: now + 30_000, reason: "its requests ended its worker process" };
-const kubeconfig = { server: "https://10.0.0.1:6443", renewAt: now + 1000 };
+const kubeconfig = { server: "https://10.0.0.1:6443", renewAt: now + 1000, isCurrent: true };
 
 const cluster = {
   apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -47,6 +47,7 @@ function world(changes: Partial<Observed> = {}): Observed {
     object: object(),
     cluster,
     roots,
+    authorities: undefined,
     kubeconfig,
     kubeconfigSecret,
     etcd: undefined,
@@ -364,10 +365,12 @@ function done(observed: Observed, step: Step): Observed {
     case "create-root":
       expect(observed.roots[step.purpose]).toBeUndefined();
       return { ...observed, roots: { ...observed.roots, [step.purpose]: pair } };
+    case "rotate-root":
+      throw new Error("nothing is rotated here");
     case "run":
       return { ...observed, exists: true, state: { ...running, version: step.spec.version, names: step.spec.names } };
     case "write-kubeconfig":
-      return { ...observed, kubeconfig: { server: step.server, renewAt: now + 1000 } };
+      return { ...observed, kubeconfig: { server: step.server, renewAt: now + 1000, isCurrent: true } };
     case "hold-kubeconfig":
       return { ...observed, kubeconfigSecret };
     case "release-kubeconfig":

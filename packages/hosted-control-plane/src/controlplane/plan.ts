@@ -1,6 +1,7 @@
 import { setConditions, type Condition, type Plan, type Secret, type WantedCondition } from "@causeway/kubernetes";
 import { canonicalJson } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
+import { rootsDigest } from "../runtime.ts";
 import type {
   ControlPlaneAuthentication,
   ControlPlaneLimits,
@@ -10,6 +11,7 @@ import type {
 } from "../runtime.ts";
 import { backedUp, backupOf, backupStatus, restoreOf } from "./backup-spec.ts";
 import { runtimeId, type Observed } from "./gather.ts";
+import { planAuthorities, rotationOf, type AuthoritiesPlan } from "./plan-authorities.ts";
 import type { Step } from "./steps.ts";
 
 /** The finalizer that keeps the object until its control plane is gone. */
@@ -44,18 +46,24 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
       wait: { for: "a Cluster whose controlPlaneRef names this object" },
     };
   }
+  const start = run(observed);
+  const kubeconfig = publishKubeconfig(observed, now);
+  const authorities = authoritiesPlan(observed, start.length === 0 && kubeconfig.length === 0, now);
   const steps = [
     ...prepare(observed),
     ...keepKubeconfig(observed),
-    ...run(observed),
-    ...publishKubeconfig(observed, now),
+    ...(authorities?.catchUp ?? []),
+    ...start,
+    ...kubeconfig,
+    ...(authorities?.advance ?? []),
   ];
   return {
     steps: steps.slice(0, firstBarrier(steps)),
     status: status(
-      observed,
+      { ...observed, ...(authorities ? { planned: authorities.status } : {}) },
       conditionsWith(
         notPaused,
+        ...(authorities?.conditions ?? []),
         certificates(observed),
         initialization(observed),
         availability(observed),
@@ -63,7 +71,7 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
         ...backedUp(object, observed.state?.backup, now),
       ),
     ),
-    ...waiting(observed, now),
+    ...waiting(observed, { now, until: authorities?.until }),
     ...parkedEvents(observed),
   };
 }
@@ -84,9 +92,23 @@ const withoutCluster: WantedCondition = {
   message: "waiting for a Cluster to own this control plane",
 };
 
-function waiting({ defaults, kubeconfig }: Observed, now: number): Pick<Plan<Step, HostedControlPlaneStatus>, "wait"> {
+/** Undefined while a root is missing. */
+function authoritiesPlan(observed: Observed, isQuiet: boolean, now: number): AuthoritiesPlan | undefined {
+  const { object, authorities: facts, initialized, state } = observed;
+  if (facts === undefined) return undefined;
+  const isAsRequested = state?.starting !== true && state?.problem === undefined && state?.parked === undefined;
+  const settled = isQuiet && isReady(observed) && isAsRequested;
+  return planAuthorities({ object, facts, initialized, settled, now });
+}
+
+function waiting(
+  { defaults, kubeconfig }: Observed,
+  { now, until = Infinity }: { now: number; until: number | undefined },
+): Pick<Plan<Step, HostedControlPlaneStatus>, "wait"> {
   if (defaults.host === undefined)
     return { wait: { for: "the address at which machines reach this host", until: now + 500 } };
+  if (until < (kubeconfig?.renewAt ?? Infinity))
+    return { wait: { for: "a time of spec.authorities, or Machines to be replaced", until } };
   return kubeconfig === undefined
     ? {}
     : { wait: { for: "the kubeconfig's certificate to reach half its life", until: kubeconfig.renewAt } };
@@ -135,7 +157,7 @@ function isHeld(secret: Secret): boolean {
 
 /** The request to the runtime; undefined while the roots are incomplete. */
 export function desired(observed: Observed): ControlPlaneSpec | undefined {
-  const { object, cluster, roots, defaults } = observed;
+  const { object, cluster, roots, authorities, defaults } = observed;
   if (!cluster || roots.ca === undefined || roots.sa === undefined || defaults.host === undefined) return undefined;
   const network = cluster.spec.clusterNetwork;
   const podCidr = network?.pods?.cidrBlocks?.[0];
@@ -146,6 +168,7 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     authority: roots.ca,
     ...(roots.proxy === undefined ? {} : { frontProxy: roots.proxy }),
     serviceAccountKey: roots.sa.key,
+    ...(authorities === undefined ? {} : rotationOf(authorities)),
     endpoint: endpointOf(object, defaults.host),
     serviceCidr: network?.services?.cidrBlocks?.[0] ?? "10.96.0.0/12",
     ...(podCidr === undefined ? {} : { podCidr }),
@@ -220,6 +243,7 @@ function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec)
   if (state?.requested !== undefined) return canonicalJson(state.requested) === canonicalJson(spec);
   if (state === undefined || state.version !== spec.version) return false;
   if (!state.ready && state.starting !== true) return false;
+  if (state.roots !== undefined && state.roots !== rootsDigest(spec)) return false;
   if (state.join?.stage !== spec.join?.stage) return false;
   if (canonicalJson(state.authentication) !== canonicalJson(spec.authentication)) return false;
   const { objects, bytes } = spec.limits;
@@ -233,8 +257,10 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
 function publishKubeconfig({ state, roots, kubeconfig }: Observed, now: number): Step[] {
   if (state === undefined || !state.ready || roots.ca === undefined) return [];
   const server = `https://${state.endpoint.host}:${state.endpoint.port}`;
-  const current = kubeconfig !== undefined && kubeconfig.server === server && now < kubeconfig.renewAt;
-  return current ? [] : [{ type: "write-kubeconfig", server }];
+  const serves = kubeconfig !== undefined && kubeconfig.server === server && now < kubeconfig.renewAt;
+  // Until every API server has new roots, a kubeconfig that knows both is the one that works with all.
+  const isCurrent = kubeconfig?.isCurrent === true || state.starting === true;
+  return serves && isCurrent ? [] : [{ type: "write-kubeconfig", server }];
 }
 
 function certificates({ roots, initialized }: Observed): WantedCondition {
@@ -336,8 +362,11 @@ function isReady({ state, kubeconfig }: Observed): boolean {
   return state?.ready === true && kubeconfig !== undefined;
 }
 
-function status(observed: Observed, conditions: Condition[]): HostedControlPlaneStatus {
-  const { object, state, initialized } = observed;
+function status(
+  observed: Observed & { readonly planned?: NonNullable<HostedControlPlaneStatus["authorities"]> },
+  conditions: Condition[],
+): HostedControlPlaneStatus {
+  const { object, state, initialized, planned } = observed;
   const ready = isReady(observed);
   const count = ready ? 1 : 0;
   const replicas = state?.replicas ?? { total: 1, ready: count, updated: count };
@@ -352,6 +381,7 @@ function status(observed: Observed, conditions: Condition[]): HostedControlPlane
     initialization: { controlPlaneInitialized: initialized || ready },
     ...runtimeStatus(observed),
     ...backupStatus(state?.backup),
+    ...(planned === undefined ? {} : { authorities: planned }),
     ...(state?.join === undefined ? {} : { datastore: state.join }),
     ...(state?.ready === true
       ? { version: state.version, endpoint: state.endpoint, limits: state.limits }

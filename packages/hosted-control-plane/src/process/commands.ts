@@ -129,7 +129,7 @@ function controllerManagerArgs({ dir, spec }: CommandsFrom): string[] {
   const pki = (name: string): string => join(dir, "pki", name);
   return [
     ...clientArgs(pki("controller-manager.conf"), spec),
-    `--cluster-signing-cert-file=${pki("ca.crt")}`,
+    `--cluster-signing-cert-file=${pki("signing-ca.crt")}`,
     `--cluster-signing-key-file=${pki("ca.key")}`,
     "--controllers=*,bootstrapsigner,tokencleaner",
     `--root-ca-file=${pki("ca.crt")}`,

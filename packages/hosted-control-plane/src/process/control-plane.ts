@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
-import type { ControlPlaneSpec, ControlPlaneState, JoinState } from "../runtime.ts";
+import { rootsDigest, type ControlPlaneSpec, type ControlPlaneState, type JoinState } from "../runtime.ts";
 import { Child, endLeftover, type ChildCommand } from "./child.ts";
 import { commandsOf, egressSelector, hostInUrl, type Commands } from "./commands.ts";
 import { createJoinObjects } from "./join-objects.ts";
@@ -64,6 +64,7 @@ export class ProcessControlPlane {
       this.#renewAt = clock.now() + renewAfter;
     }
     const [etcd, api, controllers] = digests.map((digest, index) => digest !== this.#digests[index]);
+    if (this.#spec !== undefined && rootsDigest(this.#spec) !== rootsDigest(spec)) this.#hasJoinObjects = false;
     this.#spec = spec;
     this.#ports = ports;
     if (this.#digests.length > 0 && !etcd && !api && !controllers) return;
@@ -101,6 +102,7 @@ export class ProcessControlPlane {
       names,
       limits,
       authentication,
+      roots: rootsDigest(spec),
     };
   }
 
@@ -222,7 +224,9 @@ const stageOf = ({ join }: ControlPlaneSpec): JoinState["stage"] => join?.stage 
 function digestsOf(spec: ControlPlaneSpec, commands: Commands): string[] {
   const { authority, frontProxy, serviceAccountKey, names, endpoint, join: joined } = spec;
   const certificates = joined?.certificates ?? null;
-  const pki = digestOf([authority, frontProxy, serviceAccountKey, names, endpoint.host, certificates]);
+  // Left out without a rotation, so that digests stay what they were.
+  const rotation = spec.rotation === undefined ? [] : [spec.rotation];
+  const pki = digestOf([authority, frontProxy, serviceAccountKey, names, endpoint.host, certificates, ...rotation]);
   const stage = stageOf(spec);
   return [
     digestOf([commands.etcd, certificates, stage === "Reserve"]),

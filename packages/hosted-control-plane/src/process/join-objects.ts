@@ -1,4 +1,4 @@
-import { issueCertificate } from "@causeway/foundation";
+import { issueCertificate, splitCertificates } from "@causeway/foundation";
 import {
   ClusterRole,
   ClusterRoleBinding,
@@ -12,7 +12,7 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 import { stringify } from "yaml";
-import type { ControlPlaneSpec } from "../runtime.ts";
+import { trustedBy, type ControlPlaneSpec } from "../runtime.ts";
 
 const group = "rbac.authorization.k8s.io";
 const tokens = "system:bootstrappers:kubeadm:default-node-token";
@@ -34,14 +34,15 @@ export async function createJoinObjects(
   const url = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const client = createClient({
     server: url,
-    ca: spec.authority.certificate,
+    ca: trustedBy(spec),
     tlsServerName: "kubernetes",
     certificate,
     key,
   });
   try {
-    for (const [type, object] of joinObjects(server, spec.authority.certificate))
+    for (const [type, object] of joinObjects(server, trustedBy(spec)))
       await createMissing(client, type, object, signal);
+    await renewClusterInfo(client, trustedBy(spec), signal);
   } finally {
     await client.close();
   }
@@ -58,6 +59,20 @@ async function createMissing(
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
+}
+
+/** After roots were rotated. A kubeconfig with none of them is the tenant's, and stays. */
+async function renewClusterInfo(client: KubernetesClient, roots: string, signal: AbortSignal): Promise<void> {
+  const found = await client.find(ConfigMap, { namespace: "kube-public", name: "cluster-info" }, { signal });
+  const kubeconfig = found?.data?.["kubeconfig"];
+  const [, data] = /certificate-authority-data:\s*["']?([A-Za-z0-9+/=]+)/.exec(kubeconfig ?? "") ?? [];
+  if (found === undefined || kubeconfig === undefined || data === undefined) return;
+  const ours = splitCertificates(roots);
+  const published = splitCertificates(Buffer.from(data, "base64").toString());
+  const isCurrent = published.join("") === ours.join("");
+  if (isCurrent || !published.some((each) => ours.includes(each))) return;
+  const renewed = kubeconfig.replace(data, () => Buffer.from(roots).toString("base64"));
+  await client.update(ConfigMap, { ...found, data: { ...found.data, kubeconfig: renewed } }, { signal });
 }
 
 function joinObjects(server: string, ca: string): [ResourceType<KubeObject>, KubeObject][] {

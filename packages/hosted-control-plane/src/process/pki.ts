@@ -1,4 +1,3 @@
-import { createPublicKey } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
@@ -12,7 +11,7 @@ import {
   type KeyPair,
 } from "@causeway/foundation";
 import { renderKubeconfig } from "@causeway/kubernetes";
-import type { ControlPlaneSpec } from "../runtime.ts";
+import { accountKeys, servingRoot, trustedBy, type ControlPlaneSpec } from "../runtime.ts";
 import type { Ports } from "./ports.ts";
 
 const YEAR = 365 * 24 * 3600_000;
@@ -37,7 +36,10 @@ export async function writePki(dir: string, spec: ControlPlaneSpec, ports: Ports
   const frontProxy =
     spec.frontProxy ?? (await createAuthority({ commonName: "front-proxy-ca", lifetime: YEAR * 10, now }));
   const local = { dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
-  pair("ca", authority);
+  // What is trusted, and apart from it what signs: a signer's file has one certificate only.
+  write("ca.crt", trustedBy(spec));
+  write("ca.key", authority.key);
+  write("signing-ca.crt", authority.certificate);
   write("front-proxy-ca.crt", frontProxy.certificate);
   pair("front-proxy-client", await issue(frontProxy, { commonName: "front-proxy-client" }, ["client"]));
   const joined = spec.join?.certificates;
@@ -50,20 +52,19 @@ export async function writePki(dir: string, spec: ControlPlaneSpec, ports: Ports
     pair("etcd-server", await issue(etcd, { commonName: "etcd", ...local }, ["server", "client"]));
     pair("etcd-client", await issue(etcd, { commonName: "kube-apiserver-etcd-client" }, ["client"]));
   }
-  pair("apiserver", await issue(authority, serving(spec), ["server"]));
+  pair("apiserver", await issue(servingRoot(spec), serving(spec), ["server"]));
   const masters = { organizations: ["system:masters"] };
   pair(
     "kubelet-client",
-    await issue(authority, { commonName: "kube-apiserver-kubelet-client", ...masters }, ["client"]),
+    await issue(servingRoot(spec), { commonName: "kube-apiserver-kubelet-client", ...masters }, ["client"]),
   );
   write("sa.key", spec.serviceAccountKey);
-  const { serviceAccountKey: key } = spec;
-  write("sa.pub", createPublicKey(key).export({ type: "spki", format: "pem" }).toString());
+  write("sa.pub", accountKeys(spec));
   for (const program of ["controller-manager", "scheduler"]) {
     const client = await issue(authority, { commonName: `system:kube-${program}` }, ["client"]);
     const kubeconfig = {
       server: `https://${spec.join === undefined ? addressOf(spec) : "127.0.0.1"}:${ports.api}`,
-      ca: authority.certificate,
+      ca: trustedBy(spec),
       certificate: client.certificate,
       key: client.key,
       clusterName: "kubernetes",

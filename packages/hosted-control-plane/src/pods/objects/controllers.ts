@@ -66,7 +66,7 @@ function clientArgs(port: number): string[] {
 
 function managerArgs({ spec }: ControllersFrom): string[] {
   return [
-    `--cluster-signing-cert-file=${DIR}/ca.crt`,
+    `--cluster-signing-cert-file=${DIR}/signing-ca.crt`,
     `--cluster-signing-key-file=${DIR}/ca.key`,
     "--controllers=*,bootstrapsigner,tokencleaner",
     `--root-ca-file=${DIR}/ca.crt`,

@@ -1,7 +1,6 @@
-import { createPublicKey } from "node:crypto";
 import { isIP } from "node:net";
 import { formatIp, nthAddress, parseCidr, type CertificateSubject, type KeyPair } from "@causeway/foundation";
-import type { ControlPlaneSpec } from "../../runtime.ts";
+import { accountKeys, servingRoot, trustedBy, type ControlPlaneSpec } from "../../runtime.ts";
 import type { Credentials, Entry } from "../steps.ts";
 import { isPooled } from "../options.ts";
 import { digestOf } from "../tenant.ts";
@@ -80,7 +79,6 @@ export function etcdCredentials({
 
 function apiServer(from: CredentialsFrom): Credentials {
   const { spec, etcdAuthority, tunnel } = from;
-  const { authority } = spec;
   const client = (file: string, of: KeyPair, commonName: string, organizations: readonly string[] = []): Entry => ({
     type: "certificate",
     file,
@@ -100,18 +98,24 @@ function apiServer(from: CredentialsFrom): Credentials {
       ? []
       : [
           text("tunnel-ca.crt", tunnel.certificateAuthority),
-          client("tunnel-client", authority, "kube-apiserver-tunnel"),
+          client("tunnel-client", servingRoot(spec), "kube-apiserver-tunnel"),
         ];
   return program("kube-apiserver", [
-    text("ca.crt", authority.certificate),
-    { type: "certificate", file: "apiserver", authority, subject: serving(from), usages: ["server"] },
-    client("kubelet-client", authority, "kube-apiserver-kubelet-client", ["system:masters"]),
+    text("ca.crt", trustedBy(spec)),
+    {
+      type: "certificate",
+      file: "apiserver",
+      authority: servingRoot(spec),
+      subject: serving(from),
+      usages: ["server"],
+    },
+    client("kubelet-client", servingRoot(spec), "kube-apiserver-kubelet-client", ["system:masters"]),
     ...frontProxy,
     text("etcd-ca.crt", etcdAuthority.certificate),
     // In the shared etcd the name is the user.
     client("etcd-client", etcdAuthority, isPooled(spec) ? from.namespace : "kube-apiserver-etcd-client"),
     text("sa.key", spec.serviceAccountKey),
-    text("sa.pub", publicKey(spec.serviceAccountKey)),
+    text("sa.pub", accountKeys(spec)),
     ...egress,
   ]);
 }
@@ -119,7 +123,9 @@ function apiServer(from: CredentialsFrom): Credentials {
 function controllerManager(from: CredentialsFrom): Credentials {
   const { authority, serviceAccountKey } = from.spec;
   return program("kube-controller-manager", [
-    text("ca.crt", authority.certificate),
+    text("ca.crt", trustedBy(from.spec)),
+    // A signer's file has one certificate only.
+    text("signing-ca.crt", authority.certificate),
     text("ca.key", authority.key),
     text("sa.key", serviceAccountKey),
     kubeconfig(from, "system:kube-controller-manager"),
@@ -135,7 +141,7 @@ function cloud(from: CredentialsFrom): Credentials[] {
 function kubeconfig({ spec, namespace }: CredentialsFrom, user: string): Entry {
   const { authority } = spec;
   const server = `https://${apiServiceName(namespace)}:${API_SERVICE_PORT}`;
-  return { type: "kubeconfig", file: "kubeconfig", authority, trusted: authority.certificate, user, server };
+  return { type: "kubeconfig", file: "kubeconfig", authority, trusted: trustedBy(spec), user, server };
 }
 
 /** Of the Service that the programs next to the API use. */
@@ -163,8 +169,4 @@ function serving({ spec, namespace, clusterDomain, endpoint }: CredentialsFrom):
   ];
   const ipAddresses = ["127.0.0.1", ...(first ? [formatIp(first)] : []), ...all.filter((name) => isIP(name) !== 0)];
   return { commonName: "kube-apiserver", dnsNames: [...new Set(dnsNames)], ipAddresses: [...new Set(ipAddresses)] };
-}
-
-function publicKey(key: string): string {
-  return createPublicKey(key).export({ type: "spki", format: "pem" }).toString();
 }

@@ -1,0 +1,209 @@
+import type { WantedCondition } from "@causeway/kubernetes";
+import type { HostedControlPlane } from "@causeway/api";
+import type { ControlPlaneSpec } from "../runtime.ts";
+import { rotatedPurposes, type AuthorityFacts, type Root, type RootStage, type RotatedPurpose } from "./roots.ts";
+import type { Step } from "./steps.ts";
+
+type AuthoritiesStatus = NonNullable<NonNullable<HostedControlPlane["status"]>["authorities"]>;
+type Phase = NonNullable<AuthoritiesStatus["phase"]>;
+
+export interface AuthoritiesFrom {
+  readonly object: HostedControlPlane;
+  readonly facts: AuthorityFacts;
+  readonly initialized: boolean;
+  /** The runtime runs with the roots as they are, everywhere, and the kubeconfig has them. */
+  readonly settled: boolean;
+  readonly now: number;
+}
+
+export interface AuthoritiesPlan {
+  /** Bring the second root to where the first one is: done before anything runs with half of a rotation. */
+  readonly catchUp: readonly Step[];
+  /** Go on with the rotation, once everything has settled. */
+  readonly advance: readonly Step[];
+  readonly status: AuthoritiesStatus;
+  readonly conditions: readonly WantedCondition[];
+  /** When to look again. */
+  readonly until?: number;
+}
+
+const DAY = 24 * 3600_000;
+/** A warning comes so long before an authority expires. */
+const EXPIRES_SOON = 180 * DAY;
+/** Machines are looked at again after so long. */
+const MACHINES_AGAIN = 15_000;
+const NAMED = 20;
+
+/** The stage after each. */
+const following: Readonly<Record<RootStage, RootStage>> = {
+  single: "trust",
+  trust: "sign",
+  sign: "retire",
+  retire: "single",
+};
+
+/**
+ * The rules of a rotation: the next authority is trusted everywhere before it signs anything, and the old one is
+ * trusted until its retirement is asked for and no Machine needs it. Each stage is one write of a root's Secret, so
+ * that a crash leaves one stage or the next, and the second of two leaders meets a conflict.
+ */
+export function planAuthorities(from: AuthoritiesFrom): AuthoritiesPlan {
+  const { facts, object, now, settled } = from;
+  const stage = stageOf(facts);
+  const none = { catchUp: [], advance: [] };
+  if (stage === undefined)
+    return { ...none, status: statusOf(from, "single"), conditions: [no("RotationBroken", broken)] };
+  if ("behind" in stage) {
+    const { behind, to } = stage;
+    const rotation = facts.roots.ca.rotation ?? facts.roots.sa.rotation ?? "";
+    const catchUp: Step[] = [{ type: "rotate-root", purpose: behind, to, rotation }];
+    return { ...none, catchUp, status: statusOf(from, "trust"), conditions: [no("Rotating", running("single"))] };
+  }
+  const { at } = stage;
+  const hold = holdOf(from, at);
+  const rotation = at === "single" ? (wantedRotation(from) ?? "") : (facts.roots.ca.rotation ?? "");
+  const steps = rotatedPurposes.map((purpose): Step => ({ type: "rotate-root", purpose, to: following[at], rotation }));
+  const until = lookAgain(object, { at, now });
+  return {
+    catchUp: [],
+    advance: hold === undefined && settled ? steps : [],
+    status: statusOf(from, at),
+    conditions: conditionsOf(from, at, hold),
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
+type Where = { readonly at: RootStage } | { readonly behind: RotatedPurpose; readonly to: RootStage } | undefined;
+
+/** Where both roots are; which one is a stage behind; undefined: their Secrets contradict each other. */
+function stageOf({ roots }: AuthorityFacts): Where {
+  for (const { stage, other } of [roots.ca, roots.sa])
+    if ((stage === "trust" || stage === "sign") !== (other !== undefined)) return undefined;
+  const [ca, sa] = [roots.ca.stage, roots.sa.stage];
+  if (ca === sa) return { at: ca };
+  if (following[ca] === sa && roots.sa.rotation !== undefined) return { behind: "ca", to: sa };
+  if (following[sa] === ca && roots.ca.rotation !== undefined) return { behind: "sa", to: ca };
+  return undefined;
+}
+
+/** The rotateAfter that has been reached and that the authority is older than. */
+function wantedRotation({ object, facts, now, initialized }: AuthoritiesFrom): string | undefined {
+  const wanted = object.spec.authorities?.rotateAfter;
+  if (wanted === undefined || !initialized) return undefined;
+  const at = Date.parse(wanted);
+  const since = Math.max(facts.createdAt, timeOf(facts.roots.ca.rotation) ?? 0);
+  return at <= now && since < at ? wanted : undefined;
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  const at = Date.parse(text ?? "");
+  return Number.isNaN(at) ? undefined : at;
+}
+
+interface Hold {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Why the rotation does not go on from this stage by itself; undefined: it does. */
+function holdOf(from: AuthoritiesFrom, at: RootStage): Hold | undefined {
+  const { object, facts, now } = from;
+  if (at === "single") return wantedRotation(from) === undefined ? { reason: "Current", message: "" } : undefined;
+  if (at !== "sign") return undefined;
+  const { retireOldAfter, ignoreMachines } = object.spec.authorities ?? {};
+  const retireAt = timeOf(retireOldAfter);
+  const isForThis = retireAt !== undefined && retireAt >= (timeOf(facts.roots.ca.rotation) ?? 0);
+  if (!isForThis || retireAt > now) return { reason: "Prepared", message: prepared(from, retireOldAfter) };
+  if (facts.oldMachines.length === 0 || ignoreMachines === true) return undefined;
+  const message = `the old authority cannot be retired: ${named(facts.oldMachines)} were made before the new one was known, and would not reach the control plane; replace them, or set spec.authorities.ignoreMachines (CONTROL_PLANE_MACHINES_OLD)`;
+  return { reason: "MachinesRemain", message };
+}
+
+function prepared({ facts }: AuthoritiesFrom, retireOldAfter: string | undefined): string {
+  const machines = facts.oldMachines.length === 0 ? "" : `replace ${named(facts.oldMachines)} and `;
+  const retire =
+    retireOldAfter === undefined
+      ? "set spec.authorities.retireOldAfter when clients have new certificates and kubeconfigs"
+      : `wait for spec.authorities.retireOldAfter, ${retireOldAfter}`;
+  return `the new authority signs, and the old one is trusted too: ${machines}${retire} (CONTROL_PLANE_ROTATION_WAITS)`;
+}
+
+function named(machines: readonly string[]): string {
+  const more = machines.length > 3 ? ` and ${machines.length - 3} more` : "";
+  return `Machines ${machines.slice(0, 3).join(", ")}${more}`;
+}
+
+const broken =
+  "Secrets CLUSTER-ca and CLUSTER-sa are in different stages of a rotation, or lack other.crt and other.key; restore them from a backup of the same time (CONTROL_PLANE_ROTATION_BROKEN)";
+
+function running(at: RootStage): string {
+  const what = at === "retire" ? "the old authority is being removed" : "the new authority is being made known";
+  return `${what}; no one needs to act (CONTROL_PLANE_ROTATION_RUNNING)`;
+}
+
+const type = "AuthoritiesCurrent";
+const no = (reason: string, message: string): WantedCondition => ({ type, status: "False", reason, message });
+
+/** Without a rotation there is no condition, so that there is nothing to explain. */
+function conditionsOf(from: AuthoritiesFrom, at: RootStage, hold: Hold | undefined): WantedCondition[] {
+  const { object, facts, now, settled } = from;
+  if (at !== "single") {
+    const phase = statusOf(from, at).phase;
+    if (hold !== undefined && (settled || phase === "Prepared")) return [no(hold.reason, hold.message)];
+    return [no("Rotating", running(at))];
+  }
+  if (hold === undefined) return [no("Rotating", running(at))];
+  if (facts.expiresAt - now < EXPIRES_SOON) {
+    const message = `the certificate authority expires at ${instant(facts.expiresAt)}: set spec.authorities.rotateAfter (CONTROL_PLANE_AUTHORITY_EXPIRES)`;
+    return [no("ExpiresSoon", message)];
+  }
+  const isKnown = object.spec.authorities !== undefined || facts.roots.ca.rotation !== undefined;
+  return isKnown ? [{ type, status: "True", reason: "Current" }] : [];
+}
+
+/** Prepared once is prepared: an API server that restarts does not change that. */
+function phaseOf({ object, facts, settled }: AuthoritiesFrom, at: RootStage): Phase {
+  if (at === "single") return "Current";
+  if (at !== "sign") return at === "trust" ? "Preparing" : "Retiring";
+  const before = object.status?.authorities;
+  const wasPrepared = before?.phase === "Prepared" && before.rotation === facts.roots.ca.rotation;
+  return settled || wasPrepared ? "Prepared" : "Preparing";
+}
+
+function statusOf(from: AuthoritiesFrom, at: RootStage): AuthoritiesStatus {
+  const { expiresAt, oldMachines, roots } = from.facts;
+  const { rotation, rotatedAt, retiredAt } = roots.ca;
+  return {
+    phase: phaseOf(from, at),
+    expiresAt: instant(expiresAt),
+    ...(rotation === undefined ? {} : { rotation }),
+    ...(rotatedAt === undefined ? {} : { rotatedAt }),
+    ...(retiredAt === undefined ? {} : { retiredAt }),
+    ...(oldMachines.length === 0
+      ? {}
+      : { machines: { count: oldMachines.length, names: oldMachines.slice(0, NAMED) } }),
+  };
+}
+
+function lookAgain({ spec }: HostedControlPlane, { at, now }: { at: RootStage; now: number }): number | undefined {
+  const times = [spec.authorities?.rotateAfter, spec.authorities?.retireOldAfter].flatMap((text) => timeOf(text) ?? []);
+  const next = Math.min(...times.filter((time) => time > now), ...(at === "sign" ? [now + MACHINES_AGAIN] : []));
+  return Number.isFinite(next) ? next : undefined;
+}
+
+export function instant(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
+
+/** What the runtime is told of roots beside those that sign. */
+export function rotationOf({ roots: { ca, sa } }: AuthorityFacts): Pick<ControlPlaneSpec, "rotation"> {
+  if (ca.other === undefined && sa.other === undefined) return {};
+  const older = (root: Root) => (root.stage === "sign" ? (root.other ?? root.pair) : root.pair);
+  return {
+    rotation: {
+      trusted: ca.other === undefined ? [] : [ca.other.certificate],
+      serving: older(ca),
+      accountKeys: sa.other === undefined ? [] : [sa.other.certificate],
+    },
+  };
+}
