@@ -22,7 +22,7 @@ export interface Observed {
   readonly pool: PoolState | undefined;
   /** This process saw to its user of that etcd. */
   readonly hasEtcdUser: boolean;
-  /** The URL at which this process created what machines need to join. */
+  /** The URL at which this process created what machines need to join, and a digest of rotated roots. */
   readonly joinedAt: string | undefined;
   /** This process restored its data. */
   readonly restored: boolean;

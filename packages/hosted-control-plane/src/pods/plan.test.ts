@@ -114,6 +114,7 @@ test("a restarted program reports a control plane that serves as available, and 
   expect(steps).toEqual([
     {
       type: "create-join-objects",
+      mark: "https://198.51.100.1:22",
       server: "https://198.51.100.1:22",
       addresses: ["https://10.1.0.1:22", "https://10.1.0.2:22"],
     },

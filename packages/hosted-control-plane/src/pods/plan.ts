@@ -1,5 +1,5 @@
 import type { KubeObject, Plan, Service } from "@causeway/kubernetes";
-import type { ControlPlaneProblem, ControlPlaneState } from "../runtime.ts";
+import { trustedBy, type ControlPlaneProblem, type ControlPlaneState } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { imagesOf } from "./images.ts";
 import { isRestored, restoreSteps, restoring } from "./keyspace.ts";
@@ -13,12 +13,13 @@ import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects
 import { copyName, keySteps } from "./plan-keys.ts";
 import { keysOf, refusalOf } from "./refusals.ts";
 import { podProblem, readyAddresses, replicasOf, servedVersion, workload } from "./rollout.ts";
-import { stagesOf, type Endpoint } from "./stages.ts";
+import { stagesOf, type Endpoint, type Stages } from "./stages.ts";
 import type { Step } from "./steps.ts";
 import {
   appliedAnnotation,
   componentLabel,
   datastoreAnnotation,
+  digestOf,
   grantedAnnotation,
   inputsAnnotation,
   joinedAnnotation,
@@ -86,12 +87,16 @@ function planPrograms(
     ...credentials.map(({ name }) => `Secret/${name}`),
   ]);
   const server = urlOf(endpoint);
-  const join = joinSteps(observed, stages.isServing, server, endpoint.port);
-  const problem = stages.isComplete
-    ? undefined
-    : (pooled.problem ??
-      podProblem(observed.pods) ??
-      (stages.isEtcdDone && !isRestored(observed) ? restoring : rolling(stages.waitsFor)));
+  const join = joinSteps(observed, stages, { server, port: endpoint.port });
+  const isUnpublished = stages.isServing && waitsToPublish(observed, server);
+  const problem =
+    stages.isComplete && !isUnpublished
+      ? undefined
+      : (pooled.problem ??
+        podProblem(observed.pods) ??
+        (stages.isEtcdDone && !isRestored(observed)
+          ? restoring
+          : rolling(stages.isComplete ? "cluster-info to have the new roots" : stages.waitsFor)));
   const status = stateOf(observed, problem, endpoint);
   const restore = restoreSteps(observed, stages.isEtcdDone);
   const steps = [
@@ -105,7 +110,7 @@ function planPrograms(
     steps,
     status: {
       ...status,
-      ready: stages.isServing && joinedAt(observed) === server,
+      ready: stages.isServing && isJoinedAt(observed, server),
       // Until the new certificate is served, it has not all of the names.
       ...(stages.isComplete ? {} : { starting: true as const, names: [] }),
     },
@@ -156,17 +161,40 @@ function joinedAt(observed: Observed): string | undefined {
   return observed.joinedAt ?? observed.namespace?.metadata.annotations?.[joinedAnnotation];
 }
 
+/** What machines need was created at this URL, whatever the roots were. */
+function isJoinedAt(observed: Observed, server: string): boolean {
+  const at = joinedAt(observed);
+  return at === server || at?.startsWith(`${server}#`) === true;
+}
+
+/** Where what machines need was created, and with which roots, if they are being rotated. */
+export function joinMark(spec: Observed["spec"], server: string): string {
+  return spec.rotation === undefined ? server : `${server}#${digestOf(trustedBy(spec))}`;
+}
+
+/** Machines that join read roots that are not those of now. */
+function waitsToPublish(observed: Observed, server: string): boolean {
+  return isJoinedAt(observed, server) && joinedAt(observed) !== joinMark(observed.spec, server);
+}
+
 /**
  * Each process creates them once, since the tenant may have deleted some. A tenant names the endpoint: only our own
  * pods and Service are connected to.
  */
-function joinSteps({ joinedAt: done, pods, live }: Observed, isServing: boolean, server: string, port: number): Step[] {
-  if (!isServing || done === server) return [];
+function joinSteps(
+  observed: Observed,
+  { isServing, isComplete }: Stages,
+  { server, port }: { server: string; port: number },
+): Step[] {
+  const { joinedAt: done, pods, live, spec } = observed;
+  const mark = joinMark(spec, server);
+  // New roots are published when every API server has them.
+  if (!isServing || done === mark || (!isComplete && waitsToPublish(observed, server))) return [];
   const { clusterIP } = (live.get("Service/kube-apiserver") as Service | undefined)?.spec ?? {};
   const addresses = readyAddresses(pods, "kube-apiserver").map((host) => urlOf({ host, port }));
   const inside =
     clusterIP === undefined || clusterIP === "None" ? [] : [urlOf({ host: clusterIP, port: API_SERVICE_PORT })];
-  return [{ type: "create-join-objects", server, addresses: [...addresses, ...inside] }];
+  return [{ type: "create-join-objects", server, mark, addresses: [...addresses, ...inside] }];
 }
 
 /** A user of the shared etcd, which may touch its own prefix only. Made by each process once. */

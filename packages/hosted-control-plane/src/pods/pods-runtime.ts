@@ -99,7 +99,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     join: (step, signal) => join(spec, step, signal),
     done(step) {
       const tenant = known.get(spec.id);
-      if (tenant && step.type === "create-join-objects") tenant.joinedAt = step.server;
+      if (tenant && step.type === "create-join-objects") tenant.joinedAt = step.mark;
       if (tenant && step.type === "ensure-etcd-user") tenant.hasEtcdUser = true;
       if (tenant && step.type === "restore") tenant.restored = true;
     },

@@ -64,6 +64,8 @@ export type Step =
   | {
       readonly type: "create-join-objects";
       readonly server: string;
+      /** The URL, and which roots are published. */
+      readonly mark: string;
       /** URLs that lead to its API servers. */
       readonly addresses: readonly string[];
     };

@@ -24,7 +24,7 @@ export const credentialsAnnotation = "controlplane.causeway.dev/credentials";
 export const grantedAnnotation = "controlplane.causeway.dev/granted";
 /** On the namespace: its data was restored from a backup. */
 export const restoredAnnotation = "controlplane.causeway.dev/restored";
-/** On the namespace: the URL at which what machines need to join was created. */
+/** On the namespace: the URL at which what machines need to join was created, and a digest of rotated roots. */
 export const joinedAnnotation = "controlplane.causeway.dev/joined-at";
 
 export const managedSelector = `${managedByLabel}=${managedBy}`;

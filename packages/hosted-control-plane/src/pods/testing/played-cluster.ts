@@ -122,7 +122,7 @@ export class PlayedCluster {
         this.restored = true;
         return;
       case "create-join-objects":
-        this.joinedAt = step.server;
+        this.joinedAt = step.mark;
     }
   }
 
