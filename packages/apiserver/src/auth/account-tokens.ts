@@ -5,7 +5,7 @@ import { at, record, text, type Json } from "../json/json.ts";
 import { LEGACY_ISSUER } from "./legacy-token.ts";
 import type { User } from "../contract/user.ts";
 import { jose } from "../later.ts";
-import type { TokenFacts } from "../contract/identity.ts";
+import type { AccountKeys, TokenFacts } from "../contract/identity.ts";
 
 /** Clocks differ; what has just ended or gone still counts, in milliseconds. */
 const LEEWAY = 60_000;
@@ -18,17 +18,23 @@ export interface AccountTokens {
 }
 
 export function accountTokens(cluster: Cluster): AccountTokens {
-  // Whether a signature is right never changes; all else is looked at each time.
-  const verified = new Map<string, Json>();
+  // Whether a signature is right does not change as long as the keys stay; all else is looked at each time.
+  let verified = new Map<string, Json>();
+  let keys: AccountKeys | undefined;
 
   const claimsOf = async (token: string): Promise<Json> => {
+    if (keys !== cluster.accountKeys) {
+      keys = cluster.accountKeys;
+      verified = new Map();
+    }
+    const ofTheseKeys = verified;
     const digest = createHash("sha256").update(token).digest("base64");
     const known = verified.get(digest);
     if (known) return known;
     const claims = await signedClaims(cluster, token);
-    verified.set(digest, claims);
-    const [oldest] = verified.keys();
-    if (verified.size > REMEMBERED && oldest !== undefined) verified.delete(oldest);
+    ofTheseKeys.set(digest, claims);
+    const [oldest] = ofTheseKeys.keys();
+    if (ofTheseKeys.size > REMEMBERED && oldest !== undefined) ofTheseKeys.delete(oldest);
     return claims;
   };
 

@@ -38,5 +38,7 @@ export function differences({ open, listener }: Opened, asked: LogicalClusterOpt
     .map(([name]) => name);
 }
 
-/** Options that change while the cluster is served. */
-export const LIVE: readonly string[] = ["authority", "serviceAccountKey", "rotation"];
+/** Are these options that change while the cluster is served? */
+export function areLive(options: readonly string[]): boolean {
+  return options.every((option) => ["authority", "serviceAccountKey", "rotation"].includes(option));
+}

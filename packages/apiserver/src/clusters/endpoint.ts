@@ -1,3 +1,4 @@
+import type { TLSSocket } from "node:tls";
 import { messageOf } from "@causeway/foundation";
 import type { LogicalClusterOptions } from "../interface.ts";
 import { requestHandler, type Handling } from "../server/handler.ts";
@@ -20,6 +21,8 @@ export interface Endpoint {
   reload(): void;
   /** Issues its certificate again, of the cluster's roots as they are now, unless it is from files. */
   reissue(): Promise<void>;
+  /** Ends connections that `keeps` is false for, with their watches. */
+  endUnless(keeps: (socket: TLSSocket) => boolean): void;
   /**
    * Keeps a port that was asked for, for a start that asks for none; one that was found is kept before anybody hears of
    * it.
@@ -94,6 +97,7 @@ export async function openEndpoint(
     reissue: async () => {
       if (!given) take(await issue());
     },
+    endUnless: (keeps) => listener.endUnless(keeps),
     keepPort,
     close: () => {
       closing.abort();

@@ -25,7 +25,8 @@ import { FirstObjects } from "./first-objects.ts";
 
 import { checkOptions, openCluster, type Shared } from "./open-cluster.ts";
 import { openParked } from "./parked.ts";
-import { checkName, differences, LIVE, savedOptions } from "./cluster-options.ts";
+import { areLive, checkName, differences, savedOptions } from "./cluster-options.ts";
+import { rotateRoots } from "./rotate-roots.ts";
 import { ServedClusters } from "./served-clusters.ts";
 import { Reopening } from "./reopening.ts";
 import { checkDescriptors, Problems } from "./problems.ts";
@@ -215,12 +216,9 @@ export class ServerState {
   async #make(name: string, options: LogicalClusterOptions): Promise<LogicalCluster> {
     const shared = this.#running();
     const known = this.#clusters.get(name);
-    const changed = known ? differences(known, options) : [];
-    if (known && changed.length === 0) return this.#clusters.logical(name);
-    if (known && changed.every((option) => LIVE.includes(option))) {
-      await known.open.rotate(options);
-      await known.listener?.reissue();
-      known.open.publishRoots();
+    const changed = known ? differences(known, options) : undefined;
+    if (known && changed && areLive(changed)) {
+      if (changed.length > 0) await rotateRoots(known, options);
       return this.#clusters.logical(name);
     }
     const folder = `clusters/${name}`;

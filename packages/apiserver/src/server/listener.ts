@@ -15,6 +15,8 @@ export interface Listener {
   readonly port: number;
   /** Takes a new serving certificate for connections from now on. */
   renew(certificate: KeyPair): void;
+  /** Ends the connections that `keeps` is false for. */
+  endUnless(keeps: (socket: TLSSocket) => boolean): void;
   close(): Promise<void>;
 }
 
@@ -69,7 +71,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     socket.setNoDelay(true);
     connections.accept(socket);
   });
+  const secured = new Set<TLSSocket>();
   server.on("secureConnection", (socket) => {
+    secured.add(socket);
+    socket.once("close", () => secured.delete(socket));
     connections.secured(socket);
     if (socket.alpnProtocol !== "h2") roomy(socket);
   });
@@ -118,6 +123,9 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     host,
     port: bound.port,
     renew: (next) => server.setSecureContext(contextOf(next)),
+    endUnless(keeps) {
+      for (const socket of secured) if (!keeps(socket)) socket.destroy();
+    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) session.close();

@@ -52,12 +52,14 @@ export function planAuthorities(from: AuthoritiesFrom): AuthoritiesPlan {
   const stage = stageOf(facts);
   const none = { catchUp: [], advance: [] };
   if (stage === undefined)
-    return { ...none, status: statusOf(from, "single"), conditions: [no("RotationBroken", broken)] };
+    return { ...none, status: brokenStatus(from), conditions: [no("RotationBroken", broken)] };
   if ("behind" in stage) {
     const { behind, to } = stage;
     const rotation = facts.roots.ca.rotation ?? facts.roots.sa.rotation ?? "";
     const catchUp: Step[] = [{ type: "rotate-root", purpose: behind, to, rotation }];
-    return { ...none, catchUp, status: statusOf(from, "trust"), conditions: [no("Rotating", running("single"))] };
+    // Which of the two is behind is not told: both go on in the same stage.
+    const phase = to === "trust" || to === "sign" ? "trust" : "retire";
+    return { ...none, catchUp, status: statusOf(from, phase), conditions: [no("Rotating", running(phase))] };
   }
   const { at } = stage;
   const hold = holdOf(from, at);
@@ -183,6 +185,11 @@ function statusOf(from: AuthoritiesFrom, at: RootStage): AuthoritiesStatus {
       ? {}
       : { machines: { count: oldMachines.length, names: oldMachines.slice(0, NAMED) } }),
   };
+}
+
+/** It says what it said. */
+function brokenStatus(from: AuthoritiesFrom): AuthoritiesStatus {
+  return { ...statusOf(from, "trust"), phase: from.object.status?.authorities?.phase ?? "Preparing" };
 }
 
 function lookAgain({ spec }: HostedControlPlane, { at, now }: { at: RootStage; now: number }): number | undefined {

@@ -1,0 +1,293 @@
+import { createAuthority, issueCertificate, splitCertificates, verifyChain, type KeyPair } from "@causeway/foundation";
+import type { HostedControlPlane } from "@causeway/api";
+import type { Secret } from "@causeway/kubernetes";
+import { beforeAll, describe, expect, test } from "vitest";
+import { rootsDigest } from "../runtime.ts";
+import { newRoot } from "./new-root.ts";
+import { instant, planAuthorities, rotationOf, type AuthoritiesFrom } from "./plan-authorities.ts";
+import { nextSecret } from "./rotate-root.ts";
+import { bundleOf, rootOf, type AuthorityFacts, type Root, type RootStage, type RotatedPurpose } from "./roots.ts";
+
+const now = Date.UTC(2026, 5, 1);
+const HOUR = 3600_000;
+const at = (offset: number): string => instant(now + offset);
+const rotation = at(-HOUR);
+
+/** A root whose Secret says so. */
+function root(stage: RootStage, changes: Partial<Root> = {}): Root {
+  const pair = { certificate: "SIGNS", key: "k" };
+  const isDouble = stage === "trust" || stage === "sign";
+  return {
+    secret: { apiVersion: "v1", kind: "Secret", metadata: { name: "demo" } } as Secret,
+    stage,
+    pair,
+    ...(isDouble ? { other: { certificate: "OTHER", key: "o" } } : {}),
+    ...(stage === "single" ? {} : { rotation }),
+    ...changes,
+  };
+}
+
+interface Given {
+  readonly stages?: readonly [ca: RootStage, sa: RootStage];
+  readonly spec?: HostedControlPlane["spec"]["authorities"];
+  readonly status?: NonNullable<HostedControlPlane["status"]>["authorities"];
+  readonly oldMachines?: readonly string[];
+  readonly settled?: boolean;
+  readonly initialized?: boolean;
+  readonly ca?: Partial<Root>;
+  readonly expiresAt?: number;
+  readonly createdAt?: number;
+}
+
+function from(given: Given): AuthoritiesFrom {
+  const [ca, sa] = given.stages ?? ["single", "single"];
+  const facts: AuthorityFacts = {
+    roots: { ca: root(ca, given.ca), sa: root(sa) },
+    createdAt: given.createdAt ?? now - 1000 * HOUR,
+    expiresAt: given.expiresAt ?? now + 100_000 * HOUR,
+    oldMachines: given.oldMachines ?? [],
+  };
+  const object = {
+    apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
+    kind: "HostedControlPlane",
+    metadata: { name: "demo", namespace: "default" },
+    spec: { version: "v1.34.0", ...(given.spec ? { authorities: given.spec } : {}) },
+    ...(given.status ? { status: { authorities: given.status } } : {}),
+  } as HostedControlPlane;
+  return { object, facts, initialized: given.initialized ?? true, settled: given.settled ?? true, now };
+}
+
+/** "advance ca→trust", the phase, and the condition's reason. */
+function outcome(given: Given): { steps: string[]; phase: string | undefined; reason: string | undefined } {
+  const planned = planAuthorities(from(given));
+  const named = (kind: string, steps: typeof planned.advance): string[] =>
+    steps.map((step) => (step.type === "rotate-root" ? `${kind} ${step.purpose}→${step.to}` : step.type));
+  return {
+    steps: [...named("catch up", planned.catchUp), ...named("advance", planned.advance)],
+    phase: planned.status.phase,
+    reason: planned.conditions[0]?.reason,
+  };
+}
+
+const both = (to: RootStage): string[] => [`advance ca→${to}`, `advance sa→${to}`];
+const due = { rotateAfter: rotation };
+const retired = { rotateAfter: rotation, retireOldAfter: rotation };
+
+describe("a rotation of a control plane's authority", () => {
+  test.each<[string, Given, ReturnType<typeof outcome>]>([
+    ["nothing is asked: no condition", {}, { steps: [], phase: "Current", reason: undefined }],
+    ["its time has come", { spec: due }, { steps: both("trust"), phase: "Current", reason: "Rotating" }],
+    ["its time has not come", { spec: { rotateAfter: at(HOUR) } }, { steps: [], phase: "Current", reason: "Current" }],
+    [
+      "the authority is younger than the time",
+      { spec: due, createdAt: now - HOUR / 2 },
+      { steps: [], phase: "Current", reason: "Current" },
+    ],
+    [
+      "the rotation for this time is over",
+      { spec: retired, ca: { rotation } },
+      { steps: [], phase: "Current", reason: "Current" },
+    ],
+    [
+      "not before it was initialized",
+      { spec: due, initialized: false },
+      { steps: [], phase: "Current", reason: "Current" },
+    ],
+    [
+      "not while it is not as requested",
+      { spec: due, settled: false },
+      { steps: [], phase: "Current", reason: "Rotating" },
+    ],
+    [
+      "only one of the two was written before a crash",
+      { spec: due, stages: ["trust", "single"], settled: false },
+      { steps: ["catch up sa→trust"], phase: "Preparing", reason: "Rotating" },
+    ],
+    [
+      "the other one was written first",
+      { spec: due, stages: ["sign", "trust"], settled: false },
+      { steps: ["catch up sa→sign"], phase: "Preparing", reason: "Rotating" },
+    ],
+    [
+      "the next one signs only when it is trusted everywhere",
+      { spec: due, stages: ["trust", "trust"], settled: false },
+      { steps: [], phase: "Preparing", reason: "Rotating" },
+    ],
+    [
+      "it is trusted everywhere",
+      { spec: due, stages: ["trust", "trust"] },
+      { steps: both("sign"), phase: "Preparing", reason: "Rotating" },
+    ],
+    [
+      "it signs, and not everything knows yet, whatever is asked",
+      { spec: retired, stages: ["sign", "sign"], settled: false },
+      { steps: [], phase: "Preparing", reason: "Rotating" },
+    ],
+    [
+      "it signs: who asked for it must act",
+      { spec: due, stages: ["sign", "sign"] },
+      { steps: [], phase: "Prepared", reason: "Prepared" },
+    ],
+    [
+      "it stays prepared while an API server restarts",
+      { spec: due, stages: ["sign", "sign"], settled: false, status: { phase: "Prepared", rotation } },
+      { steps: [], phase: "Prepared", reason: "Prepared" },
+    ],
+    [
+      "the time of retirement has not come",
+      { spec: { ...due, retireOldAfter: at(HOUR) }, stages: ["sign", "sign"] },
+      { steps: [], phase: "Prepared", reason: "Prepared" },
+    ],
+    [
+      "a retirement that was asked for an earlier rotation is not this one's",
+      { spec: { rotateAfter: at(-2 * HOUR), retireOldAfter: at(-2 * HOUR) }, stages: ["sign", "sign"] },
+      { steps: [], phase: "Prepared", reason: "Prepared" },
+    ],
+    [
+      "Machines know only the old one",
+      { spec: retired, stages: ["sign", "sign"], oldMachines: ["m0", "m1"] },
+      { steps: [], phase: "Prepared", reason: "MachinesRemain" },
+    ],
+    [
+      "Machines know only the old one, and are given up",
+      { spec: { ...retired, ignoreMachines: true }, stages: ["sign", "sign"], oldMachines: ["m0"] },
+      { steps: both("retire"), phase: "Prepared", reason: "Rotating" },
+    ],
+    [
+      "the old one may go",
+      { spec: retired, stages: ["sign", "sign"] },
+      { steps: both("retire"), phase: "Prepared", reason: "Rotating" },
+    ],
+    [
+      "a second rotation waits for the end of the first",
+      { spec: { rotateAfter: at(-1) }, stages: ["sign", "sign"] },
+      { steps: [], phase: "Prepared", reason: "Prepared" },
+    ],
+    [
+      "the old one is being removed",
+      { spec: retired, stages: ["retire", "retire"], settled: false },
+      { steps: [], phase: "Retiring", reason: "Rotating" },
+    ],
+    [
+      "the old one is gone",
+      { spec: retired, stages: ["retire", "retire"] },
+      { steps: both("single"), phase: "Retiring", reason: "Rotating" },
+    ],
+    [
+      "one of the two ended before a crash",
+      { spec: retired, stages: ["single", "retire"], ca: { rotation }, settled: false },
+      { steps: ["catch up sa→single"], phase: "Retiring", reason: "Rotating" },
+    ],
+    [
+      "someone put an old Secret back",
+      { spec: retired, stages: ["sign", "single"] },
+      { steps: [], phase: "Preparing", reason: "RotationBroken" },
+    ],
+    [
+      "someone took the other root away",
+      { spec: retired, stages: ["sign", "sign"], ca: { other: undefined as never } },
+      { steps: [], phase: "Preparing", reason: "RotationBroken" },
+    ],
+    [
+      "the authority expires in a month, and nothing is asked",
+      { expiresAt: now + 30 * 24 * HOUR },
+      { steps: [], phase: "Current", reason: "ExpiresSoon" },
+    ],
+  ])("%s", (_, given, expected) => {
+    expect(outcome(given)).toEqual(expected);
+  });
+
+  test("names the Machines that hold it, and not all of a hundred", () => {
+    const oldMachines = Array.from({ length: 100 }, (_, index) => `m${index}`);
+    const { status, conditions } = planAuthorities(from({ spec: retired, stages: ["sign", "sign"], oldMachines }));
+    expect(status.machines).toMatchObject({ count: 100, names: { length: 20 } });
+    expect(conditions[0]?.message).toMatch(
+      /Machines m0, m1, m2 and 97 more were made before.*CONTROL_PLANE_MACHINES_OLD/,
+    );
+  });
+
+  test("looks again at its times, and at Machines", () => {
+    expect(planAuthorities(from({ spec: { rotateAfter: at(HOUR) } })).until).toBe(now + HOUR);
+    expect(planAuthorities(from({ spec: due, stages: ["sign", "sign"] })).until).toBe(now + 15_000);
+    expect(planAuthorities(from({})).until).toBeUndefined();
+  });
+});
+
+describe("the Secrets of a rotation", () => {
+  const made: Partial<Record<RotatedPurpose, KeyPair>> = {};
+  let first: Record<RotatedPurpose, Secret>;
+  beforeAll(async () => {
+    const base64 = (text: string): string => Buffer.from(text).toString("base64");
+    const secret = (name: string, pair: KeyPair): Secret => ({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name, annotations: { kept: "yes" } },
+      data: { "tls.crt": base64(pair.certificate), "tls.key": base64(pair.key), more: "eA==" },
+    });
+    first = {
+      ca: secret("demo-ca", await createAuthority({ commonName: "kubernetes", lifetime: HOUR })),
+      sa: secret("demo-sa", await newRoot("sa", "demo", now)),
+    };
+    made.ca = await newRoot("ca", "demo", now);
+    made.sa = await newRoot("sa", "demo", now);
+  });
+
+  /** The roots after each stage. */
+  function walk(): Record<RotatedPurpose, Root>[] {
+    const walked: Record<RotatedPurpose, Root>[] = [];
+    let secrets = first;
+    for (const to of ["trust", "sign", "retire", "single"] as const) {
+      const next = (purpose: RotatedPurpose): Secret =>
+        nextSecret(
+          { type: "rotate-root", purpose, to, rotation },
+          { root: rootOf(secrets[purpose]) as Root, made: to === "trust" ? made[purpose] : undefined, now },
+        );
+      secrets = { ca: next("ca"), sa: next("sa") };
+      walked.push({ ca: rootOf(secrets.ca) as Root, sa: rootOf(secrets.sa) as Root });
+    }
+    return walked;
+  }
+
+  test("have the one that signs first in tls.crt with its key, whatever the stage", async () => {
+    const [old, fresh] = [rootOf(first.ca)?.pair, made.ca] as [KeyPair, KeyPair];
+    const stages = walk().map(({ ca }) => ca);
+    const certificates = (text: string): string[] => splitCertificates(text);
+    expect(stages.map(({ stage }) => stage)).toEqual(["trust", "sign", "retire", "single"]);
+    expect(stages.map((root) => certificates(bundleOf(root)))).toEqual([
+      [...certificates(old.certificate), ...certificates(fresh.certificate)],
+      [...certificates(fresh.certificate), ...certificates(old.certificate)],
+      certificates(fresh.certificate),
+      certificates(fresh.certificate),
+    ]);
+    for (const { pair } of stages) {
+      const issued = await issueCertificate(pair, { commonName: "x", usages: ["client"], lifetime: HOUR });
+      expect(verifyChain(issued.certificate, pair.certificate)).toBe(true);
+    }
+    const last = stages.at(-1)?.secret;
+    expect(Object.keys(last?.data ?? {}).toSorted()).toEqual(["more", "tls.crt", "tls.key"]);
+    expect(last?.metadata.annotations).toMatchObject({ kept: "yes", "controlplane.causeway.dev/rotation": rotation });
+    expect(last?.metadata.annotations).not.toHaveProperty("controlplane.causeway.dev/rotation-stage");
+  });
+
+  test("tell the runtime to sign what others verify with the older one until it is retired", () => {
+    const old = rootOf(first.ca)?.pair as KeyPair;
+    const told = walk().map((roots) => rotationOf({ roots, createdAt: 0, expiresAt: 0, oldMachines: [] }).rotation);
+    const serving = told.map((rotation) => rotation && splitCertificates(rotation.serving.certificate)[0]);
+    const [oldCertificate] = splitCertificates(old.certificate);
+    expect(serving).toEqual([oldCertificate, oldCertificate, undefined, undefined]);
+    expect(told[0]?.accountKeys).toEqual([made.sa?.certificate]);
+    expect(told[1]?.accountKeys).toEqual([rootOf(first.sa)?.pair.certificate]);
+  });
+
+  test("are other roots in each stage but the last two", () => {
+    const digests = walk().map((roots) =>
+      rootsDigest({
+        authority: roots.ca.pair,
+        serviceAccountKey: roots.sa.pair.key,
+        ...rotationOf({ roots, createdAt: 0, expiresAt: 0, oldMachines: [] }),
+      }),
+    );
+    expect(new Set(digests).size).toBe(3);
+    expect(digests[2]).toBe(digests[3]);
+  });
+});
