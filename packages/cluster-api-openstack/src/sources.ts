@@ -20,7 +20,7 @@ import { Sessions } from "./identity/sessions.ts";
 import type { ClusterSources } from "./openstackcluster/gather.ts";
 import type { MachineSources } from "./openstackmachine/gather.ts";
 import type { ServerSources } from "./openstackserver/gather.ts";
-import { Holds } from "./reactions/holds.ts";
+import { Refusals } from "./reactions/refusals.ts";
 import { Interests } from "./reactions/interests.ts";
 import { Looks } from "./reactions/looks.ts";
 
@@ -120,7 +120,7 @@ export function openSources(options: SourcesOptions): Sources {
       serverInterests.listen(watch, ["servers", "ports", "volumes"]);
     },
   });
-  const holds = new Holds(clock);
+  const holds = new Refusals(clock);
   const shared = {
     clusters,
     clusterIdentities,

@@ -43,7 +43,7 @@ export function renewalTime(certificate: string, random: number): number {
 }
 
 /** How long a kubelet waits for approval before it asks again with a new request. */
-const patience = 10 * 60_000;
+const approvalTimeout = 10 * 60_000;
 
 /**
  * Asks the cluster for a certificate and waits until it is approved and signed.
@@ -93,7 +93,7 @@ async function awaitCertificate(
   using: { clock: Clock; signal: AbortSignal },
 ): Promise<string | undefined> {
   const { clock, signal } = using;
-  const deadline = clock.now() + patience;
+  const deadline = clock.now() + approvalTimeout;
   for (let pause = 50; clock.now() < deadline; pause = Math.min(pause * 1.5, 2000)) {
     const current = await client
       .get(CertificateSigningRequest, { namespace: "", name }, { signal })

@@ -8,7 +8,7 @@ import type { Transport } from "./transport.ts";
 /**
  * Ms until an extension server must have begun to respond, and between two parts of its response, except of a watch.
  */
-const PATIENCE = 60_000;
+const RESPONSE_TIMEOUT = 60_000;
 /** Bytes of a request's body, as for this server's own resources. */
 const LARGEST_BODY = 3 * 1024 * 1024;
 
@@ -32,7 +32,7 @@ export async function forward(
   checkPath(url);
   const over = new AbortController();
   const end = (): void => over.abort(new Error("the client went away"));
-  const slow = setTimeout(() => over.abort(new Error("context deadline exceeded")), PATIENCE);
+  const slow = setTimeout(() => over.abort(new Error("context deadline exceeded")), RESPONSE_TIMEOUT);
   response.once("close", end);
   closing.addEventListener("abort", end, { once: true });
   try {
@@ -110,7 +110,7 @@ function passBack(answer: IncomingMessage, response: Response, isWatch: boolean)
   }
   if (isHttp2) response.writeHead(response.statusCode);
   else response.flushHeaders();
-  if (!isWatch) answer.setTimeout(PATIENCE, () => answer.destroy(new Error("context deadline exceeded")));
+  if (!isWatch) answer.setTimeout(RESPONSE_TIMEOUT, () => answer.destroy(new Error("context deadline exceeded")));
   return new Promise((resolve, reject) => {
     answer.once("error", reject);
     answer.once("aborted", () => reject(new Error("the extension server ended the response")));

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-interface Wish {
+interface CertificateOptions {
   readonly by?: KeyPair;
   readonly commonName?: string;
   readonly organizations?: readonly string[];
@@ -32,14 +32,14 @@ interface Wish {
   readonly now?: number;
 }
 
-function issued({ by = authority, ...wish }: Wish): Promise<KeyPair> {
+function issued({ by = authority, ...options }: CertificateOptions): Promise<KeyPair> {
   return issueCertificate(by, {
     commonName: "jane",
     organizations: ["dev"],
     usages: ["client"],
     lifetime: HOUR,
     now: NOW,
-    ...wish,
+    ...options,
   });
 }
 
@@ -95,11 +95,11 @@ describe("a client certificate", () => {
     expect(named(clusterOf([authority.certificate]), socket)).toBeUndefined();
   });
 
-  test.each<[string, Wish]>([
+  test.each<[string, CertificateOptions]>([
     ["without a name", { commonName: "" }],
     ["for servers alone", { usages: ["server"] }],
-  ])("%s is not accepted", async (_what, wish) => {
-    const { certificate } = await issued(wish);
+  ])("%s is not accepted", async (_what, options) => {
+    const { certificate } = await issued(options);
     expect(named(clusterOf([authority.certificate]), socketOf(certificate))).toBe("untrusted");
   });
 

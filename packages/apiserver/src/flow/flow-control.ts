@@ -9,7 +9,7 @@ import type { Queue, Waiting } from "./queues.ts";
 import { OBJECTS_PER_SEAT, type Work } from "./work.ts";
 
 /** How long a request waits for a seat at most: a quarter of the minute that kube-apiserver gives a request. */
-const PATIENCE = 15_000;
+const QUEUE_TIMEOUT = 15_000;
 const RESOURCES = new Set(["flowschemas", "prioritylevelconfigurations"]);
 
 /** A request's place. */
@@ -197,7 +197,7 @@ export class FlowControl {
       };
       ended.signal.addEventListener("abort", () => this.#metrics.queued(level, schema, -1), { once: true });
       gone(() => leave("cancelled"));
-      clock.sleep(PATIENCE, ended.signal).then(
+      clock.sleep(QUEUE_TIMEOUT, ended.signal).then(
         () => leave("time-out"),
         () => {},
       );

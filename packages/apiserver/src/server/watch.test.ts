@@ -6,7 +6,7 @@ import { rawClient, type Raw } from "../testing/client.ts";
 
 const PATH = "/api/v1/namespaces/default/configmaps";
 const COUNT = 24;
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 const PAD = "x".repeat(900_000);
 
 /** More than any watcher may have waiting for it. */
@@ -28,7 +28,7 @@ describe("watches of 20 MB and more", () => {
     api = await rawClient(server.management);
     before = text(at((await api.call("GET", PATH)).body, "metadata", "resourceVersion"));
     for (let n = 0; n < COUNT; n += 1) expect((await api.call("POST", PATH, big(n))).code).toBe(201);
-  }, PATIENCE);
+  }, TIMEOUT);
   afterAll(async () => {
     api.close();
     await server.close();
@@ -40,20 +40,20 @@ describe("watches of 20 MB and more", () => {
       const events = await api.events(
         `${PATH}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
         COUNT + 2,
-        PATIENCE,
+        TIMEOUT,
       );
       expect(events.slice(0, COUNT).map(nameOf)).toEqual(["kube-root-ca.crt", ...names].toSorted().slice(0, COUNT));
       expect(events.at(-1)?.["type"]).toBe("BOOKMARK");
     },
-    PATIENCE,
+    TIMEOUT,
   );
 
   it(
     "tell the past from a revision on, whole",
     async () => {
-      const events = await api.events(`${PATH}?watch=1&resourceVersion=${before}`, COUNT, PATIENCE);
+      const events = await api.events(`${PATH}?watch=1&resourceVersion=${before}`, COUNT, TIMEOUT);
       expect(events.map(nameOf)).toEqual(names);
     },
-    PATIENCE,
+    TIMEOUT,
   );
 });

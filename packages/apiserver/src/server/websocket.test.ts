@@ -17,7 +17,7 @@ const COUNT = 20;
 const CLIENTS = 10;
 /** Clients that do not read may cost this: without a bound they would hold 200 MB. */
 const MOST = 60 * 1024 * 1024;
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 
 let server: ApiServer;
 let api: Raw;
@@ -37,7 +37,7 @@ beforeAll(async () => {
     const body: Json = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "x".repeat(1_000_000) } };
     expect((await api.call("POST", MAPS, body)).code).toBe(201);
   }
-}, PATIENCE);
+}, TIMEOUT);
 afterEach(() => {
   for (const one of opened.splice(0)) one.destroy();
 });
@@ -93,7 +93,7 @@ test(
     for (const socket of sockets) socket.destroy();
     await eventually(async () => ((await watches()) === 0 ? true : undefined));
   },
-  PATIENCE,
+  TIMEOUT,
 );
 
 test(
@@ -109,7 +109,7 @@ test(
     }
     expect((await held()) - before).toBeLessThan(MOST);
   },
-  PATIENCE,
+  TIMEOUT,
 );
 
 test("a message that is too long ends the connection of its client", async () => {

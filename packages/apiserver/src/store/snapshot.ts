@@ -11,7 +11,7 @@ const AHEAD = 1_000_000_000;
 /** Pages copied at a time; between two lots the writer may write, and what it writes is copied too. */
 const PAGES = 512;
 /** Milliseconds in which a copy must have been begun. */
-const PATIENCE = 30_000;
+const READ_TIMEOUT = 30_000;
 
 /**
  * Copies the database to a file, consistent as of one moment, while it is written to. Resolves with the copy's
@@ -37,7 +37,7 @@ export async function snapshotInto(database: DatabaseSync, path: string): Promis
  * again. Between two transactions it gets its turn.
  */
 async function copied(database: DatabaseSync, path: string): Promise<void> {
-  for (const end = Date.now() + PATIENCE; ;) {
+  for (const end = Date.now() + READ_TIMEOUT; ;) {
     try {
       await backup(database, path, { rate: PAGES });
       return;

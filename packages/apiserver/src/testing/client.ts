@@ -12,8 +12,8 @@ export interface Answer {
 /** A bare HTTPS client of one logical cluster, for this package's tests: no retries, no interpretation. */
 export interface Raw {
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** The first `count` watch events; rejects after five seconds, or `patience` milliseconds. */
-  events(path: string, count: number, patience?: number): Promise<Json[]>;
+  /** The first `count` watch events; rejects after five seconds, or `timeout` milliseconds. */
+  events(path: string, count: number, timeout?: number): Promise<Json[]>;
   /** Opens a watch and leaves it open. */
   open(path: string): Promise<{ readonly ended: Promise<void> }>;
   close(): void;
@@ -59,7 +59,7 @@ export async function rawClient(
         });
         sent.end(payload);
       }),
-    events: (path, count, patience = 5000) =>
+    events: (path, count, timeout = 5000) =>
       new Promise((resolve, reject) => {
         const found: Json[] = [];
         let rest = "";
@@ -67,7 +67,7 @@ export async function rawClient(
         const timer = setTimeout(() => {
           sent.destroy();
           reject(new Error(`only ${found.length} of ${count} events: ${JSON.stringify(found)}`));
-        }, patience);
+        }, timeout);
         sent.on("error", reject);
         sent.on("response", (response) => {
           response.setEncoding("utf8");

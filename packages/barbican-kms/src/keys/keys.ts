@@ -24,7 +24,7 @@ const HOUR = 3_600_000;
 /** Of old keys, those that were used last. */
 const MOST_KEYS = 100;
 /** Milliseconds that a call waits for a key which is held: kube-apiserver gives up after three seconds. */
-const PATIENCE = 1_000;
+const FETCH_TIMEOUT = 1_000;
 /** Milliseconds for which a held key is used at once after it could not be read again. */
 const PAUSE = 10_000;
 
@@ -105,7 +105,7 @@ export function createKeys(options: KeysOptions): Keys {
   /** The key that is read, or the held one when that takes too long; the reading goes on. */
   async function atMost(read: Promise<Uint8Array>, key: Uint8Array): Promise<Uint8Array> {
     const done = new AbortController();
-    const late = clock.sleep(PATIENCE, done.signal).then(
+    const late = clock.sleep(FETCH_TIMEOUT, done.signal).then(
       () => key,
       () => key,
     );

@@ -79,13 +79,13 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   };
 }
 
-interface Sought {
+interface ServerSearch {
   readonly node: Node;
   readonly known: ReturnType<typeof parseProviderId>;
   readonly find: () => readonly Server[];
 }
 
-async function denialsOf(from: GatherFrom, { node, known, find }: Sought, signal: AbortSignal): Promise<number> {
+async function denialsOf(from: GatherFrom, { node, known, find }: ServerSearch, signal: AbortSignal): Promise<number> {
   if (find().length > 0) return from.denials.forget(node.metadata.name);
   const count = await from.denials.deny(node, find, signal);
   const region = known?.region ?? "";

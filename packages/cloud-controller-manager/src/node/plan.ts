@@ -12,7 +12,7 @@ import { shutdownTaint, uninitializedTaint } from "./taints.ts";
 const silence = 360_000;
 /** A Node that never had a server may still get one for this long (ms). */
 const grace = 600_000;
-const patience = 60_000;
+const resyncInterval = 60_000;
 
 /**
  * What cloud-provider's node and node-lifecycle controllers do: a new Node gets addresses, providerID and topology
@@ -84,9 +84,9 @@ function planMissing(observed: Observed, now: number): Plan<Step, undefined> {
   });
   const nameless = parseProviderId(node.spec?.providerID) === undefined;
   const age = creationTimestamp === undefined ? 0 : now - Date.parse(creationTimestamp);
-  if (nameless && !(age > grace && isSilent(node, now))) return waiting(`a server named ${name}`, patience);
+  if (nameless && !(age > grace && isSilent(node, now))) return waiting(`a server named ${name}`, resyncInterval);
   if (!nameless && isReady(node) && !isSilent(node, now))
-    return waiting(`node ${name} to stop, whose server is not in the cloud`, patience);
+    return waiting(`node ${name} to stop, whose server is not in the cloud`, resyncInterval);
   if (denials < denialsNeeded)
     return waiting(`server of ${name} is missing (${denials} of ${denialsNeeded})`, denialPause);
   const reason = `Deleting node ${name} because it does not exist in the cloud provider`;

@@ -12,7 +12,7 @@ export interface NodeWarning {
 }
 
 /** How long (ms) until a router that is not there is looked for again. */
-const patience = 60_000;
+const resyncInterval = 60_000;
 
 /**
  * cloud-provider's route controller as one plan for all nodes: a port permits its pods' addresses before a route points
@@ -22,7 +22,7 @@ const patience = 60_000;
 export function plan(observed: Observed, now: number): Plan<Step, readonly NodeWarning[]> {
   const { router } = observed;
   if (!router || !observed.routable)
-    return { steps: [], status: [], wait: { for: "a router that takes routes", until: now + patience } };
+    return { steps: [], status: [], wait: { for: "a router that takes routes", until: now + resyncInterval } };
   const wanted = wantedRoutes(observed);
   const surplus = surplusRoutes(observed, router.routes, wanted);
   const good = wanted.filter((route) => route.problem === undefined);

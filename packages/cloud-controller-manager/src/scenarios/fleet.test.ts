@@ -26,7 +26,7 @@ async function aCluster(prefix: string, cloud: Simulator): Promise<{ w: World; k
   const server = await startApiServer();
   const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
   const intervals = { fast: 20, fastest: 20, slow: 200 };
-  const w = await World.start({ server, config, prefix, servers: 1, intervals, patience: 40_000 });
+  const w = await World.start({ server, config, prefix, servers: 1, intervals, timeout: 40_000 });
   worlds.push(w);
   w.run({ provider: "ovn" });
   await w.joinAll();
@@ -41,7 +41,7 @@ test("of many clusters in one process, one whose API server is dead and one whos
   await dead.w.createService("web");
   await dead.w.served("web");
   await dead.kill();
-  // Longer than anybody here has patience: whom it holds up, fails.
+  // Longer than anybody here has timeout: whom it holds up, fails.
   slow.setDelay("request.load-balancer", 50_000);
   for (let i = 0; i < 20; i++) await hanging.w.createService(`web-${i}`);
   await sound.w.createService("web");

@@ -4,7 +4,7 @@ import { ownWorlds } from "./own-world.ts";
 const start = ownWorlds();
 
 test("a load balancer of the in-tree provider is known by its old name, served on, and given back with its Service", async () => {
-  const { w, cloud } = await start({ prefix: "m", servers: 2, patience: 60_000 });
+  const { w, cloud } = await start({ prefix: "m", servers: 2, timeout: 60_000 });
   const service = await w.createService("web");
   const name = `a${service.metadata.uid?.replaceAll("-", "")}`.slice(0, 32);
   const { loadBalancing } = w.cloud;

@@ -6,7 +6,7 @@ import { ownWorlds } from "./own-world.ts";
 import { pause } from "./stage.ts";
 
 const start = ownWorlds();
-const started = (servers: number) => start({ prefix: "n", servers, patience: 30_000 });
+const started = (servers: number) => start({ prefix: "n", servers, timeout: 30_000 });
 
 async function whatToBoot(w: World): Promise<{ flavor: string; image: string }> {
   const [flavor] = await w.cloud.compute.flavors.all();

@@ -22,7 +22,7 @@ async function started(options: { servers?: number; atomic?: boolean } = {}): Pr
     prefix: "r",
     servers: options.servers ?? 2,
     intervals: { fast: 50, fastest: 50, slow: 300 },
-    patience: 60_000,
+    timeout: 60_000,
     ...(options.atomic === true ? { extensions: ["extraroute-atomic"] as const } : {}),
   });
   const router = w.infrastructure.routerId;

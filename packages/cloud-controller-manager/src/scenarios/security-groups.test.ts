@@ -6,7 +6,7 @@ import { ownWorlds } from "./own-world.ts";
 import { withOctavia } from "./stage.ts";
 
 const start = ownWorlds();
-const started = (servers = 2) => start({ prefix: "sg", servers, patience: 60_000 });
+const started = (servers = 2) => start({ prefix: "sg", servers, timeout: 60_000 });
 
 async function groups(w: World): Promise<SecurityGroup[]> {
   return (await w.cloud.network.securityGroups.all()).filter((group) => group.name.startsWith("lb-sg-"));

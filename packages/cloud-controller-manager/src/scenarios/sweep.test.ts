@@ -10,7 +10,7 @@ const start = ownWorlds();
 
 /** A cluster with Services "live" and "dead"; the latter's finalizer is torn off, as by a person in a hurry. */
 async function started(): Promise<OwnWorld> {
-  const own = await start({ prefix: "s", servers: 1, patience: 60_000 });
+  const own = await start({ prefix: "s", servers: 1, timeout: 60_000 });
   const { w } = own;
   const manager = w.run({ provider: "amphora", manageSecurityGroups: true });
   await w.joinAll();

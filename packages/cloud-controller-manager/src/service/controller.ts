@@ -142,13 +142,13 @@ function failure({ service, nodes }: Observed, step: Step, error: unknown): Plan
   return { type: "Warning", reason: "SyncLoadBalancerFailed", message };
 }
 
-interface Looking {
+interface WakeTargets {
   readonly clusterName: string;
   readonly keysBy: (test: (service: Service) => boolean) => ObjectKey[];
 }
 
 /** A change in the cloud wakes the Services whose load balancer it is. */
-function cloudChanges(watch: CloudWatch, { clusterName, keysBy }: Looking): Source[] {
+function cloudChanges(watch: CloudWatch, { clusterName, keysBy }: WakeTargets): Source[] {
   const ofBalancer = (id: string, name?: string) =>
     keysBy(
       (s) =>

@@ -28,7 +28,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     : formerSecondName(from.watch, { service, name });
   const there = [name, former ?? name].some((known) => from.watch.loadBalancers.byIndex("name", known).length > 0);
   if (!octavia || !(there || isDualStack(service))) return first;
-  const looking = {
+  const query = {
     service: secondService(service),
     lbName: name,
     former,
@@ -36,7 +36,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     octavia,
     second: true,
   };
-  return { ...first, second: await observe(from, looking, signal) };
+  return { ...first, second: await observe(from, query, signal) };
 }
 
 /**
@@ -56,21 +56,21 @@ function formerSecondName(
     .find((lb) => lb.name.endsWith(end) && isStaying(lb) && proofTags(lb, service).length > 0)?.name;
 }
 
-interface Looking extends Sought {
+interface BalancerQuery extends BalancerIdentity {
   readonly parameters: Parameters;
   readonly octavia: boolean;
 }
 
 /** One load balancer of a Service, and what it needs. */
-async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal): Promise<Observed> {
-  const { service, lbName, parameters, octavia } = looking;
+async function observe(from: GatherFrom, query: BalancerQuery, signal: AbortSignal): Promise<Observed> {
+  const { service, lbName, parameters, octavia } = query;
   const { watch, config, clusterName } = from;
-  const all = octavia ? await freshCandidates(from, looking, signal) : [];
+  const all = octavia ? await freshCandidates(from, query, signal) : [];
   const named = (name: string) => (octavia ? watch.loadBalancers.byIndex("name", name).filter(isStaying) : []);
   const retiring = named(retiringName(lbName)).filter((lb) => !isAnothers(lb, service));
   const anothers = named(lbName).filter((lb) => isAnothers(lb, service));
   const known = all.filter((lb) => lb.provisioning_status !== "PENDING_DELETE");
-  const { former, adoption, unproved, staying } = await recognised(from, { ...looking, known, anothers }, signal);
+  const { former, adoption, unproved, staying } = await recognised(from, { ...query, known, anothers }, signal);
   const [first] = staying;
   const expectedActive = first && from.freshness.expectedActive(first);
   // The next change of its members is planned before a list shows it ACTIVE, and sent when it is likely to be.
@@ -106,11 +106,9 @@ async function observe(from: GatherFrom, looking: Looking, signal: AbortSignal):
     formerName:
       lb &&
       (former ??
-        (looking.former !== undefined && lb.name === looking.former
-          ? looking.former
-          : formerName(service, lb, lbName))),
+        (query.former !== undefined && lb.name === query.former ? query.former : formerName(service, lb, lbName))),
     second: undefined,
-    held: withExpected(heldOf(from, { ...looking, lb: adoption?.lb ?? lb ?? all[0], nodes }), expectedActive),
+    held: withExpected(heldOf(from, { ...query, lb: adoption?.lb ?? lb ?? all[0], nodes }), expectedActive),
   };
 }
 
@@ -137,7 +135,7 @@ async function startInformers(watch: CloudWatch, octavia: boolean, signal: Abort
   await Promise.all(all.map((informer) => informer.start(signal)));
 }
 
-interface Sought {
+interface BalancerIdentity {
   readonly service: Service;
   readonly lbName: string;
   /** A name that it may have had before. */
@@ -149,19 +147,22 @@ interface Sought {
 /** The load balancers as they are after the lists of their parts have caught up with them. */
 async function freshCandidates(
   from: GatherFrom,
-  sought: Sought,
+  identity: BalancerIdentity,
   signal: AbortSignal,
 ): Promise<readonly LoadBalancer[]> {
-  const before = candidates(from.watch, sought);
+  const before = candidates(from.watch, identity);
   await Promise.all(before.map((lb) => from.freshness.ensure(lb, signal)));
-  return candidates(from.watch, sought);
+  return candidates(from.watch, identity);
 }
 
 /**
  * By the annotated id, else by name, else by the in-tree provider's name; with those of that name that are on their way
  * out.
  */
-function candidates(watch: CloudWatch, { service, lbName, former, second = false }: Sought): readonly LoadBalancer[] {
+function candidates(
+  watch: CloudWatch,
+  { service, lbName, former, second = false }: BalancerIdentity,
+): readonly LoadBalancer[] {
   const alive = (lb: LoadBalancer) =>
     lb.provisioning_status !== "DELETED" && !(lb.name === lbName && isAnothers(lb, service));
   const staying = (lb: LoadBalancer) => lb.provisioning_status !== "PENDING_DELETE";
@@ -194,7 +195,7 @@ async function observedPools(
 
 async function floatingIps(
   from: GatherFrom,
-  { service, lb }: Sought & { readonly lb: LoadBalancer | undefined },
+  { service, lb }: BalancerIdentity & { readonly lb: LoadBalancer | undefined },
   signal: AbortSignal,
 ): Promise<Pick<Observed, "floatingIp" | "ownFloatingIps" | "wantedFloatingIp">> {
   const { watch, clusterName } = from;
@@ -232,7 +233,7 @@ async function readWantedFloatingIp(
     watch.floatingIps.observe(found);
 }
 
-interface Placing {
+interface MemberSubnetQuery {
   readonly service: Service;
   readonly nodes: readonly Node[];
   readonly parameters: Parameters;
@@ -242,8 +243,12 @@ interface Placing {
 /**
  * The cache holds ports as created; refresh it when a new load balancer depends on the server that a port belongs to.
  */
-async function freshNodeSubnet(from: GatherFrom, placing: Placing, signal: AbortSignal): Promise<Subnet | undefined> {
-  const { service, nodes, parameters, lb } = placing;
+async function freshNodeSubnet(
+  from: GatherFrom,
+  query: MemberSubnetQuery,
+  signal: AbortSignal,
+): Promise<Subnet | undefined> {
+  const { service, nodes, parameters, lb } = query;
   const family = service.spec.ipFamilies?.[0] ?? "IPv4";
   const known = nodeSubnet(from.watch, nodes, family);
   const placed = parameters.portId ?? parameters.subnetId ?? parameters.networkId;
@@ -268,7 +273,7 @@ function nodeSubnet(watch: CloudWatch, nodes: readonly Node[], family: "IPv4" | 
 /** Networks and subnets are listed rarely: refresh them where one is missing that an address is to come from. */
 async function freshExternalPlace(
   { watch, missed }: GatherFrom,
-  { parameters, lb }: Pick<Placing, "parameters" | "lb">,
+  { parameters, lb }: Pick<MemberSubnetQuery, "parameters" | "lb">,
   signal: AbortSignal,
 ): Promise<ReturnType<typeof externalPlace>> {
   const known = externalPlace(watch, parameters);

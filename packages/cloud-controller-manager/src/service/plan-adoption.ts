@@ -3,7 +3,7 @@ import type { Adoption } from "./observed.ts";
 import type { Observed } from "./observed.ts";
 import type { Step } from "./steps.ts";
 
-const patience = 60_000;
+const resyncInterval = 60_000;
 
 /**
  * The tags are rewritten first, so that they alone say whose the load balancer is. What is published stays until then.
@@ -17,10 +17,10 @@ export function planAdoption(
   if (lb.provisioning_status === "ERROR") {
     const message = `Error syncing load balancer: load balancer ${lb.id} is in ERROR and cannot be adopted: fail it over (openstack loadbalancer failover ${lb.id}), or delete it and another one is created`;
     const events = [{ type: "Warning", reason: "SyncLoadBalancerFailed", message }] as const;
-    return { steps: [], status, events, wait: { for: `load balancer ${lb.id} in ERROR`, until: now + patience } };
+    return { steps: [], status, events, wait: { for: `load balancer ${lb.id} in ERROR`, until: now + resyncInterval } };
   }
   const busy = held.busy !== undefined && held.busy > now ? held.busy : undefined;
-  const until = lb.provisioning_status === "ACTIVE" ? busy : now + patience;
+  const until = lb.provisioning_status === "ACTIVE" ? busy : now + resyncInterval;
   if (until !== undefined)
     return { steps: [], status, wait: { for: `load balancer ${lb.id} to be changeable`, until } };
   const step: Step = { type: "update-load-balancer", id: lb.id, change: { tags: [...tags] } };

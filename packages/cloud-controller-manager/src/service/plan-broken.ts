@@ -8,7 +8,7 @@ import type { Step } from "./steps.ts";
 type ServicePlan = Plan<Step, ServiceStatus>;
 
 /** Milliseconds. */
-const patience = 60_000;
+const resyncInterval = 60_000;
 /** No provider needs longer for one change. */
 const stuckAfter = 600_000;
 
@@ -43,7 +43,7 @@ export function planBroken(
     steps: [],
     status,
     events: [event],
-    wait: { for: `load balancer ${lb.id} to leave ERROR`, until: now + patience },
+    wait: { for: `load balancer ${lb.id} to leave ERROR`, until: now + resyncInterval },
   };
 }
 

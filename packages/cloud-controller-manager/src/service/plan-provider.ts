@@ -14,7 +14,7 @@ export interface ProviderChange {
 }
 
 /** What waits for the cloud is looked at again after this long (ms) even if no change was seen. */
-const patience = 60_000;
+const resyncInterval = 60_000;
 
 const none: ProviderChange = { step: undefined, events: [] };
 
@@ -70,7 +70,7 @@ type Retirement = Pick<Plan<OneStep, undefined>, "steps" | "wait">;
 function removedWhenSettled(old: LoadBalancer, now: number): Retirement {
   const settled = old.provisioning_status === "ACTIVE" || old.provisioning_status === "ERROR";
   if (settled) return { steps: [removal(old)] };
-  return { steps: [], wait: { for: `load balancer ${old.id} to be changeable`, until: now + patience } };
+  return { steps: [], wait: { for: `load balancer ${old.id} to be changeable`, until: now + resyncInterval } };
 }
 
 function removal({ id }: LoadBalancer): TreeStep {

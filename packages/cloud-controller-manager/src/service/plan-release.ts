@@ -11,7 +11,7 @@ import { giveUp, isFree } from "./plan-floating-ip.ts";
 import { retireAtOnce } from "./plan-provider.ts";
 import type { Step, TreeStep } from "./steps.ts";
 
-const patience = 60_000;
+const resyncInterval = 60_000;
 
 /**
  * Gives everything back: the floating IP first, then the load balancer, then, when neither is listed any more, the
@@ -24,7 +24,7 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
   if (!observed.octavia && service.metadata.annotations?.[annotation.loadBalancerId] !== undefined) {
     const message = "Error deleting load balancer: the cloud has no load balancing service (Octavia) any more";
     const events = [{ type: "Warning", reason: "SyncLoadBalancerFailed", message } as const];
-    return { steps: [], status, events, wait: { for: "Octavia to be back", until: now + patience } };
+    return { steps: [], status, events, wait: { for: "Octavia to be back", until: now + resyncInterval } };
   }
   const retired = retireAtOnce(observed, now);
   if (retired) return { ...retired, status };
@@ -35,7 +35,7 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
       steps: [],
       status,
       events: stuckEvents(observed, going, now),
-      wait: { for: `load balancer ${going.id} to be gone`, until: now + patience },
+      wait: { for: `load balancer ${going.id} to be gone`, until: now + resyncInterval },
     };
   if (!lb) return { steps: [...orphanAddresses(observed), ...farewell(observed)], status };
   const shared = othersTags(lb, observed).length > 0 || isAnothers(lb, observed.service) || !wasMadeByUs(observed, lb);
@@ -56,7 +56,7 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
 
 /** When to look again at a load balancer that cannot be changed now; undefined when it can. */
 function changeableAt({ held }: Observed, lb: LoadBalancer, now: number): number | undefined {
-  if (lb.provisioning_status.startsWith("PENDING_")) return now + patience;
+  if (lb.provisioning_status.startsWith("PENDING_")) return now + resyncInterval;
   return held.busy !== undefined && held.busy > now ? held.busy : undefined;
 }
 

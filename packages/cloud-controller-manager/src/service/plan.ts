@@ -19,7 +19,7 @@ import type { Step, TreeStep } from "./steps.ts";
 import { warningsOf } from "./warnings.ts";
 
 /** What waits for the cloud is looked at again after this long (ms) even if no change was seen. */
-const patience = 60_000;
+const resyncInterval = 60_000;
 
 type ServicePlan = Plan<Step, ServiceStatus>;
 
@@ -75,7 +75,7 @@ function failedPlan(observed: Observed, message: string, now: number): ServicePl
     steps: [],
     status: statusOf(observed),
     events: [syncFailed(message)],
-    wait: { for: "the blocking condition to clear", until: now + patience },
+    wait: { for: "the blocking condition to clear", until: now + resyncInterval },
   };
 }
 
@@ -85,7 +85,7 @@ function planUnproved({ service }: Observed, message: string, now: number): Serv
     steps: [],
     status: service.status ?? {},
     events: [{ type: "Warning", reason: "LoadBalancerOwnerUnknown", message }],
-    wait: { for: "a person to say whose the load balancer is", until: now + patience },
+    wait: { for: "a person to say whose the load balancer is", until: now + resyncInterval },
   };
 }
 
@@ -109,7 +109,7 @@ function planCreate(observed: Observed, now: number): ServicePlan {
     return {
       steps: [],
       status,
-      wait: { for: "a node that can be a member", until: now + patience },
+      wait: { for: "a node that can be a member", until: now + resyncInterval },
       events: [{ type: "Warning", reason: "UnAvailableLoadBalancer", message }, syncFailed(message)],
     };
   }
@@ -182,7 +182,7 @@ function planTree(
   const { lb } = goal;
   const provider = providerChange(observed, lb);
   if (lb.provisioning_status !== "ACTIVE")
-    return { steps: [], events: [], wait: { for: `load balancer ${lb.id} to be ACTIVE`, until: now + patience } };
+    return { steps: [], events: [], wait: { for: `load balancer ${lb.id} to be ACTIVE`, until: now + resyncInterval } };
   const first = [nextRename(observed, lb), provider.step].filter((step) => step !== undefined);
   // A rename or a change of provider that is held back holds up no member.
   const change = first.find((step) => observed.held.braked(step) === undefined) ?? nextChange(observed, goal);

@@ -7,7 +7,7 @@ import { wantsLoadBalancer } from "./concern.ts";
 import { nodeAddress } from "./desired.ts";
 import type { GatherFrom } from "./observed.ts";
 
-interface Sought {
+interface Candidates {
   readonly service: Service;
   /** Found by id or name. */
   readonly known: readonly LoadBalancer[];
@@ -28,8 +28,8 @@ export interface Recognised {
  * Load balancers whose tags do not name the Service as owner: from before the cluster was renamed, or before the
  * Service was restored.
  */
-export async function recognised(from: GatherFrom, sought: Sought, signal: AbortSignal): Promise<Recognised> {
-  const { service, known, anothers } = sought;
+export async function recognised(from: GatherFrom, candidates: Candidates, signal: AbortSignal): Promise<Recognised> {
+  const { service, known, anothers } = candidates;
   const staying = known.length > 0 ? known : publishedBefore(from, service);
   const [lb] = staying;
   // What a Service that ends has left is not taken back.

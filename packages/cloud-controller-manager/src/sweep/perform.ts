@@ -3,7 +3,7 @@ import type { Cloud, Port } from "@causeway/openstack";
 import type { Orphan } from "./plan.ts";
 
 /** How long (ms) the end of a load balancer is waited for, and how often it is looked at. */
-const patience = 600_000;
+const deletionTimeout = 600_000;
 const pause = 1_000;
 
 export interface PerformWith {
@@ -28,7 +28,7 @@ export async function removeOrphan(using: PerformWith, orphan: Orphan, signal: A
 async function removeBalancer({ cloud, clock }: PerformWith, id: string, signal: AbortSignal): Promise<void> {
   const { loadBalancing } = cloud;
   await loadBalancing.deleteLoadBalancer(id, { cascade: true, signal });
-  const end = clock.now() + patience;
+  const end = clock.now() + deletionTimeout;
   while (clock.now() < end) {
     const left = await loadBalancing.loadBalancers.find(id, { signal });
     if (left === undefined || left.provisioning_status === "DELETED") return;

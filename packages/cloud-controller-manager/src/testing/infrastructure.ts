@@ -17,7 +17,7 @@ export interface InfrastructureOptions {
 }
 
 /** Milliseconds that a cloud has for each thing it makes or takes away: one that is busy may need minutes. */
-const PATIENCE = 900_000;
+const TIMEOUT = 900_000;
 
 /** Made by plain calls, beside the controller that is looked at. What was made is taken back when the rest fails. */
 export async function makeInfrastructure(cloud: Cloud, options: InfrastructureOptions): Promise<Infrastructure> {
@@ -113,7 +113,7 @@ async function removeLoadBalancers(cloud: Cloud, prefix: string): Promise<void> 
 }
 
 async function settle<T>(look: () => Promise<T>, done: (found: T) => boolean): Promise<T> {
-  const end = Date.now() + PATIENCE;
+  const end = Date.now() + TIMEOUT;
   for (let i = 0; ; i++) {
     const found = await look();
     if (done(found)) return found;

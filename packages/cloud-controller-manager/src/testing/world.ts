@@ -44,7 +44,7 @@ export interface WorldOptions {
   readonly dualStack?: boolean;
   readonly intervals?: WatchIntervals;
   /** Milliseconds that `until` waits at most. Default 10 s. */
-  readonly patience?: number;
+  readonly timeout?: number;
   /** Milliseconds between its looks. Default 20: a real cloud deserves more. */
   readonly lookEvery?: number;
 }
@@ -270,7 +270,7 @@ export class World {
 
   /** Asks until the answer is not undefined. */
   async until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-    const end = Date.now() + (this.#options.patience ?? 120_000);
+    const end = Date.now() + (this.#options.timeout ?? 120_000);
     for (;;) {
       const answer = await ask();
       if (answer !== undefined) return answer;

@@ -13,7 +13,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
-import { refusalOf } from "../reactions/holds.ts";
+import { refusalOf } from "../reactions/refusals.ts";
 import { gatherPool, poolOf, type PoolGathered, type PoolSources } from "./gather.ts";
 import { fieldManager, performPoolStep } from "./perform.ts";
 import { planPool } from "./plan.ts";

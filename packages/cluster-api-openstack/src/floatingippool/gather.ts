@@ -2,7 +2,7 @@ import type { IPAddress, IPAddressClaim, OpenStackFloatingIPPool } from "@causew
 import type { Informer, ObjectKey } from "@causeway/kubernetes";
 import type { Session, Sessions } from "../identity/sessions.ts";
 import { isPaused } from "../openstackcluster/gather.ts";
-import type { Holds } from "../reactions/holds.ts";
+import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
 import type { PoolObserved } from "./model.ts";
 import { poolDescription } from "./naming.ts";
@@ -14,7 +14,7 @@ export interface PoolSources {
   readonly addresses: Informer<IPAddress>;
   readonly sessions: Sessions;
   readonly interests: Interests;
-  readonly holds: Holds;
+  readonly holds: Refusals;
 }
 
 export interface PoolGathered extends PoolObserved {

@@ -14,7 +14,7 @@ import {
 } from "@causeway/kubernetes";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { failureOf } from "../reactions/failure.ts";
-import { refusalOf } from "../reactions/holds.ts";
+import { refusalOf } from "../reactions/refusals.ts";
 import { gatherCluster, type ClusterGathered, type ClusterSources } from "./gather.ts";
 import type { ClusterStep } from "./steps.ts";
 import { planCluster, type ClusterPlan } from "./plan.ts";

@@ -10,7 +10,7 @@ import {
 import type { Informer, KubeObject, Namespace, ObjectKey, Secret } from "@causeway/kubernetes";
 import type { CloudWatch, Member } from "@causeway/openstack";
 import type { Session, Sessions, Startable } from "../identity/sessions.ts";
-import type { Holds } from "../reactions/holds.ts";
+import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
 import type { Looks } from "../reactions/looks.ts";
 import {
@@ -37,7 +37,7 @@ export interface ClusterSources {
   readonly namespaces: Informer<Namespace>;
   readonly sessions: Sessions;
   readonly interests: Interests;
-  readonly holds: Holds;
+  readonly holds: Refusals;
   readonly looks: Looks;
 }
 

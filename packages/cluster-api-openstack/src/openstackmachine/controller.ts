@@ -14,7 +14,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
-import { refusalOf } from "../reactions/holds.ts";
+import { refusalOf } from "../reactions/refusals.ts";
 import { isDeleting } from "../openstackcluster/gather.ts";
 import { gatherMachine, usesVolumes, type MachineGathered, type MachineSources } from "./gather.ts";
 import type { MachineStep } from "./steps.ts";

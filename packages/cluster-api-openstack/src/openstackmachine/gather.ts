@@ -14,7 +14,7 @@ import type { Session, Sessions, Startable } from "../identity/sessions.ts";
 import { infrastructureOf } from "../openstackcluster/controller.ts";
 import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
 import { imageInterest, type ImageReferences } from "../identity/images.ts";
-import type { Holds } from "../reactions/holds.ts";
+import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
 import { portName, volumeName } from "../resources/naming.ts";
 import { claimName } from "./floating-ip.ts";
@@ -33,7 +33,7 @@ export interface MachineSources {
   readonly sessions: Sessions;
   readonly interests: Interests;
   readonly images: ImageReferences;
-  readonly holds: Holds;
+  readonly holds: Refusals;
   readonly clock: Clock;
   /** When an informer was last asked to refresh, in milliseconds since the epoch. */
   readonly looks: WeakMap<object, number>;

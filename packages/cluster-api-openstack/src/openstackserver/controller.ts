@@ -14,7 +14,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
-import { refusalOf } from "../reactions/holds.ts";
+import { refusalOf } from "../reactions/refusals.ts";
 import { gatherServer, type ServerGathered, type ServerSources } from "./gather.ts";
 import { fieldManager, performServerStep } from "./perform.ts";
 import { planServerObject } from "./plan.ts";

@@ -1,6 +1,6 @@
 import { setConditions, type Condition, type ConditionMoment, type PlannedEvent } from "@causeway/kubernetes";
 import { summarise } from "../resources/findings.ts";
-import type { Refusal } from "./holds.ts";
+import type { Refusal } from "./refusals.ts";
 
 /** What to publish when a step failed: its condition and Ready say why, and so does an event. */
 export function failureOf<Status extends { conditions?: Condition[] }>(

@@ -4,7 +4,7 @@ import { isGone } from "../openstackmachine/server.ts";
 import type { ClusterOrphan } from "./model.ts";
 
 /** How long (ms) the end of a deletion is waited for, and how often it is read. */
-const patience = 600_000;
+const deletionTimeout = 600_000;
 const pause = 1_000;
 
 interface PerformWith {
@@ -58,7 +58,7 @@ export async function deleteOrphan(using: PerformWith, orphan: ClusterOrphan, si
 }
 
 async function until({ clock }: PerformWith, { kind, id }: ClusterOrphan, state: () => Promise<string>): Promise<void> {
-  const end = clock.now() + patience;
+  const end = clock.now() + deletionTimeout;
   let last = "";
   while (clock.now() < end) {
     last = await state();

@@ -16,7 +16,7 @@ import { clusterOf, gatherRequest, isOpen, requestKey, type Gathered } from "./g
 /** Looks again at a request that may come right, */
 const waitTime = 5_000;
 /** but not for ever: after this long an event reports it, and only a change of its machine reconciles it again. */
-const patience = 60_000;
+const reportAfter = 60_000;
 
 /** Approves the requests of kubelets of our machines, in every workload cluster; other requests are not touched. */
 export function csrApprover(context: Context): ControllerOptions {
@@ -28,7 +28,7 @@ export function csrApprover(context: Context): ControllerOptions {
     if (verdict.kind === "approve") return approve(context, { ...gathered, verdict }, signal);
     if (verdict.kind === "ignore") return undefined;
     const age = clock.now() - Date.parse(gathered.request.metadata.creationTimestamp ?? "");
-    if (verdict.kind === "wait" && age < patience) return { after: waitTime };
+    if (verdict.kind === "wait" && age < reportAfter) return { after: waitTime };
     tell(context, clusterOf(key), { request: gathered.request, why: verdict.message });
     return undefined;
   };

@@ -24,28 +24,28 @@ export function sprintf(meter: Meter, format: string, values: readonly Value[]):
   return extra.length > 0 ? `${text}%!(EXTRA ${extra.join(", ")})` : text;
 }
 
-interface How {
+interface FormatOptions {
   readonly flags: string;
   readonly precision: string | undefined;
 }
 
-function formatted(letter: string, value: Value, how: How): string | undefined {
+function formatted(letter: string, value: Value, options: FormatOptions): string | undefined {
   if (letter === "v") return show(value);
-  if (typeof value === "string") return ofText(letter, value, how);
-  if (typeof value === "bigint") return ofInteger(letter, value, how);
-  if (typeof value === "number") return ofFloat(letter, value, how);
+  if (typeof value === "string") return ofText(letter, value, options);
+  if (typeof value === "bigint") return ofInteger(letter, value, options);
+  if (typeof value === "number") return ofFloat(letter, value, options);
   if (typeof value === "boolean") return letter === "t" ? String(value) : undefined;
   return letter === "s" ? show(value) : letter === "q" ? JSON.stringify(toJson(value)) : undefined;
 }
 
-function ofText(letter: string, value: string, { precision }: How): string | undefined {
+function ofText(letter: string, value: string, { precision }: FormatOptions): string | undefined {
   const cut = precision === undefined ? value : Array.from(value).slice(0, Number(precision)).join("");
   if (letter === "s") return cut;
   if (letter === "q") return JSON.stringify(cut);
   return letter === "x" ? Buffer.from(cut).toString("hex") : undefined;
 }
 
-function ofInteger(letter: string, value: bigint, { flags }: How): string | undefined {
+function ofInteger(letter: string, value: bigint, { flags }: FormatOptions): string | undefined {
   const sign = flags.includes("+") && value >= 0n ? "+" : "";
   switch (letter) {
     case "d":
@@ -65,7 +65,7 @@ function ofInteger(letter: string, value: bigint, { flags }: How): string | unde
   }
 }
 
-function ofFloat(letter: string, value: number, { flags, precision }: How): string | undefined {
+function ofFloat(letter: string, value: number, { flags, precision }: FormatOptions): string | undefined {
   const sign = flags.includes("+") && value >= 0 ? "+" : "";
   if (letter === "f") return sign + value.toFixed(Math.min(Number(precision ?? 6), 100));
   if (letter === "e") return sign + value.toExponential(Math.min(Number(precision ?? 6), 100));

@@ -176,7 +176,7 @@ describe("a list", () => {
 });
 
 describe("asking again", () => {
-  const patience = (code: number) => {
+  const retryHeader = (code: number) => {
     let asked = 0;
     const answer: Answer = (_, response) => {
       if (asked++ > 0) return json(response, map);
@@ -209,7 +209,7 @@ describe("asking again", () => {
     ],
   ])("repeats %s", async (_, code, call, repeated) => {
     const { clock, slept } = waits();
-    const { client } = await world(patience(code), {}, { clock });
+    const { client } = await world(retryHeader(code), {}, { clock });
     if (repeated) await call(client);
     else await thrown(call(client));
     expect(slept).toEqual(repeated ? [3000] : []);

@@ -13,7 +13,7 @@ import { inTurn } from "./turn.ts";
 
 /** Ms between looks at what a phase waits for, and without any change until it gives up. */
 const PAUSE = 500;
-const PATIENCE = 30 * 60_000;
+const STEP_TIMEOUT = 30 * 60_000;
 /** Rounds without a wait: more are a loop of our own making. */
 const ROUNDS = 1_000;
 
@@ -90,7 +90,7 @@ async function complete(
   { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   // A phase may take hours, as long as something of it changes.
-  let end = tools.clock.now() + PATIENCE;
+  let end = tools.clock.now() + STEP_TIMEOUT;
   let waited: string | undefined;
   for (let round = 0; round < ROUNDS;) {
     signal.throwIfAborted();
@@ -105,14 +105,14 @@ async function complete(
       await next.perform(index);
     }
     if (batch.length > 0) {
-      end = tools.clock.now() + PATIENCE;
+      end = tools.clock.now() + STEP_TIMEOUT;
       round += 1;
       continue;
     }
     if (plan.wait === undefined) return plan.proof;
     if (plan.wait !== waited) {
       tools.report(`waiting for ${plan.wait}`);
-      end = tools.clock.now() + PATIENCE;
+      end = tools.clock.now() + STEP_TIMEOUT;
     }
     waited = plan.wait;
     if (tools.clock.now() > end) throw timedOut(phase, plan.wait);

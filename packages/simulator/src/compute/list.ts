@@ -28,7 +28,7 @@ export interface Page {
 }
 
 /** A requested list. */
-export interface Asked {
+export interface ListRequest {
   readonly query: URLSearchParams;
   readonly minor: number;
   /** Which list it is, as refusals name it. */
@@ -36,7 +36,7 @@ export interface Asked {
 }
 
 /** The servers that a query requests. Throws Nova's 400 for a bad query, 403 for all_tenants of a plain user. */
-export function listServers(parts: ComputeParts, caller: Caller, { query, minor, rule }: Asked): Page {
+export function listServers(parts: ComputeParts, caller: Caller, { query, minor, rule }: ListRequest): Page {
   const unknown = [...query.keys()].find((key) => !known.has(key) && !key.startsWith("_"));
   if (unknown !== undefined && minor >= 75) {
     throw computeError(400, `'${unknown}' does not match any of the regexes: '^_'`);
@@ -54,23 +54,26 @@ export function page<T extends { readonly id: string }>(
   all: readonly T[],
   query: URLSearchParams,
 ): { readonly servers: readonly T[]; readonly more: boolean } {
-  const asked = query.get("limit");
-  if (asked !== null && !/^\d*$/.test(asked)) {
-    const why = `'${asked}' does not match '^[0-9]*$'`;
-    throw computeError(400, `Invalid input for query parameters limit. Value: ${asked}. ${why}`);
+  const limitText = query.get("limit");
+  if (limitText !== null && !/^\d*$/.test(limitText)) {
+    const why = `'${limitText}' does not match '^[0-9]*$'`;
+    throw computeError(400, `Invalid input for query parameters limit. Value: ${limitText}. ${why}`);
   }
-  const limit = Math.min(asked === null || asked === "" ? maxLimit : Number(asked), maxLimit);
+  const limit = Math.min(limitText === null || limitText === "" ? maxLimit : Number(limitText), maxLimit);
   const marker = query.get("marker");
   const place = marker === null ? -1 : all.findIndex((object) => object.id === marker);
   if (marker !== null && place < 0) throw computeError(400, `marker [${marker}] not found`);
   const servers = all.slice(place + 1, place + 1 + limit);
-  return { servers, more: limit > 0 && servers.length === limit && (asked !== null || all.length > place + 1 + limit) };
+  return {
+    servers,
+    more: limit > 0 && servers.length === limit && (limitText !== null || all.length > place + 1 + limit),
+  };
 }
 
 function candidates(
   { tables }: ComputeParts,
   caller: Caller,
-  { query, rule }: Omit<Asked, "minor">,
+  { query, rule }: Omit<ListRequest, "minor">,
 ): readonly Server[] {
   const everywhere = truth(query.get("all_tenants"));
   if (everywhere && !caller.isAdmin) throw denied(`os_compute_api:servers:${rule}:get_all_tenants`);

@@ -30,7 +30,7 @@ import { beginSession, learnSession, ownCookie, sessionMember } from "./sessions
 const MOST_HEADERS = 101;
 
 /** What a connection is asked for, and by whom. */
-interface Asked {
+interface ProxyRequest {
   readonly frontend: Frontend;
   readonly request: IncomingMessage;
   readonly facts: RequestFacts;
@@ -41,7 +41,7 @@ interface Asked {
 /** Where the response goes: a response of Node's, or the bare connection of an upgrade. */
 interface Answerer {
   page(page: OwnPage): void;
-  forward(asked: Asked, pool: Backend, connected: Connected): void;
+  forward(asked: ProxyRequest, pool: Backend, connected: Connected): void;
 }
 
 /** Serves requests of a listener. The body of a request is streamed; what is decided is decided on its header. */
@@ -96,7 +96,7 @@ async function serve(context: ProxyContext, request: IncomingMessage, answerer: 
 }
 
 interface Forwarding {
-  readonly asked: Asked;
+  readonly asked: ProxyRequest;
   readonly pool: Backend;
   readonly connected: Connected;
 }

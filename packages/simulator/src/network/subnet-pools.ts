@@ -149,7 +149,7 @@ function checkScope(state: NetworkState, caller: Caller, { id, version }: { id: 
   throw badRequestOf(type, `${what} because subnetpool ip_version is not ${scope.ip_version}.`);
 }
 
-interface Wish {
+interface AllocationRequest {
   readonly caller: Caller;
   readonly projectId: string;
   readonly poolId: string;
@@ -158,11 +158,11 @@ interface Wish {
 }
 
 /** The range of a subnet that is to come from a pool; 400 or 409 where the pool has none. */
-export function allocate(state: NetworkState, wish: Wish): Cidr {
-  const pool = state.subnetPools.get(wish.poolId);
-  if (!pool || !seesPool(state, wish.caller, pool)) throw subnetPoolNotFound(wish.poolId);
-  const asked = wish.cidr === undefined ? undefined : parseCidr(wish.cidr);
-  const length = asked?.length ?? wish.prefixlen ?? pool.default_prefixlen;
+export function allocate(state: NetworkState, request: AllocationRequest): Cidr {
+  const pool = state.subnetPools.get(request.poolId);
+  if (!pool || !seesPool(state, request.caller, pool)) throw subnetPoolNotFound(request.poolId);
+  const asked = request.cidr === undefined ? undefined : parseCidr(request.cidr);
+  const length = asked?.length ?? request.prefixlen ?? pool.default_prefixlen;
   const refused = `Unable to allocate subnet with prefix length ${length}`;
   if (length < pool.min_prefixlen) {
     const why = `${refused}, minimum allowed prefix is ${pool.min_prefixlen}.`;
@@ -179,7 +179,7 @@ export function allocate(state: NetworkState, wish: Wish): Cidr {
   checkPoolQuota(
     pool,
     length,
-    taken.filter((t) => t.projectId === wish.projectId).flatMap((t) => t.cidr ?? []),
+    taken.filter((t) => t.projectId === request.projectId).flatMap((t) => t.cidr ?? []),
   );
   const free = pool.prefixes.flatMap((prefix) => {
     const whole = parseCidr(prefix);

@@ -16,9 +16,9 @@ export interface DemoFollower {
   onChange(handler: (view: DemoView) => void): () => void;
   /**
    * Resolves when `test` holds.
-   * @throws DEMO_FAILED when `patience` milliseconds have passed since a problem that only a user can fix appeared.
+   * @throws DEMO_FAILED when `problemTimeout` milliseconds have passed since a problem that only a user can fix appeared.
    */
-  until(test: (view: DemoView) => boolean, signal: AbortSignal, patience?: number): Promise<void>;
+  until(test: (view: DemoView) => boolean, signal: AbortSignal, problemTimeout?: number): Promise<void>;
 }
 
 export interface FollowOptions {
@@ -74,8 +74,8 @@ export function followDemo(options: FollowOptions): DemoFollower {
       return viewOf(world());
     },
     onChange,
-    until: (test, signal, patience) =>
-      until({ view: () => viewOf(world()), onChange, clock }, { test, signal, patience }),
+    until: (test, signal, problemTimeout) =>
+      until({ view: () => viewOf(world()), onChange, clock }, { test, signal, problemTimeout }),
   };
 }
 
@@ -87,7 +87,7 @@ interface Watching {
 
 async function until(
   watching: Watching,
-  goal: { test: (view: DemoView) => boolean; signal: AbortSignal; patience: number | undefined },
+  goal: { test: (view: DemoView) => boolean; signal: AbortSignal; problemTimeout: number | undefined },
 ): Promise<void> {
   let troubledSince: number | undefined;
   for (;;) {
@@ -97,7 +97,11 @@ async function until(
     const problem = problemIn(view);
     const now = watching.clock.now();
     troubledSince = problem === undefined ? undefined : (troubledSince ?? now);
-    if (goal.patience !== undefined && troubledSince !== undefined && now - troubledSince >= goal.patience) {
+    if (
+      goal.problemTimeout !== undefined &&
+      troubledSince !== undefined &&
+      now - troubledSince >= goal.problemTimeout
+    ) {
       throw new CausewayError("DEMO_FAILED", problem ?? "the demo does not become ready", {
         hint: "kubectl describe the object that it names; fix it, or delete the cluster.",
       });

@@ -2,7 +2,7 @@ import { CausewayError, isAborted, type Clock } from "@causeway/foundation";
 import type { ServerProblem } from "@causeway/apiserver";
 
 /** How long a problem may last before an unattended run ends, and how often it is looked for, in milliseconds. */
-const PATIENCE = 5_000;
+const REPORT_AFTER = 5_000;
 const INTERVAL = 500;
 
 export interface ProblemsOptions {
@@ -36,7 +36,7 @@ export async function followProblems(options: ProblemsOptions, signal: AbortSign
     }
     // A worker that is stuck is restarted by itself.
     const isDefinite = problem !== undefined && problem.check !== "workers";
-    if (timeout !== undefined && isDefinite && now - since >= PATIENCE) {
+    if (timeout !== undefined && isDefinite && now - since >= REPORT_AFTER) {
       throw new CausewayError(problem.code, problem.message, { hint: problem.hint });
     }
     if (now >= end) throw late(timeout ?? 0);

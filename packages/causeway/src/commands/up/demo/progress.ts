@@ -2,7 +2,7 @@ import type { DemoFollower } from "./follow.ts";
 import { itemsOf, type DemoView } from "./view.ts";
 
 /** Milliseconds after which a problem that only a user can fix ends an unattended run. */
-const patience = 5_000;
+const problemTimeout = 5_000;
 
 export interface ProgressOptions {
   readonly follower: DemoFollower;
@@ -19,7 +19,7 @@ export interface ProgressOptions {
  */
 export async function showProgress(options: ProgressOptions): Promise<void> {
   const until = (test: (view: DemoView) => boolean) =>
-    options.follower.until(test, options.signal, options.unattended ? patience : undefined);
+    options.follower.until(test, options.signal, options.unattended ? problemTimeout : undefined);
   // The live display is loaded only where there is a terminal to show it.
   if (options.stream.isTTY) {
     const { showLive } = await import("./live.ts");

@@ -29,7 +29,7 @@ export function refusalOf(error: unknown, reason: string): Refusal {
 }
 
 /** Current refusals, by object. A new generation of the spec, or the end of the pause, lifts them. */
-export class Holds {
+export class Refusals {
   readonly #clock: Clock;
   readonly #holds = new Map<string, Hold & { readonly generation: number | undefined; readonly deleting: boolean }>();
 
