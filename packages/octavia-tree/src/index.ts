@@ -11,7 +11,7 @@ export {
   type ListenerTimeouts,
 } from "./desired.ts";
 export { treeAfter, treeOfCreate } from "./foresee-tree.ts";
-export * from "./refusals.ts";
+export * from "./holds.ts";
 export { isAtLeast, OctaviaReader, type OctaviaFacts } from "./octavia-facts.ts";
 export { performPolicy, performTree, type PerformTree } from "./perform-tree.ts";
 export { enabled, listenerChange } from "./plan-listener.ts";

@@ -1,6 +1,6 @@
 import { labels, type Cluster, type OpenStackServer } from "@causeway/api";
 import type { Informer, ObjectKey, Secret } from "@causeway/kubernetes";
-import type { Session, Startable } from "../identity/sessions.ts";
+import type { Session } from "../identity/sessions.ts";
 import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
 import { claimOf, imageOf, interestsOf, neededOf, readCloud, type MachineSources } from "../openstackmachine/gather.ts";
 import type { ServerObserved } from "./plan.ts";
