@@ -83,7 +83,7 @@ async function main(): Promise<number> {
     ];
     closing.unshift(launch(join(programs, "kube-controller-manager"), manager, dir));
     const server = { management: { kubeconfig: () => Promise.resolve(text) }, close: () => Promise.resolve() };
-    const world = await World.start({ server, config, prefix: "e2e", servers: NODES, patience: 120_000 });
+    const world = await World.start({ server, config, prefix: "e2e", servers: NODES, timeout: 120_000 });
     closing.unshift(async () => void (await Promise.all([world.client.close(), world.cloud.close()])));
     const ours = ["--cloud-config", conf, "--kubeconfig", kubeconfig, "--cluster-name=e2e", "--leader-elect=false"];
     const started = causeway(["run", "cloud-controller-manager", ...ours]);

@@ -26,7 +26,7 @@ describe("the cloud controller manager on a real OpenStack", () => {
       config,
       prefix,
       servers: 2,
-      patience: 600_000,
+      timeout: 600_000,
       lookEvery: 500,
     });
   });

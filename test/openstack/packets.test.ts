@@ -85,7 +85,7 @@ describe("packets through a load balancer", () => {
 
   beforeAll(async () => {
     const server = await startApiServer();
-    world = await World.start({ server, config, prefix, servers: 3, patience: 600_000, lookEvery: 500 });
+    world = await World.start({ server, config, prefix, servers: 3, timeout: 600_000, lookEvery: 500 });
     const [one, two, three] = world.infrastructure.servers;
     if (!one || !two || !three) throw new Error("there are not three servers");
     expect(existsSync(`/run/netns/vm-${one.id}`), "the servers of this cloud are network namespaces of this host").toBe(

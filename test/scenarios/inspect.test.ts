@@ -34,7 +34,7 @@ test("a Service is planned, served, forgotten and swept; the doctor sees cloud a
   const cloud = (simulator = await startSimulator({ profile: "instant" }));
   const config = loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator" });
   const server = await startApiServer();
-  const w = (world = await World.start({ server, config, prefix: "look", servers: 1, patience: 60_000 }));
+  const w = (world = await World.start({ server, config, prefix: "look", servers: 1, timeout: 60_000 }));
   const files = { clouds: join(folder, "clouds.yaml"), kubeconfig: join(folder, "admin.conf") };
   writeFileSync(files.clouds, cloud.cloudsYaml, { mode: 0o600 });
   writeFileSync(files.kubeconfig, await server.management.kubeconfig(), { mode: 0o600 });
