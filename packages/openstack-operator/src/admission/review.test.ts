@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { OpenStackDeploymentSpec } from "@causeway/api";
 import { describe, expect, test } from "vitest";
-import { reviewDeployment, specRefusals } from "./review.ts";
+import { parseAllDocuments } from "yaml";
+import { deploymentWebhooks, reviewDeployment, specRefusals } from "./review.ts";
 
 const spec: OpenStackDeploymentSpec = {
   release: "2025.1",
@@ -85,4 +88,14 @@ describe("an admission review", () => {
   test("refuses another body", () => {
     expect(() => reviewDeployment({ kind: "Pod" })).toThrow(/no AdmissionReview/);
   });
+});
+
+test("the webhook of deploy/openstack-operator is called for what the operator's own is", () => {
+  const file = join(import.meta.dirname, "../../../../deploy/openstack-operator/webhook.yaml");
+  const documents = parseAllDocuments(readFileSync(file, "utf8")).map(
+    (each) => each.toJS() as { kind: string; webhooks?: unknown },
+  );
+  const service = { namespace: "openstack", name: "causeway-openstack-operator", path: "/validate" };
+  const found = documents.find(({ kind }) => kind === "ValidatingWebhookConfiguration");
+  expect(found?.webhooks).toEqual(deploymentWebhooks({ service }));
 });
