@@ -343,7 +343,7 @@ function statusNow(observed: Observed, now: number, { judged, upgrade, rotation,
 function rotationStatus(
   { deployment, credentials }: Observed,
   { all, rotation, keyRotation }: Pick<Facts, "rotation" | "keyRotation"> & { readonly all: boolean },
-): Status["rotation"] {
+): NonNullable<Status["rotation"]> {
   const before = deployment.status?.rotation;
   const doing = rotation.doing ?? keyRotation.doing;
   const found = readCredentials(credentials?.data);
