@@ -135,22 +135,38 @@ async function createOne({ storage, signal, log }: GroupCall, spec: GroupSnapsho
 }
 
 /** Undefined: there is none. */
-export async function readGroupSnapshot(call: GroupCall, id: string): Promise<GroupSnapshotResult | undefined> {
-  const { snapshots, groupSnapshots } = call.storage.cloud.blockStorage;
-  const { signal } = call;
+export async function readGroupSnapshot(
+  { storage, signal }: Pick<GroupCall, "storage" | "signal">,
+  id: string,
+): Promise<GroupSnapshotResult | undefined> {
+  const { snapshots, groupSnapshots } = storage.cloud.blockStorage;
   const name = nameOfIndependent(id);
   if (name !== undefined) {
-    const members = (await snapshots.all({ name }, { signal })).filter((each) => each.name === name);
+    const members = await independent({ storage, signal }, name);
     const createdAt = members.map(({ created_at }) => created_at).toSorted()[0] ?? "";
     return members.length === 0 ? undefined : { id, createdAt, ready: isReady(members), members };
   }
   const group = await groupSnapshots.find(id, { signal });
   if (!group) return undefined;
-  const members = (await snapshots.all({ name: group.name ?? "" }, { signal })).filter(
-    ({ group_snapshot_id }) => group_snapshot_id === id,
-  );
+  const isMember = ({ group_snapshot_id }: VolumeSnapshot) => group_snapshot_id === id;
+  // Cinder gives the members its name. One that was renamed is found by a list of all.
+  const named = (await snapshots.all({ name: group.name ?? "" }, { signal })).filter(isMember);
+  const members = named.length > 0 ? named : (await snapshots.all({}, { signal })).filter(isMember);
   const ready = group.status === "available" && isReady(members);
   return { id, createdAt: group.created_at, ready, members };
+}
+
+/**
+ * The snapshots that are one independent group snapshot. Their ID is only their name, which anyone may write into a
+ * VolumeGroupSnapshotContent: snapshots that the driver did not create, or that have no name, are never members.
+ */
+async function independent(
+  { storage, signal }: Pick<GroupCall, "storage" | "signal">,
+  name: string,
+): Promise<VolumeSnapshot[]> {
+  if (name === "") return [];
+  const all = await storage.cloud.blockStorage.snapshots.all({ name }, { signal });
+  return all.filter((each) => each.name === name && each.description === DESCRIPTION);
 }
 
 const isReady = (members: readonly VolumeSnapshot[]) => members.every(({ status }) => status === "available");
@@ -203,15 +219,11 @@ async function deleteGroups({ storage, signal }: Pick<GroupCall, "storage" | "si
 }
 
 async function isGone({ storage, signal }: GroupCall, id: string): Promise<boolean> {
-  const { groupSnapshots, snapshots } = storage.cloud.blockStorage;
+  const { groupSnapshots } = storage.cloud.blockStorage;
   const name = nameOfIndependent(id);
   const found = name === undefined ? await groupSnapshots.find(id, { signal }) : undefined;
   const left =
-    name === undefined
-      ? found === undefined
-        ? []
-        : [found]
-      : (await snapshots.all({ name }, { signal })).filter((each) => each.name === name);
+    name === undefined ? (found === undefined ? [] : [found]) : await independent({ storage, signal }, name);
   const failed = left.find(({ status }) => status !== "deleting");
   if (failed)
     throw new CausewayError("CSI_INTERNAL", `Cinder could not delete ${failed.id}: its status is ${failed.status}.`);

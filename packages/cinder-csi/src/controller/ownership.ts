@@ -1,7 +1,8 @@
-import { CausewayError, hasCode } from "@causeway/foundation";
-import type { ControllerImpl, CreateVolumeRequest, GroupControllerImpl } from "@causeway/csi";
+import { CausewayError } from "@causeway/foundation";
+import { required, type ControllerImpl, type CreateVolumeRequest, type GroupControllerImpl } from "@causeway/csi";
 import type { Clouds, StorageCloud } from "../clouds.ts";
 import { METADATA_CLUSTER } from "../names.ts";
+import { readGroupSnapshot } from "./group-snapshots.ts";
 
 /** Of which cluster a controller is, where several clusters share a project and their users write PersistentVolumes. */
 export interface Ownership {
@@ -18,7 +19,8 @@ type Named = { readonly secrets: Secrets };
 /**
  * The controller's calls for volumes, snapshots and servers of one cluster. An object without the cluster's name in its
  * metadata is refused: the users of a cluster can name any ID in a PersistentVolume, a VolumeSnapshotContent or a
- * CSINode.
+ * CSINode. An ID that could not be checked, or was not found, is never given to the controller, which might find it a
+ * moment later.
  */
 export function onlyOwn(controller: ControllerImpl, owner: Ownership): ControllerImpl {
   const checks = new Checks(owner);
@@ -33,19 +35,19 @@ export function onlyOwn(controller: ControllerImpl, owner: Ownership): Controlle
         await checks.source(request, context.signal);
         const result = await createVolume(request, context);
         // The name is a uid, which a restored cluster may have from another.
-        await checks.volume({ id: result.volume?.volumeId ?? "", ...request }, context.signal);
+        await checks.requireVolume({ id: result.volume?.volumeId ?? "", ...request }, context.signal);
         return result;
       },
     }),
     ...(deleteVolume && {
       async deleteVolume(request, context) {
-        await checks.volume({ id: request.volumeId, ...request }, context.signal);
-        return deleteVolume(request, context);
+        const exists = await checks.volume({ id: request.volumeId, ...request }, context.signal);
+        return exists ? deleteVolume(request, context) : {};
       },
     }),
     ...(controllerPublishVolume && {
       async controllerPublishVolume(request, context) {
-        await checks.volume({ id: request.volumeId, ...request }, context.signal);
+        await checks.requireVolume({ id: request.volumeId, ...request }, context.signal);
         checks.server(request.nodeId);
         return controllerPublishVolume(request, context);
       },
@@ -53,75 +55,71 @@ export function onlyOwn(controller: ControllerImpl, owner: Ownership): Controlle
     ...(controllerUnpublishVolume && {
       // The server may be gone from the cluster: whose the volume is decides.
       async controllerUnpublishVolume(request, context) {
-        await checks.volume({ id: request.volumeId, ...request }, context.signal);
-        return controllerUnpublishVolume(request, context);
+        const exists = await checks.volume({ id: request.volumeId, ...request }, context.signal);
+        return exists ? controllerUnpublishVolume(request, context) : {};
       },
     }),
     ...(controllerExpandVolume && {
       async controllerExpandVolume(request, context) {
-        await checks.volume({ id: request.volumeId, ...request }, context.signal);
+        await checks.requireVolume({ id: request.volumeId, ...request }, context.signal);
         return controllerExpandVolume(request, context);
       },
     }),
     ...(controllerModifyVolume && {
       async controllerModifyVolume(request, context) {
-        await checks.volume({ id: request.volumeId, ...request }, context.signal);
+        await checks.requireVolume({ id: request.volumeId, ...request }, context.signal);
         return controllerModifyVolume(request, context);
       },
     }),
     ...(createSnapshot && {
       async createSnapshot(request, context) {
-        await checks.volume({ id: request.sourceVolumeId, ...request }, context.signal);
+        await checks.requireVolume({ id: request.sourceVolumeId, ...request }, context.signal);
         return createSnapshot(request, context);
       },
     }),
     ...(deleteSnapshot && {
       async deleteSnapshot(request, context) {
-        await checks.snapshot({ id: request.snapshotId, ...request }, context.signal);
-        return deleteSnapshot(request, context);
+        const exists = await checks.snapshot({ id: request.snapshotId, ...request }, context.signal);
+        return exists ? deleteSnapshot(request, context) : {};
       },
     }),
     ...(listSnapshots && {
       async listSnapshots(request, context) {
         if (request.snapshotId === "") throw new CausewayError("CSI_UNIMPLEMENTED", "Snapshots are read by their IDs.");
-        await checks.snapshot({ id: request.snapshotId, ...request }, context.signal);
-        return listSnapshots(request, context);
+        const exists = await checks.snapshot({ id: request.snapshotId, ...request }, context.signal);
+        return exists ? listSnapshots(request, context) : {};
       },
     }),
   };
 }
 
-/** The same for snapshots of several volumes: a group snapshot is the cluster's if each of its members is. */
+/**
+ * The same for snapshots of several volumes: a group snapshot is the cluster's if it has members and each of them is.
+ */
 export function onlyOwnGroups(controller: GroupControllerImpl, owner: Ownership): GroupControllerImpl {
   const checks = new Checks(owner);
   const { createVolumeGroupSnapshot, deleteVolumeGroupSnapshot, getVolumeGroupSnapshot } = controller;
-  const read: NonNullable<typeof getVolumeGroupSnapshot> = async (request, context) => {
-    if (!getVolumeGroupSnapshot) throw new CausewayError("CSI_UNIMPLEMENTED", "There are no group snapshots.");
-    const result = await getVolumeGroupSnapshot(request, context);
-    for (const { snapshotId = "" } of result.groupSnapshot?.snapshots ?? [])
-      await checks.snapshot({ id: snapshotId, ...request }, context.signal);
-    return result;
-  };
   return {
     ...(createVolumeGroupSnapshot && {
       async createVolumeGroupSnapshot(request, context) {
-        for (const id of request.sourceVolumeIds) await checks.volume({ id, ...request }, context.signal);
+        for (const id of request.sourceVolumeIds) await checks.requireVolume({ id, ...request }, context.signal);
         return createVolumeGroupSnapshot(request, context);
       },
     }),
     ...(deleteVolumeGroupSnapshot && {
       async deleteVolumeGroupSnapshot(request, context) {
-        const { groupSnapshotId, secrets } = request;
-        const members = { $typeName: "csi.v1.GetVolumeGroupSnapshotRequest", snapshotIds: [] } as const;
-        try {
-          await read({ ...members, snapshotIds: [], groupSnapshotId, secrets }, context);
-        } catch (error) {
-          if (!hasCode(error, "CSI_NOT_FOUND")) throw error;
-        }
-        return deleteVolumeGroupSnapshot(request, context);
+        const exists = await checks.groupSnapshot({ id: request.groupSnapshotId, ...request }, context.signal);
+        return exists ? deleteVolumeGroupSnapshot(request, context) : {};
       },
     }),
-    getVolumeGroupSnapshot: read,
+    ...(getVolumeGroupSnapshot && {
+      async getVolumeGroupSnapshot(request, context) {
+        const id = request.groupSnapshotId;
+        if (await checks.groupSnapshot({ id, ...request }, context.signal))
+          return getVolumeGroupSnapshot(request, context);
+        throw new CausewayError("CSI_NOT_FOUND", `There is no group snapshot ${id}.`);
+      },
+    }),
   };
 }
 
@@ -132,27 +130,48 @@ class Checks {
     this.#owner = owner;
   }
 
-  /** One that does not exist passes: the call itself says so. */
-  async volume({ id, secrets }: Named & { readonly id: string }, signal: AbortSignal): Promise<void> {
+  /** False: it does not exist. Throws CSI_PERMISSION_DENIED. */
+  async volume({ id, secrets }: Named & { readonly id: string }, signal: AbortSignal): Promise<boolean> {
     const storage = this.#owner.clouds.of(secrets);
-    const known = storage.volumes.get(id);
-    if (id === "" || (known && this.#isOwn(known.metadata))) return;
+    const known = storage.volumes.get(required(id, "volume ID"));
+    if (known && this.#isOwn(known.metadata)) return true;
     const volume = await storage.cloud.blockStorage.volumes.find(id, { signal });
-    if (!volume) return;
+    if (!volume) return false;
     storage.volumes.observe(volume);
     this.#require("volume", id, volume.metadata);
+    return true;
   }
 
-  async snapshot({ id, secrets }: Named & { readonly id: string }, signal: AbortSignal): Promise<void> {
-    if (id === "") return;
-    const found = await snapshotOrBackup(this.#owner.clouds.of(secrets), id, signal);
+  /** Throws CSI_NOT_FOUND, too. */
+  async requireVolume(named: Named & { readonly id: string }, signal: AbortSignal): Promise<void> {
+    if (await this.volume(named, signal)) return;
+    throw new CausewayError("CSI_NOT_FOUND", `Volume ${named.id} does not exist.`);
+  }
+
+  /** Of a snapshot or backup; false: it does not exist. */
+  async snapshot({ id, secrets }: Named & { readonly id: string }, signal: AbortSignal): Promise<boolean> {
+    const found = await snapshotOrBackup(this.#owner.clouds.of(secrets), required(id, "snapshot ID"), signal);
     if (found) this.#require(found.kind, id, found.metadata);
+    return found !== undefined;
+  }
+
+  async groupSnapshot({ id, secrets }: Named & { readonly id: string }, signal: AbortSignal): Promise<boolean> {
+    const storage = this.#owner.clouds.of(secrets);
+    const found = await readGroupSnapshot({ storage, signal }, required(id, "group snapshot ID"));
+    if (!found) return false;
+    // Without members nothing shows whose it is.
+    if (found.members.length === 0) this.#require("group snapshot", id, undefined);
+    for (const member of found.members) this.#require("snapshot", member.id, member.metadata);
+    return true;
   }
 
   async source({ volumeContentSource, secrets }: CreateVolumeRequest, signal: AbortSignal): Promise<void> {
     const source = volumeContentSource?.type;
-    if (source?.case === "volume") await this.volume({ id: source.value.volumeId, secrets }, signal);
-    if (source?.case === "snapshot") await this.snapshot({ id: source.value.snapshotId, secrets }, signal);
+    if (source?.case === "volume") await this.requireVolume({ id: source.value.volumeId, secrets }, signal);
+    if (source?.case !== "snapshot") return;
+    const id = source.value.snapshotId;
+    if (!(await this.snapshot({ id, secrets }, signal)))
+      throw new CausewayError("CSI_NOT_FOUND", `There is no snapshot or backup ${id}.`);
   }
 
   server(id: string): void {
@@ -175,11 +194,11 @@ class Checks {
   }
 }
 
+/** A backup that cannot be read is not taken for one that does not exist: the call would delete it without a check. */
 async function snapshotOrBackup({ cloud }: StorageCloud, id: string, signal: AbortSignal) {
   const { snapshots, backups } = cloud.blockStorage;
   const snapshot = await snapshots.find(id, { signal });
   if (snapshot) return { kind: "snapshot", metadata: snapshot.metadata };
-  // A cloud without the backup service refuses the request in one of several ways.
-  const backup = await backups.find(id, { signal }).catch(() => undefined);
+  const backup = await backups.find(id, { signal });
   return backup && { kind: "backup", metadata: backup.metadata };
 }

@@ -1,5 +1,6 @@
 import type { GroupSnapshot, Volume, VolumeSnapshot } from "@causeway/openstack";
 import { describe, expect, test } from "vitest";
+import { DESCRIPTION } from "../names.ts";
 import { planGroupSnapshot, type GroupSnapshotSpec, type GroupSnapshotView } from "./plan-group-snapshot.ts";
 
 const CREATED = "2026-01-01T00:00:01.000000";
@@ -14,6 +15,7 @@ const spec: GroupSnapshotSpec = {
 const group = (change: Partial<GroupSnapshot> = {}): GroupSnapshot => ({
   id: "g1",
   name: "gs",
+  description: DESCRIPTION,
   group_id: "group",
   status: "available",
   created_at: CREATED,
@@ -97,6 +99,19 @@ describe("the plan of a group snapshot", () => {
         snapshots: [member("a", { group_snapshot_id: "g0" }), member("b", { group_snapshot_id: "g0" })],
       },
       "delete-group-snapshots",
+    ],
+    [
+      "keeps a failed one that another program created",
+      { groupSnapshots: [group({ status: "error", description: null })] },
+      "CSI_INTERNAL",
+    ],
+    [
+      "keeps a younger one that another program created",
+      {
+        groupSnapshots: [group({ id: "g2", description: "by hand" }), older],
+        snapshots: [member("a", { group_snapshot_id: "g0" }), member("b", { group_snapshot_id: "g0" })],
+      },
+      "CSI_INTERNAL",
     ],
     ["decides nothing between two of one second", { groupSnapshots: [group({ id: "g2" }), group()] }, "CSI_ABORTED"],
   ])("%s", (_, view, expected) => expect(outcomeOf(view)).toBe(expected));

@@ -1,5 +1,6 @@
 import { elect } from "@causeway/csi-openstack";
 import type { GroupSnapshot, Volume, VolumeGroup, VolumeGroupType, VolumeSnapshot } from "@causeway/openstack";
+import { DESCRIPTION } from "../names.ts";
 
 /**
  * How the snapshots of several volumes are taken. "group": by one Cinder group snapshot, of the same instant. "volume":
@@ -92,6 +93,12 @@ function withWinner(
 ): GroupSnapshotStep {
   const members = snapshots.filter((each) => each.group_snapshot_id === winner.id);
   if (winner.status === "creating") return { type: "wait" };
+  const foreign = [winner, ...others].filter(({ description }) => description !== DESCRIPTION);
+  if (foreign.length > 0 && (others.length > 0 || winner.status.startsWith("error"))) {
+    const ids = foreign.map(({ id }) => id).join(", ");
+    const why = `Group snapshots of another program are named ${spec.name}: ${ids}.`;
+    return fail("CSI_INTERNAL", why, "Rename or delete those that are not in use.");
+  }
   if (winner.status.startsWith("error")) {
     const why = `Cinder could not create group snapshot ${winner.id}; it is deleted.`;
     return { type: "delete-group-snapshots", ids: [winner.id], why };

@@ -1,5 +1,5 @@
-import { open, readdir, realpath, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { open, readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { CausewayError, type Clock } from "@causeway/foundation";
 import { output, type Host } from "@causeway/csi-openstack";
 
@@ -52,9 +52,19 @@ export async function findDevice({ host, clock, signal, fallback }: DeviceSearch
 async function linked(host: Host, volumeId: string): Promise<string | undefined> {
   for (const name of deviceNames(volumeId)) {
     const path = await realpath(join(host.byId, name)).catch(() => undefined);
-    if (path !== undefined && (await stat(path).catch(() => undefined))?.isBlockDevice()) return path;
+    if (path === undefined || !(await stat(path).catch(() => undefined))?.isBlockDevice()) continue;
+    if (await hasSerial(host, path, volumeId)) return path;
   }
   return undefined;
+}
+
+/**
+ * A link that udev has not renewed yet may lead to the device of another volume. virtio devices show their serial,
+ * which is the begin of the volume's ID; others have none here, and the link decides.
+ */
+async function hasSerial(host: Host, path: string, volumeId: string): Promise<boolean> {
+  const serial = await readFile(join(host.sys, "class/block", basename(path), "serial"), "utf8").catch(() => "");
+  return volumeId.startsWith(serial.trim());
 }
 
 /**

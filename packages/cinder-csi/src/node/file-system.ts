@@ -1,4 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
+import { backupOf } from "./backup-superblocks.ts";
 import { deviceBytes, readDevice } from "./device.ts";
 import { output, type Host } from "@causeway/csi-openstack";
 
@@ -19,7 +20,9 @@ export type Content =
   | { readonly type: "empty" }
   | { readonly type: "file-system"; readonly name: string }
   /** A partition table, an encrypted or RAID volume, or several signatures. */
-  | { readonly type: "other"; readonly name: string };
+  | { readonly type: "other"; readonly name: string }
+  /** A file system whose begin was overwritten. */
+  | { readonly type: "damaged"; readonly name: string };
 
 /** blkid's status for "nothing was found", which it also has for a device that it cannot read. */
 const NOTHING = 2;
@@ -28,8 +31,8 @@ const XFS_IN_PROGRESS = 126;
 const PROBED = 1024 * 1024;
 
 /**
- * A device is empty only if its begin and end can be read and two programs find no signature there. An error is never a
- * proof. A file system whose mkfs.xfs was killed counts as empty: it is marked so, and cannot have been mounted.
+ * A device is empty only if its begin and end can be read, two programs find no signature there, and no copy of a
+ * superblock shows that its begin was overwritten. An error is never a proof. A file system whose mkfs.xfs was killed counts as empty: it is marked so, and cannot have been mounted.
  */
 export async function contentOf(host: Host, device: string): Promise<Content> {
   const size = await deviceBytes(host, device);
@@ -50,7 +53,9 @@ export async function contentOf(host: Host, device: string): Promise<Content> {
     return { type: usage === "filesystem" || TYPES.has(type) ? "file-system" : "other", name: type };
   if (table !== undefined) return { type: "other", name: `partition table ${table}` };
   const signatures = (await output(host, "wipefs", ["--no-act", "--noheadings", "--output", "TYPE", device])).trim();
-  return signatures === "" ? { type: "empty" } : { type: "other", name: signatures.split(/\s+/).join(", ") };
+  if (signatures !== "") return { type: "other", name: signatures.split(/\s+/).join(", ") };
+  const damaged = await backupOf(device, size);
+  return damaged === undefined ? { type: "empty" } : { type: "damaged", name: damaged };
 }
 
 /**
@@ -64,6 +69,15 @@ export async function prepare(
 ): Promise<void> {
   const content = await contentOf(host, device);
   if (content.type === "file-system" && content.name === type) return check(host, device, { type, readOnly });
+  if (content.type === "damaged") {
+    throw new CausewayError(
+      "CSI_FAILED_PRECONDITION",
+      `Device ${device} has copies of the superblock of ${content.name} and no superblock; it is not formatted.`,
+      {
+        hint: "Repair the file system by such a copy (fsck.ext4 -b, xfs_repair). A new volume whose formatting was interrupted has no data: delete it, or overwrite its begin and the copies with zeros.",
+      },
+    );
+  }
   if (content.type !== "empty") {
     throw new CausewayError(
       "CSI_FAILED_PRECONDITION",
@@ -111,8 +125,15 @@ export async function grow(
   else throw new CausewayError("CSI_INTERNAL", `File system ${mounted.type} at ${mounted.path} cannot be grown.`);
 }
 
+/** Characters of all options of a mount: the kernel reads one page. */
+const LONGEST_OPTIONS = 4_095;
+
 /** Options of the StorageClass; clones of an xfs volume have its UUID, and can be mounted next to it. */
 export function mountOptions(type: string, flags: readonly string[], readOnly: boolean): readonly string[] {
   const extra = type === "xfs" && !flags.includes("nouuid") ? ["nouuid"] : [];
-  return [...flags, ...extra, ...(readOnly && !flags.includes("ro") ? ["ro"] : [])];
+  const all = [...flags, ...extra, ...(readOnly && !flags.includes("ro") ? ["ro"] : [])];
+  if (all.join(",").length <= LONGEST_OPTIONS && !all.some((each) => /^$|[\0\n]/.test(each))) return all;
+  throw new CausewayError("CSI_INVALID_ARGUMENT", "The mount options are empty texts, or longer than 4095 characters.", {
+    hint: "Check mountOptions of the StorageClass or PersistentVolume.",
+  });
 }

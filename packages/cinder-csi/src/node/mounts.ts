@@ -1,5 +1,5 @@
-import { lstat, mkdir, open, rm, rmdir } from "node:fs/promises";
-import { dirname, isAbsolute, normalize } from "node:path";
+import { lstat, mkdir, open, realpath, rm, rmdir } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import { CausewayError } from "@causeway/foundation";
 import { output, type Host } from "@causeway/csi-openstack";
 import { mountsAt } from "./mount-table.ts";
@@ -15,6 +15,18 @@ export function mountPath(text: string, field: string): string {
   throw new CausewayError("CSI_INVALID_ARGUMENT", `The ${field} "${text}" is not an absolute path below /.`);
 }
 
+/**
+ * The path as mount tables have it: without links in the folders above it. Throws CSI_FAILED_PRECONDITION where it is a
+ * link itself, through which a mount would go to another place of the node.
+ */
+export async function realMountPath(path: string): Promise<string> {
+  const folder = await realpath(dirname(path)).catch(() => undefined);
+  const real = folder === undefined ? path : join(folder, basename(path));
+  const found = await lstat(real).catch(() => undefined);
+  if (found?.isSymbolicLink() !== true) return real;
+  throw new CausewayError("CSI_FAILED_PRECONDITION", `${path} is a symbolic link, where a volume cannot be mounted.`);
+}
+
 export async function mount(
   host: Host,
   what: { readonly source: string; readonly path: string; readonly type?: string; readonly options: readonly string[] },
@@ -24,17 +36,23 @@ export async function mount(
   await output(host, "mount", [...type, ...options, what.source, what.path]);
 }
 
-/** Unmounts everything at the path and removes it. Nothing there is success. */
-export async function unmount(host: Host, path: string): Promise<void> {
+/**
+ * Unmounts everything at the path and removes it. Nothing there is success. What is no mount point of this driver (a
+ * folder or file with content) is an error and is kept.
+ */
+export async function unmount(host: Host, text: string): Promise<void> {
+  const path = await realMountPath(text);
   for (let count = 0; (await mountsAt(host.mountInfo, path)).length > 0; count += 1) {
     if (count >= MOST_STACKED) throw new CausewayError("CSI_INTERNAL", `${path} is mounted again and again.`);
     await output(host, "umount", [path]);
   }
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return;
-  // A folder that is not empty is no mount point of ours: rmdir fails.
-  if (found.isDirectory()) await rmdir(path);
-  else await rm(path, { force: true });
+  // rmdir fails for a folder that is not empty.
+  if (found.isDirectory()) return rmdir(path);
+  if (found.isFile() && found.size > 0)
+    throw new CausewayError("CSI_FAILED_PRECONDITION", `${path} is a file with ${found.size} bytes; it is kept.`);
+  await rm(path, { force: true });
 }
 
 /** Creates the file that a device is bound to. */

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "@causeway/foundation";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { deviceNames, findDevice } from "./device.ts";
-import { contentOf, fileSystemType, mountOptions } from "./file-system.ts";
+import { contentOf, fileSystemType, mountOptions, prepare } from "./file-system.ts";
 import { attachLimit } from "./limit.ts";
 import { parseMetadata, type CommandResult, type Host } from "@causeway/csi-openstack";
 import { parseMountInfo } from "./mount-table.ts";
@@ -45,6 +45,22 @@ describe("devices", () => {
     await expect(findDevice(search, id)).rejects.toMatchObject({ code: "CSI_INTERNAL" });
     expect(now).toBe(30_000);
     expect(await findDevice({ ...search, fallback: () => Promise.resolve("/dev/sdz") }, id)).toBe("/dev/sdz");
+  });
+
+  test.runIf(existsSync("/dev/loop0"))("are not taken from a link that leads to another volume's device", async () => {
+    // A device that udev has not linked again after another volume got its name.
+    symlinkSync("/dev/loop0", join(dir, "virtio-0e3a5b6c-1111-4000-8"));
+    mkdirSync(join(dir, "class/block/loop0"), { recursive: true });
+    const serial = join(dir, "class/block/loop0/serial");
+    let now = 0;
+    const clock = { now: () => now, sleep: (milliseconds: number) => Promise.resolve(void (now += milliseconds)) };
+    const search = { host: hostOf({}), clock, signal: new AbortController().signal };
+    writeFileSync(serial, "ffffffff-1111-4000-8\n");
+    await expect(findDevice(search, id)).rejects.toMatchObject({ code: "CSI_INTERNAL" });
+    for (const text of ["0e3a5b6c-1111-4000-8", `${id}\n`, ""]) {
+      writeFileSync(serial, text);
+      expect(await findDevice(search, id)).toBe("/dev/loop0");
+    }
   });
 
   test.each(["", "../../etc", "a/b", "x".repeat(200)])("are not searched for the ID %j", async (bad) => {
@@ -90,6 +106,63 @@ describe("the content of a device", () => {
     await expect(contentOf(hostOf({ ...size, blkid: { status: 2 } }), join(dir, "missing"))).rejects.toThrow(/ENOENT/);
   });
 
+  /** A copy of ext4's superblock at the begin of group 1. */
+  const extCopy = (size: number, block: number, change: (copy: Buffer) => void = () => {}) => {
+    const at = block * (8 * block + (block === 1024 ? 1 : 0));
+    const bytes = Buffer.alloc(size);
+    const copy = bytes.subarray(at);
+    copy.writeUInt16LE(0xef53, 56);
+    copy.writeUInt32LE(size / block, 4);
+    copy.writeUInt16LE(1, 90);
+    copy.writeUInt32LE(Math.log2(block / 1024), 24);
+    change(copy);
+    writeFileSync(device(), bytes);
+    return { blockdev: { stdout: String(size) }, blkid: { status: 2 } };
+  };
+  const MIB = 1024 * 1024;
+
+  test.each([
+    ["1 KiB", 16, 1024],
+    ["2 KiB", 40, 2048],
+    ["4 KiB", 136, 4096],
+  ])("is a damaged ext4 of %s blocks when its begin was overwritten, and is not formatted", async (_, mib, block) => {
+    const host = hostOf(extCopy(mib * MIB, block));
+    expect(await contentOf(host, device())).toEqual({ type: "damaged", name: "ext2, ext3 or ext4" });
+    const formatted: string[] = [];
+    const recording: Host = {
+      ...host,
+      run: (command, args) => {
+        if (command.startsWith("mkfs")) formatted.push(command);
+        return host.run(command, args);
+      },
+    };
+    await expect(prepare(recording, device(), { type: "ext4", readOnly: false })).rejects.toMatchObject({
+      code: "CSI_FAILED_PRECONDITION",
+    });
+    expect(formatted).toEqual([]);
+  });
+
+  test("is empty when what is where a copy would be is none", async () => {
+    for (const change of [
+      (copy: Buffer) => copy.writeUInt16LE(0xef52, 56),
+      (copy: Buffer) => copy.writeUInt16LE(0, 90),
+      (copy: Buffer) => copy.writeUInt32LE(2, 24),
+      // Of a larger file system, low and high half.
+      (copy: Buffer) => copy.writeUInt32LE(16 * 1024 + 1, 4),
+      (copy: Buffer) => copy.writeUInt32LE(1, 336),
+    ])
+      expect(await contentOf(hostOf(extCopy(16 * MIB, 1024, change)), device())).toEqual({ type: "empty" });
+  });
+
+  test("is a damaged xfs when its second allocation group has a superblock", async () => {
+    const bytes = Buffer.alloc(10 * MIB + 4096);
+    // 2561 blocks are four groups of 641.
+    bytes.write("XFSB", 641 * 4096);
+    writeFileSync(device(), bytes);
+    const host = hostOf({ blockdev: { stdout: String(bytes.length) }, blkid: { status: 2 } });
+    expect(await contentOf(host, device())).toEqual({ type: "damaged", name: "xfs" });
+  });
+
   test("is empty when mkfs.xfs was killed", async () => {
     const begin = Buffer.alloc(2 * 1024 * 1024);
     begin.write("XFSB");
@@ -125,6 +198,8 @@ test("file systems other than ext and xfs are refused, and xfs is mounted next t
   expect(() => fileSystemType("ntfs")).toThrow(/not supported/);
   expect(mountOptions("xfs", ["noatime"], true)).toEqual(["noatime", "nouuid", "ro"]);
   expect(mountOptions("ext4", [], false)).toEqual([]);
+  for (const bad of ["", "a\0b", "a\nb", "a".repeat(4_096)])
+    expect(() => mountOptions("ext4", [bad], false)).toThrow(/mount options/);
 });
 
 test("only absolute paths below / are mount points", () => {

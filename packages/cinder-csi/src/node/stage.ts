@@ -4,9 +4,9 @@ import { VolumeCapability_AccessMode_Mode as Mode, type VolumeCapability } from 
 import { RESIZE_REQUIRED } from "../names.ts";
 import { deviceNumber, findDevice } from "./device.ts";
 import { fileSystemType, grow, mountOptions, prepare } from "./file-system.ts";
-import type { Host } from "@causeway/csi-openstack";
+import { output, type Host } from "@causeway/csi-openstack";
 import { mountsAt, mountTable, type MountEntry } from "./mount-table.ts";
-import { createTargetFile, createTargetFolder, mount } from "./mounts.ts";
+import { createTargetFile, createTargetFolder, mount, realMountPath } from "./mounts.ts";
 
 /** What the calls of the node service share. */
 export interface NodeParts {
@@ -26,9 +26,10 @@ export interface StageCall {
 /** Mounts the volume for all pods of the node. A block volume has nothing to mount. */
 export async function stage(
   parts: NodeParts,
-  { volumeId, path, capability, context, signal }: StageCall,
+  { volumeId, path: text, capability, context, signal }: StageCall,
 ): Promise<void> {
   const { host } = parts;
+  const path = await realMountPath(text);
   const { accessType } = capability;
   if (accessType.case === "block") {
     await findDevice({ ...parts, signal }, volumeId);
@@ -71,17 +72,33 @@ export interface PublishCall {
 }
 
 /** Gives a pod the staged volume. */
-export async function publish(parts: NodeParts, call: PublishCall): Promise<void> {
+export async function publish(parts: NodeParts, given: PublishCall): Promise<void> {
+  const [staging, target] = [await realMountPath(given.staging), await realMountPath(given.target)];
+  const call = { ...given, staging, target };
   if (call.capability.accessType.case === "block") return publishBlock(parts, call);
   const { host } = parts;
-  const staged = (await mountsAt(host.mountInfo, call.staging)).at(-1);
+  const staged = (await mountsAt(host.mountInfo, staging)).at(-1);
   if (staged === undefined) {
-    throw new CausewayError("CSI_FAILED_PRECONDITION", `Volume ${call.volumeId} is not staged at ${call.staging}.`);
+    throw new CausewayError("CSI_FAILED_PRECONDITION", `Volume ${call.volumeId} is not staged at ${staging}.`);
   }
-  if (await isMounted(host, call.target, staged.device)) return;
-  await requireSingleWriter(host, call, (entry) => entry.device === staged.device);
-  await createTargetFolder(call.target);
-  await mount(host, { source: call.staging, path: call.target, options: ["bind", call.readOnly ? "ro" : "rw"] });
+  if (!(await isMounted(host, target, staged.device))) {
+    await requireSingleWriter(host, call, (entry) => entry.device === staged.device);
+    await createTargetFolder(target);
+    await mount(host, { source: staging, path: target, options: ["bind", call.readOnly ? "ro" : "rw"] });
+  }
+  if (call.readOnly) await requireReadOnly(host, target);
+}
+
+/**
+ * mount may have been killed between binding a folder and making the bind read-only, which are two system calls before
+ * util-linux 2.39.
+ */
+async function requireReadOnly(host: Host, target: string): Promise<void> {
+  const isReadOnlyNow = async () => (await mountsAt(host.mountInfo, target)).at(-1)?.options.includes("ro") === true;
+  if (await isReadOnlyNow()) return;
+  await output(host, "mount", ["-o", "remount,bind,ro", target]);
+  if (await isReadOnlyNow()) return;
+  throw new CausewayError("CSI_INTERNAL", `The mount at ${target} could not be made read-only.`);
 }
 
 async function publishBlock(parts: NodeParts, call: PublishCall): Promise<void> {

@@ -6,6 +6,7 @@ import { deviceBytes, deviceNumber } from "./device.ts";
 import { grow } from "./file-system.ts";
 import type { Host } from "@causeway/csi-openstack";
 import { mountsAt, type MountEntry } from "./mount-table.ts";
+import { realMountPath } from "./mounts.ts";
 
 export interface Usage {
   readonly unit: Unit;
@@ -17,6 +18,9 @@ export interface Usage {
 /** Bytes and inodes of a mounted file system; the size of a block device. */
 export async function usageOf(host: Host, path: string): Promise<readonly Usage[]> {
   const kind = await kindOf(path);
+  // Of a folder that is not mounted, these would be the node's own.
+  if (kind === "folder" && (await mountsAt(host.mountInfo, await realMountPath(path))).length === 0)
+    throw new CausewayError("CSI_NOT_FOUND", `No volume is mounted at ${path}.`);
   if (kind === "block") return [{ unit: Unit.BYTES, total: await deviceBytes(host, path) }];
   const { bsize, blocks, bavail, bfree, files, ffree } = await statfs(path, { bigint: true });
   return [
@@ -25,7 +29,7 @@ export async function usageOf(host: Host, path: string): Promise<readonly Usage[
   ];
 }
 
-/** Throws CSI_NOT_FOUND where the path does not exist, or is no mount point. */
+/** Throws CSI_NOT_FOUND where the path does not exist. */
 async function kindOf(path: string): Promise<"block" | "folder"> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isBlockDevice()) return "block";
@@ -40,7 +44,7 @@ export async function expand(
   options: { readonly rescan: boolean; readonly bytes: bigint },
 ): Promise<void> {
   if ((await kindOf(path)) === "block") return;
-  const mounted = (await mountsAt(host.mountInfo, path)).at(-1);
+  const mounted = (await mountsAt(host.mountInfo, await realMountPath(path))).at(-1);
   if (mounted === undefined) throw new CausewayError("CSI_NOT_FOUND", `No volume is mounted at ${path}.`);
   const device = await deviceOf(mounted);
   if (options.rescan) await rescan(host, mounted.device);

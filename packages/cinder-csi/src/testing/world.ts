@@ -16,7 +16,7 @@ import {
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { Clouds, type BlockStorageOptions } from "../clouds.ts";
 import { createController, type ControllerOptions } from "../controller/controller.ts";
-import { onlyOwn, type Ownership } from "../controller/ownership.ts";
+import { onlyOwn, onlyOwnGroups, type Ownership } from "../controller/ownership.ts";
 import { createGroupController } from "../controller/group-controller.ts";
 import { createIdentity } from "../identity.ts";
 
@@ -92,13 +92,15 @@ export async function openWorld({ delay = 500, newId }: WorldOptions = {}): Prom
       const endpoint = `unix://${join(dir, `${(sockets += 1)}.sock`)}`;
       const clouds = new Clouds([{ name: "", cloud: own, volumes: watch.volumes, options: storage }]);
       const controller = createController({ clouds, clusterId: "test", clock, ...options });
+      const groupController = createGroupController({ clouds, clusterId: "test", clock, ...options });
+      const ownership = owner && { ...owner, clouds, cluster: options.clusterId ?? "" };
       const server = await serveCsi({
         endpoint,
         translate,
         clock,
         identity: createIdentity({ version: "0" }),
-        groupController: createGroupController({ clouds, clusterId: "test", clock, ...options }),
-        controller: owner ? onlyOwn(controller, { ...owner, clouds, cluster: options.clusterId ?? "" }) : controller,
+        groupController: ownership ? onlyOwnGroups(groupController, ownership) : groupController,
+        controller: ownership ? onlyOwn(controller, ownership) : controller,
       });
       const client = csiClient(endpoint);
       const driver: Driver = {
