@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { CausewayError } from "@causeway/foundation";
 import { backupOf } from "./backup-superblocks.ts";
 import { deviceBytes, readDevice } from "./device.ts";
@@ -22,7 +24,7 @@ export type Content =
   /** A partition table, an encrypted or RAID volume, or several signatures. */
   | { readonly type: "other"; readonly name: string }
   /** A file system whose begin was overwritten. */
-  | { readonly type: "damaged"; readonly name: string };
+  | { readonly type: "damaged"; readonly name: string; readonly uuid: string };
 
 /** blkid's status for "nothing was found", which it also has for a device that it cannot read. */
 const NOTHING = 2;
@@ -55,42 +57,54 @@ export async function contentOf(host: Host, device: string): Promise<Content> {
   const signatures = (await output(host, "wipefs", ["--no-act", "--noheadings", "--output", "TYPE", device])).trim();
   if (signatures !== "") return { type: "other", name: signatures.split(/\s+/).join(", ") };
   const damaged = await backupOf(device, size);
-  return damaged === undefined ? { type: "empty" } : { type: "damaged", name: damaged };
+  return damaged === undefined ? { type: "empty" } : { type: "damaged", ...damaged };
+}
+
+export interface PrepareOptions {
+  readonly type: string;
+  readonly readOnly: boolean;
+  /**
+   * A file of the node that has the UUID of the file system that is being made. It proves that what a killed mkfs left is
+   * no file system that was in use.
+   */
+  readonly record: string;
 }
 
 /**
  * Makes the file system on a device that is proven to be empty, and keeps one of the requested type. Throws
  * CSI_FAILED_PRECONDITION.
  */
-export async function prepare(
-  host: Host,
-  device: string,
-  { type, readOnly }: { type: string; readOnly: boolean },
-): Promise<void> {
+export async function prepare(host: Host, device: string, options: PrepareOptions): Promise<void> {
+  const { type, readOnly, record } = options;
   const content = await contentOf(host, device);
-  if (content.type === "file-system" && content.name === type) return check(host, device, { type, readOnly });
-  if (content.type === "damaged") {
-    throw new CausewayError(
-      "CSI_FAILED_PRECONDITION",
-      `Device ${device} has copies of the superblock of ${content.name} and no superblock; it is not formatted.`,
-      {
-        hint: "Repair the file system by such a copy (fsck.ext4 -b, xfs_repair). A new volume whose formatting was interrupted has no data: delete it, or overwrite its begin and the copies with zeros.",
-      },
-    );
+  if (content.type === "file-system" && content.name === type) {
+    await rm(record, { force: true });
+    return check(host, device, { type, readOnly });
   }
-  if (content.type !== "empty") {
-    throw new CausewayError(
-      "CSI_FAILED_PRECONDITION",
-      `Device ${device} holds ${content.name} instead of ${type}; it is not formatted.`,
-      {
-        hint: "Request the file system that the volume has, or delete its content.",
-      },
-    );
-  }
+  const isUnfinished = content.type === "damaged" && content.uuid !== "" && content.uuid === (await recorded(record));
+  if (content.type !== "empty" && !isUnfinished) throw refusal(device, content, type);
   if (readOnly)
     throw new CausewayError("CSI_FAILED_PRECONDITION", `Device ${device} is empty and is to be mounted read-only.`);
-  if (type === "xfs") await output(host, "mkfs.xfs", ["-f", "-q", device]);
-  else await output(host, `mkfs.${type}`, ["-F", "-q", "-m0", device]);
+  // mkfs.xfs marks what it has not finished by itself.
+  if (type === "xfs") return void (await output(host, "mkfs.xfs", ["-f", "-q", device]));
+  const uuid = randomUUID();
+  await writeFile(record, uuid, { mode: 0o600, flush: true });
+  await output(host, `mkfs.${type}`, ["-F", "-q", "-m0", "-U", uuid, device]);
+  await rm(record, { force: true });
+}
+
+const recorded = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "");
+
+function refusal(device: string, content: Exclude<Content, { type: "empty" }>, type: string): CausewayError {
+  if (content.type !== "damaged") {
+    const why = `Device ${device} holds ${content.name} instead of ${type}; it is not formatted.`;
+    const hint = "Request the file system that the volume has, or delete its content.";
+    return new CausewayError("CSI_FAILED_PRECONDITION", why, { hint });
+  }
+  const why = `Device ${device} has copies of the superblock of ${content.name} and no superblock; it is not formatted.`;
+  const hint =
+    "Repair the file system by such a copy (fsck.ext4 -b, xfs_repair). If the volume is new and another node was stopped while it formatted the volume, there is no data: delete the claim.";
+  return new CausewayError("CSI_FAILED_PRECONDITION", why, { hint });
 }
 
 /** Bits of fsck's status. */

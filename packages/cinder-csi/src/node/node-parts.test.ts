@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "@causeway/foundation";
@@ -113,6 +113,7 @@ describe("the content of a device", () => {
     const copy = bytes.subarray(at);
     copy.writeUInt16LE(0xef53, 56);
     copy.writeUInt32LE(size / block, 4);
+    copy.write(UUID.replaceAll("-", ""), 104, "hex");
     copy.writeUInt16LE(1, 90);
     copy.writeUInt32LE(Math.log2(block / 1024), 24);
     change(copy);
@@ -120,6 +121,7 @@ describe("the content of a device", () => {
     return { blockdev: { stdout: String(size) }, blkid: { status: 2 } };
   };
   const MIB = 1024 * 1024;
+  const UUID = "0e3a5b6c-1111-4000-8000-0000000000ab";
 
   test.each([
     ["1 KiB", 16, 1024],
@@ -127,7 +129,7 @@ describe("the content of a device", () => {
     ["4 KiB", 136, 4096],
   ])("is a damaged ext4 of %s blocks when its begin was overwritten, and is not formatted", async (_, mib, block) => {
     const host = hostOf(extCopy(mib * MIB, block));
-    expect(await contentOf(host, device())).toEqual({ type: "damaged", name: "ext2, ext3 or ext4" });
+    expect(await contentOf(host, device())).toEqual({ type: "damaged", name: "ext2, ext3 or ext4", uuid: UUID });
     const formatted: string[] = [];
     const recording: Host = {
       ...host,
@@ -136,10 +138,34 @@ describe("the content of a device", () => {
         return host.run(command, args);
       },
     };
-    await expect(prepare(recording, device(), { type: "ext4", readOnly: false })).rejects.toMatchObject({
-      code: "CSI_FAILED_PRECONDITION",
-    });
+    const record = join(dir, "record");
+    const prepared = () => prepare(recording, device(), { type: "ext4", readOnly: false, record });
+    await expect(prepared()).rejects.toMatchObject({ code: "CSI_FAILED_PRECONDITION" });
+    writeFileSync(record, "11111111-2222-4333-8444-555555555555");
+    await expect(prepared()).rejects.toMatchObject({ code: "CSI_FAILED_PRECONDITION" });
     expect(formatted).toEqual([]);
+    // The mkfs of this node that was killed.
+    writeFileSync(record, UUID);
+    await prepared();
+    expect(formatted).toEqual(["mkfs.ext4"]);
+    expect(existsSync(record)).toBe(false);
+  });
+
+  test("is recorded while it is formatted, until the file system is found complete", async () => {
+    const record = join(dir, "record");
+    const killed: Host = {
+      ...hostOf({ ...size, blkid: { status: 2 } }),
+      run: (command, args) => {
+        if (command === "mkfs.ext4") return Promise.resolve({ status: -1, stdout: args[4] ?? "", stderr: "" });
+        return hostOf({ ...size, blkid: { status: 2 } }).run(command, args);
+      },
+    };
+    const options = { type: "ext4", readOnly: false, record };
+    await expect(prepare(killed, device(), options)).rejects.toMatchObject({ code: "CSI_COMMAND_FAILED" });
+    expect(readFileSync(record, "utf8")).toMatch(/^[-0-9a-f]{36}$/);
+    const complete = hostOf({ ...size, blkid: { stdout: "TYPE=ext4\nUSAGE=filesystem\n" } });
+    await prepare(complete, device(), options);
+    expect(existsSync(record)).toBe(false);
   });
 
   test("is empty when what is where a copy would be is none", async () => {
@@ -160,7 +186,7 @@ describe("the content of a device", () => {
     bytes.write("XFSB", 641 * 4096);
     writeFileSync(device(), bytes);
     const host = hostOf({ blockdev: { stdout: String(bytes.length) }, blkid: { status: 2 } });
-    expect(await contentOf(host, device())).toEqual({ type: "damaged", name: "xfs" });
+    expect(await contentOf(host, device())).toEqual({ type: "damaged", name: "xfs", uuid: "" });
   });
 
   test("is empty when mkfs.xfs was killed", async () => {

@@ -6,7 +6,7 @@ import { labelValue, type Host, type ServerMetadata } from "@causeway/csi-openst
 import { TOPOLOGY_ZONE } from "../names.ts";
 import { attachLimit } from "./limit.ts";
 import { mountPath, unmount } from "./mounts.ts";
-import { publish, stage, type NodeParts } from "./stage.ts";
+import { publish, stage, unstage, type NodeParts } from "./stage.ts";
 import { expand, usageOf } from "./usage.ts";
 
 export interface NodeOptions {
@@ -55,7 +55,7 @@ export function createNode(options: NodeOptions): NodeImpl {
     async nodeUnstageVolume(request, { signal }) {
       const volumeId = required(request.volumeId, "volume ID");
       const path = mountPath(request.stagingTargetPath, "staging target path");
-      await on(volumeId, `unstage ${path}`, signal, () => unmount(host, path));
+      await on(volumeId, `unstage ${path}`, signal, () => unstage(host, path));
       return {};
     },
     async nodePublishVolume(request, { signal }) {

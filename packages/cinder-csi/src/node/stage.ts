@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { relative } from "node:path";
 import { CausewayError, type Clock } from "@causeway/foundation";
 import { VolumeCapability_AccessMode_Mode as Mode, type VolumeCapability } from "@causeway/csi";
@@ -6,7 +7,7 @@ import { deviceNumber, findDevice } from "./device.ts";
 import { fileSystemType, grow, mountOptions, prepare } from "./file-system.ts";
 import { output, type Host } from "@causeway/csi-openstack";
 import { mountsAt, mountTable, type MountEntry } from "./mount-table.ts";
-import { createTargetFile, createTargetFolder, mount, realMountPath } from "./mounts.ts";
+import { createTargetFile, createTargetFolder, mount, realMountPath, unmount } from "./mounts.ts";
 
 /** What the calls of the node service share. */
 export interface NodeParts {
@@ -40,12 +41,21 @@ export async function stage(
   if (!(await isMounted(host, path, await deviceNumber(device)))) {
     const readOnly = isReadOnly(capability);
     await createTargetFolder(path);
-    await prepare(host, device, { type, readOnly });
+    await prepare(host, device, { type, readOnly, record: formatRecord(path) });
     const options = mountOptions(type, accessType.value?.mountFlags ?? [], readOnly);
     await mount(host, { source: device, path, type, options });
   }
   const isCopy = context[RESIZE_REQUIRED]?.toLowerCase() === "true";
   if (isCopy && !isReadOnly(capability)) await grow(host, { device, path, type });
+}
+
+/** Next to the mount point, where it outlives the driver. */
+const formatRecord = (path: string): string => `${path}.formatting`;
+
+/** Unmounts what was staged at the path. */
+export async function unstage(host: Host, path: string): Promise<void> {
+  await unmount(host, path);
+  await rm(formatRecord(await realMountPath(path)), { force: true });
 }
 
 const isReadOnly = (capability: VolumeCapability) =>
