@@ -15,4 +15,5 @@ export {
 export { bytesOf, GIB, gibOf, type CapacityRange } from "./size.ts";
 export { timestampOf } from "./timestamp.ts";
 export { translate } from "./translate.ts";
+export { isUuid } from "./uuid.ts";
 export { labelValue, zoneOf } from "./zone.ts";

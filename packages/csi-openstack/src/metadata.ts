@@ -1,4 +1,4 @@
-import { glob, mkdtemp, readFile, realpath, rmdir } from "node:fs/promises";
+import { glob, mkdtemp, readdir, readFile, realpath, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CausewayError, messageOf, parseBoundedJson, readBounded } from "@causeway/foundation";
@@ -82,9 +82,7 @@ async function fromService({ service = SERVICE, headers = {} }: MetadataOptions)
 }
 
 async function fromConfigDrive(host: Host): Promise<string> {
-  const device =
-    (await realpath("/dev/disk/by-label/config-2").catch(() => undefined)) ??
-    (await output(host, "blkid", ["-l", "-t", "LABEL=config-2", "-o", "device"])).trim();
+  const device = await configDrive(host);
   const folder = await mkdtemp(join(tmpdir(), "config-drive-"));
   try {
     await output(host, "mount", ["-o", "ro", device, folder]);
@@ -96,6 +94,30 @@ async function fromConfigDrive(host: Host): Promise<string> {
   } finally {
     await rmdir(folder);
   }
+}
+
+/**
+ * The device with the label config-2 that is no Cinder volume: who may write to a block volume could give it that
+ * label, and with it the node the identity of another server.
+ */
+async function configDrive(host: Host): Promise<string> {
+  const volumes = await volumeDevices(host);
+  const labelled = await realpath("/dev/disk/by-label/config-2").catch(() => undefined);
+  const isVolume = (device: string) => volumes.some((each) => device.startsWith(each));
+  if (labelled !== undefined && !isVolume(labelled)) return labelled;
+  const found = (await output(host, "blkid", ["-t", "LABEL=config-2", "-o", "device"])).split("\n");
+  const device = found.map((each) => each.trim()).find((each) => each !== "" && !isVolume(each));
+  if (device !== undefined) return device;
+  throw new CausewayError("CSI_METADATA_MISSING", "Only volumes have the label config-2; they are no config drive.");
+}
+
+/** The begin of the name of a link to a volume's device, whose serial is the volume's ID. */
+const VOLUME_LINK = /^(?:virtio-|scsi-0QEMU_QEMU_HARDDISK_)[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]/i;
+
+/** The devices of attached volumes; their partitions begin with the same path. */
+async function volumeDevices(host: Host): Promise<readonly string[]> {
+  const links = (await readdir(host.byId).catch(() => [])).filter((name) => VOLUME_LINK.test(name));
+  return Promise.all(links.map((name) => realpath(join(host.byId, name)).catch(() => join(host.byId, name))));
 }
 
 /** The device of a serial where Nova's driver cannot set it (Hyper-V): the metadata service has its address. */

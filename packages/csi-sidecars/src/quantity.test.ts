@@ -9,6 +9,9 @@ test.each([
   ["100", 100n],
   ["0.1", 1n],
   ["-1", undefined],
+  ["8Ei", 2n ** 63n - 1n],
+  ["1e99", 2n ** 63n - 1n],
+  ["999999999999999999Ei", 2n ** 63n - 1n],
   ["1Zi", undefined],
   ["", undefined],
 ])("reads %s", (text, bytes) => expect(bytesOfQuantity(text)).toBe(bytes));

@@ -1,6 +1,9 @@
 const PATTERN = /^(\d{1,18})(?:\.(\d{1,9}))?(?:e(\d{1,2})|([kMGTPE])|([KMGTPE])i)?$/i;
 const POWERS = ["", "K", "M", "G", "T", "P", "E"];
 
+/** The largest number that CSI has for bytes. Kubernetes accepts larger quantities, and takes them for this one. */
+const LARGEST = 2n ** 63n - 1n;
+
 /** Bytes of a quantity ("10Gi", "1.5G", "100"), rounded up; undefined for a text that is none, or is negative. */
 export function bytesOfQuantity(text: string | undefined): bigint | undefined {
   const match = PATTERN.exec(text ?? "");
@@ -13,7 +16,8 @@ export function bytesOfQuantity(text: string | undefined): bigint | undefined {
         : 1024n ** BigInt(powerOf(binary))
       : 10n ** BigInt(exponent);
   const scale = 10n ** BigInt(fraction.length);
-  return (BigInt(whole + fraction) * factor + scale - 1n) / scale;
+  const bytes = (BigInt(whole + fraction) * factor + scale - 1n) / scale;
+  return bytes > LARGEST ? LARGEST : bytes;
 }
 
 const powerOf = (suffix: string | undefined): number => POWERS.indexOf((suffix ?? "").toUpperCase());

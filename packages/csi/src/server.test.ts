@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -41,6 +41,30 @@ describe("the server", () => {
     });
     expect((await client.identity.getPluginInfo({})).name).toBe("test.csi");
     expect((await client.controller.createVolume({ name: "a" })).volume?.volumeId).toBe("a");
+  });
+
+  test("has a socket that only the user of its process can connect to", async () => {
+    await start();
+    expect(statSync(join(dir, "csi.sock")).mode & 0o777).toBe(0o600);
+  });
+
+  test("survives bytes that are no HTTP/2, and a client that leaves in the middle of a call", async () => {
+    const path = join(dir, "csi.sock");
+    const client = await start();
+    for (const bytes of [Buffer.alloc(4096, 0xff), Buffer.from("GET / HTTP/1.1\r\n\r\n"), Buffer.alloc(0)]) {
+      const socket = connect(path);
+      await new Promise<void>((resolve) => socket.once("connect", resolve));
+      socket.on("error", () => {}).resume();
+      socket.end(bytes);
+      await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    }
+    const session = connectHttp2("http://localhost", { createConnection: () => connect(path) });
+    session.on("error", () => {});
+    const request = session.request({ ":method": "POST", ":path": "/csi.v1.Controller/CreateVolume" });
+    request.on("error", () => {});
+    request.write(Buffer.alloc(3));
+    session.destroy();
+    expect((await client.identity.getPluginInfo({})).name).toBe("test.csi");
   });
 
   test("serves a client that names the socket's path as its host, as the kubelet does", async () => {

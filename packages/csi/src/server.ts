@@ -1,3 +1,4 @@
+import { chmod } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import { ConnectError, type Code, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
@@ -139,6 +140,8 @@ async function listenOnSocket(server: Http2Server, path: string): Promise<void> 
     server.once("error", (error) => reject(unusable(path, error)));
     server.listen(path, resolve);
   });
+  // A client may format and attach volumes: the user of this process alone may be one, whatever its umask is.
+  await chmod(path, 0o600);
 }
 
 function inUse(address: string, why: string, cause?: unknown): InputError {

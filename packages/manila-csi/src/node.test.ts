@@ -85,6 +85,24 @@ test("forwards the staging of a CephFS share with its user's key, and reads it o
   expect(proxied.calls.slice(2).map(({ method }) => method)).toEqual(["unpublish", "unstage"]);
 });
 
+test("stages with the key that the share has now, after a stage that failed", async () => {
+  const proxied = await world.proxied(true);
+  const driver = await world.driver({ ...both, protocol: "CEPHFS" });
+  const volume = await create(driver);
+  const request = { ...ofVolume(volume), stagingTargetPath: join(world.dir, "staging") };
+  await proxied.close();
+  expect(await codeOf(driver.client.node.nodeStageVolume(request))).toBe(Code.Unavailable);
+  const manila = world.cloud.sharedFileSystem;
+  const [old] = await manila.accessRules(volume.volumeId);
+  await manila.deny(volume.volumeId, old?.id ?? "");
+  for (let count = 0; count < 200 && (await manila.accessRules(volume.volumeId)).length > 0; count += 1)
+    await world.clock.sleep(1_000);
+  const again = await world.proxied(true);
+  // The rule is gone, and with it the key.
+  expect(await codeOf(driver.client.node.nodeStageVolume(request))).toBe(Code.FailedPrecondition);
+  expect(again.calls).toEqual([]);
+});
+
 test("publishes after a restart between staging and publishing", async () => {
   await world.proxied(true);
   const driver = await world.driver({ ...both, protocol: "CEPHFS" });

@@ -172,3 +172,29 @@ describe("an Octavia older than version 2.5 of its API", () => {
     expect((await loadBalancers.update("1", { name: "lb" })).tags).toEqual([]);
   });
 });
+
+describe("the ID of an object", () => {
+  it.each([".", ".."])("that is %s does not lead to another object", async (id) => {
+    const { server, cloud } = await start(inTurn({ body: {} }));
+    expect(await cloud.blockStorage.volumes.find(id)).toBeUndefined();
+    await cloud.blockStorage.volumes.delete(id);
+    expect((await failure(cloud.compute.volumeAttachments(id).all())).code).toBe("OPENSTACK_NOT_FOUND");
+    expect(server.seen.filter(({ method }) => method === "DELETE")).toEqual([]);
+  });
+
+  it("does not exist when the service says so, and not when a proxy responds with a page", async () => {
+    const page = { status: 404, text: "<!DOCTYPE html><html><body>nothing here</body></html>" };
+    const { cloud } = await start(inTurn(page));
+    const codes: string[] = [];
+    for (const call of [
+      () => cloud.blockStorage.volumes.find("v"),
+      () => cloud.blockStorage.volumes.delete("v"),
+      () => cloud.compute.servers.find("s"),
+      () => cloud.compute.volumeAttachments("s").all(),
+    ])
+      codes.push((await failure(call())).code);
+    expect(codes).toEqual(codes.map(() => "OPENSTACK_UNEXPECTED_ANSWER"));
+    const own = await start(inTurn({ status: 404, body: { itemNotFound: { code: 404, message: "no volume" } } }));
+    expect(await own.cloud.blockStorage.volumes.find("v")).toBeUndefined();
+  });
+});

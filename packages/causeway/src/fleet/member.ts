@@ -112,6 +112,6 @@ function serversOf(informers: Informers, { metadata }: Cluster): (id: string) =>
         .filter(isOwn)
         .flatMap(({ spec }) => spec.providerIDList ?? []),
     ];
-    return names.some((name) => name?.endsWith(`/${id}`) === true);
+    return names.some((name) => name?.split("/").at(-1) === id);
   };
 }

@@ -1,6 +1,6 @@
 import { CausewayError, silentLog, systemClock, type Clock, type Log } from "@causeway/foundation";
 import { Operations, required, type CallContext, type ControllerImpl, type CreateVolumeRequest } from "@causeway/csi";
-import { bytesOf, CLAIM_NAME, CLAIM_NAMESPACE, gibOf, pick } from "@causeway/csi-openstack";
+import { bytesOf, CLAIM_NAME, CLAIM_NAMESPACE, gibOf, isUuid, pick } from "@causeway/csi-openstack";
 import type { Volume } from "@causeway/openstack";
 import type { Clouds, StorageCloud } from "../clouds.ts";
 import {
@@ -229,6 +229,8 @@ function snapshotCalls(options: ControllerOptions): ControllerImpl {
     async listSnapshots(request, { signal }) {
       const storage = clouds.of(request.secrets);
       if (request.maxEntries < 0) throw new CausewayError("CSI_INVALID_ARGUMENT", "max_entries is negative.");
+      if (request.startingToken !== "" && !isUuid(request.startingToken))
+        throw new CausewayError("CSI_ABORTED", "The token of the next page is not valid; begin with the first page.");
       const query = {
         snapshotId: request.snapshotId,
         volumeId: request.sourceVolumeId,

@@ -1,7 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
+import { isUuid } from "@causeway/csi-openstack";
 import type { StorageCloud } from "../clouds.ts";
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Volumes in one annotation. Each name that is not an ID costs a call. */
 const MOST = 50;
 
@@ -24,7 +24,7 @@ export async function resolveVolumes(
 
 async function resolve(storage: StorageCloud, text: string, signal: AbortSignal): Promise<string> {
   const { volumes } = storage.cloud.blockStorage;
-  if (UUID.test(text)) {
+  if (isUuid(text)) {
     const id = text.toLowerCase();
     if (storage.volumes.get(id) ?? (await volumes.find(id, { signal }))) return id;
   }

@@ -1,16 +1,16 @@
 import { CausewayError, type Clock } from "@causeway/foundation";
+import { isUuid } from "@causeway/csi-openstack";
 import type { Volume } from "@causeway/openstack";
 import type { Clouds, StorageCloud } from "../clouds.ts";
 import { listAfter } from "./plan-list.ts";
 import { pageOf } from "./snapshots.ts";
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** "ID:cloud": the page after that volume of that cloud. The ID is empty for a cloud's first page. */
 export function parseToken(text: string): { readonly after: string; readonly cloud: string } | undefined {
   const at = text.indexOf(":");
   const after = at < 0 ? text : text.slice(0, at);
-  if (after !== "" && !UUID.test(after)) return undefined;
+  if (after !== "" && !isUuid(after)) return undefined;
   return { after, cloud: at < 0 ? "" : text.slice(at + 1) };
 }
 

@@ -1,5 +1,5 @@
 /** What the node service answers before anything is mounted; csi-sanity mounts loop devices. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Code, ConnectError, csiClient, NodeServiceCapability_RPC_Type as Rpc, serveCsi } from "@causeway/csi";
@@ -114,6 +114,32 @@ test("reads the server's metadata once, and again after a failure", async () => 
   expect(await read()).toEqual({ uuid: "u", zone: "z", disks: [] });
   expect(await read()).toEqual({ uuid: "u", zone: "z", disks: [] });
   expect(mounts).toBe(2);
+});
+
+test("does not take a volume with the label config-2 for the config drive", async () => {
+  const byId = join(dir, "by-id");
+  mkdirSync(byId);
+  // Links of udev to volumes: their targets need not exist.
+  symlinkSync("/dev/none-b", join(byId, "virtio-0e3a5b6c-1111-4000-8"));
+  symlinkSync("/dev/none-c", join(byId, "scsi-0QEMU_QEMU_HARDDISK_0e3a5b6c-2222-4000-8"));
+  const volumes = [...readdirSync(byId)].map((name) => join(byId, name));
+  const mounted: string[] = [];
+  const readWith = async (devices: readonly string[]) => {
+    const host: Host = {
+      ...hostOf(),
+      run(command, args) {
+        if (command === "blkid") return Promise.resolve({ status: 0, stdout: devices.join("\n"), stderr: "" });
+        if (command === "mount") mounted.push(args.at(-2) ?? "");
+        return Promise.resolve({ status: command === "mount" ? 32 : 0, stdout: "", stderr: "" });
+      },
+    };
+    await metadataReader({ host, order: ["configDrive"] })().catch(() => {});
+  };
+  // A whole volume, and a partition of one.
+  await readWith(volumes.flatMap((each) => [each, `${each}1`]));
+  expect(mounted).toEqual([]);
+  await readWith([...volumes, "/dev/sr0"]);
+  expect(mounted).toEqual(["/dev/sr0"]);
 });
 
 test("grows a file system when the device has the size, and has the kernel read it again with rescan-on-resize", async () => {

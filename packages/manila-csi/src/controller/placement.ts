@@ -1,5 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
-import { CLAIM_NAME, CLAIM_NAMESPACE } from "@causeway/csi-openstack";
+import { CLAIM_NAME, CLAIM_NAMESPACE, isUuid } from "@causeway/csi-openstack";
 import { ANNOTATION_AFFINITY, ANNOTATION_ANTI_AFFINITY, ANNOTATION_GROUP } from "../names.ts";
 import { clientsIn } from "../shares/nfs.ts";
 import type { ShareCall } from "./call.ts";
@@ -8,7 +8,6 @@ import type { Placement } from "./create-share.ts";
 /** The annotations of a PersistentVolumeClaim (--pvc-annotations). */
 export type ClaimAnnotations = (namespace: string, name: string) => Promise<Readonly<Record<string, string>>>;
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** Shares in one annotation. */
 const MOST = 50;
 
@@ -49,7 +48,7 @@ async function idsOf(call: ShareCall, list: string): Promise<string> {
 
 async function idOf({ storage, signal }: ShareCall, text: string): Promise<string> {
   const { shares } = storage.manila;
-  const byId = UUID.test(text) ? await shares.find(text, { signal }) : undefined;
+  const byId = isUuid(text) ? await shares.find(text, { signal }) : undefined;
   if (byId) return byId.id;
   const found = (await shares.all({ name: text }, { signal })).filter(({ name }) => name === text);
   const [only, second] = found;

@@ -59,10 +59,12 @@ export function createNode(options: NodeOptions): NodeImpl {
     async nodeStageVolume(request, { signal }) {
       requireVolume(request);
       required(request.stagingTargetPath, "staging target path");
-      const data = staged.get(request.volumeId) ?? (await read(request, signal));
-      if (staged.size < MOST_STAGED) staged.set(request.volumeId, data);
+      // Read for each call: a key may have changed since a stage that failed, and the Secret is another volume's.
+      const data = await read(request, signal);
       const forwarded = { ...request, volumeContext: data.context, secrets: data.stageSecret };
-      return proxied.call(({ node }) => node.nodeStageVolume(forwarded, { signal }));
+      const response = await proxied.call(({ node }) => node.nodeStageVolume(forwarded, { signal }));
+      if (staged.size < MOST_STAGED) staged.set(request.volumeId, data);
+      return response;
     },
     async nodePublishVolume(request, { signal }) {
       requireVolume(request);

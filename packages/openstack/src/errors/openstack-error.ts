@@ -47,6 +47,7 @@ export function errorFromAnswer(call: CallFacts, answer: FailedAnswer): Causeway
         ...call,
         status: answer.status,
         serviceMessage: fault.message,
+        ...(typeof answer.body === "string" && /<html|<!doctype/i.test(answer.body) && { page: true }),
         ...(fault.type !== undefined && { serviceType: fault.type }),
         ...(answer.requestId !== undefined && { requestId: answer.requestId }),
         ...(answer.retryAfter !== undefined && { retryAfter: answer.retryAfter }),

@@ -98,6 +98,7 @@ export function createServiceClient(service: ServiceName, parts: ClientParts): S
       }),
     );
     const answer = await sent.catch((error: unknown) => {
+      requireOwnNotFound(service, call, error);
       if (!isFirst || !isNotAcceptable(error)) throw error;
       learns = false;
     });
@@ -191,6 +192,23 @@ function requireType({ requires, method, route }: ServiceCall, { status, headers
   );
 }
 
+/** Services whose response for an object that does not exist is JSON. */
+const JSON_ALWAYS: ReadonlySet<ServiceName> = new Set(["compute", "block-storage", "shared-file-system"]);
+
+/**
+ * A page with status 404 is of a proxy that does not reach the service: the object may well exist, and a caller that
+ * takes it for deleted would lose it.
+ */
+function requireOwnNotFound(service: ServiceName, { ids = [], method, route }: ServiceCall, error: unknown): void {
+  if (ids.length === 0 || !JSON_ALWAYS.has(service) || !hasCode(error, "OPENSTACK_NOT_FOUND")) return;
+  if (!(error instanceof CausewayError) || error.details["page"] !== true) return;
+  throw new CausewayError("OPENSTACK_UNEXPECTED_ANSWER", `${method} ${route} responded 404 with a page of HTML.`, {
+    hint: "Something other than the service may respond at its address; check the catalog's endpoint.",
+    // Not as its cause, by whose code it would count as "not found".
+    details: { service, page: error.details["serviceMessage"] },
+  });
+}
+
 const isNotAcceptable = (error: unknown): boolean => error instanceof CausewayError && error.details["status"] === 406;
 
 async function askVersions(service: ServiceName, base: string, parts: ClientParts): Promise<string | undefined> {
@@ -219,11 +237,17 @@ async function askVersions(service: ServiceName, base: string, parts: ClientPart
 
 function urlOf(base: string, call: ServiceCall): string {
   let next = 0;
-  const path = call.route.replace(/\{id\}/g, () => encodeURIComponent(call.ids?.[next++] ?? ""));
+  const path = call.route.replace(/\{id\}/g, () => segment(call.ids?.[next++] ?? ""));
   // Octavia's API for operators is next to the one for load balancers.
   const root = path.startsWith("/octavia/") ? base.replace(/\/lbaas$/, "") : base;
   const query = typeof call.query === "string" ? call.query : encodeQuery(call.query ?? {});
   return `${root}${path}${query === "" ? "" : `?${query}`}`;
+}
+
+/** URLs have no way to write "." and ".." as a name: they would lead to another object, or to a collection. */
+function segment(id: string): string {
+  if (id !== "." && id !== "..") return encodeURIComponent(id);
+  throw new CausewayError("OPENSTACK_NOT_FOUND", `No object has the ID "${id}".`);
 }
 
 /** Milliseconds. A load balancer's driver may do all the work of a call before it responds. */
