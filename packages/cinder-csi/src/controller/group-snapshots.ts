@@ -222,8 +222,7 @@ async function isGone({ storage, signal }: GroupCall, id: string): Promise<boole
   const { groupSnapshots } = storage.cloud.blockStorage;
   const name = nameOfIndependent(id);
   const found = name === undefined ? await groupSnapshots.find(id, { signal }) : undefined;
-  const left =
-    name === undefined ? (found === undefined ? [] : [found]) : await independent({ storage, signal }, name);
+  const left = name === undefined ? (found === undefined ? [] : [found]) : await independent({ storage, signal }, name);
   const failed = left.find(({ status }) => status !== "deleting");
   if (failed)
     throw new CausewayError("CSI_INTERNAL", `Cinder could not delete ${failed.id}: its status is ${failed.status}.`);

@@ -5,7 +5,6 @@ import type { Clouds, StorageCloud } from "../clouds.ts";
 import { listAfter } from "./plan-list.ts";
 import { pageOf } from "./snapshots.ts";
 
-
 /** "ID:cloud": the page after that volume of that cloud. The ID is empty for a cloud's first page. */
 export function parseToken(text: string): { readonly after: string; readonly cloud: string } | undefined {
   const at = text.indexOf(":");

@@ -10,8 +10,8 @@ const EXT_UUID_AT = 104;
 /** Block sizes of mkfs.ext4. A group has eight times as many blocks as a block has bytes. */
 const EXT_BLOCKS = [1024, 2048, 4096];
 /**
- * mkfs.xfs makes four allocation groups of a device that is no array, unless it has four TiB. The copies of one that has
- * grown since are elsewhere, and are not found.
+ * mkfs.xfs makes four allocation groups of a device that is no array, unless it has four TiB. The copies of one that
+ * has grown since are elsewhere, and are not found.
  */
 const XFS_GROUPS = 4n;
 const XFS_BLOCK = 4096n;

@@ -34,7 +34,8 @@ const PROBED = 1024 * 1024;
 
 /**
  * A device is empty only if its begin and end can be read, two programs find no signature there, and no copy of a
- * superblock shows that its begin was overwritten. An error is never a proof. A file system whose mkfs.xfs was killed counts as empty: it is marked so, and cannot have been mounted.
+ * superblock shows that its begin was overwritten. An error is never a proof. A file system whose mkfs.xfs was killed
+ * counts as empty: it is marked so, and cannot have been mounted.
  */
 export async function contentOf(host: Host, device: string): Promise<Content> {
   const size = await deviceBytes(host, device);
@@ -64,8 +65,8 @@ export interface PrepareOptions {
   readonly type: string;
   readonly readOnly: boolean;
   /**
-   * A file of the node that has the UUID of the file system that is being made. It proves that what a killed mkfs left is
-   * no file system that was in use.
+   * A file of the node that has the UUID of the file system that is being made. It proves that what a killed mkfs left
+   * is no file system that was in use.
    */
   readonly record: string;
 }
@@ -147,7 +148,11 @@ export function mountOptions(type: string, flags: readonly string[], readOnly: b
   const extra = type === "xfs" && !flags.includes("nouuid") ? ["nouuid"] : [];
   const all = [...flags, ...extra, ...(readOnly && !flags.includes("ro") ? ["ro"] : [])];
   if (all.join(",").length <= LONGEST_OPTIONS && !all.some((each) => /^$|[\0\n]/.test(each))) return all;
-  throw new CausewayError("CSI_INVALID_ARGUMENT", "The mount options are empty texts, or longer than 4095 characters.", {
-    hint: "Check mountOptions of the StorageClass or PersistentVolume.",
-  });
+  throw new CausewayError(
+    "CSI_INVALID_ARGUMENT",
+    "The mount options are empty texts, or longer than 4095 characters.",
+    {
+      hint: "Check mountOptions of the StorageClass or PersistentVolume.",
+    },
+  );
 }
