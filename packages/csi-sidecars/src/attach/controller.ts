@@ -15,7 +15,8 @@ import {
 import { CONCURRENCY, fieldManager, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
 import { attacherFinalizer } from "../names.ts";
-import { BY_VOLUME, gather, type Observed } from "./gather.ts";
+import { attachmentIndexes, index, isSameRegistration } from "../indexes.ts";
+import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan, type Status } from "./plan.ts";
 import type { Step } from "./steps.ts";
@@ -26,7 +27,7 @@ export function attachController(context: Context): ControllerOptions {
   const attachments = informers.for(VolumeAttachment);
   const volumes = informers.for(PersistentVolume);
   const csiNodes = informers.for(CSINode);
-  informers.index(attachments, { [BY_VOLUME]: ({ spec }) => [spec.source.persistentVolumeName ?? ""] });
+  informers.index(attachments, attachmentIndexes);
   const caches = { driver, attachments, volumes, csiNodes };
   const pipeline: Pipeline<Observed, Step, Status> = {
     gather: (key) => Promise.resolve(gather(caches, key)),
@@ -39,7 +40,7 @@ export function attachController(context: Context): ControllerOptions {
       return { status: message === undefined ? undefined : { kind, message }, events: [] };
     },
   };
-  const ofVolume = (name: string): ObjectKey[] => attachments.byIndex(BY_VOLUME, name).map(keyOf);
+  const ofVolume = (name: string): ObjectKey[] => attachments.byIndex(index.ofVolume, name).map(keyOf);
   const finalizer = attacherFinalizer(driver.name);
   /** A volume that is deleted while nothing attaches it has no attachment whose end would release it. */
   const releaseVolume = async (volume: PersistentVolume): Promise<void> => {
@@ -62,12 +63,12 @@ export function attachController(context: Context): ControllerOptions {
         void releaseVolume(object);
         return ofVolume(object.metadata.name);
       }),
-      watchInformer(csiNodes, ({ object }) =>
-        attachments
-          .list()
-          .filter(({ spec, status }) => spec.nodeName === object.metadata.name && status?.attached !== true)
-          .map(keyOf),
-      ),
+      watchInformer(csiNodes, ({ object, previous }) => {
+        if (isSameRegistration(driver.name, object, previous)) return [];
+        const isWaiting = ({ spec, status }: VolumeAttachment) =>
+          spec.nodeName === object.metadata.name && status?.attached !== true;
+        return attachments.list().filter(isWaiting).map(keyOf);
+      }),
     ],
     ready: (signal) =>
       Promise.all([attachments, volumes, csiNodes].map((each) => each.whenSynced(signal))).then(() => {}),

@@ -1,5 +1,6 @@
 import type { CSINode, Informer, ObjectKey, PersistentVolume, VolumeAttachment } from "@causeway/kubernetes";
 import type { SidecarDriver } from "../context.ts";
+import { index } from "../indexes.ts";
 import { annotation } from "../names.ts";
 import { volumeOf, type DriverVolume } from "../volume.ts";
 
@@ -20,9 +21,6 @@ export interface Caches {
   readonly csiNodes: Informer<CSINode>;
 }
 
-/** The index of attachments by volume. */
-export const BY_VOLUME = "volume";
-
 export function gather({ driver, attachments, volumes, csiNodes }: Caches, key: ObjectKey): Observed | undefined {
   const attachment = attachments.get(key);
   if (!attachment || attachment.spec.attacher !== driver.name) return undefined;
@@ -36,6 +34,6 @@ export function gather({ driver, attachments, volumes, csiNodes }: Caches, key: 
     attachment,
     found: volumeOf(driver, volumes.get({ namespace: "", name: volume })),
     nodeId: registered ?? attachment.metadata.annotations?.[annotation.nodeId],
-    others: attachments.byIndex(BY_VOLUME, volume).length - 1,
+    others: attachments.byIndex(index.ofVolume, volume).length - 1,
   };
 }

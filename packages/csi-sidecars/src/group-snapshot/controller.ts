@@ -12,7 +12,8 @@ import { CONCURRENCY, fieldManager, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
 import { VolumeGroupSnapshot, VolumeGroupSnapshotContent } from "../group-snapshot-objects.ts";
 import { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
-import { gather, ownerOf, type Observed } from "./gather.ts";
+import { claimIndexes, ownerOf, snapshotIndexes } from "../indexes.ts";
+import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan, type Status } from "./plan.ts";
 import type { Step } from "./steps.ts";
@@ -26,6 +27,8 @@ export function groupSnapshotController(context: Context): ControllerOptions {
   const contents = informers.for(VolumeSnapshotContent);
   const claims = informers.for(PersistentVolumeClaim);
   const volumes = informers.for(PersistentVolume);
+  informers.index(snapshots, snapshotIndexes);
+  informers.index(claims, claimIndexes);
   const caches = { driver, client: informers.client, groups, groupContents, snapshots, contents, claims, volumes };
   const pipeline: Pipeline<Observed, Step, Status> = {
     gather: (key, signal) => gather(caches, key, signal),

@@ -13,7 +13,7 @@ import {
   type VolumeGroupSnapshot,
   type VolumeGroupSnapshotContent,
 } from "../group-snapshot-objects.ts";
-import { isMadeOf } from "../snapshot/gather.ts";
+import { index, nameInNamespace } from "../indexes.ts";
 import type { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
 import { volumeOf, type DriverVolume } from "../volume.ts";
 
@@ -58,16 +58,15 @@ export const groupContentNameOf = ({ metadata, spec, status }: VolumeGroupSnapsh
   spec.source.volumeGroupSnapshotContentName ||
   `groupsnapcontent-${metadata.uid}`;
 
-export const ownerOf = ({ metadata }: VolumeSnapshot) =>
-  metadata.ownerReferences?.find(({ kind }) => kind === "VolumeGroupSnapshot");
-
 export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const { driver, groups, groupContents, snapshots, contents, claims } = caches;
   const group = groups.get(key);
   if (!group) return undefined;
   const contentName = groupContentNameOf(group);
   const content = groupContents.get({ namespace: "", name: contentName });
-  const members = snapshots.list(key.namespace).filter((each) => ownerOf(each)?.uid === group.metadata.uid);
+  const isHere = ({ metadata }: VolumeSnapshot) => metadata.namespace === key.namespace;
+  const members = snapshots.byIndex(index.ofGroup, group.metadata.uid ?? "").filter(isHere);
+  const users = members.flatMap((member) => claims.byIndex(index.ofSnapshot, nameInNamespace(member)));
   return {
     driver,
     group,
@@ -78,7 +77,7 @@ export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal
     members,
     memberContent: (name) => contents.get({ namespace: "", name }),
     volume: (handle) => caches.volumes.list().find((each) => volumeOf(driver, each)?.csi.volumeHandle === handle),
-    user: claims.list(key.namespace).find((each) => members.some((member) => isMadeOf(each, member)))?.metadata.name,
+    user: users[0]?.metadata.name,
   };
 }
 

@@ -2,6 +2,7 @@ import {
   CSINode,
   runPipeline,
   isNotFound,
+  keyOf,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -13,6 +14,7 @@ import {
 } from "@causeway/kubernetes";
 import { CONCURRENCY, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
+import { claimIndexes, index, isSameRegistration } from "../indexes.ts";
 import { attributesClass } from "../modify/gather.ts";
 import { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
 import { gather, pendingKey, type Caches, type Observed } from "./gather.ts";
@@ -65,18 +67,17 @@ export function provisionController(context: Context): ControllerOptions {
       };
     },
   };
-  const unbound = (): ObjectKey[] =>
-    claims
-      .list()
-      .filter(({ spec }) => !spec.volumeName)
-      .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name }));
+  informers.index(claims, claimIndexes);
+  const unbound = (): ObjectKey[] => claims.byIndex(index.unbound, "").map(keyOf);
   return {
     name: "csi-provision",
     reconcile: runPipeline(pipeline, { clock, log, name: "csi-provision" }),
     sources: [
       watchInformer(claims),
       watchInformer(storageClasses, ({ type }) => (type === "deleted" ? [] : unbound())),
-      watchInformer(csiNodes, ({ type }) => (type === "deleted" ? [] : unbound())),
+      watchInformer(csiNodes, ({ type, object, previous }) =>
+        type === "deleted" || isSameRegistration(driver.name, object, previous) ? [] : unbound(),
+      ),
     ],
     ready: (signal) =>
       Promise.all([claims, volumes, storageClasses, nodes, csiNodes].map((each) => each.whenSynced(signal))).then(

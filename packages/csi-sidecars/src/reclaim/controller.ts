@@ -8,7 +8,8 @@ import {
 } from "@causeway/kubernetes";
 import { CONCURRENCY, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
-import { BY_VOLUME, gather, type Observed } from "./gather.ts";
+import { attachmentIndexes } from "../indexes.ts";
+import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
@@ -18,7 +19,7 @@ export function reclaimController(context: Context): ControllerOptions {
   const { clock, log, informers, driver } = context;
   const volumes = informers.for(PersistentVolume);
   const attachments = informers.for(VolumeAttachment);
-  informers.index(attachments, { [BY_VOLUME]: ({ spec }) => [spec.source.persistentVolumeName ?? ""] });
+  informers.index(attachments, attachmentIndexes);
   const deleted = new Set<string>();
   const caches = { driver, volumes, attachments, deleted };
   const pipeline: Pipeline<Observed, Step, undefined> = {

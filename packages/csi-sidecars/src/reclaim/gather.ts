@@ -1,5 +1,6 @@
 import type { Informer, ObjectKey, PersistentVolume, VolumeAttachment } from "@causeway/kubernetes";
 import type { SidecarDriver } from "../context.ts";
+import { index } from "../indexes.ts";
 import { annotation } from "../names.ts";
 import { volumeOf, type DriverVolume } from "../volume.ts";
 
@@ -20,9 +21,6 @@ export interface Caches {
   readonly deleted: Set<string>;
 }
 
-/** The index of attachments by volume. */
-export const BY_VOLUME = "volume";
-
 export function gather({ driver, volumes, attachments, deleted }: Caches, key: ObjectKey): Observed | undefined {
   const found = volumeOf(driver, volumes.get(key));
   if (!found) return undefined;
@@ -32,7 +30,7 @@ export function gather({ driver, volumes, attachments, deleted }: Caches, key: O
   return {
     ...found,
     isProvisioned: provisioner === driver.name || isMigrated,
-    attachments: attachments.byIndex(BY_VOLUME, key.name),
+    attachments: attachments.byIndex(index.ofVolume, key.name),
     isDeleted: deleted.has(uid),
   };
 }

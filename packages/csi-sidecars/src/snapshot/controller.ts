@@ -12,7 +12,7 @@ import { CONCURRENCY, fieldManager, type Context } from "../context.ts";
 import { shownError } from "../errors.ts";
 import { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
 import { VolumeGroupSnapshot } from "../group-snapshot-objects.ts";
-import { ownerOf } from "../group-snapshot/gather.ts";
+import { claimIndexes, index, nameInNamespace, snapshotIndexes, sourceSnapshot } from "../indexes.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan, type Status } from "./plan.ts";
@@ -26,6 +26,8 @@ export function snapshotController(context: Context): ControllerOptions {
   const claims = informers.for(PersistentVolumeClaim);
   const volumes = informers.for(PersistentVolume);
   const groups = driver.groupController && informers.for(VolumeGroupSnapshot);
+  informers.index(snapshots, snapshotIndexes);
+  informers.index(claims, claimIndexes);
   const caches = { driver, client: informers.client, snapshots, contents, claims, volumes, groups };
   const pipeline: Pipeline<Observed, Step, Status> = {
     gather: (key, signal) => gather(caches, key, signal),
@@ -54,24 +56,18 @@ export function snapshotController(context: Context): ControllerOptions {
       ...(groups
         ? [
             watchInformer(groups, ({ object }) =>
-              snapshots
-                .list(object.metadata.namespace)
-                .filter((each) => ownerOf(each)?.uid === object.metadata.uid)
-                .map(keyOf),
+              snapshots.byIndex(index.ofGroup, object.metadata.uid ?? "").map(keyOf),
             ),
           ]
         : []),
       // A snapshot waits for its claim, and is kept while a claim is made of it.
-      watchInformer(claims, ({ object }) =>
-        snapshots
-          .list(object.metadata.namespace)
-          .filter(({ spec, metadata }) => {
-            const source = object.spec.dataSourceRef ?? object.spec.dataSource;
-            const isSource = spec.source.persistentVolumeClaimName === object.metadata.name;
-            return isSource || (source?.kind === "VolumeSnapshot" && source.name === metadata.name);
-          })
-          .map(keyOf),
-      ),
+      watchInformer(claims, ({ object }) => {
+        const taken = snapshots.byIndex(index.ofClaim, nameInNamespace(object)).map(keyOf);
+        if (sourceSnapshot(object) === undefined) return taken;
+        const { namespace = "" } = object.metadata;
+        const { name = "" } = object.spec.dataSourceRef ?? object.spec.dataSource ?? {};
+        return [...taken, { namespace, name }];
+      }),
     ],
     ready: (signal) =>
       Promise.all([snapshots, contents, claims, volumes].map((each) => each.whenSynced(signal))).then(() => {}),

@@ -6,6 +6,7 @@ import type {
   PersistentVolumeClaim,
 } from "@causeway/kubernetes";
 import type { SidecarDriver } from "../context.ts";
+import { index, nameInNamespace, ownerOf } from "../indexes.ts";
 import {
   snapshotNames,
   VolumeSnapshotClass,
@@ -62,12 +63,13 @@ export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal
     found: volumeOf(driver, volumes.get({ namespace: "", name: claim?.spec.volumeName ?? "" })),
     group: groupOf(caches, snapshot),
     snapshotClass: content ? undefined : await classOf(caches, snapshot, signal),
-    user: claims.list(key.namespace).find((each) => isMadeOf(each, snapshot))?.metadata.name,
+    user: claims.byIndex(index.ofSnapshot, nameInNamespace(snapshot))[0]?.metadata.name,
   };
 }
 
-function groupOf({ groups }: Caches, { metadata }: VolumeSnapshot): string | undefined {
-  const owner = metadata.ownerReferences?.find(({ kind }) => kind === "VolumeGroupSnapshot");
+function groupOf({ groups }: Caches, snapshot: VolumeSnapshot): string | undefined {
+  const { metadata } = snapshot;
+  const owner = ownerOf(snapshot);
   const found = owner && groups?.get({ namespace: metadata.namespace ?? "", name: owner.name });
   const isKept = found?.metadata.uid === owner?.uid && found?.metadata.deletionTimestamp === undefined;
   return isKept ? found?.metadata.name : undefined;
@@ -86,9 +88,4 @@ async function classOf(
     each.driver === driver.name && each.metadata.annotations?.[snapshotNames.defaultClass] === "true";
   const [only, second] = items.filter(isDefault);
   return second ? undefined : only;
-}
-
-export function isMadeOf({ spec, status }: PersistentVolumeClaim, { metadata }: VolumeSnapshot): boolean {
-  const source = spec.dataSourceRef ?? spec.dataSource;
-  return source?.kind === "VolumeSnapshot" && source.name === metadata.name && status?.phase === "Pending";
 }
