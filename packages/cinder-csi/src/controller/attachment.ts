@@ -1,6 +1,7 @@
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { isOpenStackNotFound, isOutcomeUnknown, until, type Attachment, type Volume } from "@causeway/openstack";
 import type { StorageCloud } from "../clouds.ts";
+import { LONGEST_CALL } from "./call.ts";
 import { planPublish, planUnpublish, STUCK, type AttachmentStep, type AttachmentView } from "./plan-attachment.ts";
 
 /** One call that attaches a volume to a server, or detaches it. */
@@ -15,8 +16,6 @@ export interface AttachmentCall {
   readonly log: Log;
 }
 
-/** Milliseconds; the sidecars give a call three minutes. */
-const LONGEST_CALL = 170_000;
 /**
  * Steps of one call. Each waits for a change, a list or a call of the cloud; a cloud that undoes every step ends the
  * call.

@@ -1,6 +1,7 @@
 import { CausewayError, type Clock } from "@causeway/foundation";
 import { until, type Volume } from "@causeway/openstack";
 import type { StorageCloud } from "../clouds.ts";
+import { LONGEST_CALL } from "./call.ts";
 
 export interface ChangeCall {
   readonly storage: StorageCloud;
@@ -9,7 +10,6 @@ export interface ChangeCall {
   readonly clock: Clock;
 }
 
-const LONGEST_CALL = 170_000;
 const MOST_STEPS = 5;
 
 /** What ControllerExpandVolume does next. */

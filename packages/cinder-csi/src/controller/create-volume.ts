@@ -1,6 +1,7 @@
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { isOpenStackNotFound, until, type Volume, type VolumeCreate } from "@causeway/openstack";
 import type { StorageCloud } from "../clouds.ts";
+import { LONGEST_CALL } from "./call.ts";
 import { DESCRIPTION, METADATA_BACKUP } from "../names.ts";
 import type { NamedReads } from "./named-reads.ts";
 import { planCreate, type CreateStep } from "./plan-create.ts";
@@ -16,8 +17,6 @@ export interface CreateCall {
   readonly log: Log;
 }
 
-/** Milliseconds; the sidecars give a call three minutes. The next call continues to wait for the same volume. */
-const LONGEST_CALL = 170_000;
 /** Steps of one call: create, wait, read again, discard. */
 const MOST_STEPS = 12;
 

@@ -1,8 +1,7 @@
 import { CausewayError, type Clock } from "@causeway/foundation";
 import { until, type Volume } from "@causeway/openstack";
 import type { StorageCloud } from "../clouds.ts";
-
-const LONGEST_CALL = 170_000;
+import { LONGEST_CALL } from "./call.ts";
 
 const CHANGING = new Set(["detaching", "attaching", "reserved", "backing-up", "uploading", "extending", "retyping"]);
 

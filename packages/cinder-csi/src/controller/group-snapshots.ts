@@ -1,6 +1,7 @@
-import { backoff, CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { isOpenStackNotFound, type VolumeSnapshot } from "@causeway/openstack";
 import type { StorageCloud } from "../clouds.ts";
+import { LONGEST_CALL, readPauses } from "./call.ts";
 import { DESCRIPTION } from "../names.ts";
 import {
   nameOfIndependent,
@@ -18,16 +19,13 @@ export interface GroupCall {
   readonly log: Log;
 }
 
-/** Milliseconds; the sidecars give a call three minutes. */
-const LONGEST_CALL = 170_000;
 const MOST_STEPS = 64;
-const between = () => backoff({ base: 250, cap: 5_000, factor: 1.3 });
 
 /** The snapshots of all requested volumes, after Cinder has finished them. */
 export async function createGroupSnapshot(call: GroupCall, spec: GroupSnapshotSpec): Promise<GroupSnapshotResult> {
   const { clock, signal } = call;
   const end = clock.now() + LONGEST_CALL;
-  const delay = between();
+  const delay = readPauses();
   let sources: Sources | undefined;
   let waits = 0;
   for (let count = 0; count < MOST_STEPS; count += 1) {
@@ -177,7 +175,7 @@ export async function deleteGroupSnapshot(call: GroupCall, id: string, given: re
   if (!before) return;
   requireMembers(before, given);
   await requestDeletion(call, before);
-  const [delay, end] = [between(), call.clock.now() + LONGEST_CALL];
+  const [delay, end] = [readPauses(), call.clock.now() + LONGEST_CALL];
   for (let count = 1; ; count += 1) {
     await call.clock.sleep(delay(count), call.signal);
     if (await isGone(call, id)) return;

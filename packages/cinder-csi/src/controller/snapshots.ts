@@ -1,6 +1,7 @@
-import { backoff, CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { isOpenStackNotFound, type VolumeBackup, type VolumeSnapshot } from "@causeway/openstack";
 import type { StorageCloud } from "../clouds.ts";
+import { LONGEST_CALL, readPauses } from "./call.ts";
 import { DESCRIPTION } from "../names.ts";
 import type { SnapshotReads } from "./snapshot-reads.ts";
 import { planSnapshot, resultOf, type SnapshotKind, type SnapshotResult, type SnapshotStep } from "./plan-snapshot.ts";
@@ -23,10 +24,7 @@ export interface SnapshotSpec {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Milliseconds; the sidecars give a call three minutes. */
-const LONGEST_CALL = 170_000;
 const MOST_STEPS = 12;
-const between = () => backoff({ base: 250, cap: 5_000, factor: 1.3 });
 
 /**
  * A snapshot or backup of the volume whose content is fixed; `ready` may be false for a backup that Cinder still
@@ -142,7 +140,7 @@ async function settled({ reads, signal }: SnapshotCall, { name }: SnapshotSpec):
 }
 
 async function polled({ clock, signal }: SnapshotCall, what: string, isDone: () => Promise<boolean>): Promise<void> {
-  const delay = between();
+  const delay = readPauses();
   const end = clock.now() + LONGEST_CALL;
   for (let count = 1; ; count += 1) {
     await clock.sleep(delay(count), signal);
