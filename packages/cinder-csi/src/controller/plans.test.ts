@@ -43,6 +43,24 @@ describe("the plan of CreateVolume", () => {
     ["refuses a volume with content that was not requested", {}, [volume({ snapshot_id: "s" })], "CSI_ALREADY_EXISTS"],
     ["refuses an empty volume for a clone", { source: { type: "volume", id: "x" } }, [volume()], "CSI_ALREADY_EXISTS"],
     [
+      "refuses an empty volume for a backup",
+      { source: { type: "snapshot", id: "b" } },
+      [volume()],
+      "CSI_ALREADY_EXISTS",
+    ],
+    [
+      "refuses a new empty volume for a clone",
+      { source: { type: "volume", id: "x" } },
+      [volume({ status: "creating" })],
+      "CSI_ALREADY_EXISTS",
+    ],
+    [
+      "refuses a volume that is created from another snapshot",
+      { source: { type: "snapshot", id: "b" } },
+      [volume({ status: "creating", snapshot_id: "s" })],
+      "CSI_ALREADY_EXISTS",
+    ],
+    [
       "returns the clone of an earlier call",
       { source: { type: "volume", id: "x" } },
       [volume({ source_volid: "x" })],
