@@ -91,6 +91,16 @@ describe("the plan of a group snapshot", () => {
       { groupSnapshots: [group()], snapshots: [member("a"), member("b", { metadata: {} })] },
       "label",
     ],
+    [
+      "refuses one of more volumes",
+      { groupSnapshots: [group()], snapshots: [...both, member("c")] },
+      "CSI_ALREADY_EXISTS",
+    ],
+    [
+      "refuses one of as many other volumes",
+      { groupSnapshots: [group()], snapshots: [member("a"), member("c")] },
+      "CSI_ALREADY_EXISTS",
+    ],
     ["refuses one of other volumes", { groupSnapshots: [group()], snapshots: [member("a")] }, "CSI_ALREADY_EXISTS"],
     [
       "deletes the younger of two",
