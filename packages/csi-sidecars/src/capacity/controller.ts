@@ -9,7 +9,7 @@ import {
   type Pipeline,
 } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { gather, type Observed } from "./gather.ts";
+import { gather, type Caches, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
@@ -24,7 +24,8 @@ export function capacityController(context: Context): ControllerOptions {
   const classes = informers.for(StorageClass);
   const nodes = informers.for(Node);
   const csiNodes = informers.for(CSINode);
-  const caches = { driver, client: informers.client, drivers, classes, nodes, csiNodes, log };
+  const places: Caches["places"] = new WeakMap();
+  const caches = { driver, client: informers.client, drivers, classes, nodes, csiNodes, places, log };
   const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather(caches, key, signal),
     plan,

@@ -1,16 +1,14 @@
 import {
   type CSIDriver,
-  type CSINode,
   type Informer,
   type KubernetesClient,
-  type Node,
   type ObjectKey,
   type StorageClass,
 } from "@causeway/kubernetes";
 import { messageOf, type Log } from "@causeway/foundation";
 import { callOptions, type SidecarDriver } from "../context.ts";
 import { PREFIX } from "../names.ts";
-import { segmentsOfDriver } from "../provision/topology.ts";
+import { segmentsOfDriver, type TopologyCaches } from "../provision/topology.ts";
 import { CSIStorageCapacity, DRIVER_LABEL, hasCapacity, MANAGED_BY_LABEL, MANAGER, NAMESPACE } from "./object.ts";
 
 /** One class in one topology segment. */
@@ -27,13 +25,11 @@ export interface Observed {
   readonly existing: readonly CSIStorageCapacity[];
 }
 
-export interface Caches {
+export interface Caches extends TopologyCaches {
   readonly driver: SidecarDriver;
   readonly client: KubernetesClient;
   readonly drivers: Informer<CSIDriver>;
   readonly classes: Informer<StorageClass>;
-  readonly nodes: Informer<Node>;
-  readonly csiNodes: Informer<CSINode>;
   readonly log: Log;
 }
 

@@ -41,6 +41,7 @@ export function provisionController(context: Context): ControllerOptions {
     storageClasses,
     nodes,
     csiNodes,
+    places: new WeakMap(),
     pending,
     snapshotHandle,
   };

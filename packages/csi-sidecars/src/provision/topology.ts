@@ -4,9 +4,19 @@ import type { CSINode, Informer, Node, StorageClass } from "@causeway/kubernetes
 
 type Segments = Readonly<Record<string, string>>;
 
+/** The values of a node's topology keys. */
+interface Place {
+  readonly keys: string;
+  /** The same for each node of the place. */
+  readonly id: string;
+  readonly segments: Segments;
+}
+
 export interface TopologyCaches {
   readonly nodes: Informer<Node>;
   readonly csiNodes: Informer<CSINode>;
+  /** Of each node as it is now: every claim reads those of all nodes. */
+  readonly places: WeakMap<Node, Place>;
 }
 
 export interface Topologies {
@@ -41,17 +51,17 @@ export function topologyOf(caches: TopologyCaches, query: TopologyQuery): Topolo
   if (keys.length === 0) return { type: "none" };
   const known = new Map<string, Segments>();
   for (const csiNode of caches.csiNodes.list()) {
-    const segments = segmentsOf(caches, csiNode.metadata.name, keys);
-    if (segments && hasDriver(csiNode, driver)) known.set(canonicalJson(segments), segments);
+    const place = hasDriver(csiNode, driver) ? placeOf(caches, csiNode.metadata.name, keys) : undefined;
+    if (place) known.set(place.id, place.segments);
   }
   const allowed = [...known.entries()]
     .filter(([, segments]) => isAllowed(storageClass, segments))
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const chosen = node === undefined ? undefined : segmentsOf(caches, node, keys);
-  if (allowed.length === 0 || (node !== undefined && (!chosen || !isAllowed(storageClass, chosen)))) {
+  const chosen = node === undefined ? undefined : placeOf(caches, node, keys);
+  if (allowed.length === 0 || (node !== undefined && (!chosen || !isAllowed(storageClass, chosen.segments)))) {
     return { type: "waiting", why: "no topology of a node is allowed by the StorageClass" };
   }
-  const begin = chosen ? allowed.findIndex(([id]) => id === canonicalJson(chosen)) : hashOf(seed) % allowed.length;
+  const begin = chosen ? allowed.findIndex(([id]) => id === chosen.id) : hashOf(seed) % allowed.length;
   const all = allowed.map(([, segments]) => ({ segments: { ...segments } }));
   return { type: "known", topologies: { requisite: all, preferred: [...all.slice(begin), ...all.slice(0, begin)] } };
 }
@@ -61,8 +71,8 @@ export function segmentsOfDriver(caches: TopologyCaches, driver: string): readon
   const known = new Map<string, Record<string, string>>();
   for (const csiNode of caches.csiNodes.list()) {
     const keys = driverOf(csiNode, driver)?.topologyKeys;
-    const segments = keys ? segmentsOf(caches, csiNode.metadata.name, keys) : undefined;
-    if (segments) known.set(canonicalJson(segments), { ...segments });
+    const place = keys ? placeOf(caches, csiNode.metadata.name, keys) : undefined;
+    if (place) known.set(place.id, { ...place.segments });
   }
   return [...known.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, segments]) => segments);
 }
@@ -80,10 +90,17 @@ function keysOf({ csiNodes }: TopologyCaches, driver: string, node: string | und
   );
 }
 
-function segmentsOf({ nodes }: TopologyCaches, name: string, keys: readonly string[]): Segments | undefined {
-  const labels = nodes.get({ namespace: "", name })?.metadata.labels ?? {};
+function placeOf({ nodes, places }: TopologyCaches, name: string, keys: readonly string[]): Place | undefined {
+  const node = nodes.get({ namespace: "", name });
+  const known = node && places.get(node);
+  if (!node || known?.keys === keys.join(" ")) return known;
+  const labels = node.metadata.labels ?? {};
   const found = keys.flatMap((key) => (labels[key] === undefined ? [] : [[key, labels[key]] as const]));
-  return found.length === keys.length ? Object.fromEntries(found) : undefined;
+  if (found.length !== keys.length) return undefined;
+  const segments = Object.fromEntries(found);
+  const place = { keys: keys.join(" "), id: canonicalJson(segments), segments };
+  places.set(node, place);
+  return place;
 }
 
 function isAllowed({ allowedTopologies = [] }: StorageClass, segments: Segments): boolean {
