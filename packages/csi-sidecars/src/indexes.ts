@@ -2,8 +2,8 @@ import type { CSINode, PersistentVolumeClaim, VolumeAttachment } from "@causeway
 import type { VolumeSnapshot } from "./snapshot-objects.ts";
 
 /**
- * The names of indexes of informers. Each change of an object finds what depends on it by one of them: a list of all for
- * each would let a cluster with many claims and snapshots hold up those of every other cluster.
+ * The names of indexes of informers. Each change of an object finds what depends on it by one of them: a list of all
+ * for each would let a cluster with many claims and snapshots hold up those of every other cluster.
  */
 export const index = {
   /** Attachments by the name of their volume. */
