@@ -45,16 +45,21 @@ const kept = new Kept(values.json, () => ({
   nodes: Number(values.nodes),
 }));
 
+async function upstreamPrograms(): Promise<string | undefined> {
+  const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver"]);
+  const programs = "dir" in kubernetes ? await controlPlanePrograms() : kubernetes;
+  if ("dir" in kubernetes && "dir" in programs) return kubernetes.dir;
+  console.error(`ours alone: ${"reason" in programs ? programs.reason : ""}`);
+  return undefined;
+}
+
 function add(name: string, side: Side, measured: Measured): void {
   kept.add(name, side, measured);
   console.error(`${side}: ${name}: ${JSON.stringify(roundedFigures(measured.figures))}`);
 }
 
-const kubernetes = await kubernetesBinaries(["etcd", "kube-apiserver"]);
-const programs = "dir" in kubernetes ? await controlPlanePrograms() : kubernetes;
-if ("reason" in programs) console.error(`ours alone: ${programs.reason}`);
-/** Where kube-controller-manager and kube-scheduler are next to kube-apiserver and etcd. */
-const binaries = "dir" in kubernetes && "dir" in programs ? kubernetes.dir : undefined;
+/** Where kube-controller-manager and kube-scheduler are next to kube-apiserver and etcd: built for sides that need it. */
+const binaries = sides.some((side) => side !== "ours") ? await upstreamPrograms() : undefined;
 try {
   for (const side of sides) {
     if (side !== "ours" && binaries === undefined) continue;

@@ -34,6 +34,12 @@ export interface WorkloadControllers {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/**
+ * As client-go's rate limiter of a controller: ten thousand objects that cannot be reconciled, such as Deployments
+ * beyond a quota, cost no more than ten attempts a second.
+ */
+const RETRIES = { perSecond: 10, burst: 100 };
+
 type Create = (context: Context) => ControllerOptions;
 
 /** One line for each controller, under the name that its events have in kube-controller-manager. */
@@ -75,7 +81,9 @@ export function createWorkloadControllers(
 ): WorkloadControllers {
   const { nodes = true, eventsOf = () => context.events } = options;
   const within = (component: string): Context => ({ ...context, events: eventsOf(component) });
-  const made = [...controllers, ...(nodes ? nodeControllers : [])].map(([name, create]) => create(within(name)));
+  const made = [...controllers, ...(nodes ? nodeControllers : [])].map(([name, create]) => {
+    return { ...create(within(name)), retries: RETRIES };
+  });
   const scheduler = nodes ? createScheduler(within("default-scheduler")) : undefined;
   return {
     async run(signal) {

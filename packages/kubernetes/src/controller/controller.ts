@@ -10,8 +10,12 @@ const CONCURRENCY = 8;
 export const runController: RunController = async (given: ControllerOptions, signal: AbortSignal): Promise<void> => {
   const options = given.shards ? sharded(given, given.shards) : given;
   const log = (options.log ?? silentLog).with({ controller: options.name });
-  const { clock, measured } = options;
-  const queue = new WorkQueue({ ...(clock ? { clock } : {}), ...(measured ? { measured } : {}) });
+  const { clock, measured, retries } = options;
+  const queue = new WorkQueue({
+    ...(clock ? { clock } : {}),
+    ...(measured ? { measured } : {}),
+    ...(retries ? { retries } : {}),
+  });
   const stops = options.sources.map((source) => source((key) => queue.add(key)));
   const stop = () => {
     for (const one of stops.splice(0)) one();
@@ -62,7 +66,7 @@ async function reconcileOne(options: ControllerOptions, key: ObjectKey, shift: S
     if (result?.after !== undefined) queue.addAfter(key, result.after);
   } catch (error) {
     if (signal.aborted) return;
-    const delay = queue.addRateLimited(key);
+    const delay = queue.addRateLimited(key, isConflict(error));
     reportFailure(log, error, { key, delay });
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock, Log } from "@causeway/foundation";
 import type { ObjectKey } from "../types/meta.ts";
 import type { MeasuredQueue } from "./queue-measures.ts";
+import type { RetryRate } from "./work-queue.ts";
 
 /** Something that names keys to look at. Returns how to stop it. */
 export type Source = (enqueue: (key: ObjectKey) => void) => () => void;
@@ -27,6 +28,8 @@ export interface ControllerOptions {
   readonly measured?: MeasuredQueue;
   /** The namespaces that this process works on. Default: all. */
   readonly shards?: Shards | undefined;
+  /** How often all of its failed keys together are tried again. Default: as their back-offs say. */
+  readonly retries?: RetryRate;
   readonly clock?: Clock;
   readonly log?: Log;
 }

@@ -20,6 +20,33 @@ function taken(queue: WorkQueue): string[] {
   return names;
 }
 
+describe("a work queue with a rate of retries", () => {
+  const failing = (retries?: { perSecond: number; burst: number }) => {
+    const clock = new VirtualClock(1_000_000);
+    return { clock, queue: new WorkQueue({ clock, random: () => 0, ...(retries ? { retries } : {}) }) };
+  };
+
+  test("tries many failed keys again one after the other", () => {
+    const { queue } = failing({ perSecond: 10, burst: 2 });
+    const delays = Array.from({ length: 12 }, (_, i) => queue.addRateLimited(key(`k-${i}`)));
+    expect(delays.slice(0, 2).every((delay) => delay <= 5)).toBe(true);
+    expect(delays.slice(2)).toEqual([100, 200, 300, 400, 500, 600, 700, 800, 900, 1_000]);
+  });
+
+  test("does not count keys that lost a race, and has its burst again after a pause", async () => {
+    const { queue, clock } = failing({ perSecond: 10, burst: 2 });
+    for (let i = 0; i < 5; i++) expect(queue.addRateLimited(key(`race-${i}`), true)).toBeLessThanOrEqual(5);
+    for (let i = 0; i < 3; i++) queue.addRateLimited(key(`k-${i}`));
+    await clock.advance(300);
+    expect(queue.addRateLimited(key("later"))).toBeLessThanOrEqual(5);
+  });
+
+  test("waits as long as the back-off of each key where no rate is given", () => {
+    const { queue } = failing();
+    for (let i = 0; i < 200; i++) expect(queue.addRateLimited(key(`k-${i}`))).toBeLessThanOrEqual(5);
+  });
+});
+
 describe("a work queue", () => {
   test("holds a key once, however often it is added", async () => {
     const queue = new WorkQueue();

@@ -6,8 +6,16 @@ import { queueMeasures, type MeasuredQueue, type QueueMeasures } from "./queue-m
 export interface WorkQueueOptions {
   readonly clock?: Clock;
   readonly measured?: MeasuredQueue;
+  readonly retries?: RetryRate;
   /** Between 0 and 1, for the jitter. */
   readonly random?: () => number;
+}
+
+/** How often all failed keys of a queue together are tried again. */
+export interface RetryRate {
+  readonly perSecond: number;
+  /** So many at once before. */
+  readonly burst: number;
 }
 
 const FIRST_DELAY = 5;
@@ -33,11 +41,15 @@ export class WorkQueue {
   readonly #failures = new Map<string, number>();
   readonly #takers: ((key: ObjectKey | undefined) => void)[] = [];
   readonly #measures: QueueMeasures;
+  readonly #retries: RetryRate | undefined;
+  /** When the retry that was planned last is due by the rate. */
+  #retryDue = -Infinity;
   #closed = false;
 
   constructor(options: WorkQueueOptions = {}) {
     this.#clock = options.clock ?? systemClock;
     this.#measures = queueMeasures(options.measured, this.#clock);
+    this.#retries = options.retries;
     this.#delayAfter = backoff({ base: FIRST_DELAY, cap: LAST_DELAY, random: options.random ?? Math.random });
   }
 
@@ -73,11 +85,14 @@ export class WorkQueue {
     );
   }
 
-  /** Adds the key after a delay that doubles with each failure since `forget`: 5 ms … 60 s, jittered. Returns it. */
-  addRateLimited(key: ObjectKey): number {
+  /**
+   * Adds the key after a delay that doubles with each failure since `forget`: 5 ms … 60 s, jittered; longer where the
+   * rate of retries demands it, unless the key only lost a race. Returns the delay.
+   */
+  addRateLimited(key: ObjectKey, isRace = false): number {
     const failures = this.failures(key) + 1;
     this.#failures.set(idOf(key), failures);
-    const delay = this.#delayAfter(failures);
+    const delay = Math.max(this.#delayAfter(failures), isRace ? 0 : this.#untilRate());
     this.#measures.retried();
     this.addAfter(key, delay);
     return delay;
@@ -118,6 +133,16 @@ export class WorkQueue {
     this.#again.clear();
     for (const id of this.#later.keys()) this.#forgetLater(id);
     for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+
+  /** Milliseconds until one more retry is within the rate; takes it. */
+  #untilRate(): number {
+    if (!this.#retries) return 0;
+    const { perSecond, burst } = this.#retries;
+    const now = this.#clock.now();
+    const each = 1_000 / perSecond;
+    this.#retryDue = Math.max(this.#retryDue, now - burst * each) + each;
+    return Math.max(0, this.#retryDue - now);
   }
 
   #enqueue(key: ObjectKey): void {

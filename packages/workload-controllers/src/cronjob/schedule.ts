@@ -37,7 +37,8 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
 };
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const HORIZON = 5 * 366 * 24 * HOUR;
+const DAY = 24 * HOUR;
+const HORIZON = 5 * 366 * DAY;
 
 /** Undefined: the text is no schedule, or the time zone is unknown. */
 export function parseSchedule(text: string, timeZone?: string): Schedule | undefined {
@@ -88,11 +89,11 @@ function numberIn(text: string, { from, to, names = [] }: Field): number | undef
 }
 
 interface Local {
+  readonly year: number;
   readonly minute: number;
   readonly hour: number;
   readonly day: number;
   readonly month: number;
-  readonly weekday: number;
 }
 
 interface Wanted {
@@ -105,18 +106,34 @@ interface Wanted {
 
 /**
  * Moves on by days, hours and minutes of the zone: an hour that does not exist is skipped, one that comes twice counts
- * twice.
+ * twice. Days are searched in the calendar, which knows no zones; the zone is asked for the last two days only, since
+ * it may leave a whole one out.
  */
 function search(wanted: Wanted, local: (at: number) => Local, after: number): number | undefined {
   let at = (Math.floor(after / MINUTE) + 1) * MINUTE;
   for (const end = after + HORIZON; at < end;) {
-    const { minute, hour, day, month, weekday } = local(at);
+    const time = local(at);
+    const { minute, hour } = time;
     const toNextHour = (60 - minute) * MINUTE;
-    if (!wanted.months.values.has(month) || !isDay(wanted, day, weekday))
-      at += toNextHour + Math.max(0, 22 - hour) * HOUR;
+    const days = daysUntil(wanted, time);
+    if (days === undefined) return undefined;
+    if (days > 0) at += toNextHour + Math.max(0, 22 - hour) * HOUR + Math.max(0, days - 2) * DAY;
     else if (!wanted.hours.values.has(hour)) at += toNextHour;
     else if (!wanted.minutes.values.has(minute)) at += MINUTE;
     else return at;
+  }
+  return undefined;
+}
+
+/** Days until one that the fields choose, 0 for this one; undefined: none within five years. */
+function daysUntil(wanted: Wanted, { year, month, day }: Local): number | undefined {
+  for (let days = 0; days * DAY <= HORIZON;) {
+    const date = new Date(Date.UTC(year, month - 1, day + days));
+    if (!wanted.months.values.has(date.getUTCMonth() + 1)) {
+      const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+      days += Math.round((next - date.getTime()) / DAY);
+    } else if (isDay(wanted, date.getUTCDate(), date.getUTCDay())) return days;
+    else days++;
   }
   return undefined;
 }
@@ -153,10 +170,10 @@ function localTime(timeZone: string | undefined): ((at: number) => Local) | unde
 function utc(at: number): Local {
   const date = new Date(at);
   return {
+    year: date.getUTCFullYear(),
     minute: date.getUTCMinutes(),
     hour: date.getUTCHours(),
     day: date.getUTCDate(),
     month: date.getUTCMonth() + 1,
-    weekday: date.getUTCDay(),
   };
 }

@@ -5,6 +5,7 @@ import type { OwnedPods } from "../objects/owned-pods.ts";
 import { performClaim } from "../objects/pipeline.ts";
 import type { Caches, Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
+import { podFor } from "./template.ts";
 
 export async function perform(
   { context, pods, failures }: Caches & { readonly context: Context },
@@ -18,7 +19,7 @@ export async function perform(
   switch (step.type) {
     case "create-pods":
       if (await haveChanged(context, pods, { unavailable: step.unavailable, signal })) return;
-      return pods.create(set, step.pods, signal);
+      return pods.create(set, { items: step.nodes, podFor: (node) => podFor(set, node, step.hash) }, signal);
     case "delete-pods":
       if (await haveChanged(context, pods, { unavailable: step.unavailable, signal })) return;
       await pods.delete(set, step.targets, signal);

@@ -48,16 +48,12 @@ const observed = (object: DaemonSet, nodes: readonly Node[], pods: readonly Pod[
 });
 const stepsOf = (seen: Observed) =>
   plan(seen, now).steps.flatMap((step) => {
-    if (step.type === "create-pods") return step.pods.map((each) => `create on ${nodeNamed(each)}`);
+    if (step.type === "create-pods") return step.nodes.map((each) => `create on ${each}`);
     if (step.type === "delete-pods") return step.targets.map(({ name }) => `delete ${name}`);
     return step.type === "create-revision"
       ? [`revision ${step.revision.revision}`]
       : [`${step.type} ${step.target.name}`];
   });
-const nodeNamed = ({ spec }: Pod) =>
-  /"matchFields":\[\{"key":"metadata.name","operator":"In","values":\["(\w+)"\]/.exec(
-    JSON.stringify(spec["affinity"]),
-  )?.[1];
 const tainted = (key: string, effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule"): NodeFacts => ({
   taints: [{ key, effect }],
 });

@@ -66,11 +66,11 @@ function revisionOf(
   return { step: { type: "renumber-revision", target: targetOf(found), revision: next } };
 }
 
-function stepsOf({ observed: { set }, hash }: Facts, { create, remove, unavailable, failedOn }: Changes): Step[] {
+function stepsOf({ hash }: Facts, { create, remove, unavailable, failedOn }: Changes): Step[] {
   const removed = remove.slice(0, BURST);
-  const pods = create.slice(0, BURST).map((node) => podFor(set, node, hash));
+  const nodes = create.slice(0, BURST);
   return [
-    ...(pods.length > 0 ? [{ type: "create-pods", pods, unavailable } as const] : []),
+    ...(nodes.length > 0 ? [{ type: "create-pods", nodes, hash, unavailable } as const] : []),
     ...(removed.length > 0
       ? [{ type: "delete-pods", targets: removed.map(targetOf), failedOn, unavailable } as const]
       : []),

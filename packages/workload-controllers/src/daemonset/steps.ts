@@ -9,8 +9,13 @@ import type { RevisionStep } from "../objects/revisions.ts";
 export type Step =
   | ClaimStep
   | RevisionStep
-  /** Pods of the present revision, each for another node. */
-  | { readonly type: "create-pods"; readonly pods: readonly Pod[]; readonly unavailable: readonly Pod[] }
+  /** Pods of the present revision, one for each node. */
+  | {
+      readonly type: "create-pods";
+      readonly nodes: readonly string[];
+      readonly hash: string;
+      readonly unavailable: readonly Pod[];
+    }
   | {
       readonly type: "delete-pods";
       readonly targets: readonly Target[];

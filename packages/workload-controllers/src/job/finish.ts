@@ -1,6 +1,6 @@
 import type { Job, Pod } from "@causeway/kubernetes";
 import { matchFailurePolicy } from "./failure-policy.ts";
-import { parseIndexes } from "./intervals.ts";
+import { Indexes } from "./intervals.ts";
 import { hasFailed, isIndexed } from "./pod-facts.ts";
 import type { Tally } from "./tally.ts";
 
@@ -88,7 +88,7 @@ function success({ job, succeededIndexes }: Tally): Finish | undefined {
   if (!isIndexed(job)) return undefined;
   const { successPolicy, completions = 0 } = job.spec;
   const index = (successPolicy?.rules ?? []).findIndex((rule) => {
-    const listed = rule.succeededIndexes === undefined ? undefined : parseIndexes(rule.succeededIndexes, completions);
+    const listed = rule.succeededIndexes === undefined ? undefined : Indexes.parse(rule.succeededIndexes, completions);
     const met = listed ? listed.intersection(succeededIndexes).size : succeededIndexes.size;
     return met >= (rule.succeededCount ?? listed?.size ?? Number.POSITIVE_INFINITY);
   });

@@ -7,12 +7,13 @@ import {
   indexAnnotation,
   trackingFinalizer,
 } from "./pod-facts.ts";
+import type { PodOrder } from "./steps.ts";
 import { isIgnored } from "./tally.ts";
 
 const VARIABLE = "JOB_COMPLETION_INDEX";
 
-/** A pod of the Job; `index`: its completion index. `lastFailed`: the pod of that index that failed before. */
-export function newPod(job: Job, index?: number, lastFailed?: Pod): Pod {
+/** The pod of an order. `known`: the pods of the Job, of which one may be the failed pod that the order names. */
+export function newPod(job: Job, { index, failed }: PodOrder, known: readonly Pod[]): Pod {
   const pod = podFromTemplate(job, job.spec.template);
   const finalizers = [...new Set([...(pod.metadata.finalizers ?? []), trackingFinalizer])];
   if (index === undefined) return { ...pod, metadata: { ...pod.metadata, finalizers } };
@@ -28,7 +29,7 @@ export function newPod(job: Job, index?: number, lastFailed?: Pod): Pod {
       annotations: {
         ...metadata.annotations,
         [indexAnnotation]: String(index),
-        ...(job.spec.backoffLimitPerIndex === undefined ? {} : failureCounts(job, lastFailed)),
+        ...(job.spec.backoffLimitPerIndex === undefined ? {} : failureCounts(job, podOf(known, failed))),
       },
     },
     spec: {
@@ -38,6 +39,10 @@ export function newPod(job: Job, index?: number, lastFailed?: Pod): Pod {
       ...(spec.initContainers ? { initContainers: spec.initContainers.map(withIndex) } : {}),
     },
   };
+}
+
+function podOf(known: readonly Pod[], uid: string | undefined): Pod | undefined {
+  return uid === undefined ? undefined : known.find(({ metadata }) => metadata.uid === uid);
 }
 
 function failureCounts(job: Job, lastFailed: Pod | undefined): Record<string, string> {

@@ -3,6 +3,7 @@ import type { Context } from "../context.ts";
 import type { Target } from "../objects/claim.ts";
 import { fieldManager, performClaim } from "../objects/pipeline.ts";
 import type { Caches, Observed } from "./gather.ts";
+import { newPod } from "./new-pods.ts";
 import { trackingFinalizer } from "./pod-facts.ts";
 import type { Step } from "./steps.ts";
 
@@ -10,7 +11,7 @@ const AT_ONCE = 32;
 
 export async function perform(
   { context, pods }: Caches & { readonly context: Context },
-  { job }: Observed,
+  { job, pods: known }: Observed,
   step: Step,
   signal: AbortSignal,
 ): Promise<void> {
@@ -18,7 +19,7 @@ export async function perform(
   if (!job) return;
   switch (step.type) {
     case "create-pods":
-      return pods.create(job, step.pods, signal);
+      return pods.create(job, { items: step.pods, podFor: (order) => newPod(job, order, known) }, signal);
     case "delete-pods":
       if (step.uncounted) await removeFinalizers(context, step.targets, signal);
       return pods.delete(job, step.targets, signal);

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Job, JobStatus, Pod } from "@causeway/kubernetes";
 import { at, now, pod as basicPod, type PodFacts } from "../testing/objects.ts";
-import { formatIndexes, parseIndexes } from "./intervals.ts";
+import { Indexes } from "./intervals.ts";
+import { newPod } from "./new-pods.ts";
 import { plan } from "./plan.ts";
 import { failureCountAnnotation, indexAnnotation, trackingFinalizer } from "./pod-facts.ts";
 
@@ -81,11 +82,31 @@ describe("a Job", () => {
   );
 
   test("creates pods up to its parallelism, with the finalizer", () => {
-    const [step] = planned(job(), [pod("a")]).steps;
-    expect(step).toMatchObject({
-      type: "create-pods",
-      pods: [{ metadata: { finalizers: [trackingFinalizer], generateName: "work-" } }],
+    const { steps } = planned(job(), [pod("a")]);
+    expect(steps).toEqual([{ type: "create-pods", pods: [{}], after: 1 }]);
+    expect(newPod(job(), {}, []).metadata).toMatchObject({
+      finalizers: [trackingFinalizer],
+      generateName: "work-",
     });
+  });
+
+  test("creates a large number of pods in steps that differ, so that none is held back as a repeated one", () => {
+    const large = job({ parallelism: 2_000_000_000, completions: undefined } as Partial<Job["spec"]>);
+    const [first] = planned(large).steps;
+    const [next] = planned(large, [pod("a"), pod("b")]).steps;
+    expect(first).toMatchObject({ type: "create-pods", after: 0 });
+    expect(first?.type === "create-pods" && first.pods.length).toBe(500);
+    expect(next).not.toEqual(first);
+  });
+
+  test("finds the missing indexes of a huge Job whose status says that nearly all are done", () => {
+    const huge = { completionMode: "Indexed", completions: 2_147_483_647, parallelism: 3 };
+    const status = { completedIndexes: "0-1000000000,1000000002-2147483645", succeeded: 2_147_483_645 };
+    const { steps, status: written } = planned(job(huge, status));
+    expect(steps).toEqual([
+      { type: "create-pods", pods: [{ index: 1_000_000_001 }, { index: 2_147_483_646 }], after: 0 },
+    ]);
+    expect(written).toMatchObject(status);
   });
 
   test("creates no more pods than completions are missing", () => {
@@ -211,9 +232,9 @@ describe("a Job", () => {
     const failure = pod("a", { ...failed, index: 0, failures: 1 });
     const status = { uncountedTerminatedPods: { failed: ["uid-a"] } };
     const { steps } = planned(job(spec, status), [failure]);
-    expect(steps).toMatchObject([
-      { type: "create-pods", pods: [{ metadata: { annotations: { [failureCountAnnotation]: "2" } } }] },
-    ]);
+    expect(steps).toMatchObject([{ type: "create-pods", pods: [{ index: 0, failed: "uid-a" }] }]);
+    const { annotations } = newPod(job(spec, status), { index: 0, failed: "uid-a" }, [failure]).metadata;
+    expect(annotations).toMatchObject({ [failureCountAnnotation]: "2", [indexAnnotation]: "0" });
     const replaced = planned(job(spec, status), [failure, pod("b", { index: 0, failures: 2 })]);
     expect(replaced.steps).toMatchObject([{ type: "remove-finalizers", targets: [{ name: "a" }] }]);
   });
@@ -225,13 +246,40 @@ describe("a Job", () => {
   });
 });
 
-test("indexes read what they write", () => {
-  fc.assert(
-    fc.property(fc.uniqueArray(fc.nat(60)), (indexes) => {
-      const set = new Set(indexes);
-      expect(parseIndexes(formatIndexes(set), 61)).toEqual(set);
-    }),
-  );
-  expect(formatIndexes(new Set([0, 2, 3, 4, 7, 8]))).toBe("0,2-4,7,8");
-  expect(parseIndexes("1-4294967295", 3)).toEqual(new Set([1, 2]));
+describe("a set of indexes", () => {
+  const some = fc.uniqueArray(fc.nat(60));
+
+  test("reads what it writes, and has what it was made of", () => {
+    fc.assert(
+      fc.property(some, (indexes) => {
+        const set = Indexes.of(indexes);
+        expect(Indexes.parse(String(set), 61)).toEqual(set);
+        expect(set.size).toBe(indexes.length);
+        for (let index = 0; index <= 60; index++) expect(set.has(index)).toBe(indexes.includes(index));
+      }),
+    );
+  });
+
+  test("joins, intersects and finds gaps as a set of numbers does", () => {
+    fc.assert(
+      fc.property(some, some, fc.nat(60), (one, other, from) => {
+        const [a, b] = [Indexes.of(one), Indexes.of(other)];
+        expect(a.union(b)).toEqual(Indexes.of(new Set([...one, ...other])));
+        expect(a.intersection(b)).toEqual(Indexes.of(one.filter((index) => other.includes(index))));
+        let gap = from;
+        while (one.includes(gap)) gap++;
+        expect(a.gapFrom(from)).toBe(gap);
+      }),
+    );
+  });
+
+  test.each([
+    ["0,2-4,7,8", 9, "0,2-4,7,8"],
+    ["4,3,3-3,x,2", 9, "2-4"],
+    ["1-4294967295", 3, "1,2"],
+    ["5-2", 9, ""],
+    ["9", 9, ""],
+  ])("reads %j below %i as %j", (text, limit, written) => {
+    expect(String(Indexes.parse(text, limit))).toBe(written);
+  });
 });

@@ -4,7 +4,6 @@ import { isActive } from "../objects/pods.ts";
 import { nextCreation, retryAt } from "./backoff.ts";
 import { completed, deadlineOf, finishOf, isComplete, isFinished, isSuspended, type Finish } from "./finish.ts";
 import type { Observed } from "./gather.ts";
-import { newPod } from "./new-pods.ts";
 import {
   countOf,
   failureCountAnnotation,
@@ -16,7 +15,7 @@ import {
   isTracked,
 } from "./pod-facts.ts";
 import { statusOf } from "./status.ts";
-import type { Step } from "./steps.ts";
+import type { PodOrder, Step } from "./steps.ts";
 import { isIgnored, tally, uid, type Tally } from "./tally.ts";
 
 /** Pods created or deleted in one round, at most. */
@@ -85,8 +84,8 @@ function finalizers(pods: readonly Pod[]): Step[] {
 
 /** The stored status holds what this pod counts as, or it counts as nothing. */
 function isRecorded(count: Tally, pod: Pod, finish: Finish | undefined): boolean {
-  const { job, lastFailed } = count;
-  const isFailure = job.status?.uncountedTerminatedPods?.failed?.includes(uid(pod)) === true;
+  const { job, lastFailed, uncounted } = count;
+  const isFailure = uncounted.failed.has(uid(pod));
   if (!isFailure && pod.status?.phase === "Succeeded") return isSuccessRecorded(count, pod);
   const isLeaving = job.metadata.deletionTimestamp !== undefined;
   if (!isFailure && !hasFailed(pod, job)) return isLeaving;
@@ -97,8 +96,8 @@ function isRecorded(count: Tally, pod: Pod, finish: Finish | undefined): boolean
   return (isFailure || isNothing) && !isHeld;
 }
 
-function isSuccessRecorded({ job, recordedIndexes }: Tally, pod: Pod): boolean {
-  if (!isIndexed(job)) return job.status?.uncountedTerminatedPods?.succeeded?.includes(uid(pod)) ?? false;
+function isSuccessRecorded({ job, recordedIndexes, uncounted }: Tally, pod: Pod): boolean {
+  if (!isIndexed(job)) return uncounted.succeeded.has(uid(pod));
   const index = indexOf(pod, job);
   return index === undefined || recordedIndexes.has(index);
 }
@@ -138,21 +137,23 @@ function create(count: Tally, missing: number, now: number): Managed {
   const ends = (phase: string) => pods.filter(({ status }) => status?.phase === phase);
   const until = nextCreation(ends("Succeeded"), ends("Failed"));
   if (until > now) return { until };
-  const made = isIndexed(job)
-    ? pendingIndexes(count, missing).map((index) => newPod(job, index))
-    : Array.from({ length: missing }, () => newPod(job));
-  return made.length === 0 ? {} : { steps: [{ type: "create-pods", pods: made }] };
+  const orders: PodOrder[] = isIndexed(job)
+    ? pendingIndexes(count, missing).map((index) => ({ index }))
+    : Array.from({ length: missing }, () => ({}));
+  return orders.length === 0 ? {} : { steps: [{ type: "create-pods", pods: orders, after: pods.length }] };
 }
 
 /** Each index has its own back-off. */
 function createPerIndex(count: Tally, missing: number, now: number): Managed {
-  const { job, lastFailed } = count;
+  const { pods, lastFailed } = count;
   const moments = pendingIndexes(count, missing).map((index) => ({ index, at: retryOf(lastFailed.get(index)) }));
   const due = moments.filter(({ at }) => at <= now);
   if (due.length > 0) {
-    return {
-      steps: [{ type: "create-pods", pods: due.map(({ index }) => newPod(job, index, lastFailed.get(index))) }],
-    };
+    const orders = due.map(({ index }): PodOrder => {
+      const failed = lastFailed.get(index)?.metadata.uid;
+      return failed === undefined ? { index } : { index, failed };
+    });
+    return { steps: [{ type: "create-pods", pods: orders, after: pods.length }] };
   }
   return moments.length === 0 ? {} : { until: Math.min(...moments.map(({ at }) => at)) };
 }
@@ -169,9 +170,11 @@ function pendingIndexes(
 ): number[] {
   const waitsFor = job.spec.podReplacementPolicy === "Failed" ? terminating : [];
   const taken = new Set([...active, ...waitsFor].map((pod) => indexOf(pod, job)));
+  const done = succeededIndexes.union(failedIndexes);
+  const end = job.spec.completions ?? 0;
   const pending: number[] = [];
-  for (let index = 0; index < (job.spec.completions ?? 0) && pending.length < missing; index++) {
-    if (!taken.has(index) && !succeededIndexes.has(index) && !failedIndexes.has(index)) pending.push(index);
+  for (let index = done.gapFrom(0); index < end && pending.length < missing; index = done.gapFrom(index + 1)) {
+    if (!taken.has(index)) pending.push(index);
   }
   return pending;
 }

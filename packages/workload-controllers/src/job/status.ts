@@ -2,7 +2,7 @@ import { timestamp, type JobStatus, type PlannedEvent, type WorkloadCondition } 
 import { isReady } from "../objects/pods.ts";
 import { isSuspended, type Finish } from "./finish.ts";
 import { isIndexed, isTracked } from "./pod-facts.ts";
-import { indexText, uid, type Tally } from "./tally.ts";
+import { uid, type Tally } from "./tally.ts";
 
 /** Uids in the status at once, at most. */
 const MAX_UNCOUNTED = 500;
@@ -70,9 +70,9 @@ function countsOf(count: Tally): JobStatus & { isAll: boolean } {
       ...list("succeeded", [...s.held, ...addedSucceeded]),
       ...list("failed", [...f.held, ...addedFailed]),
     },
-    ...(isIndexed(job) ? { completedIndexes: indexText(count.succeededIndexes) } : {}),
+    ...(isIndexed(job) ? { completedIndexes: String(count.succeededIndexes) } : {}),
     ...(isIndexed(job) && job.spec.backoffLimitPerIndex !== undefined
-      ? { failedIndexes: indexText(count.failedIndexes) }
+      ? { failedIndexes: String(count.failedIndexes) }
       : {}),
   };
 }

@@ -1,7 +1,7 @@
 import type { Job, Pod } from "@causeway/kubernetes";
 import { isActive } from "../objects/pods.ts";
 import { matchFailurePolicy } from "./failure-policy.ts";
-import { formatIndexes, parseIndexes } from "./intervals.ts";
+import { Indexes } from "./intervals.ts";
 import { countOf, failureCountAnnotation, finishedAt, hasFailed, indexOf, isIndexed, isTracked } from "./pod-facts.ts";
 
 /** The pods of a Job, counted. */
@@ -16,10 +16,12 @@ export interface Tally {
   /** All that ended, whether the status counts them or not. */
   readonly succeeded: number;
   readonly failed: number;
-  readonly succeededIndexes: ReadonlySet<number>;
+  readonly succeededIndexes: Indexes;
   /** Those of them that the stored status has. */
-  readonly recordedIndexes: ReadonlySet<number>;
-  readonly failedIndexes: ReadonlySet<number>;
+  readonly recordedIndexes: Indexes;
+  readonly failedIndexes: Indexes;
+  /** Uids of pods that ended, which the stored status has and not yet counts. */
+  readonly uncounted: { readonly succeeded: ReadonlySet<string>; readonly failed: ReadonlySet<string> };
   /**
    * With backoffLimitPerIndex: the last failed pod of each index that has no newer one. It holds the count of failures.
    */
@@ -34,10 +36,9 @@ export function tally(job: Job, pods: readonly Pod[]): Tally {
   const ended = counted.filter((pod) => pod.status?.phase === "Succeeded" && !seen.failed.has(uid(pod)));
   const newSucceeded = ended.filter((pod) => !seen.succeeded.has(uid(pod)));
   const newFailed = counted.filter((pod) => hasFailed(pod, job) && !seen.failed.has(uid(pod)) && !isIgnored(job, pod));
-  const recordedIndexes = parseIndexes(job.status?.completedIndexes, job.spec.completions ?? 0);
-  const succeededIndexes = new Set(recordedIndexes);
-  for (const pod of ended) succeededIndexes.add(indexOf(pod, job) ?? -1);
-  succeededIndexes.delete(-1);
+  const recordedIndexes = Indexes.parse(job.status?.completedIndexes, job.spec.completions ?? 0);
+  const endedIndexes = ended.map((pod) => indexOf(pod, job)).filter((index) => index !== undefined);
+  const succeededIndexes = recordedIndexes.union(Indexes.of(endedIndexes));
   const active = pods.filter(isActive);
   const failedIndexes = failedIndexesOf(job, counted, succeededIndexes);
   return {
@@ -55,6 +56,7 @@ export function tally(job: Job, pods: readonly Pod[]): Tally {
     succeededIndexes,
     recordedIndexes,
     failedIndexes,
+    uncounted: seen,
     lastFailed: lastFailedOf(job, { counted, active, done: succeededIndexes.union(failedIndexes) }),
   };
 }
@@ -63,22 +65,22 @@ export function isIgnored(job: Job, pod: Pod): boolean {
   return matchFailurePolicy(job, pod)?.action === "Ignore";
 }
 
-function failedIndexesOf(job: Job, counted: readonly Pod[], succeeded: ReadonlySet<number>): Set<number> {
+function failedIndexesOf(job: Job, counted: readonly Pod[], succeeded: Indexes): Indexes {
   const { backoffLimitPerIndex: limit, completions = 0 } = job.spec;
-  const failed = parseIndexes(job.status?.failedIndexes, completions);
-  if (limit === undefined || !isIndexed(job)) return new Set();
+  if (limit === undefined || !isIndexed(job)) return Indexes.none;
+  const failed = new Set<number>();
   for (const pod of counted.filter((each) => hasFailed(each, job))) {
     const index = indexOf(pod, job) ?? -1;
     const action = matchFailurePolicy(job, pod)?.action;
     const isOver = action === "FailIndex" || (action !== "Ignore" && countOf(pod, failureCountAnnotation) >= limit);
-    if (isOver && !succeeded.has(index)) failed.add(index);
+    if (isOver && index >= 0 && !succeeded.has(index)) failed.add(index);
   }
-  return failed;
+  return Indexes.parse(job.status?.failedIndexes, completions).union(Indexes.of(failed));
 }
 
 function lastFailedOf(
   job: Job,
-  { counted, active, done }: { counted: readonly Pod[]; active: readonly Pod[]; done: ReadonlySet<number> },
+  { counted, active, done }: { counted: readonly Pod[]; active: readonly Pod[]; done: Indexes },
 ): Map<number, Pod> {
   const last = new Map<number, Pod>();
   if (job.spec.backoffLimitPerIndex === undefined) return last;
@@ -96,8 +98,6 @@ function lastFailedOf(
   }
   return last;
 }
-
-export const indexText = (indexes: ReadonlySet<number>): string => formatIndexes(indexes);
 
 export function uid({ metadata }: Pod): string {
   return metadata.uid ?? "";

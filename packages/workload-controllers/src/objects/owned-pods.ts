@@ -56,14 +56,19 @@ export class OwnedPods {
   }
 
   /**
-   * Creates the pods: first one, then twice as many each time all of a batch succeeded (upstream's slow start), so that
-   * a quota refuses one request and not a thousand. Throws the first error once the batch has ended.
+   * Creates a pod for each item: first one, then twice as many each time all of a batch succeeded (upstream's slow
+   * start), so that a quota refuses one request and not a thousand. Throws the first error once the batch has ended.
+   * Pods are made as they are sent: of a large template only those under way take memory.
    */
-  async create(owner: KubeObject, pods: readonly Pod[], signal: AbortSignal): Promise<void> {
+  async create<T>(
+    owner: KubeObject,
+    { items, podFor }: { readonly items: readonly T[]; readonly podFor: (item: T) => Pod },
+    signal: AbortSignal,
+  ): Promise<void> {
     let size = 1;
-    for (let start = 0; start < pods.length; start += size / 2) {
-      const batch = pods.slice(start, start + size);
-      await this.#all(batch, (pod) => this.#createOne(owner, pod, signal));
+    for (let start = 0; start < items.length; start += size / 2) {
+      const batch = items.slice(start, start + size);
+      await this.#all(batch, (item) => this.#createOne(owner, podFor(item), signal));
       size *= 2;
     }
   }

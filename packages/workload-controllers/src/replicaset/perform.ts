@@ -13,7 +13,7 @@ export async function perform<T extends KubeObject>(
   const object = owner.object as unknown as T;
   switch (step.type) {
     case "create-pods":
-      return pods.create(object, Array.from<Pod>({ length: step.count }).fill(step.pod), signal);
+      return pods.create(object, { items: Array.from({ length: step.count }), podFor: () => step.pod }, signal);
     case "delete-pods":
       return pods.delete(object, step.targets, signal);
     default:

@@ -47,6 +47,13 @@ describe("a ReplicaSet", () => {
     expect(plan(observed(set(2_000), []), now).steps).toMatchObject([{ type: "create-pods", count: 500 }]);
   });
 
+  test("creates a large number of pods in steps that differ, so that none is held back as a repeated one", () => {
+    const [first] = plan(observed(set(2_000), []), now).steps;
+    const [next] = plan(observed(set(2_000), [owned("a"), owned("b")]), now).steps;
+    expect(next).toMatchObject({ type: "create-pods", count: 500 });
+    expect(next).not.toEqual(first);
+  });
+
   test("counts neither terminal pods nor those that are being deleted", () => {
     const pods = [owned("a", { phase: "Failed" }), owned("b", { phase: "Succeeded" }), owned("c", { deleted: true })];
     const { steps, status } = plan(observed(set(1), pods), now);

@@ -34,7 +34,7 @@ function manageReplicas({ owner, related }: Observed, pods: readonly Pod[], now:
   const missing = owner.replicas - pods.length;
   if (missing > 0 && owner.template) {
     const pod = podFromTemplate(owner.object, owner.template);
-    return [{ type: "create-pods", count: Math.min(missing, BURST), pod }];
+    return [{ type: "create-pods", count: Math.min(missing, BURST), after: pods.length, pod }];
   }
   if (missing >= 0) return [];
   const targets = podsToDelete(pods, { count: Math.min(-missing, BURST), related, now }).map(targetOf);

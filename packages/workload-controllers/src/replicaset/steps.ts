@@ -3,5 +3,6 @@ import type { ClaimStep, Target } from "../objects/claim.ts";
 
 export type Step =
   | ClaimStep
-  | { readonly type: "create-pods"; readonly count: number; readonly pod: Pod }
+  /** `after`: pods that are there already, so that each part of a large set is another step. */
+  | { readonly type: "create-pods"; readonly count: number; readonly after: number; readonly pod: Pod }
   | { readonly type: "delete-pods"; readonly targets: readonly Target[] };

@@ -120,3 +120,15 @@ test("keeps the room that was made for a nominated pod from pods of a lower prio
   const higher = planPod({ ...given, pod: info("higher", { ...half, priority: 200 }), view: cluster });
   expect(higher.steps[0]).toMatchObject({ type: "bind", node: "a" });
 });
+
+test("takes the best of fewer candidates where comparing all would keep other clusters waiting", () => {
+  const rule = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "kubernetes.io/hostname" }] };
+  const terms = Array.from({ length: 200 }, () => rule.requiredDuringSchedulingIgnoredDuringExecution[0]);
+  const avoids = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+  const full = (name: string, priority: number) =>
+    nodeWith(small(name), ...[0, 1].map((i) => info(`${name}${i}`, { requests: { cpu: "500m" }, priority })));
+  const nodes = Array.from({ length: 90 }, (_, i) => full(`n${i}`, i === 89 ? 0 : 1));
+  expect(victims({ requests: { cpu: "1" } }, nodes)).toEqual(["n89", "n890", "n891"]);
+  const [chosen] = victims({ requests: { cpu: "1" }, affinity: avoids }, nodes) as [string];
+  expect(chosen).not.toBe("n89");
+});

@@ -30,6 +30,19 @@ export interface Obstacle {
   readonly isUnderWay: boolean;
 }
 
+/**
+ * Objects that are read to compare candidates, about; beyond it the best of those found so far is taken. Other clusters
+ * of the process wait meanwhile.
+ */
+const MOST_WORK = 5_000_000;
+
+/** Objects that are read to test whether the pod fits on a node without one other pod. */
+function costOfOneTest({ pod, view }: PreemptionFacts): number {
+  const rules = pod.affinity.length + pod.antiAffinity.length + (pod.spec.topologySpreadConstraints ?? []).length;
+  const pods = rules === 0 ? 0 : view.nodes.reduce((sum, node) => sum + node.pods.size, 0);
+  return 2 * view.nodes.length + rules * pods;
+}
+
 /** Which pods to remove so that a pod has room; or why that does not help. */
 export function planPreemption(facts: PreemptionFacts): Preemption | Obstacle {
   const { pod, view, evaluation } = facts;
@@ -37,6 +50,8 @@ export function planPreemption(facts: PreemptionFacts): Preemption | Obstacle {
   if (obstacle !== undefined) return obstacle;
   const candidates: Candidate[] = [];
   const reasons: string[] = [];
+  const each = costOfOneTest(facts);
+  let work = 0;
   const enough = Math.max(100, Math.floor(view.nodes.length / 10));
   for (const node of view.nodes) {
     const failure = evaluation.failures.get(node.name);
@@ -44,7 +59,8 @@ export function planPreemption(facts: PreemptionFacts): Preemption | Obstacle {
       reasons.push("Preemption is not helpful for scheduling");
       continue;
     }
-    if (candidates.length >= enough) break;
+    if (candidates.length >= enough || (candidates.length > 0 && work > MOST_WORK)) break;
+    work += node.pods.size * each;
     const found = victimsOn(pod, node, facts);
     if ("victims" in found) candidates.push(found);
     else reasons.push(...found.reasons);

@@ -177,6 +177,16 @@ describe("the pods of a StatefulSet", () => {
     ]);
   });
 
+  test("are created with few claims at a time, however many a set of thousands of pods has for each", () => {
+    const volumeClaimTemplates = Array.from({ length: 300 }, (_, i) => ({ metadata: { name: `v-${i}` }, spec: {} }));
+    const object = set({ ...parallel, replicas: 2_000_000_000, volumeClaimTemplates } as Partial<StatefulSet["spec"]>);
+    const steps = stepsOf(observed(object, []));
+    expect(steps.length).toBe(4 * 301);
+    expect(steps.filter((step) => step.startsWith("create "))).toEqual(
+      [0, 1, 2, 3].map((ordinal) => `create db-${ordinal}`),
+    );
+  });
+
   test("are adopted by name and labels, and released when their labels change", () => {
     const orphans = [pod("db-0"), pod("db-1", { labels: { app: "other" } }), pod("stray"), pod("db-x-2")];
     expect(stepsOf(observed(set(), [], { orphans }))).toEqual(["adopt db-0"]);

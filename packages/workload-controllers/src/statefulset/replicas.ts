@@ -11,6 +11,8 @@ import { versionOf, type Revisions } from "./versions.ts";
 
 /** Pods created in one round, at most. */
 const BURST = 500;
+/** Steps of one round, about: a set may have thousands of claims for each pod. */
+const STEPS = 1_000;
 
 export interface Facts {
   readonly observed: Observed;
@@ -58,7 +60,7 @@ function keptWork(facts: Facts, byOrdinal: ReadonlyMap<number, Pod>): Outcome {
   const first = firstOrdinal(set);
   const end = first + (set.spec.replicas ?? 1);
   let all = nothing;
-  for (let ordinal = first, created = 0; ordinal < end && created < BURST; ordinal++) {
+  for (let ordinal = first, created = 0; ordinal < end && created < BURST && all.steps.length < STEPS; ordinal++) {
     const pod = byOrdinal.get(ordinal);
     const outcome = pod ? presentWork(facts, pod, ordinal) : missingWork(facts, ordinal);
     if (!pod) created++;

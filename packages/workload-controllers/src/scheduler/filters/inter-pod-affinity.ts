@@ -15,8 +15,9 @@ export const interPodAffinity: Filter = {
     const repelled = domainsThatRepel(pod, view);
     const { affinity, antiAffinity } = pod;
     if (affinity.length === 0 && antiAffinity.length === 0 && repelled.size === 0) return undefined;
-    const attracting = affinity.map((term) => domainsWith(affinity, term, view));
-    const forbidden = antiAffinity.map((term) => domainsWith([term], term, view));
+    const near = affinity.length === 0 ? [] : nodesWith(affinity, view);
+    const attracting = affinity.map((term) => domainsOf(near, term));
+    const forbidden = antiAffinity.map((term) => domainsOf(nodesWith([term], view), term));
     const isFirst =
       attracting.every((domains) => domains.size === 0) &&
       affinity.every((term) => term.matches(pod, view.namespaceLabels));
@@ -39,19 +40,15 @@ const affinityReason = "node(s) didn't match pod affinity rules";
 const antiReason = "node(s) didn't match pod anti-affinity rules";
 const existingReason = "node(s) didn't satisfy existing pods anti-affinity rules";
 
-/** The domains of a term in which a pod is that all of these terms match. */
-function domainsWith(terms: readonly AffinityTerm[], { topologyKey }: AffinityTerm, view: ClusterView): Set<string> {
-  const domains = new Set<string>();
-  for (const node of view.nodes) {
-    const domain = node.labels[topologyKey];
-    if (domain === undefined || domains.has(domain)) continue;
-    for (const other of node.pods.values()) {
-      if (!terms.every((term) => term.matches(other, view.namespaceLabels))) continue;
-      domains.add(domain);
-      break;
-    }
-  }
-  return domains;
+/** The nodes on which a pod is that all of these terms match. */
+function nodesWith(terms: readonly AffinityTerm[], view: ClusterView): readonly NodeInfo[] {
+  return view.nodes.filter((node) =>
+    node.pods.values().some((other) => terms.every((term) => term.matches(other, view.namespaceLabels))),
+  );
+}
+
+function domainsOf(nodes: readonly NodeInfo[], { topologyKey }: AffinityTerm): Set<string> {
+  return new Set(nodes.flatMap(({ labels }) => labels[topologyKey] ?? []));
 }
 
 type Repelled = ReadonlyMap<string, ReadonlySet<string>>;

@@ -1,6 +1,5 @@
 import type { NodeInfo } from "../../model/node-info.ts";
 import type { PodInfo } from "../../model/pod-info.ts";
-import type { ClusterView } from "../view.ts";
 import { busy, final, type Failure, type Filter } from "./interface.ts";
 import { countSelected, spreadConstraints, type SpreadConstraint } from "./spread-constraints.ts";
 
@@ -13,7 +12,10 @@ export const podTopologySpread: Filter = {
   prepare(pod, view) {
     const constraints = spreadConstraints(pod, "DoNotSchedule");
     if (constraints.length === 0) return undefined;
-    const counted = constraints.map((constraint) => countDomains(constraint, { pod, view, constraints }));
+    const nodes = view.nodes.filter(({ labels }) =>
+      constraints.every(({ topologyKey }) => labels[topologyKey] !== undefined),
+    );
+    const counted = constraints.map((constraint) => countDomains(constraint, { pod, nodes }));
     return (node) => {
       for (const domains of counted) {
         const failure = domains(node);
@@ -26,15 +28,14 @@ export const podTopologySpread: Filter = {
 
 interface Among {
   readonly pod: PodInfo;
-  readonly view: ClusterView;
-  readonly constraints: readonly SpreadConstraint[];
+  /** Those that have the topology keys of all constraints. */
+  readonly nodes: readonly NodeInfo[];
 }
 
-function countDomains(constraint: SpreadConstraint, { pod, view, constraints }: Among) {
+function countDomains(constraint: SpreadConstraint, { pod, nodes }: Among) {
   const { topologyKey, maxSkew, minDomains, selects } = constraint;
   const counts = new Map<string, number>();
-  for (const node of view.nodes) {
-    if (!constraints.every((other) => node.labels[other.topologyKey] !== undefined)) continue;
+  for (const node of nodes) {
     if (!constraint.includes(node)) continue;
     const domain = node.labels[topologyKey] ?? "";
     counts.set(domain, (counts.get(domain) ?? 0) + countSelected(node, pod.namespace, selects));
