@@ -23,9 +23,9 @@ export interface ApiServerOptions {
   readonly crds?: readonly unknown[];
   /**
    * How the management cluster is guarded and watched; not kept over restarts. `controllers`: those of `controllers`
-   * below run for it.
+   * below run for it; `podCidr`: where its Nodes get their networks from.
    */
-  readonly management?: GuardOptions & { readonly controllers?: boolean };
+  readonly management?: GuardOptions & { readonly controllers?: boolean; readonly podCidr?: string };
   /**
    * Starts controllers beside the server's own, for each cluster that has option `controllers`, in the process that
    * serves it. A worker process has those that its program gives to `runWorker`.

@@ -27,3 +27,24 @@ test("an event is encoded once for all watches of one form", () => {
   expect(lines.of("ADDED", object).toString()).toBe(`{"type":"ADDED","object":${JSON.stringify(object)}}\n`);
   expect(encodings).toBe(4);
 });
+
+test("lines of older changes are encoded again, so that they take two megabytes at most", () => {
+  const lines = new Lines();
+  const data = "x".repeat(512 * 1024);
+  const objects = Array.from({ length: 5 }, (_, i): KubeObject => ({ ...object, metadata: { name: `m-${i}` } }));
+  let encodings = 0;
+  const form: Form = {
+    name: "Long",
+    depends: [],
+    encode: ({ metadata }) => {
+      encodings += 1;
+      return JSON.stringify({ metadata, data });
+    },
+  };
+  const sent = objects.map((each) => lines.of("ADDED", each, form).toString());
+  const [first = object, , , , last = object] = objects;
+  expect(lines.of("ADDED", last, form).toString()).toBe(sent[4]);
+  expect(encodings).toBe(5);
+  expect(lines.of("ADDED", first, form).toString()).toBe(sent[0]);
+  expect(encodings).toBe(6);
+});

@@ -15,12 +15,18 @@ interface Line {
 
 const WHOLE: Form = { name: "", depends: [], encode: JSON.stringify };
 
+/** Bytes of lines that are kept. */
+const MOST = 2 * 1024 * 1024;
+
 /**
- * Lines of watches as bytes, so that what a thousand watches send is encoded once for each form. They live as long as
- * the objects that they show, of each form the latest.
+ * Lines of watches as bytes, so that what a thousand watches send is encoded once for each form: all of them send it
+ * soon after the change. The lines of the latest changes are kept, of each form of an object the latest.
  */
 export class Lines {
   readonly #known = new WeakMap<KubeObject, Map<string, Line>>();
+  /** The oldest first. */
+  readonly #kept = new Set<{ readonly of: Map<string, Line>; readonly key: string; readonly line: Line }>();
+  #size = 0;
 
   /** `{"type":TYPE,"object":OBJECT}` and the end of the line, for an object that never changes. */
   of(type: string, object: KubeObject, { name, depends, encode }: Form = WHOLE): Buffer {
@@ -28,9 +34,21 @@ export class Lines {
     const key = `${type} ${name}`;
     const known = lines.get(key);
     if (known && depends.every((value, i) => value === known.depends[i])) return known.bytes;
-    const bytes = Buffer.from(lineOf(type, encode(object)));
-    this.#known.set(object, lines.set(key, { depends, bytes }));
-    return bytes;
+    const line = { depends, bytes: Buffer.from(lineOf(type, encode(object))) };
+    this.#known.set(object, lines.set(key, line));
+    this.#keep({ of: lines, key, line });
+    return line.bytes;
+  }
+
+  #keep(entry: { readonly of: Map<string, Line>; readonly key: string; readonly line: Line }): void {
+    this.#kept.add(entry);
+    this.#size += entry.line.bytes.length;
+    for (const oldest of this.#kept) {
+      if (this.#size <= MOST) break;
+      this.#kept.delete(oldest);
+      this.#size -= oldest.line.bytes.length;
+      if (oldest.of.get(oldest.key) === oldest.line) oldest.of.delete(oldest.key);
+    }
   }
 }
 

@@ -5,6 +5,8 @@ import type { Asked } from "./annotations.ts";
 export interface Containers {
   readonly init: readonly ContainerStatus[];
   readonly main: readonly ContainerStatus[];
+  /** Those that `kubectl debug` added; none before the others run. */
+  readonly ephemeral: readonly ContainerStatus[];
   readonly until?: number;
 }
 
@@ -31,6 +33,7 @@ export function waitingAll(pod: Pod, isPullError: boolean): Containers {
     main: pod.spec.containers.map((container) =>
       waiting(container, init.length > 0 ? "PodInitializing" : isPullError ? first : reason),
     ),
+    ephemeral: [],
   };
 }
 
@@ -41,7 +44,8 @@ export function containersAt(pod: Pod, asked: Asked, now: number): Containers {
   const isOver = statuses.length > 0 && statuses.every(({ state }) => state?.terminated !== undefined);
   const init = (pod.spec.initContainers ?? []).map((container) => initAt(pod, { container, now, isOver }));
   const times = main.flatMap(({ until }) => (until === undefined ? [] : [until]));
-  return { init, main: statuses, ...(times.length > 0 ? { until: Math.min(...times) } : {}) };
+  const ephemeral = ephemeralOf(pod).map((container) => ephemeralAt(pod, container, now));
+  return { init, main: statuses, ephemeral, ...(times.length > 0 ? { until: Math.min(...times) } : {}) };
 }
 
 /** Every container that runs ends; `killed`: it did not end by itself within the grace period. */
@@ -53,7 +57,27 @@ export function stopped(pod: Pod, now: number, killed: boolean): Containers {
     return { ...status, ready: false, started: false, state: { terminated } };
   };
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
-  return { init: initContainerStatuses.map(end), main: containerStatuses.map(end) };
+  return {
+    init: initContainerStatuses.map(end),
+    main: containerStatuses.map(end),
+    ephemeral: ephemeralStatusesOf(pod).map(end),
+  };
+}
+
+function ephemeralOf({ spec }: Pod): readonly Container[] {
+  return (spec as { ephemeralContainers?: readonly Container[] }).ephemeralContainers ?? [];
+}
+
+export function ephemeralStatusesOf({ status = {} }: Pod): readonly ContainerStatus[] {
+  return (status as { ephemeralContainerStatuses?: readonly ContainerStatus[] }).ephemeralContainerStatuses ?? [];
+}
+
+/** It runs from now on: `kubectl debug` waits for that. It is never ready. */
+function ephemeralAt(pod: Pod, container: Container, now: number): ContainerStatus {
+  const before = ephemeralStatusesOf(pod).find(({ name }) => name === container.name);
+  if (before) return before;
+  const state = { running: { startedAt: timestamp(now) } };
+  return { ...base(container), ...identity(pod, container, 0), ready: false, state };
 }
 
 interface At {

@@ -62,6 +62,27 @@ const conditions = ({ status }: Pod): Record<string, string> =>
 const main = ({ status }: Pod) => status?.containerStatuses?.[0];
 
 describe("a simulated pod", () => {
+  test("runs a container that kubectl debug adds, until it is deleted", () => {
+    const { pod } = play({}, 10 * SECOND);
+    const ephemeralContainers = [{ name: "debugger", image: "busybox" }];
+    const debugged = { ...pod, spec: { ...pod.spec, ephemeralContainers } } as Pod;
+    const played = play({}, 10 * SECOND, debugged);
+    expect(played.steps).toHaveLength(1);
+    expect(played.pod.status).toMatchObject({
+      phase: "Running",
+      ephemeralContainerStatuses: [
+        { name: "debugger", image: "busybox", ready: false, state: { running: { startedAt: timestamp(start) } } },
+      ],
+    });
+    expect(conditions(played.pod)["Ready"]).toBe("True");
+    const deletionTimestamp = timestamp(start + 30 * SECOND);
+    const deleted = { ...played.pod, metadata: { ...played.pod.metadata, deletionTimestamp } };
+    const ended = play({}, 60 * SECOND, deleted);
+    expect(ended.pod.status).toMatchObject({
+      ephemeralContainerStatuses: [{ state: { terminated: { exitCode: 0 } } }],
+    });
+  });
+
   test("runs, is ready and has addresses after one report, and is then left alone", () => {
     const { pod, steps } = play({}, 3600 * SECOND);
     expect(steps).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { compareStatus, timestamp, type Pod, type PodStatus } from "@causeway/kubernetes";
+import { compareStatus, timestamp, type ContainerStatus, type Pod, type PodStatus } from "@causeway/kubernetes";
 import { askedOf, type Asked } from "./annotations.ts";
 import { conditionsOf } from "./conditions.ts";
 import { containersAt, stopped, waitingAll, type Containers } from "./containers.ts";
@@ -85,12 +85,16 @@ function report({ pod, hostIPs, podIPs }: Observed, { startTime, containers, pha
   const [hostIP] = hostIPs;
   const ips = phase === "Pending" && before.podIP === undefined ? [] : podIPs;
   const [podIP] = ips;
-  const status: PodStatus & { hostIPs?: readonly { ip: string }[] } = {
+  const status: PodStatus & {
+    hostIPs?: readonly { ip: string }[];
+    ephemeralContainerStatuses?: readonly ContainerStatus[];
+  } = {
     phase,
     startTime,
     conditions: conditionsOf(before.conditions ?? [], { phase, containers, spec: pod.spec }, now),
     containerStatuses: [...containers.main],
     ...(containers.init.length > 0 ? { initContainerStatuses: [...containers.init] } : {}),
+    ...(containers.ephemeral.length > 0 ? { ephemeralContainerStatuses: [...containers.ephemeral] } : {}),
     ...(hostIP === undefined ? {} : { hostIP, hostIPs: hostIPs.map((ip) => ({ ip })) }),
     ...(podIP === undefined ? {} : { podIP, podIPs: ips.map((ip) => ({ ip })) }),
   };

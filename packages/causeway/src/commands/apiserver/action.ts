@@ -22,6 +22,9 @@ export interface BuiltWith extends Pick<IsolationOptions, "program" | "watchdog"
 /** Milliseconds without progress after which the process is aborted, so that what supervises it starts it again. */
 const ABORT_AFTER = 60_000;
 
+/** Where pods get their addresses from, each node a part of it: the same as in clusters of `causeway up`. */
+const POD_NETWORK = "10.244.0.0/16";
+
 /**
  * Runs an API server alone until the signal aborts. Logical clusters that its state folder has are served by worker
  * processes.
@@ -46,7 +49,7 @@ export async function apiserver(
     ...(port === undefined ? {} : { port }),
     ...servingOf(flags),
     ...(firstObjects ? { firstObjects } : {}),
-    ...(workloads ? { controllers: workloads, management: { controllers: true } } : {}),
+    ...(workloads ? { controllers: workloads, management: { controllers: true, podCidr: POD_NETWORK } } : {}),
     isolation: { ...programs, abortAfter: ABORT_AFTER },
   });
   let endAdmin = async (): Promise<void> => {};
