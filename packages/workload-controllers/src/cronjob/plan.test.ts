@@ -175,6 +175,14 @@ describe("a CronJob", () => {
     expect(planned(cronJob({ schedule: "58 11 * * *", startingDeadlineSeconds: 60 })).steps).toEqual([]);
   });
 
+  test.each([
+    [100, []],
+    [101, ["TooManyMissedTimes"]],
+  ])("after %i missed moments reports %j", (minutes, reasons) => {
+    const { events = [] } = planned(cronJob({ schedule: "* * * * *" }, { lastScheduleTime: at(minutes * 60) }));
+    expect(events.map(({ reason }) => reason)).toEqual(reasons);
+  });
+
   test("after more than 100 missed moments starts the latest and says so", () => {
     const { steps, events } = planned(cronJob({ schedule: "* * * * *" }, { lastScheduleTime: at(400 * 24 * 3_600) }));
     expect(steps).toMatchObject([{ type: "create-job", job: { metadata: { name: `tick-${latest}` } } }]);

@@ -38,6 +38,17 @@ const stored = (slice: EndpointSlice): EndpointSlice => ({
 });
 
 describe("EndpointSlices of a Service", () => {
+  test.each([
+    ["of both families if it is headless and names none", { clusterIP: "None" }, ["IPv4", "IPv6"]],
+    ["of the family of its address", { clusterIP: "fd00:10:96::1" }, ["IPv6"]],
+    ["of the family of its address, if that is IPv4", { clusterIP: "10.96.0.1" }, ["IPv4"]],
+  ])("are %s", (_, spec, families) => {
+    const { ipFamilies: _named, ...rest } = service().spec;
+    const seen = { ...service(), spec: { ...rest, ...spec } };
+    const slices = created(observed({ service: seen, pods: [pod("a", ["10.0.0.1", "fd00::1"])] }));
+    expect(slices.map(({ addressType }) => addressType)).toEqual(families);
+  });
+
   test("have its pods' addresses, ports by name, nodes, zones and references", () => {
     expect(created(observed({ pods: [pod("a", ["10.0.0.1"])], service: service({}, { team: "x" }) }))).toMatchObject([
       {

@@ -239,6 +239,16 @@ describe("a Job", () => {
     expect(replaced.steps).toMatchObject([{ type: "remove-finalizers", targets: [{ name: "a" }] }]);
   });
 
+  test("gives no pod to the index of one that is being deleted if only pods that ended are replaced", () => {
+    const leaving = [pod("a", { index: 0, deleted: true }), pod("b", { index: 1 })];
+    const wide = { ...indexed, parallelism: 3, completions: 3 };
+    const indexes = (spec: Partial<Job["spec"]>) =>
+      planned(job(spec), leaving).steps.flatMap((step) =>
+        step.type === "create-pods" ? step.pods.map(({ index }) => index) : [],
+      );
+    expect(indexes({ ...wide, podReplacementPolicy: "Failed" })).toEqual([2]);
+  });
+
   test("deletes the second pod of an index", () => {
     const spec = { ...indexed, parallelism: 3 };
     const pods = [pod("a", { index: 0 }), pod("b", { index: 0, ready: undefined }), pod("c", { index: 1 })];

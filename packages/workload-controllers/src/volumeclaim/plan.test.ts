@@ -63,6 +63,13 @@ const waits = storageClass({ volumeBindingMode: "WaitForFirstConsumer" });
 const selected = { annotations: { "volume.kubernetes.io/selected-node": "one" } };
 
 describe("a PersistentVolumeClaim without a volume", () => {
+  test("says that no plugin makes volumes of its class", () => {
+    const inTree = storageClass({ provisioner: "kubernetes.io/unknown" });
+    expect(plan(observed(claim(), { storageClass: inTree })).events).toEqual([
+      { type: "Warning", reason: "ProvisioningFailed", message: "no volume plugin matched" },
+    ]);
+  });
+
   const rows: [string, Observed, string[]][] = [
     ["is protected first", observed(claim({}, { finalizers: [] })), ["protect"]],
     [
