@@ -10,7 +10,7 @@ import { placementOf } from "./nodes.ts";
 import { rollingUpdate } from "./rolling-update.ts";
 import { statusOf } from "./status.ts";
 import type { Step } from "./steps.ts";
-import { hashLabel, podFor } from "./template.ts";
+import { hashLabel } from "./template.ts";
 
 /** Pods created or deleted in one round, at most. */
 const BURST = 250;

@@ -91,7 +91,7 @@ describe("a Job", () => {
   });
 
   test("creates a large number of pods in steps that differ, so that none is held back as a repeated one", () => {
-    const large = job({ parallelism: 2_000_000_000, completions: undefined } as Partial<Job["spec"]>);
+    const large = job({ parallelism: 2_000_000_000, completions: 2_000_000_000 });
     const [first] = planned(large).steps;
     const [next] = planned(large, [pod("a"), pod("b")]).steps;
     expect(first).toMatchObject({ type: "create-pods", after: 0 });
@@ -100,7 +100,7 @@ describe("a Job", () => {
   });
 
   test("finds the missing indexes of a huge Job whose status says that nearly all are done", () => {
-    const huge = { completionMode: "Indexed", completions: 2_147_483_647, parallelism: 3 };
+    const huge = { completionMode: "Indexed" as const, completions: 2_147_483_647, parallelism: 3 };
     const status = { completedIndexes: "0-1000000000,1000000002-2147483645", succeeded: 2_147_483_645 };
     const { steps, status: written } = planned(job(huge, status));
     expect(steps).toEqual([

@@ -122,8 +122,7 @@ test("keeps the room that was made for a nominated pod from pods of a lower prio
 });
 
 test("takes the best of fewer candidates where comparing all would keep other clusters waiting", () => {
-  const rule = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "kubernetes.io/hostname" }] };
-  const terms = Array.from({ length: 200 }, () => rule.requiredDuringSchedulingIgnoredDuringExecution[0]);
+  const terms = Array.from({ length: 200 }, () => ({ topologyKey: "kubernetes.io/hostname" }));
   const avoids = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
   const full = (name: string, priority: number) =>
     nodeWith(small(name), ...[0, 1].map((i) => info(`${name}${i}`, { requests: { cpu: "500m" }, priority })));
