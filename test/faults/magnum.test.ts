@@ -6,7 +6,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { play } from "./magnum/run.ts";
-import { schedules } from "./magnum/schedule.ts";
+import { schedules, type Schedule } from "./magnum/schedule.ts";
 import { MagnumFaultWorld } from "./magnum/world.ts";
 
 const SCHEDULES = Number(process.env["CAUSEWAY_FAULT_MAGNUM"] ?? 2000);
@@ -45,5 +45,25 @@ test(
     const { user, system } = process.cpuUsage(begun);
     const seconds = Math.round((user + system) / 1e6);
     console.log(`${SCHEDULES} schedules of seed ${SEED}, ${statuses} statuses checked, in ${seconds} s of CPU`);
+  },
+);
+
+test(
+  "a cluster whose create suffers at any write is shown with its credentials, or never shown",
+  { timeout: 10 * 60_000 },
+  async () => {
+    const world = await MagnumFaultWorld.start();
+    const bad: string[] = [];
+    try {
+      for (const what of ["refused", "lost"] as const)
+        for (let write = 1; write <= 8; write += 1) {
+          const schedule: Schedule = { nodes: 1, deeds: [], misfortunes: [{ write, what }], ending: [] };
+          const { wrong } = await play(world, schedule, 10_000 + bad.length + write * 2 + (what === "lost" ? 1 : 0));
+          if (wrong !== undefined) bad.push(`write ${write} ${what}: ${wrong}`);
+        }
+    } finally {
+      await world.close();
+    }
+    expect(bad).toEqual([]);
   },
 );

@@ -205,6 +205,10 @@ describe("clusters", () => {
     [{ node_count: 0 }, 202, "latest"],
     [{ node_count: 0 }, 400, "1.9"],
     [{ master_count: 3 }, 400, "latest"],
+    [{ master_count: 3, master_lb_enabled: true }, 202, "latest"],
+    [{ master_count: 2, master_lb_enabled: true }, 400, "latest"],
+    [{ master_count: 11, master_lb_enabled: true }, 400, "latest"],
+    [{ fixed_subnet: "public" }, 400, "latest"],
     [{ name: "1st" }, 400, "latest"],
     [{ labels: { kubeapi_options: "--x" } }, 400, "latest"],
     [{ labels: { kube_tag: "v1.20.0" } }, 400, "latest"],
@@ -267,7 +271,6 @@ describe("clusters", () => {
       "already has an operation in progress",
     );
     expect((await call("demo", "POST", `/v1/clusters/${uuid}/actions/resize`, {})).status).toBe(400);
-    expect((await call("demo", "PATCH", `/v1/certificates/${uuid}`)).status).toBe(400);
     expect((await call("demo", "POST", `/v1/clusters/${uuid}/nodegroups`, { name: "g" })).status).toBe(409);
     const health = [
       { op: "replace", path: "/health_status_reason", value: "{'api': 'ok'}" },

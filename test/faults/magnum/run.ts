@@ -1,5 +1,5 @@
 import { MagnumCluster } from "@causeway/api";
-import { isTrue } from "@causeway/kubernetes";
+import { isTrue, Secret } from "@causeway/kubernetes";
 import { Others } from "./others.ts";
 import type { Deed, Schedule } from "./schedule.ts";
 import type { MagnumFaultWorld } from "./world.ts";
@@ -80,19 +80,22 @@ class Run {
     const body = { name: this.#name, cluster_template_id: this.#templates[0], node_count: this.#schedule.nodes };
     for (;;) {
       const answer = await this.#world.call("POST", "/clusters", body);
-      if (answer.status === 202) this.#uuid = String(answer.body["uuid"]);
+      if (answer.status !== 202 && answer.status < 500)
+        throw new Error(`create: ${answer.status} ${JSON.stringify(answer.body)}`);
+      const { status, body: shown } = await this.#world.call("GET", `/clusters/${this.#name}`);
+      if (status === 404 && answer.status === 202) throw new Error("a cluster that was accepted is not shown");
+      if (status !== 200) continue;
+      this.#uuid = String(shown["uuid"]);
       const { items } = await this.#world.client.list(MagnumCluster);
-      const made = items.find(({ spec }) => spec.name === this.#name);
-      if (answer.status === 202 && made !== undefined) {
-        this.#others = new Others(this.#world.client, made);
-        this.#wanted.set("default-worker", { nodes: this.#schedule.nodes, version: VERSIONS[0] });
-        return;
-      }
-      if (answer.status < 500) throw new Error(`create: ${answer.status} ${JSON.stringify(answer.body)}`);
-      if (made !== undefined) {
-        while ((await this.#world.call("DELETE", `/clusters/${made.spec.uuid}`)).status >= 500) await pause(2);
-        await this.#until(async () => (await this.#world.call("GET", `/clusters/${made.spec.uuid}`)).status === 404);
-      }
+      const made = items.find(({ spec }) => spec.uuid === this.#uuid);
+      if (made === undefined) throw new Error("a cluster that is shown has no row");
+      const { namespace = "", name } = made.metadata;
+      // What is shown can become complete: its credentials are there, whatever became of the answer to its create.
+      const credentials = await this.#world.client.find(Secret, { namespace, name: `${name}-cloud-config` });
+      if (credentials === undefined) throw new Error("a cluster that is shown has no credentials");
+      this.#others = new Others(this.#world.client, made);
+      this.#wanted.set("default-worker", { nodes: this.#schedule.nodes, version: VERSIONS[0] });
+      return;
     }
   }
 

@@ -42,7 +42,11 @@ const magnumClusterSpec = object({
   template: magnumTemplate,
   version: text(1, 64, { description: 'Kubernetes version of the control plane, such as "v1.34.0".' }),
   keypair: optional(text(1, 255, { description: "Name of the key pair of the nodes." })),
-  masterCount: int32({ minimum: 1, default: 1, description: "API servers." }),
+  masterCount: int32({
+    minimum: 1,
+    default: 1,
+    description: "API servers, where the control plane's runtime runs more than one: Pods. Others run one.",
+  }),
   masterUUID: text(36, 36, { description: "The id of the node group default-master." }),
   masterFlavorID: optional(
     text(1, 255, { description: "It is only returned: hosted control planes have no machines." }),
@@ -59,7 +63,10 @@ const magnumClusterSpec = object({
   fixedNetwork: optional(text(1, 255, { description: "Name or id of a network that exists." })),
   fixedSubnet: optional(text(1, 255, { description: "Name or id of a subnet of it." })),
   floatingIPEnabled: flag({ default: true, description: "It is only returned." }),
-  masterLBEnabled: flag({ default: false, description: "It is only returned." }),
+  masterLBEnabled: flag({
+    default: false,
+    description: "More than one master needs it, as in Magnum. The API is at one address either way.",
+  }),
   reportedHealth: optional(
     object(
       {

@@ -1,13 +1,18 @@
 import { messageOf, type Log } from "@causeway/foundation";
 import { connectCloud, isOpenStackNotFound, type Cloud, type CloudConfig } from "@causeway/openstack";
 import { conflict, invalid, MagnumError } from "../wire/error.ts";
+import { isUuid } from "../wire/fields.ts";
 
 /** What of the caller's cloud a template or a cluster names. */
 export interface CloudNames {
   readonly imageID?: string | undefined;
   readonly flavorID?: string | undefined;
   readonly masterFlavorID?: string | undefined;
+  /** True: nodes boot from a volume, and their flavor may have no root disk. */
+  readonly hasBootVolume?: boolean;
   readonly externalNetworkID?: string | undefined;
+  readonly fixedNetwork?: string | undefined;
+  readonly fixedSubnet?: string | undefined;
   readonly keypair?: string | undefined;
   /** Magnum refuses a new template's image in other words. */
   readonly isNewTemplate?: boolean;
@@ -45,9 +50,9 @@ export function createCloudChecker(address: Omit<CloudConfig, "auth">, log: Log)
       };
       try {
         const distribution = await lenient("image", () => checkImage(cloud, names, within));
-        for (const flavor of new Set([names.flavorID, names.masterFlavorID]))
-          await lenient("flavor", () => checkFlavor(cloud, flavor, within));
+        await lenient("flavor", () => checkFlavors(cloud, names, within));
         await lenient("external network", () => checkExternalNetwork(cloud, names.externalNetworkID, within));
+        await lenient("fixed network", () => checkFixed(cloud, names, within));
         await lenient("keypair", () => checkKeypair(cloud, names.keypair, within));
         return { distribution };
       } finally {
@@ -78,10 +83,18 @@ async function checkImage(cloud: Cloud, names: CloudNames, within: Within): Prom
   return distribution;
 }
 
-async function checkFlavor(cloud: Cloud, ident: string | undefined, within: Within): Promise<void> {
-  if (ident === undefined) return;
+/** Hosted control planes have no machines: the masters' flavor has to exist, and its disk is not used. */
+async function checkFlavors(cloud: Cloud, names: CloudNames, within: Within): Promise<void> {
+  const { flavorID, masterFlavorID, hasBootVolume } = names;
+  if (flavorID === undefined && masterFlavorID === undefined) return;
   const flavors = await cloud.compute.flavors.all({}, within);
-  if (!flavors.some(({ id, name }) => id === ident || name === ident)) throw invalid(`Unable to find flavor ${ident}.`);
+  for (const ident of [flavorID, masterFlavorID]) {
+    if (ident === undefined) continue;
+    const found = flavors.find(({ id, name }) => id === ident || name === ident);
+    if (found === undefined) throw invalid(`Unable to find flavor ${ident}.`);
+    if (ident === flavorID && hasBootVolume === false && found.disk === 0)
+      throw invalid("Flavor with zero root volume size is not supported when boot_volume_size is zero.");
+  }
 }
 
 async function checkExternalNetwork(cloud: Cloud, ident: string | undefined, within: Within): Promise<void> {
@@ -93,6 +106,35 @@ async function checkExternalNetwork(cloud: Cloud, ident: string | undefined, wit
     throw conflict(
       `Multiple external networks exist with same name '${ident}'. Please use the external network ID instead.`,
     );
+}
+
+/** What the project sees of networks: its own, shared ones and external ones. */
+async function checkFixed(cloud: Cloud, { fixedNetwork, fixedSubnet }: CloudNames, within: Within): Promise<void> {
+  const networks = await found(fixedNetwork, (query) => cloud.network.networks.all(query, within));
+  const [network] = networks;
+  if (fixedNetwork !== undefined && network === undefined)
+    throw invalid(`Unable to find fixed network ${fixedNetwork}.`);
+  if (networks.length > 1)
+    throw conflict(`Multiple networks exist with same name '${fixedNetwork}'. Please use the network ID instead.`);
+  const subnets = await found(fixedSubnet, (query) => cloud.network.subnets.all(query, within));
+  if (fixedSubnet !== undefined && subnets.length === 0) throw invalid(`Unable to find fixed subnet ${fixedSubnet}.`);
+  if (subnets.length > 1)
+    throw conflict(`Multiple subnets exist with same name '${fixedSubnet}'. Please use the subnet ID instead.`);
+  const [subnet] = subnets;
+  if (network !== undefined && subnet !== undefined && subnet.network_id !== network.id)
+    throw invalid(`The fixed subnet ${fixedSubnet} is not a subnet of the fixed network ${fixedNetwork}.`);
+}
+
+type Query = { readonly id: string } | { readonly name: string };
+
+/** By id, or by name when no id fits; each list has few entries. */
+async function found<T>(
+  ident: string | undefined,
+  list: (query: Query) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  if (ident === undefined) return [];
+  const byId = isUuid(ident) ? await list({ id: ident }) : [];
+  return byId.length > 0 ? byId : list({ name: ident });
 }
 
 async function checkKeypair(cloud: Cloud, name: string | undefined, within: Within): Promise<void> {

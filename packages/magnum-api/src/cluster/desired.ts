@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import {
   credentialsOf,
   managedClusterManifests,
+  type HostedControlPlane,
+  type HostedControlPlaneSpec,
   type MagnumCluster,
   type MagnumNodeGroup,
   type ManagedCluster,
@@ -27,6 +29,14 @@ export type StandingPools = ReadonlyMap<
   { readonly replicas?: number | undefined; readonly annotations?: Readonly<Record<string, string>> | undefined }
 >;
 
+/** What is read of the objects that there are, to say what they are to be. */
+export interface Standing {
+  readonly pools: StandingPools;
+  readonly controlPlane: HostedControlPlane | undefined;
+}
+
+export const nothingStands: Standing = { pools: new Map(), controlPlane: undefined };
+
 /** The number of nodes that the user asked for last. An autoscaler's number is kept until the user asks for another. */
 const askedAnnotation = "magnum.causeway.dev/node-count";
 
@@ -40,7 +50,7 @@ const GROUP_NAME = "magnum.openstack.org/nodegroup";
 export function desiredManifests(
   cluster: MagnumCluster,
   keystone: KeystoneAddress,
-  standing: StandingPools,
+  standing: Standing,
 ): readonly Manifest[] {
   const { metadata, spec } = cluster;
   const settings = labelSettings(spec.labels ?? {});
@@ -52,18 +62,36 @@ export function desiredManifests(
     controlPlane: {
       version: spec.version,
       ...(spec.template.apiserverPort === undefined ? {} : { endpoint: { port: spec.template.apiserverPort } }),
+      ...replicasOf(cluster, standing.controlPlane),
       ...(settings.keystone ? { authentication: { keystone: keystoneUsers(keystone, spec.projectID) } } : {}),
     },
     infrastructure: infrastructureOf(cluster, settings),
     podCidr: settings.podCidr,
     serviceCidr: settings.serviceCidr,
-    pools: spec.nodeGroups.map((group) => poolOf(cluster, group, standing)),
+    pools: spec.nodeGroups.map((group) => poolOf(cluster, group, standing.pools)),
   };
   return [...managedClusterManifests(plan), ...healingManifests(cluster)].map(({ type, object }) => {
     const digest = createHash("sha256").update(canonicalJson(object)).digest("hex").slice(0, 32);
     const annotations = { ...object.metadata.annotations, [appliedAnnotation]: digest };
     return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };
   });
+}
+
+/**
+ * Only runtime Pods runs several API servers. Which one runs the control plane is known once it has been chosen; until
+ * then there is one.
+ */
+function replicasOf(
+  { spec }: MagnumCluster,
+  controlPlane: HostedControlPlane | undefined,
+): Pick<HostedControlPlaneSpec, "runtime" | "replicas"> {
+  const runtime = runtimeOf(controlPlane);
+  return runtime === "Pods" ? { runtime, replicas: spec.masterCount } : {};
+}
+
+/** The runtime of a control plane; undefined: none was chosen yet. */
+export function runtimeOf(controlPlane: HostedControlPlane | undefined): HostedControlPlaneSpec["runtime"] {
+  return controlPlane?.status?.runtime ?? controlPlane?.spec.runtime;
 }
 
 function keystoneUsers({ authUrl, certificateAuthority }: KeystoneAddress, project: string) {
@@ -142,7 +170,7 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
     name,
     templates: `${name}-${digest}`,
     version: group.version,
-    replicas: replicasOf(group, settings, standing.get(name)),
+    replicas: nodesOf(group, settings, standing.get(name)),
     machine,
     kubeletArgs: kubelet,
     labels: { [magnumLabels.nodeGroup]: group.uuid },
@@ -155,7 +183,7 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
 
 const typed = (type: string | undefined) => (type === undefined ? {} : { type });
 
-function replicasOf(
+function nodesOf(
   group: MagnumNodeGroup,
   { autoscaling }: LabelSettings,
   pool:

@@ -93,7 +93,7 @@ export function gather(sources: Sources, keystone: KeystoneAddress, key: ObjectK
   const one = [cluster, controlPlane, infrastructure].filter((each) => each !== undefined);
   return {
     object,
-    desired: desiredManifests(object, keystone, poolsOf(deployments)),
+    desired: desiredManifests(object, keystone, { pools: poolsOf(deployments), controlPlane }),
     standing: [
       ...one,
       ...deployments,

@@ -16,6 +16,15 @@ export const appliedAnnotation = "magnum.causeway.dev/applied";
  */
 export const migratingAnnotation = "magnum.causeway.dev/migrating";
 
+/**
+ * While a row has it, its create has not been responded to: no client sees it, nothing is made of it, and it is deleted
+ * when the process that creates it does not finish.
+ */
+export const pendingAnnotation = "magnum.causeway.dev/pending";
+
+export const isPending = ({ metadata }: Pick<MagnumCluster, "metadata">): boolean =>
+  metadata.annotations?.[pendingAnnotation] !== undefined;
+
 export const finalizer = "magnum.causeway.dev/cluster";
 
 /** The namespace of a project's clusters and templates. */

@@ -8,7 +8,7 @@ import {
   MagnumCluster,
   OpenStackMachineTemplate,
 } from "@causeway/api";
-import { addFinalizer, isNotFound, removeFinalizer, type KubernetesClient } from "@causeway/kubernetes";
+import { addFinalizer, isConflict, isNotFound, removeFinalizer, type KubernetesClient } from "@causeway/kubernetes";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
 import { readCredential } from "./credentials.ts";
 import type { Observed } from "./gather.ts";
@@ -30,6 +30,9 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
   switch (step.type) {
     case "add-finalizer":
       await addFinalizer(client, MagnumCluster, object, { finalizer, signal });
+      return;
+    case "discard-row":
+      await discardRow(using, object, signal);
       return;
     case "apply":
       await client.apply(step.manifest.type, step.manifest.object, { fieldManager, signal });
@@ -66,6 +69,23 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
       await removeFinalizer(client, MagnumCluster, object, { finalizer, signal });
       return;
   }
+}
+
+async function discardRow(
+  { client, credentials }: PerformWith,
+  object: MagnumCluster,
+  signal: AbortSignal,
+): Promise<void> {
+  const credential = await readCredential(client, object, signal);
+  const { uid = "", resourceVersion = "" } = object.metadata;
+  try {
+    await client.delete(MagnumCluster, keyOfCluster(object), { preconditions: { uid, resourceVersion }, signal });
+  } catch (error) {
+    // It was written since the plan, shown perhaps: the next plan has the new one.
+    if (isConflict(error)) return;
+    throw error;
+  }
+  if (credential) await credentials.revoke(credential, { signal });
 }
 
 async function markMachine(client: KubernetesClient, machine: Machine, signal: AbortSignal): Promise<void> {

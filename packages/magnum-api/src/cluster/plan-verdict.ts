@@ -1,5 +1,6 @@
-import type { MagnumClusterStatus } from "@causeway/api";
+import type { HostedControlPlane, MagnumCluster, MagnumClusterStatus } from "@causeway/api";
 import { isTrue, type Plan } from "@causeway/kubernetes";
+import { runtimeOf } from "./desired.ts";
 import { firstFinding, type Finding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
 import { unusedLabels } from "./labels.ts";
@@ -28,9 +29,18 @@ export function isControlPlaneReady({ object, cluster, controlPlane }: Observed)
     status?.version === object.spec.version &&
     (status.observedGeneration === undefined ||
       status.observedGeneration >= (controlPlane?.metadata.generation ?? 0)) &&
-    isTrue(status.conditions, "Available")
+    isTrue(status.conditions, "Available") &&
+    readyMasters(controlPlane) >= wantedMasters(object, controlPlane)
   );
 }
+
+/** API servers that are ready with the wanted version. */
+const readyMasters = (controlPlane: HostedControlPlane | undefined): number =>
+  Math.min(controlPlane?.status?.readyReplicas ?? 0, controlPlane?.status?.upToDateReplicas ?? 0);
+
+/** 0 where the runtime does not count: it has one, and Available says whether it is ready. */
+const wantedMasters = ({ spec }: MagnumCluster, controlPlane: HostedControlPlane | undefined): number =>
+  runtimeOf(controlPlane) === "Pods" ? spec.masterCount : 0;
 
 export function findingOf(observed: Observed, now: number): Finding | undefined {
   const { object, infrastructure, controlPlane, servers, machines } = observed;
@@ -63,7 +73,7 @@ export function sinceOf({ object }: Observed, isDone: boolean, now: number): num
 
 export function createVerdict({ observed, isDone, finding, since = 0, now }: Change): Verdict {
   const { spec } = observed.object;
-  if (isDone) return { status: "CREATE_COMPLETE", reason: completeReason("CREATE", spec.labels ?? {}) };
+  if (isDone) return { status: "CREATE_COMPLETE", reason: completeReason("CREATE", observed) };
   const isLate = spec.createTimeout > 0 && now >= since + spec.createTimeout * 60_000;
   if (finding?.isTerminal === true || isLate) {
     const late = `the cluster was not complete after ${spec.createTimeout} minutes`;
@@ -78,7 +88,7 @@ export function updateVerdict({ observed, isDone, isWriting, finding, since, now
   const isChanged = before?.observedGeneration !== object.metadata.generation;
   if (isDone) {
     if (before?.status.endsWith("_COMPLETE") === true && !isChanged) return kept(before);
-    return { status: "UPDATE_COMPLETE", reason: completeReason("UPDATE", object.spec.labels ?? {}) };
+    return { status: "UPDATE_COMPLETE", reason: completeReason("UPDATE", observed) };
   }
   // What breaks by itself after a change was complete is a matter of health, not of the change.
   if (since === undefined && !isWriting && before !== undefined) return kept(before);
@@ -94,11 +104,17 @@ const worded = (finding: Finding | undefined) => finding && `${finding.message} 
 
 const kept = ({ status, reason = "", code }: Status): Verdict => ({ status, reason, code });
 
-/** Labels without effect are named where every client shows it. */
-function completeReason(what: "CREATE" | "UPDATE", labels: Readonly<Record<string, string>>): string {
-  const unused = unusedLabels(labels);
-  const done = `${what} completed successfully`;
-  return unused.length === 0 ? done : `${done}. Labels without effect: ${unused.join(", ").slice(0, 1_000)}`;
+/** What was accepted without effect is named where every client shows it. */
+function completeReason(what: "CREATE" | "UPDATE", { object: { spec }, controlPlane }: Observed): string {
+  const unused = unusedLabels(spec.labels ?? {});
+  const runtime = runtimeOf(controlPlane) ?? "Embedded";
+  const notes = [
+    ...(spec.masterCount > 1 && runtime !== "Pods"
+      ? [`master_count=${spec.masterCount} has no effect: a control plane with runtime ${runtime} has one API server`]
+      : []),
+    ...(unused.length > 0 ? [`Labels without effect: ${unused.join(", ").slice(0, 1_000)}`] : []),
+  ];
+  return [`${what} completed successfully`, ...notes].join(". ");
 }
 
 function waitingFor(observed: Observed): string {
@@ -106,12 +122,18 @@ function waitingFor(observed: Observed): string {
   if (!observed.hasCredentials) return "waiting for the credentials of the cluster";
   if (cluster?.status?.initialization?.infrastructureProvisioned !== true)
     return "waiting for the network of the cluster";
-  if (!isControlPlaneReady(observed)) return "waiting for the control plane";
+  if (!isControlPlaneReady(observed)) return waitingForControlPlane(observed);
   const waiting = poolsOf(observed).filter(({ isSettled }) => !isSettled);
   const pools = waiting.map(
     ({ group, readyNodes }) => `${group.name}: ${readyNodes} of ${group.nodeCount} nodes are ready`,
   );
   return pools.length === 0 ? "waiting for node groups that are being deleted" : pools.join("; ");
+}
+
+function waitingForControlPlane({ object, controlPlane }: Observed): string {
+  const wanted = wantedMasters(object, controlPlane);
+  const masters = wanted > 1 ? `: ${readyMasters(controlPlane)} of ${wanted} masters are ready` : "";
+  return `waiting for the control plane${masters}`;
 }
 
 export function waitOf({ observed, isDone, since, now }: Change, createTimeout: number): Plan<Step, Status>["wait"] {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { MagnumCluster, MagnumNodeGroup } from "@causeway/api";
-import { desiredManifests } from "./desired.ts";
+import type { HostedControlPlane, MagnumCluster, MagnumNodeGroup } from "@causeway/api";
+import { desiredManifests, nothingStands } from "./desired.ts";
 import type { Observed } from "./gather.ts";
-import { finalizer, magnumLabels, migratingAnnotation } from "./names.ts";
+import { finalizer, magnumLabels, migratingAnnotation, pendingAnnotation } from "./names.ts";
 import { plan } from "./plan.ts";
 
 const NOW = Date.parse("2026-11-01T12:00:00Z");
@@ -59,9 +59,10 @@ function clusterOf({ metadata, spec, status }: Given): MagnumCluster {
 }
 
 /** A cluster of which everything is as it is to be. */
-function settled(given: Given = {}): Observed {
+function settled(given: Given = {}, masters: object = {}): Observed {
   const object = clusterOf(given);
-  const desired = desiredManifests(object, keystone, new Map());
+  const controlPlane = { spec: {}, status: masters } as HostedControlPlane;
+  const desired = desiredManifests(object, keystone, { ...nothingStands, controlPlane });
   const status = { replicas: 1, readyReplicas: 1, upToDateReplicas: 1, observedGeneration: 1, conditions: available };
   const standing = desired.map(({ object: one }) => ({
     ...one,
@@ -73,6 +74,7 @@ function settled(given: Given = {}): Observed {
             version: object.spec.version,
             conditions: available,
             initialization: { controlPlaneInitialized: true },
+            ...masters,
           },
         }
       : {}),
@@ -120,6 +122,10 @@ const unready = (observed: Observed, servers: unknown[] = []): Observed => ({
 });
 const migrated = (value: string, more: Given["metadata"] = {}): Observed =>
   without("Cluster", settled({ metadata: { ...more, annotations: { [migratingAnnotation]: value } } }));
+const pending = (minutes: number): Observed =>
+  settled({ metadata: { finalizers: [], creationTimestamp: at(-minutes), annotations: { [pendingAnnotation]: "" } } });
+const three = { masterCount: 3, masterLBEnabled: true };
+const pods = (ready: number) => ({ runtime: "Pods", readyReplicas: ready, upToDateReplicas: 3 });
 const deleting = { metadata: { deletionTimestamp: at(-1) } };
 const nothingLeft = { cluster: undefined, machines: [], servers: [], standing: [], deployments: [] };
 
@@ -141,6 +147,16 @@ describe("plan", () => {
       settled({ metadata: { finalizers: [] } }),
       "add-finalizer",
       "CREATE_IN_PROGRESS",
+    ],
+    ["makes nothing of a row whose create is under way", pending(1), "", "CREATE_IN_PROGRESS"],
+    ["deletes a row whose create did not end", pending(3), "discard-row", "CREATE_IN_PROGRESS"],
+    ["is complete when all masters are ready", settled({ spec: three }, pods(3)), "", "CREATE_COMPLETE"],
+    ["is not complete before all masters are ready", settled({ spec: three }, pods(2)), "", "CREATE_IN_PROGRESS"],
+    [
+      "is complete with one API server where the runtime has no more",
+      settled({ spec: three }, { runtime: "Process" }),
+      "",
+      "CREATE_COMPLETE",
     ],
     ["writes nothing without credentials", { ...without("Cluster"), hasCredentials: false }, "", "CREATE_FAILED"],
     ["applies what is missing", without("Cluster"), "apply Cluster", "CREATE_IN_PROGRESS"],
@@ -213,6 +229,18 @@ describe("plan", () => {
       code: "QuotaExceeded",
       reason: expect.stringContaining("Quota exceeded (req-1)") as string,
     });
+  });
+
+  it("has as many API servers as masters with runtime Pods, and says where it has one", () => {
+    const replicas = (observed: Observed) =>
+      observed.desired.find(({ object }) => object.kind === "HostedControlPlane")?.object as HostedControlPlane;
+    expect(replicas(settled({ spec: three }, pods(3))).spec).toMatchObject({ runtime: "Pods", replicas: 3 });
+    const one = settled({ spec: three }, { runtime: "Embedded" });
+    expect(replicas(one).spec).not.toHaveProperty("replicas");
+    expect(plan(one, NOW).status.reason).toBe(
+      "CREATE completed successfully. master_count=3 has no effect: a control plane with runtime Embedded has one API server",
+    );
+    expect(plan(settled({ spec: three }, pods(2)), NOW).status.reason).toContain("2 of 3 masters are ready");
   });
 
   it("marks exactly the machines to remove before their group becomes smaller", () => {

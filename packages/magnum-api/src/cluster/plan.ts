@@ -3,7 +3,7 @@ import type { KubeObject, Plan } from "@causeway/kubernetes";
 import { firstFinding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
 import { planMigrating, readMigrating } from "./migrating.ts";
-import { appliedAnnotation, finalizer, poolNameOf } from "./names.ts";
+import { appliedAnnotation, finalizer, isPending, poolNameOf } from "./names.ts";
 import { statusOf } from "./plan-status.ts";
 import { poolsOf } from "./pools.ts";
 import type { Step } from "./steps.ts";
@@ -11,16 +11,28 @@ import type { Step } from "./steps.ts";
 type Status = MagnumClusterStatus;
 
 const CHECK = MachineHealthCheck.kind;
+/** A create that takes longer has ended without a response: its process was ended, or the store was away. */
+const CREATE_DEADLINE = 2 * 60_000;
 const DELETE_TIMEOUT = 30 * 60_000;
 
 /** The rules of a cluster: what is to be written, and the state that clients see. */
 export function plan(observed: Observed, now: number): Plan<Step, Status> {
   const { object } = observed;
+  if (isPending(object)) return planPending(observed, now);
   const migrating = readMigrating(object);
   if (migrating) return planMigrating(observed, migrating, now);
   if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, now);
   const steps = nextSteps(observed);
   return { ...statusOf(observed, steps.length > 0, now), steps };
+}
+
+/** Nothing is made of a row before its create has been responded to. */
+function planPending({ object }: Observed, now: number): Plan<Step, Status> {
+  const until = Date.parse(object.metadata.creationTimestamp ?? "") + CREATE_DEADLINE;
+  const status: Status = { ...object.status, status: "CREATE_IN_PROGRESS", reason: "the request is being worked on" };
+  return now < until
+    ? { steps: [], status, wait: { for: "the end of the request that creates the cluster", until } }
+    : { steps: [{ type: "discard-row" }], status };
 }
 
 function nextSteps(observed: Observed): readonly Step[] {

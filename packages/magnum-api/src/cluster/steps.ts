@@ -2,6 +2,8 @@ import type { Machine, Manifest } from "@causeway/api";
 
 export type Step =
   | { readonly type: "add-finalizer" }
+  /** Deletes a row whose create did not finish, if it is not shown meanwhile, and its credential. */
+  | { readonly type: "discard-row" }
   /** Writes an object as the cluster wants it; fields of others stay. */
   | { readonly type: "apply"; readonly name: string; readonly manifest: Manifest }
   /** Has the Machine go first when its group becomes smaller. */

@@ -3,11 +3,12 @@ import { keyOf, timestamp } from "@causeway/kubernetes";
 import { machinesOf } from "../cluster/gather.ts";
 import { keyOfCluster, magnumLabels } from "../cluster/names.ts";
 import { enforce, isAdmin, type Answer, type Api, type Call } from "../server/call.ts";
-import { conflict, invalid, notFound, unrouted } from "../wire/error.ts";
+import { conflict, invalid, MagnumError, notFound, unrouted } from "../wire/error.ts";
 import { readFields, type Fields } from "../wire/fields.ts";
 import { requireTls, versionOf } from "./cluster-body.ts";
 import { accepted } from "./clusters.ts";
 import { findCluster, requireIdle, targetOf } from "./find-cluster.ts";
+import { resizeMasters } from "./masters.ts";
 import { findTemplate } from "./templates.ts";
 
 const resizeFields: Fields = {
@@ -24,15 +25,12 @@ export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   enforce(api, call, "cluster:resize", targetOf(cluster));
   const group = groupFor(cluster, values["nodegroup"] as string | undefined);
-  if (group === "master") {
-    if (count === 1) return accepted(cluster);
-    throw invalid("The master nodegroup cannot be resized: a hosted control plane has no masters to count.");
-  }
+  const wanted = (values["nodes_to_remove"] as readonly string[] | undefined) ?? [];
+  if (group === "master") return resizeMasters(api, call, cluster, { count, named: wanted.length });
   requireIdle(cluster, ["UPDATE_FAILED", "UPDATE_IN_PROGRESS"]);
   const { minNodeCount, maxNodeCount } = group;
   if (count < minNodeCount || (maxNodeCount !== undefined && maxNodeCount > 0 && count > maxNodeCount))
     throw outOfBounds(group);
-  const wanted = (values["nodes_to_remove"] as readonly string[] | undefined) ?? [];
   const machines = machinesOf(api.store.sources, keyOfCluster(cluster)).filter(
     ({ metadata }) => metadata.labels?.[magnumLabels.nodeGroup] === group.uuid,
   );
@@ -139,6 +137,7 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
   const { template: attributes, uuid: templateUUID } = template.spec;
   const version = versionOf(api, { ...cluster.spec.labels, ...kubeTag(attributes.labels) });
   requireNoDowngrade(cluster.spec.version, version);
+  await asUnfit(() => api.cloud.check(call.caller.token, { imageID: attributes.imageID }, call.signal));
   const batch = values["max_batch_size"] as number | undefined;
   const now = timestamp(api.clock.now());
   const chosen = group === "master" ? undefined : group;
@@ -167,6 +166,16 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
     call.signal,
   );
   return accepted(changed);
+}
+
+/** What a new template names and is not there: the template is refused, as Magnum refuses one that does not fit. */
+async function asUnfit<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof MagnumError) throw conflict(`Cluster Template is not valid for upgrade: ${error.message}`);
+    throw error;
+  }
 }
 
 function kubeTag(labels: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> {

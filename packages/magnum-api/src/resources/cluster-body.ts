@@ -1,4 +1,4 @@
-import type { MagnumCluster, MagnumClusterSpec, MagnumClusterTemplate } from "@causeway/api";
+import type { MagnumCluster, MagnumClusterSpec, MagnumClusterTemplate, MagnumTemplateAttributes } from "@causeway/api";
 import { SERVED_KUBERNETES } from "@causeway/api";
 import { timestamp } from "@causeway/kubernetes";
 import { labelSettings, refusedLabel } from "../cluster/labels.ts";
@@ -6,6 +6,7 @@ import { magnumLabels, objectNameOf } from "../cluster/names.ts";
 import type { Api, Call } from "../server/call.ts";
 import { invalid } from "../wire/error.ts";
 import type { Fields, Values } from "../wire/fields.ts";
+import { requireMasters } from "./master-count.ts";
 import { randomName } from "./random-name.ts";
 
 const name = { type: "text", min: 1, max: 255 } as const;
@@ -74,15 +75,10 @@ export function versionOf(api: Pick<Api, "defaultVersion">, labels: Readonly<Rec
 /** The object of a new cluster. @throws MagnumError 400 */
 export function newCluster(api: Api, call: Call, values: Values, template: MagnumClusterTemplate): MagnumCluster {
   const { template: base } = template.spec;
-  const own = (values["labels"] ?? {}) as Readonly<Record<string, string>>;
-  const parent = base.labels ?? {};
-  const isGiven = Object.keys(own).length > 0;
-  const labels = !isGiven ? parent : values["merge_labels"] === true ? { ...parent, ...own } : own;
-  const refused = refusedLabel(labels);
-  if (refused !== undefined) throw invalid(refused);
+  const labels = labelsOf(values, base);
   requireTls(template);
   const version = versionOf(api, labels);
-  refuseMasters(values, base.masterLBEnabled);
+  const masters = mastersOf(values, base);
   const [uuid, masterUUID, workerUUID] = [api.newId(), api.newId(), api.newId()];
   const clusterName = (values["name"] as string | undefined) ?? `${randomName()}-cluster`;
   const now = timestamp(api.clock.now());
@@ -97,20 +93,18 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
     templateUUID: template.spec.uuid,
     template: base,
     version,
-    masterCount: 1,
+    ...masters,
     masterUUID,
     labels,
     createTimeout: (values["create_timeout"] as number | undefined) ?? 60,
     floatingIPEnabled: (values["floating_ip_enabled"] as boolean | undefined) ?? base.floatingIPEnabled,
-    masterLBEnabled: (values["master_lb_enabled"] as boolean | undefined) ?? base.masterLBEnabled,
     ...defined({
       keypair: values["keypair"] ?? base.keypairID,
       masterFlavorID: values["master_flavor_id"] ?? base.masterFlavorID,
       flavorID,
       dockerVolumeSize: size,
       discoveryURL: values["discovery_url"],
-      fixedNetwork: values["fixed_network"] ?? base.fixedNetwork,
-      fixedSubnet: values["fixed_subnet"] ?? base.fixedSubnet,
+      ...fixedOf(values, base),
     }),
     nodeGroups: [
       {
@@ -136,24 +130,44 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
   };
 }
 
+type Labels = Readonly<Record<string, string>>;
+
+/** @throws MagnumError 400 */
+function labelsOf(values: Values, { labels: parent = {} }: MagnumTemplateAttributes): Labels {
+  const own = (values["labels"] ?? {}) as Labels;
+  const isGiven = Object.keys(own).length > 0;
+  const labels = !isGiven ? parent : values["merge_labels"] === true ? { ...parent, ...own } : own;
+  const refused = refusedLabel(labels);
+  if (refused !== undefined) throw invalid(refused);
+  return labels;
+}
+
+/** @throws MagnumError 400 */
+function mastersOf(
+  values: Values,
+  base: MagnumTemplateAttributes,
+): Pick<MagnumClusterSpec, "masterCount" | "masterLBEnabled"> {
+  const masterCount = (values["master_count"] as number | undefined) ?? 1;
+  const masterLBEnabled = (values["master_lb_enabled"] as boolean | undefined) ?? base.masterLBEnabled;
+  requireMasters(masterCount, masterLBEnabled);
+  return { masterCount, masterLBEnabled };
+}
+
+/** @throws MagnumError 400 */
+function fixedOf(values: Values, base: MagnumTemplateAttributes): { fixedNetwork: unknown; fixedSubnet: unknown } {
+  const fixedNetwork = values["fixed_network"] ?? base.fixedNetwork;
+  const fixedSubnet = values["fixed_subnet"] ?? base.fixedSubnet;
+  if (fixedSubnet !== undefined && fixedNetwork === undefined)
+    throw invalid("fixed_subnet needs fixed_network: without it a network is created for the cluster.");
+  return { fixedNetwork, fixedSubnet };
+}
+
 /** Templates may say what Magnum's may, and clients write them so. @throws MagnumError 400 for a cluster without TLS */
 export function requireTls({ spec }: MagnumClusterTemplate): void {
   if (!spec.template.tlsDisabled) return;
   throw invalid(
     `The template ${spec.name} has tls_disabled=True, which is not supported: the API of a cluster is always served with TLS.`,
   );
-}
-
-/**
- * The hosted control plane has one API server, whatever the number of masters that a cloud with machines for them would
- * have.
- */
-function refuseMasters(values: Values, hasLoadBalancer: boolean): void {
-  const masters = values["master_count"] as number | undefined;
-  if (masters === undefined || masters === 1) return;
-  const isBalanced = (values["master_lb_enabled"] as boolean | undefined) ?? hasLoadBalancer;
-  if (!isBalanced) throw invalid("master_count must be 1 when master_lb_enabled is False");
-  throw invalid(`master_count=${masters} is not supported: a hosted control plane has no masters to count; use 1.`);
 }
 
 function defined<T extends Readonly<Record<string, unknown>>>(entries: T): { [K in keyof T]?: never } {

@@ -7,10 +7,10 @@ import { readBoolean, readFields, readValue, type Values } from "../wire/fields.
 import { applyPatch, readPatch } from "../wire/patch.ts";
 import { clusterFields, newCluster, withoutEmpty } from "./cluster-body.ts";
 import { clusterDetail, clusterSummary, isAutoscaled, nodeCountOf, shownStatus } from "./cluster-view.ts";
-import { giveCredentials } from "./give-credentials.ts";
 import { asBadRequest, findCluster, requireIdle, requireNotMigrating, targetOf } from "./find-cluster.ts";
+import { finishRow, pendingRow } from "./new-row.ts";
 import { quotaOf } from "./quotas.ts";
-import { findTemplate } from "./templates.ts";
+import { bootsFromVolume, cloudNamesOf, findTemplate } from "./templates.ts";
 
 const listed: Listed<MagnumCluster> = {
   id: ({ spec }) => spec.uuid,
@@ -74,23 +74,24 @@ export async function createCluster(api: Api, call: Call): Promise<Answer> {
   const template = call.minor < 10 ? await asBadRequest(find) : find();
   if (template.spec.template.hidden && !isAdmin(api, call)) throw forbidden();
   const cluster = newCluster(api, call, values, template);
-  const { flavorID, masterFlavorID, keypair, template: base } = cluster.spec;
-  const { imageID, externalNetworkID } = base;
-  await api.cloud.check(caller.token, { imageID, flavorID, masterFlavorID, externalNetworkID, keypair }, signal);
+  const { flavorID, masterFlavorID, fixedNetwork, fixedSubnet, keypair, labels, template: base } = cluster.spec;
+  const names = {
+    flavorID,
+    masterFlavorID,
+    fixedNetwork,
+    fixedSubnet,
+    keypair,
+    hasBootVolume: bootsFromVolume(labels),
+  };
+  await api.cloud.check(caller.token, { ...cloudNamesOf(base), ...names }, signal);
   // Creates of a project come one after the other, so that two together do not exceed the quota.
   const made = await api.inTurn(caller.projectId, async () => {
     const limit = quotaOf(api, caller.projectId);
-    if (api.store.clustersOf(caller.projectId).length >= limit) throw quotaReached(limit);
-    return api.store.create(MagnumCluster, cluster, caller.projectId, signal);
+    if (api.store.countOf(caller.projectId) >= limit) throw quotaReached(limit);
+    const row = pendingRow(cluster, timestamp(api.clock.now()));
+    return api.store.create(MagnumCluster, row, caller.projectId, signal);
   });
-  try {
-    await giveCredentials(api, call, made);
-  } catch (error) {
-    // A cluster without credentials could never come to be, nor say so to this caller.
-    await api.store.client.delete(MagnumCluster, keyOf(made));
-    throw error;
-  }
-  return accepted(made);
+  return accepted(await finishRow(api, call, made));
 }
 
 const quotaReached = (limit: number) =>

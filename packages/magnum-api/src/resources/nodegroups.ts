@@ -9,6 +9,7 @@ import { applyPatch, readPatch } from "../wire/patch.ts";
 import { changeGroup, groupFor } from "./actions.ts";
 import { findCluster, requireIdle } from "./find-cluster.ts";
 import { groupView } from "./nodegroup-view.ts";
+import { bootsFromVolume } from "./templates.ts";
 
 const name = { type: "text", min: 1, max: 255 } as const;
 const given = { type: "text", readonly: true } as const;
@@ -91,6 +92,8 @@ export async function createGroup(api: Api, call: Call): Promise<Answer> {
   if (cluster.status?.apiAddress === undefined) throw conflict("Cluster API address is not available yet");
   const group = newGroup(api, cluster, values);
   requireIdle(cluster, ["UPDATE_IN_PROGRESS", "UPDATE_FAILED"]);
+  const { imageID, flavorID, labels } = group;
+  await api.cloud.check(call.caller.token, { imageID, flavorID, hasBootVolume: bootsFromVolume(labels) }, call.signal);
   const changed = await api.store.change(
     MagnumCluster,
     keyOf(cluster),
@@ -224,9 +227,7 @@ export async function patchGroup(api: Api, call: Call): Promise<Answer> {
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   const group = groupFor(cluster, call.names["group"]);
   if (group === "master")
-    throw invalid(
-      "The bounds of the master nodegroup cannot be changed: a hosted control plane has no masters to count.",
-    );
+    throw invalid("The bounds of the master nodegroup cannot be changed: no autoscaler resizes it.");
   requireIdle(cluster, ["UPDATE_IN_PROGRESS", "UPDATE_FAILED"]);
   const now = timestamp(api.clock.now());
   const changed = await changeGroup(api, call, { cluster, uuid: group.uuid }, (current) => {

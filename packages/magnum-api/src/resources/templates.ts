@@ -1,8 +1,8 @@
 import { MagnumClusterTemplate, type MagnumTemplateAttributes } from "@causeway/api";
 import { canonicalJson } from "@causeway/foundation";
 import { keyOf, timestamp } from "@causeway/kubernetes";
-import type { CloudFacts } from "../access/cloud-checks.ts";
-import { refusedLabel } from "../cluster/labels.ts";
+import type { CloudFacts, CloudNames } from "../access/cloud-checks.ts";
+import { labelSettings, refusedLabel } from "../cluster/labels.ts";
 import { magnumLabels } from "../cluster/names.ts";
 import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../server/call.ts";
 import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../server/page.ts";
@@ -122,18 +122,23 @@ function refuseReadOnly(body: Values): void {
   }
 }
 
+/** What a template names in the caller's cloud. Its fixed networks may be those of a project that uses it. */
+export function cloudNamesOf(attributes: MagnumTemplateAttributes): CloudNames {
+  const { imageID, flavorID, masterFlavorID, externalNetworkID } = attributes;
+  const hasBootVolume = bootsFromVolume(attributes.labels);
+  return { imageID, flavorID, masterFlavorID, hasBootVolume, externalNetworkID };
+}
+
+export const bootsFromVolume = (labels: Readonly<Record<string, string>> | undefined): boolean =>
+  labelSettings(labels ?? {}).bootVolume !== undefined;
+
 function checkCloud(
   api: Api,
   call: Call,
   attributes: MagnumTemplateAttributes,
   more: { readonly isNewTemplate?: boolean } = {},
 ): Promise<CloudFacts> {
-  const { imageID, flavorID, masterFlavorID, externalNetworkID } = attributes;
-  return api.cloud.check(
-    call.caller.token,
-    { imageID, flavorID, masterFlavorID, externalNetworkID, ...more },
-    call.signal,
-  );
+  return api.cloud.check(call.caller.token, { ...cloudNamesOf(attributes), ...more }, call.signal);
 }
 
 /** Attributes that a cluster can be made from. @throws MagnumError 400 */

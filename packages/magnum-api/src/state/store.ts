@@ -11,7 +11,7 @@ import {
   type ObjectKey,
   type ResourceType,
 } from "@causeway/kubernetes";
-import { magnumLabels, namespaceOf } from "../cluster/names.ts";
+import { isPending, magnumLabels, namespaceOf } from "../cluster/names.ts";
 import { openSources, type Sources } from "../cluster/gather.ts";
 import { conflict } from "../wire/error.ts";
 
@@ -27,11 +27,16 @@ export interface Store {
   readonly templates: Informer<MagnumClusterTemplate>;
   readonly quotas: Informer<MagnumQuota>;
   readonly sources: Sources;
-  /** The clusters of a project; of all with undefined. */
+  /** The clusters of a project that clients see; of all with undefined. */
   clustersOf(project: string | undefined): readonly MagnumCluster[];
+  /** How many rows a project has, those included that are being created. */
+  countOf(project: string): number;
   cluster(uuid: string, signal: AbortSignal): Promise<MagnumCluster | undefined>;
   template(uuid: string): MagnumClusterTemplate | undefined;
-  /** Creates an object in its project's namespace, which is made when it is not there. */
+  /**
+   * Creates an object in its project's namespace, which is created when it is not there. An object with a uuid whose
+   * answer was lost is found again.
+   */
   create<T extends KubeObject>(type: ResourceType<T>, object: T, project: string, signal: AbortSignal): Promise<T>;
   /**
    * Reads the object, changes it and writes it, again if another writer came first. @throws MagnumError 409 after many
@@ -64,25 +69,28 @@ export function openStore(informers: Informers): Store {
     templates,
     quotas,
     sources: openSources(informers),
-    clustersOf: (project) => (project === undefined ? clusters.list() : clusters.byIndex(byProject, project)),
+    clustersOf: (project) =>
+      (project === undefined ? clusters.list() : clusters.byIndex(byProject, project)).filter((one) => !isPending(one)),
+    countOf: (project) => clusters.byIndex(byProject, project).length,
     async cluster(uuid, signal) {
       const [known] = clusters.byIndex(byUuid, uuid);
-      if (known) return client.find(MagnumCluster, keyOf(known), { signal });
-      // Another process may have written it just now.
-      const { items } = await client.list(MagnumCluster, { labelSelector: `${magnumLabels.uuid}=${uuid}`, signal });
-      return items[0];
+      const found = known
+        ? await client.find(MagnumCluster, keyOf(known), { signal })
+        : // Another process may have written it just now.
+          (await client.list(MagnumCluster, { labelSelector: `${magnumLabels.uuid}=${uuid}`, signal })).items[0];
+      return found === undefined || isPending(found) ? undefined : found;
     },
     template: (uuid) => templates.byIndex(byUuid, uuid)[0],
     async create(type, object, project, signal) {
       const namespace = namespaceOf(project);
       const placed = { ...object, metadata: { ...object.metadata, namespace } };
       try {
-        return await client.create(type, placed, { signal });
+        return await createOnce(client, type, placed, signal);
       } catch (error) {
         if (!isNotFound(error)) throw error;
       }
       await createNamespace(client, namespace, project, signal);
-      return client.create(type, placed, { signal });
+      return createOnce(client, type, placed, signal);
     },
     async change(type, key, change, signal) {
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -104,6 +112,28 @@ export function openStore(informers: Informers): Store {
 }
 
 const keyOf = ({ metadata }: KubeObject): ObjectKey => ({ namespace: metadata.namespace ?? "", name: metadata.name });
+
+async function createOnce<T extends KubeObject>(
+  client: KubernetesClient,
+  type: ResourceType<T>,
+  object: T,
+  signal: AbortSignal,
+): Promise<T> {
+  try {
+    return await client.create(type, object, { signal });
+  } catch (error) {
+    const uuid = uuidOf(object);
+    if (uuid === undefined || isNotFound(error) || signal.aborted) throw error;
+    const found = await client.find(type, keyOf(object), { signal });
+    if (found === undefined || uuidOf(found) !== uuid) throw error;
+    return found;
+  }
+}
+
+/** A uuid is made for one create: an object that has it is the one of that create. */
+function uuidOf({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[magnumLabels.uuid];
+}
 
 async function createNamespace(
   client: KubernetesClient,

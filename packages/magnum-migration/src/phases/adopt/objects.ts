@@ -9,7 +9,7 @@ import {
   type MagnumCluster,
   type Manifest,
 } from "@causeway/api";
-import { desiredManifests, isUuid, poolNameOf, type KeystoneAddress } from "@causeway/magnum-api";
+import { desiredManifests, isUuid, nothingStands, poolNameOf, type KeystoneAddress } from "@causeway/magnum-api";
 import type { Machine, NodeGroup } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { secretManifest } from "../import/objects.ts";
@@ -34,7 +34,7 @@ export function objectNameOfServer(server: string): string {
 
 /** What a cluster is made of, as the Magnum API will keep it; pools stay as they are until the phase roll. */
 export function poolManifests(cluster: MagnumCluster, keystone: KeystoneAddress): readonly Manifest[] {
-  return desiredManifests(cluster, keystone, new Map())
+  return desiredManifests(cluster, keystone, nothingStands)
     .filter(({ object }) => object.kind !== "HostedControlPlane")
     .map(({ type, object }) =>
       object.kind === MachineDeployment.kind

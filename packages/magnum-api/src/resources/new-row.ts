@@ -1,0 +1,55 @@
+import { MagnumCluster } from "@causeway/api";
+import { messageOf } from "@causeway/foundation";
+import { keyOf, type KubernetesClient } from "@causeway/kubernetes";
+import { isPending, pendingAnnotation } from "../cluster/names.ts";
+import type { Api, Call } from "../server/call.ts";
+import { giveCredentials } from "./give-credentials.ts";
+
+/** The row of a cluster that no client sees yet. */
+export function pendingRow(cluster: MagnumCluster, now: string): MagnumCluster {
+  const annotations = { ...cluster.metadata.annotations, [pendingAnnotation]: now };
+  return { ...cluster, metadata: { ...cluster.metadata, annotations } };
+}
+
+/**
+ * Gives a row its credentials, and then shows it: a cluster that is shown has all that it needs. If that fails, the row
+ * goes again; what a crash leaves is deleted by the controller.
+ */
+export async function finishRow(api: Api, call: Call, row: MagnumCluster): Promise<MagnumCluster> {
+  try {
+    await giveCredentials(api, call, row);
+    return await show(api, row, call.signal);
+  } catch (error) {
+    await discardRow(api.store.client, row).catch((cause: unknown) => {
+      api.log.warn("the row of a cluster that was not created is left to the controller", {
+        ...keyOf(row),
+        error: messageOf(cause),
+      });
+    });
+    throw error;
+  }
+}
+
+async function show(api: Api, row: MagnumCluster, signal: AbortSignal): Promise<MagnumCluster> {
+  try {
+    return await api.store.change(MagnumCluster, keyOf(row), shown, signal);
+  } catch (error) {
+    // It was written, though the answer was lost.
+    const found = await api.store.client.find(MagnumCluster, keyOf(row), { signal });
+    if (found?.metadata.uid === row.metadata.uid && found !== undefined && !isPending(found)) return found;
+    throw error;
+  }
+}
+
+function shown(row: MagnumCluster): MagnumCluster {
+  const { [pendingAnnotation]: _, ...annotations } = row.metadata.annotations ?? {};
+  return { ...row, metadata: { ...row.metadata, annotations } };
+}
+
+/** Deletes a row unless it was shown meanwhile. */
+async function discardRow(client: KubernetesClient, row: MagnumCluster): Promise<void> {
+  const found = await client.find(MagnumCluster, keyOf(row));
+  if (found === undefined || found.metadata.uid !== row.metadata.uid || !isPending(found)) return;
+  const { uid = "", resourceVersion = "" } = found.metadata;
+  await client.delete(MagnumCluster, keyOf(row), { preconditions: { uid, resourceVersion } });
+}
