@@ -1,7 +1,7 @@
 /**
- * Schedules of creates, resizes, upgrades, node groups and deletes through the Magnum API, with machines that fail and
- * recover, writes that are refused or whose answers are lost, crashes, and two controllers at the same time: the status
- * that clients see is always true.
+ * Schedules of creates, resizes, upgrades, node groups, rotations of the authority and deletes through the Magnum API,
+ * with machines that fail and recover, writes that are refused or whose answers are lost, crashes, and two controllers
+ * at the same time: the status that clients see is always true.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -271,6 +271,9 @@ describe("clusters", () => {
       "already has an operation in progress",
     );
     expect((await call("demo", "POST", `/v1/clusters/${uuid}/actions/resize`, {})).status).toBe(400);
+    expect(detailOf(await call("demo", "PATCH", `/v1/certificates/${uuid}`))).toBe(
+      'Updating a cluster when status is "CREATE_IN_PROGRESS" is not supported.',
+    );
     expect((await call("demo", "POST", `/v1/clusters/${uuid}/nodegroups`, { name: "g" })).status).toBe(409);
     const health = [
       { op: "replace", path: "/health_status_reason", value: "{'api': 'ok'}" },

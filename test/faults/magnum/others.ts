@@ -7,6 +7,7 @@ import {
   OpenStackCluster,
   type MagnumCluster,
 } from "@causeway/api";
+import { authoritiesMove, isOutdated } from "./authorities.ts";
 import {
   isTrue,
   ownerReference,
@@ -44,6 +45,8 @@ export class Others {
   readonly #namespace: string;
   #made = 0;
   #failing = false;
+  /** What was asked of the others and would break a cluster. */
+  wrong: string | undefined;
 
   constructor(client: KubernetesClient, cluster: MagnumCluster) {
     this.#client = client;
@@ -77,7 +80,7 @@ export class Others {
     return [...this.#ofCluster(cluster, standing), ...standing.deployments.flatMap((d) => this.#ofPool(d, standing))];
   }
 
-  #ofCluster(cluster: Cluster, { controlPlanes: [plane] }: Standing): readonly Move[] {
+  #ofCluster(cluster: Cluster, { controlPlanes: [plane], machines }: Standing): readonly Move[] {
     const { finalizers = [] } = cluster.metadata;
     if (!finalizers.includes(FINALIZER))
       return [() => this.#patch(Cluster, cluster, { metadata: { finalizers: [...finalizers, FINALIZER] } })];
@@ -94,6 +97,11 @@ export class Others {
       );
     else if (plane !== undefined && plane.status?.observedGeneration !== plane.metadata.generation)
       moves.push(() => this.#status(HostedControlPlane, plane, { observedGeneration: plane.metadata.generation }));
+    const rotating = plane === undefined ? undefined : authoritiesMove(plane, machines);
+    if (plane !== undefined && rotating !== undefined) {
+      if (rotating.wrong !== undefined) this.wrong = rotating.wrong;
+      moves.push(() => this.#status(HostedControlPlane, plane, { authorities: rotating.next }));
+    }
     const initialization = { infrastructureProvisioned: true, controlPlaneInitialized: true };
     if (cluster.status?.initialization === undefined && plane?.status?.version !== undefined)
       moves.push(() => this.#status(Cluster, cluster, { initialization }));
@@ -122,14 +130,13 @@ export class Others {
       ];
     }
     const alive = own.filter((each) => !isDeleted(each));
-    const version = pool.spec.template.spec.version;
     const wanted = pool.spec.replicas ?? 1;
-    const current = alive.filter((each) => each.spec.version === version);
+    const current = alive.filter((each) => !isOutdated(each, pool));
     const moves: Move[] = [...gone];
     if (current.length < wanted) moves.push(() => this.#machine(pool));
     const marked = (each: Machine) => each.metadata.annotations?.["cluster.x-k8s.io/delete-machine"] !== undefined;
     const surplus = [
-      ...alive.filter((each) => each.spec.version !== version),
+      ...alive.filter((each) => isOutdated(each, pool)),
       ...current.filter((each) => marked(each)),
       ...current,
     ];

@@ -1,5 +1,6 @@
 import { MagnumCluster } from "@causeway/api";
 import { isTrue, Secret } from "@causeway/kubernetes";
+import { unrotated } from "./authorities.ts";
 import { Others } from "./others.ts";
 import type { Deed, Schedule } from "./schedule.ts";
 import type { MagnumFaultWorld } from "./world.ts";
@@ -59,7 +60,7 @@ class Run {
     await this.#others?.fail(false);
     const stuck = await this.#settle((status) => status.endsWith("_COMPLETE"));
     if (stuck !== undefined) return stuck;
-    return this.#delete();
+    return (await this.#rotate()) ?? this.#delete();
   }
 
   async #template(kube_tag: string): Promise<string> {
@@ -167,6 +168,38 @@ class Run {
     await moves[which % moves.length]?.().catch(() => {});
   }
 
+  /** The rotation that the row has. */
+  async #rotation(): Promise<string | undefined> {
+    const { items } = await this.#world.client.list(MagnumCluster);
+    return items.find(({ spec }) => spec.uuid === this.#uuid)?.spec.rotateAuthoritiesAfter;
+  }
+
+  /** A rotation from its request to its end, with misfortunes and crashes on the way. */
+  async #rotate(): Promise<string | undefined> {
+    const { rotation, misfortunes } = this.#schedule;
+    if (rotation === undefined) return undefined;
+    this.#world.disturb(new Map(misfortunes.map(({ write, what }) => [write, what])));
+    for (;;) {
+      const { status } = await this.#world.call("PATCH", `/certificates/${this.#uuid}`);
+      // A conflict after a lost answer: it was accepted by the first request.
+      if (status === 202 || (await this.#rotation()) !== undefined) break;
+      if (status < 500) return `the rotation is refused with ${status}`;
+    }
+    for (let round = 0; round <= 12; round += 1) {
+      const moves = (await this.#others?.moves()) ?? [];
+      for (const move of moves) {
+        await move().catch(() => {});
+        const wrong = this.#others?.wrong ?? (await this.#untruth());
+        if (wrong !== undefined) return `rotating: ${wrong}`;
+      }
+      if (rotation.crashes.includes(round)) await this.#world.crash();
+      await pause(150);
+    }
+    this.#world.disturb();
+    const stuck = await this.#settle((status) => status.endsWith("_COMPLETE"));
+    return stuck ?? this.#others?.wrong;
+  }
+
   /** What a client is shown that is not so. */
   async #untruth(): Promise<string | undefined> {
     const { status, body } = await this.#world.call("GET", `/clusters/${this.#uuid}`);
@@ -185,6 +218,8 @@ class Run {
       machines: [],
       deployments: [],
     };
+    const rotated = unrotated(await this.#rotation(), controlPlanes[0], machines);
+    if (rotated !== undefined) return rotated;
     const served = controlPlanes[0]?.status?.version;
     if (served !== this.#version) return `the control plane is ${served}, not ${this.#version}`;
     const wanted = [...this.#wanted.values()];

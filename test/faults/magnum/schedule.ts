@@ -14,6 +14,8 @@ export interface Schedule {
   readonly deeds: readonly { readonly deed: Deed; readonly pause: number }[];
   /** By the number of the write to the management cluster, from 1. */
   readonly misfortunes: readonly { readonly write: number; readonly what: "refused" | "lost" }[];
+  /** Once all is complete, the certificate authority is rotated: processes end after so many rounds of the others. */
+  readonly rotation?: { readonly crashes: readonly number[] } | undefined;
   /** Things that happen between the request of the deletion and its end. */
   readonly ending: readonly number[];
 }
@@ -34,6 +36,10 @@ export const schedules: fc.Arbitrary<Schedule> = fc.record({
   misfortunes: fc.uniqueArray(fc.record({ write: fc.integer({ min: 1, max: 40 }), what: one("refused", "lost") }), {
     selector: (misfortune) => misfortune.write,
     maxLength: 4,
+  }),
+  rotation: fc.option(fc.record({ crashes: fc.uniqueArray(fc.nat(12), { maxLength: 3 }) }), {
+    nil: undefined,
+    freq: 2,
   }),
   ending: fc.array(fc.nat(20), { maxLength: 6 }),
 });

@@ -47,6 +47,9 @@ const magnumClusterSpec = object({
     default: 1,
     description: "API servers, where the control plane's runtime runs more than one: Pods. Others run one.",
   }),
+  rotateAuthoritiesAfter: optional(
+    instant({ description: "The certificate authority that is older is rotated, and all nodes are replaced for it." }),
+  ),
   masterUUID: text(36, 36, { description: "The id of the node group default-master." }),
   masterFlavorID: optional(
     text(1, 255, { description: "It is only returned: hosted control planes have no machines." }),

@@ -19,6 +19,8 @@ export interface NodePool {
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: MachineDeploymentSpec["template"]["spec"]["taints"];
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Machines made before this instant (RFC 3339) are replaced. */
+  readonly rolloutAfter?: string;
   /** Nodes above the wanted number during a rollout. Default 1. */
   readonly maxSurge?: number;
 }
@@ -73,13 +75,7 @@ function deployment(pool: NodePool, cluster: string, metadata: MachineDeployment
     spec: {
       clusterName: cluster,
       ...(pool.replicas === undefined ? {} : { replicas: pool.replicas }),
-      ...(pool.maxSurge === undefined
-        ? {}
-        : {
-            rollout: {
-              strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: pool.maxSurge, maxUnavailable: 0 } },
-            },
-          }),
+      ...rolloutOf(pool),
       template: {
         ...(pool.labels === undefined ? {} : { metadata: { labels: { ...pool.labels } } }),
         spec: {
@@ -97,6 +93,18 @@ function deployment(pool: NodePool, cluster: string, metadata: MachineDeployment
           ...(pool.taints === undefined || pool.taints.length === 0 ? {} : { taints: pool.taints }),
         },
       },
+    },
+  };
+}
+
+function rolloutOf({ maxSurge, rolloutAfter }: NodePool): Pick<MachineDeploymentSpec, "rollout"> {
+  if (maxSurge === undefined && rolloutAfter === undefined) return {};
+  return {
+    rollout: {
+      ...(rolloutAfter === undefined ? {} : { after: rolloutAfter }),
+      ...(maxSurge === undefined
+        ? {}
+        : { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable: 0 } } }),
     },
   };
 }

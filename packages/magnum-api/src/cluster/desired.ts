@@ -4,6 +4,7 @@ import {
   managedClusterManifests,
   type HostedControlPlane,
   type HostedControlPlaneSpec,
+  type Machine,
   type MagnumCluster,
   type MagnumNodeGroup,
   type ManagedCluster,
@@ -16,6 +17,7 @@ import { isUuid } from "../wire/fields.ts";
 import { healingManifests } from "./healing.ts";
 import { labelSettings, type LabelSettings } from "./labels.ts";
 import { appliedAnnotation, CLOUD, magnumLabels, poolNameOf } from "./names.ts";
+import { authoritiesOf, rolloutAfterOf } from "./plan-rotation.ts";
 
 /** Where Keystone is, for clusters whose users come in by it. */
 export interface KeystoneAddress {
@@ -30,12 +32,15 @@ export type StandingPools = ReadonlyMap<
 >;
 
 /** What is read of the objects that there are, to say what they are to be. */
-export interface Standing {
+interface Standing {
   readonly pools: StandingPools;
   readonly controlPlane: HostedControlPlane | undefined;
+  readonly machines: readonly Machine[];
+  /** Each node group has all its nodes, all ready, and none besides. */
+  readonly isSettled: boolean;
 }
 
-export const nothingStands: Standing = { pools: new Map(), controlPlane: undefined };
+export const nothingStands: Standing = { pools: new Map(), controlPlane: undefined, machines: [], isSettled: false };
 
 /** The number of nodes that the user asked for last. An autoscaler's number is kept until the user asks for another. */
 const askedAnnotation = "magnum.causeway.dev/node-count";
@@ -54,6 +59,9 @@ export function desiredManifests(
 ): readonly Manifest[] {
   const { metadata, spec } = cluster;
   const settings = labelSettings(spec.labels ?? {});
+  const rotation = { ...standing, object: cluster };
+  const authorities = authoritiesOf(rotation);
+  const rolloutAfter = rolloutAfterOf(rotation);
   const plan: ManagedCluster = {
     namespace: metadata.namespace ?? "",
     name: metadata.name,
@@ -63,12 +71,16 @@ export function desiredManifests(
       version: spec.version,
       ...(spec.template.apiserverPort === undefined ? {} : { endpoint: { port: spec.template.apiserverPort } }),
       ...replicasOf(cluster, standing.controlPlane),
+      ...(authorities === undefined ? {} : { authorities }),
       ...(settings.keystone ? { authentication: { keystone: keystoneUsers(keystone, spec.projectID) } } : {}),
     },
     infrastructure: infrastructureOf(cluster, settings),
     podCidr: settings.podCidr,
     serviceCidr: settings.serviceCidr,
-    pools: spec.nodeGroups.map((group) => poolOf(cluster, group, standing.pools)),
+    pools: spec.nodeGroups.map((group) => ({
+      ...poolOf(cluster, group, standing.pools),
+      ...(rolloutAfter === undefined ? {} : { rolloutAfter }),
+    })),
   };
   return [...managedClusterManifests(plan), ...healingManifests(cluster)].map(({ type, object }) => {
     const digest = createHash("sha256").update(canonicalJson(object)).digest("hex").slice(0, 32);

@@ -23,13 +23,14 @@ const terminal = new Set([
   "VolumeError",
   "LoadBalancerProviderNotFound",
   "DuplicateServer",
+  "RotationBroken",
   "NotServed",
   "WrongCloud",
 ]);
 
 /** Reasons of a condition that only say that something takes its time. */
 const ordinary =
-  /^(Waiting|Not|Creating|Starting|Deleting|Scaling|Rolling|Bootstrap|Node|Internal|InspectionFailed|Connection|Instance(NotReady|Deleting))/;
+  /^(Waiting|Not|Rotating|Prepared|MachinesRemain|ExpiresSoon|Creating|Starting|Deleting|Scaling|Rolling|Bootstrap|Node|Internal|InspectionFailed|Connection|Instance(NotReady|Deleting))/;
 
 /** The first cause among these objects, in their order; those that do not pass by themselves come before the others. */
 export function firstFinding(objects: readonly (KubeObject | undefined)[]): Finding | undefined {

@@ -15,6 +15,7 @@ import {
 } from "@causeway/api";
 import { Secret, type Informer, type Informers, type KubeObject, type ObjectKey } from "@causeway/kubernetes";
 import { desiredManifests, type KeystoneAddress, type StandingPools } from "./desired.ts";
+import { arePoolsSettled } from "./pools.ts";
 
 /** Everything that the plan of one cluster is made from. */
 export interface Observed {
@@ -91,9 +92,16 @@ export function gather(sources: Sources, keystone: KeystoneAddress, key: ObjectK
     sources.infrastructures.get(key),
   ];
   const one = [cluster, controlPlane, infrastructure].filter((each) => each !== undefined);
+  const machines = of(sources.machines);
+  const isSettled = arePoolsSettled({ object, deployments, machines });
   return {
     object,
-    desired: desiredManifests(object, keystone, { pools: poolsOf(deployments), controlPlane }),
+    desired: desiredManifests(object, keystone, {
+      pools: standingPools(deployments),
+      controlPlane,
+      machines,
+      isSettled,
+    }),
     standing: [
       ...one,
       ...deployments,
@@ -105,13 +113,13 @@ export function gather(sources: Sources, keystone: KeystoneAddress, key: ObjectK
     controlPlane,
     infrastructure,
     deployments,
-    machines: of(sources.machines),
+    machines,
     servers: of(sources.servers),
     hasCredentials: sources.secrets.get({ namespace: key.namespace, name: credentialsOf(key.name) }) !== undefined,
   };
 }
 
-function poolsOf(deployments: readonly MachineDeployment[]): StandingPools {
+function standingPools(deployments: readonly MachineDeployment[]): StandingPools {
   return new Map(
     deployments.map(({ metadata, spec }) => [
       metadata.name,

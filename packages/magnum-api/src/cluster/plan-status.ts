@@ -3,17 +3,18 @@ import { isTrue, timestamp, type Plan, type PlannedEvent } from "@causeway/kuber
 import { firstFinding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
 import { healthOf } from "./health.ts";
-import { poolNameOf } from "./names.ts";
+import { rotationWaitsFor } from "./plan-rotation.ts";
 import {
   createVerdict,
   findingOf,
   isControlPlaneReady,
+  rotationFacts,
   sinceOf,
   updateVerdict,
   waitOf,
   type Verdict,
 } from "./plan-verdict.ts";
-import { poolsOf, poolStatus, type Pool } from "./pools.ts";
+import { arePoolsSettled, poolsOf, poolStatus, type Pool } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
@@ -27,7 +28,7 @@ export function statusOf(
   const { object } = observed;
   const { status: before, spec } = object;
   const pools = poolsOf(observed);
-  const isDone = !isWriting && isSettled(observed, pools);
+  const isDone = !isWriting && isSettled(observed);
   const created = before?.created === true || isDone;
   const finding = isDone ? undefined : findingOf(observed, now);
   const change = { observed, isDone, isWriting, finding, now, since: sinceOf(observed, isDone, now) };
@@ -49,9 +50,9 @@ export function statusOf(
   return { status, ...(timed ? { wait: timed } : {}), ...eventOf(before, verdict) };
 }
 
-function isSettled(observed: Observed, pools: readonly Pool[]): boolean {
-  const isReady = observed.hasCredentials && isControlPlaneReady(observed);
-  return isReady && pools.every((pool) => pool.isSettled) && !hasSurplus(observed);
+function isSettled(observed: Observed): boolean {
+  const isReady = observed.hasCredentials && isControlPlaneReady(observed) && arePoolsSettled(observed);
+  return isReady && rotationWaitsFor(rotationFacts(observed)) === undefined;
 }
 
 /** What is known of the control plane. */
@@ -83,11 +84,6 @@ function eventOf(before: Status | undefined, verdict: Verdict): { events?: reado
   if (before?.status === verdict.status) return {};
   const type = verdict.status.endsWith("FAILED") ? "Warning" : "Normal";
   return { events: [{ type, reason: verdict.status, message: verdict.reason.slice(0, 1_000) }] };
-}
-
-function hasSurplus({ object, deployments }: Observed): boolean {
-  const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
-  return deployments.some(({ metadata }) => !wanted.has(metadata.name));
 }
 
 type GroupVerdict = NonNullable<Status["nodeGroups"]>[number];

@@ -4,7 +4,8 @@ import { runtimeOf } from "./desired.ts";
 import { firstFinding, type Finding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
 import { unusedLabels } from "./labels.ts";
-import { poolsOf } from "./pools.ts";
+import { rotationWaitsFor, type RotationFacts } from "./plan-rotation.ts";
+import { arePoolsSettled, poolsOf } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
@@ -117,12 +118,18 @@ function completeReason(what: "CREATE" | "UPDATE", { object: { spec }, controlPl
   return [`${what} completed successfully`, ...notes].join(". ");
 }
 
+export function rotationFacts(observed: Observed): RotationFacts {
+  return { ...observed, isSettled: arePoolsSettled(observed) };
+}
+
 function waitingFor(observed: Observed): string {
   const { cluster } = observed;
   if (!observed.hasCredentials) return "waiting for the credentials of the cluster";
   if (cluster?.status?.initialization?.infrastructureProvisioned !== true)
     return "waiting for the network of the cluster";
   if (!isControlPlaneReady(observed)) return waitingForControlPlane(observed);
+  const rotating = rotationWaitsFor(rotationFacts(observed));
+  if (rotating !== undefined) return rotating;
   const waiting = poolsOf(observed).filter(({ isSettled }) => !isSettled);
   const pools = waiting.map(
     ({ group, readyNodes }) => `${group.name}: ${readyNodes} of ${group.nodeCount} nodes are ready`,

@@ -186,6 +186,33 @@ describe("plan", () => {
       "",
       "UPDATE_IN_PROGRESS",
     ],
+    [
+      "is in progress while its certificate authority is rotated",
+      settled({ spec: { rotateAuthoritiesAfter: at(-2) }, status: { ...created, observedGeneration: 1 } }),
+      "",
+      "UPDATE_IN_PROGRESS",
+    ],
+    [
+      "completes the rotation of its certificate authority",
+      settled(
+        { spec: { rotateAuthoritiesAfter: at(-2) }, status: { ...created, observedGeneration: 1 } },
+        { authorities: { phase: "Current", rotation: at(-2), rotatedAt: at(-1_000) } },
+      ),
+      "",
+      "UPDATE_COMPLETE",
+    ],
+    [
+      "has each node group replaced for a rotation",
+      without(
+        "MachineDeployment",
+        settled(
+          { spec: { rotateAuthoritiesAfter: at(-2) }, status: { ...created, observedGeneration: 1 } },
+          { authorities: { phase: "Prepared", rotation: at(-2), rotatedAt: at(-1) } },
+        ),
+      ),
+      "apply MachineDeployment",
+      "UPDATE_IN_PROGRESS",
+    ],
     ["completes a change", settled({ status: { ...created, observedGeneration: 1 } }), "", "UPDATE_COMPLETE"],
     ["stays complete when a node breaks later", unready(settled({ status: created })), "", "CREATE_COMPLETE"],
     ["changes nothing while it is migrated", migrated(`import Running ${at(-39)}`), "", "UPDATE_IN_PROGRESS"],

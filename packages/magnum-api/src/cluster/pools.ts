@@ -15,7 +15,18 @@ export interface Pool {
   readonly readyNodes: number;
 }
 
-export function poolsOf({ object, deployments, machines }: Observed): readonly Pool[] {
+type Standing = Pick<Observed, "object" | "deployments" | "machines">;
+
+/** Each node group has all its nodes, all ready, and there are no others. */
+export function arePoolsSettled(observed: Standing): boolean {
+  const { object, deployments } = observed;
+  const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
+  return (
+    poolsOf(observed).every((pool) => pool.isSettled) && deployments.every(({ metadata }) => wanted.has(metadata.name))
+  );
+}
+
+export function poolsOf({ object, deployments, machines }: Standing): readonly Pool[] {
   return object.spec.nodeGroups.map((group) => {
     const name = poolNameOf(object.metadata.name, group);
     const deployment = deployments.find(({ metadata }) => metadata.name === name);

@@ -6,12 +6,14 @@ import {
   signRequest,
   type KeyPair,
 } from "@causeway/foundation";
-import { Secret, secretText } from "@causeway/kubernetes";
-import type { MagnumCluster } from "@causeway/api";
+import { keyOf, Secret, secretText, timestamp } from "@causeway/kubernetes";
+import { MagnumCluster } from "@causeway/api";
 import { enforce, linksOf, type Answer, type Api, type Call } from "../server/call.ts";
-import { invalid, MagnumError } from "../wire/error.ts";
+import { conflict, invalid, MagnumError } from "../wire/error.ts";
 import { readFields, type Fields } from "../wire/fields.ts";
-import { asBadRequest, findCluster, targetOf } from "./find-cluster.ts";
+import { shownStatus } from "./cluster-view.ts";
+import { accepted } from "./clusters.ts";
+import { asBadRequest, findCluster, requireNotMigrating, targetOf } from "./find-cluster.ts";
 
 const fields: Fields = {
   cluster_uuid: { type: "text", max: 255 },
@@ -73,6 +75,9 @@ export async function signCertificate(api: Api, call: Call): Promise<Answer> {
 }
 
 /**
+ * During a rotation the certificate is that of the authority that signs, followed by the other one that is trusted: a
+ * kubeconfig with both works before and after. What is signed is signed by the first.
+ *
  * The authority of a kind; any name but those of etcd and the front proxy is the cluster's. @throws MagnumError 404,
  * 409
  */
@@ -94,5 +99,39 @@ async function authorityOf(api: Api, call: Call, cluster: MagnumCluster, type: s
 export async function rotateAuthority(api: Api, call: Call): Promise<Answer> {
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   enforce(api, call, "certificate:rotate_ca", targetOf(cluster));
-  throw invalid("Rotating the CA certificate of a hosted control plane is not supported.");
+  requireRotatable(api, cluster);
+  const changed = await api.store.change(
+    MagnumCluster,
+    keyOf(cluster),
+    (current) => {
+      // Of two requests at the same time, one finds the other's change in progress.
+      requireComplete(current);
+      const now = api.clock.now();
+      const before = Date.parse(current.spec.rotateAuthoritiesAfter ?? "") || 0;
+      // Times have seconds: the next one is after whatever was made until now.
+      const rotateAuthoritiesAfter = timestamp(Math.max(now, before) + 1_000);
+      return { ...current, spec: { ...current.spec, rotateAuthoritiesAfter, updatedAt: timestamp(now) } };
+    },
+    call.signal,
+  );
+  return accepted(changed);
+}
+
+/** @throws MagnumError 409 */
+function requireComplete(cluster: MagnumCluster): void {
+  requireNotMigrating(cluster);
+  const { status } = shownStatus(cluster);
+  if (!status.endsWith("_COMPLETE")) throw conflict(`Updating a cluster when status is "${status}" is not supported.`);
+}
+
+/** @throws MagnumError 409 when the control plane does not rotate, or rotates for its operator */
+function requireRotatable(api: Api, cluster: MagnumCluster): void {
+  requireComplete(cluster);
+  const phase = api.store.sources.controlPlanes.get(keyOf(cluster))?.status?.authorities?.phase;
+  if (phase === "Current") return;
+  throw conflict(
+    phase === undefined
+      ? `The control plane of cluster ${cluster.spec.name} does not rotate its certificate authority.`
+      : `The certificate authority of cluster ${cluster.spec.name} is being rotated by its operator.`,
+  );
 }
