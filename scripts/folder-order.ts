@@ -121,7 +121,18 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "operator.ts preview.ts",
     "index.ts",
   ],
-  kubernetes: ["types", "config", "client", "cache", "controller status", "events", "election", "shards", "remote", "index.ts"],
+  kubernetes: [
+    "types",
+    "config",
+    "client",
+    "cache",
+    "controller status",
+    "events",
+    "election",
+    "shards",
+    "remote",
+    "index.ts",
+  ],
 };
 
 /** The most files of one folder that may import each other in a cycle. */

@@ -193,6 +193,22 @@ describe("CephFS", () => {
   });
 });
 
+test("refuses clients that are no addresses before it makes a share", async () => {
+  const parameters = { "nfs-shareClient": "10.0.0.0/8, banana" };
+  expect(await codeOf(create("wrong", { parameters }))).toBe(Code.InvalidArgument);
+  expect(await shares()).toEqual([]);
+});
+
+test("does not delete a share that has snapshots, and says so", async () => {
+  const { volumeId } = await create("data");
+  const request = { name: "snap", sourceVolumeId: volumeId, secrets: world.secrets() };
+  await driver.client.controller.createSnapshot(request);
+  const refused = remove(volumeId);
+  await expect(refused).rejects.toThrow(/has 1 snapshots and is not deleted/);
+  expect(await codeOf(refused)).toBe(Code.FailedPrecondition);
+  expect(await shares()).toHaveLength(1);
+});
+
 test("deletes a share, and reports when Manila cannot", async () => {
   const { volumeId } = await create("pvc-1");
   world.simulator.setOutcomes([{ operation: "share.delete", outcome: "error" }]);

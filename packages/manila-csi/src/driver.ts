@@ -5,6 +5,7 @@ import { connectCloud } from "@causeway/openstack";
 import { createController } from "./controller/controller.ts";
 import type { ClaimAnnotations } from "./controller/placement.ts";
 import { createIdentity } from "./identity.ts";
+import { DRIVER_NAME } from "./names.ts";
 import { proxiedDriver } from "./node/forward.ts";
 import { createNode } from "./node/node.ts";
 import { requireProtocol } from "./protocol.ts";
@@ -44,6 +45,7 @@ export interface RunningDriver {
 export async function startDriver(options: DriverOptions): Promise<RunningDriver> {
   const { clock = systemClock, log = silentLog, metrics, withTopology = false } = options;
   const protocol = requireProtocol(options.protocol);
+  requireName(options.driverName ?? DRIVER_NAME);
   const hasNode = options.services.includes("node");
   if (hasNode && (options.proxiedEndpoint ?? "") === "") {
     throw new InputError("MANILA_CSI_FLAG_INVALID", "The node service needs --fwdendpoint.", {
@@ -88,4 +90,12 @@ export async function startDriver(options: DriverOptions): Promise<RunningDriver
     throw error;
   }
   return { close };
+}
+
+/** As the CSI specification has the names of plugins. */
+function requireName(name: string): void {
+  if (name.length <= 63 && /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i.test(name)) return;
+  throw new InputError("MANILA_CSI_FLAG_INVALID", `The driver name "${name.slice(0, 100)}" is not valid.`, {
+    hint: "--drivername has at most 63 letters, digits, dots and hyphens, like nfs.manila.csi.openstack.org.",
+  });
 }

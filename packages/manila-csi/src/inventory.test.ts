@@ -192,6 +192,8 @@ const credentials = (name: string) => ({
 test("a Secret's keys are upstream's, its authority is used, and its values are in no error", () => {
   const config = cloudOfSecrets({ ...credentials("a"), "os-region": "one", "os-certAuthority": "PEM" });
   expect(config).toMatchObject({ authUrl: "https://cloud.example.com/v3", tls: { ca: "PEM" } });
+  expect(config.name).toBe("of the Secret");
+  expect(() => cloudOfSecrets({ "os-authURL": "http://example.com/v3" })).toThrow(/not valid: auth\.\w+ is missing\.$/);
   expect(() => cloudOfSecrets({})).toThrow(/the request has none/);
   const wrong = { ...credentials("a"), "os-authURL": "" };
   expect(() => cloudOfSecrets(wrong)).toThrow(/os-authURL is empty/);

@@ -54,9 +54,9 @@ export function cloudOfSecrets(secrets: Readonly<Record<string, string>>): Cloud
   if (ca !== undefined && ca.length > LONGEST) throw invalid(`${CA} is longer than 1 MiB`);
   let config: CloudConfig;
   try {
-    config = cloudConfOf(settings);
+    config = { ...cloudConfOf(settings), name: secrets["os-cloud"] ?? "of the Secret" };
   } catch (error) {
-    throw invalid(messageOf(error), error);
+    throw invalid(messageOf(error).replace(/^Cloud cloud\.conf: |\.$/g, ""), error);
   }
   return ca === undefined || ca === "" ? config : { ...config, tls: { ...config.tls, ca } };
 }

@@ -44,7 +44,9 @@ const PREPARED_TOGETHER = 100;
 
 /** Namespaces shared by processes: what controllers ask, and what keeps the share. */
 export interface SharedWork extends Shards {
-  /** Joins the others, and works on a share of the namespaces until the signal aborts and what is under way has ended. */
+  /**
+   * Joins the others, and works on a share of the namespaces until the signal aborts and what is under way has ended.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 

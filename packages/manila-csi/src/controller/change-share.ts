@@ -55,7 +55,9 @@ export async function deleteShare({ storage, signal, log }: ShareCall, id: strin
   const share = await storage.manila.shares.find(id, { signal });
   if (!share) return;
   if (share.status !== "deleting") {
-    await storage.manila.shares.delete(id, { signal });
+    await storage.manila.shares.delete(id, { signal }).catch(async (error: unknown) => {
+      throw (await copiesOf(storage, id, signal)) ?? error;
+    });
     log.info("deleting a share", { share: id });
   }
   const left = await storage.shares.until(id, (each) => each?.status !== "deleting", { signal, timeout: LONGEST_CALL });
@@ -63,6 +65,23 @@ export async function deleteShare({ storage, signal, log }: ShareCall, id: strin
   throw failed(
     `Manila could not delete share ${id}, whose status is ${left.status}`,
     await lastFailure(storage, id, signal),
+  );
+}
+
+/** Why a share is not deleted that has snapshots: Manila forbids it, as if the user lacked a role. */
+async function copiesOf(
+  { manila }: ShareCall["storage"],
+  id: string,
+  signal: AbortSignal,
+): Promise<CausewayError | undefined> {
+  const snapshots = await manila.snapshots.all({ share_id: id }, { signal }).catch(() => []);
+  const own = snapshots.filter(({ share_id }) => share_id === id);
+  if (own.length === 0) return undefined;
+  const names = own.slice(0, 5).map((each) => each.id);
+  return new CausewayError(
+    "CSI_FAILED_PRECONDITION",
+    `Share ${id} has ${own.length} snapshots and is not deleted: ${names.join(", ")}.`,
+    { hint: "Delete the VolumeSnapshots of its claim; `openstack share snapshot list` shows others." },
   );
 }
 

@@ -65,9 +65,10 @@ function shareCalls(options: ControllerOptions, run: Run): ControllerImpl {
       const spec = shareSpec(request, { protocol, clusterId, withTopology });
       const target = { key: `name ${spec.name}`, request: JSON.stringify(spec), secrets, signal };
       return run(target, async (call) => {
+        // Before a share is made that no one could use.
+        const clients = adapterOf(protocol).clientsOf(spec.parameters, spec.name);
         const placement = await placementOf(call, request.parameters, options.claimAnnotations);
         const share = await createShare({ ...call, spec, placement });
-        const clients = adapterOf(protocol).clientsOf(spec.parameters, spec.name);
         const rules = await grantAccess(call, share, clients);
         return createdVolume({ share, rules, spec, placement, request, withTopology });
       });

@@ -1,4 +1,4 @@
-import { cidrContains, parseIp, type Cidr } from "@causeway/foundation";
+import { CausewayError, cidrContains, parseCidr, parseIp, type Cidr } from "@causeway/foundation";
 import type { ShareAdapter } from "./adapter.ts";
 import { chooseLocation, type Place } from "./export-location.ts";
 
@@ -6,7 +6,14 @@ import { chooseLocation, type Place } from "./export-location.ts";
 export const nfs: ShareAdapter = {
   accessType: "ip",
   needsRule: false,
-  clientsOf: (parameters) => clientsIn(parameters["nfs-shareClient"] ?? "0.0.0.0/0"),
+  clientsOf(parameters) {
+    const clients = clientsIn(parameters["nfs-shareClient"] ?? "0.0.0.0/0");
+    const wrong = clients.find((each) => parseIp(each) === undefined && parseCidr(each) === undefined);
+    if (wrong === undefined) return clients;
+    throw new CausewayError("CSI_INVALID_ARGUMENT", `nfs-shareClient has "${wrong.slice(0, 100)}".`, {
+      hint: "It lists addresses and networks of clients, like 10.0.0.0/8.",
+    });
+  },
   isComplete: () => true,
   context({ locations, runtime }) {
     const { matchExportLocationAddress: network } = runtime;

@@ -141,5 +141,9 @@ describe("the services", () => {
     await expect(runManilaCsi(manila("--node"), signal)).rejects.toMatchObject({ code: "MANILA_CSI_FLAG_INVALID" });
     const unknown = manila("--controller", "--share-protocol-selector=SMB");
     await expect(runManilaCsi(unknown, signal)).rejects.toMatchObject({ code: "MANILA_CSI_FLAG_INVALID" });
+    for (const name of ["Bad Name!", "-nfs", "a".repeat(64)]) {
+      const wrong = manila("--controller", `--drivername=${name}`);
+      await expect(runManilaCsi(wrong, signal)).rejects.toThrow(/driver name .* is not valid/);
+    }
   });
 });
