@@ -183,7 +183,13 @@ async function adoptKeys(
   ] as const;
   for (const [secretName, values] of others) {
     if (values === undefined || Object.keys(values).length === 0) continue;
-    const annotations = { [rotatedAtAnnotation]: timestamp(using.clock.now()) };
+    const annotations = {
+      [rotatedAtAnnotation]: timestamp(using.clock.now()),
+      // Credential keys and the other keys of a backup were replaced as often.
+      ...(secretName === targets.credentialKeys
+        ? { [keysGenerationAnnotation]: roles["credentials"]?.["keys.generation"] ?? "0" }
+        : {}),
+    };
     await writeSecret(using, { observed, name: secretName, signal }, () => ({
       data: encoded(values),
       ...(secretName === targets.authority ? {} : { annotations }),

@@ -126,10 +126,9 @@ export function rotateKeys(
   const stored = credentialKeysGeneration(found.secret);
   const done = Math.min(shared, stored);
   if (wanted <= done) return { steps: [], finished: done };
-  // The second half of a step that was cut off comes first.
-  if (!isSettled && shared === stored)
-    return { steps: [], finished: done, doing: "waits until every component is ready" };
   const next = done + 1;
+  // Twice in a row would remove the key that stored credentials are still encrypted with.
+  if (stored < next && !isSettled) return { steps: [], finished: done, doing: "waits until every component is ready" };
   const since = found.secret?.metadata.annotations?.[rotatedAtAnnotation] ?? "";
   const steps: Step[] = [];
   if (stored < next)
