@@ -19,6 +19,7 @@ const both = of(pool("a", 200), pool("b", 300));
 test.each([
   ["is the rest of the quota without pools", limits, undefined, "", "", 900, undefined],
   ["is unlimited without a quota and pools", { maxTotalVolumeGigabytes: -1 }, undefined, "", "", undefined, undefined],
+  ["is nothing with a quota of nothing", { maxTotalVolumeGigabytes: 0 }, undefined, "", "", 0, undefined],
   ["is what all pools have free", limits, both, "", "", 500, 300],
   ["is what the pools of the zone have free", limits, both, "", "az-a", 200, 200],
   ["is nothing where no pool is in the zone", limits, both, "", "az-c", 0, 0],

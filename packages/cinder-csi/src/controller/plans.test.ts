@@ -319,6 +319,8 @@ test.each([
   ],
   ["waits while Cinder extends", volume({ status: "extending", size: 4 }), true, "wait"],
   ["is done when the volume is large enough", volume({ size: 4 }), true, "done"],
+  ["is done when the volume has exactly the size", volume({ size: 3 }), true, "done"],
+  ["does not extend a volume that is being attached", volume({ status: "attaching" }), true, "CSI_FAILED_PRECONDITION"],
   ["fails when Cinder could not extend", volume({ status: "error_extending" }), true, "CSI_INTERNAL"],
 ])("the plan of ControllerExpandVolume %s", (_, given, online, expected) => {
   const step = planExpand(given, 3, online);

@@ -16,7 +16,8 @@ export interface DemoFollower {
   onChange(handler: (view: DemoView) => void): () => void;
   /**
    * Resolves when `test` holds.
-   * @throws DEMO_FAILED when `problemTimeout` milliseconds have passed since a problem that only a user can fix appeared.
+   * @throws DEMO_FAILED when `problemTimeout` milliseconds have passed since a problem that only a user can fix
+   * appeared.
    */
   until(test: (view: DemoView) => boolean, signal: AbortSignal, problemTimeout?: number): Promise<void>;
 }
