@@ -72,7 +72,7 @@ describe.runIf(existsSync(DEVICE))("a device that is mounted at the staging path
   test("is not needed for a block volume, which is bound to its target once", async () => {
     await stage(partsOf(hostOf()), stageCall({ capability: capabilityOf(Mode.SINGLE_NODE_WRITER, "block") }));
     expect(run).toEqual([]);
-    const call = (target: string, mode = Mode.SINGLE_NODE_WRITER) =>
+    const call = (target: string, mode: Mode = Mode.SINGLE_NODE_WRITER) =>
       ({
         ...stageCall({ capability: capabilityOf(mode, "block") }),
         staging: join(dir, "staging"),
