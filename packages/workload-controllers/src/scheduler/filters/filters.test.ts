@@ -39,12 +39,6 @@ const spread = (fields: object = {}) => ({
 const near = (fields: object = {}) => ({
   requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: selector, topologyKey: zone, ...fields }],
 });
-const both = {
-  requiredDuringSchedulingIgnoredDuringExecution: [
-    { labelSelector: selector, topologyKey: zone },
-    { labelSelector: { matchLabels: { tier: "front" } }, topologyKey: zone },
-  ],
-};
 const requiredNodes = (...terms: object[]) => ({
   affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } },
 });
@@ -242,21 +236,6 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       others: [nodeWith(node("b", inZone("b")), info("x", web))],
       reasons: ["node(s) didn't match pod affinity rules"],
       final: true,
-    },
-    "wants one pod that all terms match, in the domain of each": {
-      pod: { affinity: { podAffinity: both } },
-      node: inZone("a"),
-      others: [
-        nodeWith(node("b", inZone("a")), info("x", { labels: { app: "web" } })),
-        nodeWith(node("c", inZone("a")), info("y", { labels: { tier: "front" } })),
-      ],
-      reasons: ["node(s) didn't match pod affinity rules"],
-    },
-    "is near the pod that all terms match": {
-      pod: { affinity: { podAffinity: both } },
-      node: inZone("a"),
-      others: [nodeWith(node("b", inZone("a")), info("x", { labels: { app: "web", tier: "front" } }))],
-      reasons: [],
     },
     "lets the first pod of a group run": {
       pod: { ...web, affinity: { podAffinity: near() } },
