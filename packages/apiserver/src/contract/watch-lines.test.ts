@@ -28,9 +28,9 @@ test("an event is encoded once for all watches of one form", () => {
   expect(encodings).toBe(4);
 });
 
-test("lines of older changes are encoded again, so that they take two megabytes at most", () => {
+test("lines of older changes are encoded again, so that they take four megabytes at most", () => {
   const lines = new Lines();
-  const data = "x".repeat(512 * 1024);
+  const data = "x".repeat(1024 * 1024);
   const objects = Array.from({ length: 5 }, (_, i): KubeObject => ({ ...object, metadata: { name: `m-${i}` } }));
   let encodings = 0;
   const form: Form = {

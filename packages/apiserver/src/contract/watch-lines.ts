@@ -15,8 +15,8 @@ interface Line {
 
 const WHOLE: Form = { name: "", depends: [], encode: JSON.stringify };
 
-/** Bytes of lines that are kept. */
-const MOST = 2 * 1024 * 1024;
+/** Bytes of lines that are kept: more than what the writes of one turn of the event loop take together. */
+const MOST = 4 * 1024 * 1024;
 
 /**
  * Lines of watches as bytes, so that what a thousand watches send is encoded once for each form: all of them send it
