@@ -1,7 +1,7 @@
 /**
  * Serves tenants that run their own workloads, as `causeway up` does: `node tenants-child.ts DIR`. The parent sends how
  * many; each gets a Deployment of one pod, so that its scheduler and all of its controllers run. Reports "ready", then
- * the worker processes.
+ * the worker processes, and how long the slowest pod took from its Deployment on.
  */
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,20 +24,26 @@ process.once("message", (count: number) => void fill(count));
 
 async function fill(count: number): Promise<void> {
   const left = Array.from({ length: count }, (_, i) => `tenant-${i}`);
+  let slowest = 0;
   const one = async (): Promise<void> => {
-    for (let name = left.shift(); name !== undefined; name = left.shift()) await add(name);
+    for (let name = left.shift(); name !== undefined; name = left.shift()) {
+      const took = await add(name);
+      slowest = Math.max(slowest, took);
+    }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, one));
-  process.send?.({ workers: server.workers.map(({ pid }) => pid) });
+  process.send?.({ workers: server.workers.map(({ pid }) => pid), slowest });
 }
 
-/** Returns once the tenant's controllers have made the pod. */
-async function add(name: string): Promise<void> {
+/** Returns once the tenant's controllers have made the pod: the milliseconds since its Deployment was created. */
+async function add(name: string): Promise<number> {
   const tenant = await server.ensureCluster(name, { controllers: true });
   const client = createClient(loadKubeconfig({ text: await tenant.kubeconfig() }));
   try {
     await client.create(Deployment, deploymentOf(1));
+    const created = performance.now();
     while (!(await hasPod(client))) await new Promise((done) => setTimeout(done, 20));
+    return performance.now() - created;
   } finally {
     await client.close();
   }

@@ -23,9 +23,10 @@ export async function idleTenants(base: string, sizes: { tenants: number; idleSe
   const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
   try {
     await next();
-    const filled = next<{ readonly workers: readonly number[] }>();
+    const filled = next<{ readonly workers: readonly number[]; readonly slowest: number }>();
     child.send(sizes.tenants);
-    const { workers } = await filled;
+    const { workers, slowest } = await filled;
+    console.error(`the slowest pod came ${Math.round(slowest)} ms after its Deployment`);
     const processes = [child.pid, ...workers].map((pid) => ({ pid }));
     await pause(SETTLE);
     const before = costOf({ processes });
