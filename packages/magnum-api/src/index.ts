@@ -1,4 +1,5 @@
 export { startMagnum, type Magnum, type MagnumOptions } from "./magnum-api.ts";
+export { auditFile, auditUrl } from "./audit/targets.ts";
 export type { RateLimit } from "./access/rate.ts";
 export { desiredManifests, nothingStands, type KeystoneAddress } from "./cluster/desired.ts";
 export { refusedLabel as labelProblem } from "./cluster/labels.ts";

@@ -8,6 +8,7 @@ import {
   type Identify,
   type IdentityAddress,
 } from "@causeway/openstack";
+import { createAuditTrail, type AuditTarget } from "./audit/trail.ts";
 import type { Caller } from "./access/caller.ts";
 import { createCloudChecker } from "./access/cloud-checks.ts";
 import { defaultPolicy } from "./access/default-policy.ts";
@@ -43,6 +44,8 @@ export interface MagnumOptions {
   readonly tokenRecheck?: number;
   /** Where the Lease of the controller is. Undefined: this is the only process, and it needs none. */
   readonly election?: { readonly namespace: string; readonly identity: string };
+  /** Where audit events (CADF) of clusters go. Undefined: there are none. */
+  readonly audit?: AuditTarget | undefined;
   readonly metrics?: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -69,6 +72,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   };
   const recheck = options.tokenRecheck;
   const tokens = createTokens(identity, { clock, log, identify, ...(recheck === undefined ? {} : { recheck }) });
+  const audit = options.audit && createAuditTrail({ target: options.audit, host: hostname(), metrics, clock, log });
   const api: Api = {
     store: openStore(informers),
     rules,
@@ -85,11 +89,12 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
     inTurn: createTurns(),
     started: clock.now(),
     host: hostname(),
+    audit,
     clock,
     log,
   };
   const events = createEventRecorder(informers.client, { component: "magnum-api", clock });
-  const controller = createMagnumController({ informers, keystone, credentials, events, metrics, clock, log });
+  const controller = createMagnumController({ informers, keystone, credentials, events, audit, metrics, clock, log });
   const rates = new ProjectRates(options.rate ?? RATE, clock);
   const { certificate, publicUrl, election } = options;
   const server = await serve({ api, tokens, rates, host, port, certificate, publicUrl, metrics, clock, log });
@@ -111,7 +116,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
     port: server.port,
     async run(signal) {
       try {
-        await lead(signal);
+        await Promise.all([lead(signal), audit?.run(signal)]);
       } finally {
         await server.close();
         identity.close();

@@ -13,6 +13,8 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
+import type { AuditAction } from "../audit/cadf.ts";
+import type { AuditTrail } from "../audit/trail.ts";
 import type { KeystoneAddress } from "./desired.ts";
 import { gather, openSources, type Observed } from "./gather.ts";
 import { fieldManager, perform } from "./perform.ts";
@@ -24,9 +26,22 @@ export interface MagnumControllerOptions {
   readonly keystone: KeystoneAddress;
   readonly credentials: Pick<ApplicationCredentialClient, "revoke">;
   readonly events: EventRecorder;
+  /** Undefined: nothing is audited. */
+  readonly audit?: Pick<AuditTrail, "record"> | undefined;
   readonly metrics?: Metrics;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** A change that ended, well or not, is recorded when its status is published. */
+function recordEnd(audit: MagnumControllerOptions["audit"], object: MagnumCluster, after: MagnumClusterStatus): void {
+  const [, kind = "", end = ""] = /^(CREATE|UPDATE|DELETE)_(COMPLETE|FAILED)$/.exec(after.status) ?? [];
+  if (end === "" || object.status?.status === after.status) return;
+  audit?.record({
+    action: kind.toLowerCase() as AuditAction,
+    outcome: end === "COMPLETE" ? "success" : "failure",
+    cluster: { ...object, status: after },
+  });
 }
 
 /** The controller of MagnumCluster objects. One of all processes runs it. */
@@ -37,10 +52,15 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
   const pipeline: Pipeline<Observed, Step, MagnumClusterStatus> = {
     gather: async (key) => gather(sources, keystone, key),
     plan,
-    perform: (step, observed, signal) => perform({ client, credentials }, step, observed, signal),
+    async perform(step, observed, signal) {
+      await perform({ client, credentials }, step, observed, signal);
+      if (step.type === "remove-finalizer")
+        options.audit?.record({ action: "delete", outcome: "success", cluster: observed.object });
+    },
     async publish(observed, status, planned, signal) {
       for (const event of planned) events.event(observed.object, event);
       await publishStatus(client, MagnumCluster, observed.object, { status, fieldManager, signal });
+      recordEnd(options.audit, observed.object, status);
     },
     failed(_observed, { status }, step, error) {
       const message = error instanceof CausewayError ? `${error.message} (${error.code})` : messageOf(error);

@@ -1,6 +1,7 @@
 import type { Clock, Log } from "@causeway/foundation";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
 import { allows, type Rules, type Target } from "../access/policy.ts";
+import type { AuditTrail } from "../audit/trail.ts";
 import type { Caller } from "../access/caller.ts";
 import type { CloudChecker } from "../access/cloud-checks.ts";
 import type { KeystoneAddress } from "../cluster/desired.ts";
@@ -25,6 +26,8 @@ export interface Api {
   /** When this process was started, and the name of its host. */
   readonly started: number;
   readonly host: string;
+  /** Undefined: nothing is audited. */
+  readonly audit?: AuditTrail | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -5,6 +5,7 @@ import type { Caller } from "../access/caller.ts";
 import type { ProjectRates } from "../access/rate.ts";
 import { rootDocument, versionDocument } from "../resources/documents.ts";
 import { errorBody, invalid, MagnumError, unrouted } from "../wire/error.ts";
+import { audited, auditedAction } from "./audited.ts";
 import type { Answer, Api } from "./call.ts";
 import { routeOf } from "./routes.ts";
 import { readVersion, versionHeaders } from "./version.ts";
@@ -139,7 +140,7 @@ async function dispatch({ api }: RespondOptions, given: Dispatched): Promise<Ans
     origin: request.origin,
     signal: request.signal,
   };
-  return handler(api, call);
+  return audited(api, call, auditedAction(route.path, request.method), () => handler(api, call));
 }
 
 const needsBody = (path: string) => !path.startsWith("certificates/") && !path.startsWith("credentials/");

@@ -5,6 +5,7 @@ import { silentLog, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { issueToken, loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
+import type { AuditTarget } from "../audit/trail.ts";
 import type { RateLimit } from "../access/rate.ts";
 import { startMagnum } from "../magnum-api.ts";
 
@@ -41,7 +42,9 @@ const clouds = {
 };
 
 /** `rate`: of each project, where a suite sends more than its limit. */
-export async function openStage(options: { readonly rate?: RateLimit } = {}): Promise<Stage> {
+export async function openStage(
+  options: { readonly rate?: RateLimit; readonly audit?: AuditTarget } = {},
+): Promise<Stage> {
   const simulator = await startSimulator();
   const server = await startApiServer({
     crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition),

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { createMetrics, InputError, readTextFile, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
-import { readPolicyFile, startMagnum } from "@causeway/magnum-api";
+import { auditFile, auditUrl, readPolicyFile, startMagnum } from "@causeway/magnum-api";
 import { commandLog } from "../../../terminal/text-log.ts";
 import type { MagnumApiFlags } from "./command.ts";
 
@@ -27,6 +27,7 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
       certificate: certificateOf(flags),
       publicUrl: flags.publicUrl?.replace(/\/+$/, ""),
       ...(policyFile === undefined ? {} : { policy: readPolicyFile(policyFile) }),
+      audit: auditOf(flags),
       defaultQuota: flags.defaultQuota,
       defaultVersion: flags.kubernetesVersion,
       rate: { perSecond: rate, burst: rate * 4 },
@@ -52,6 +53,15 @@ function addressOf(listen: string): { readonly host: string; readonly port: numb
   if (host === "" || Number(port) > 65_535)
     throw invalidFlag(`--listen ${listen} is no address with a port, such as 0.0.0.0:9511`);
   return { host, port: Number(port) };
+}
+
+function auditOf({ auditFile: file, auditUrl: url }: MagnumApiFlags) {
+  if (file !== undefined && url !== undefined)
+    throw invalidFlag("--audit-file and --audit-url cannot be used together");
+  if (url !== undefined && !/^https?:\/\/[^/]/.test(url))
+    throw invalidFlag(`--audit-url ${url} is no URL such as https://audit.example.org/events`);
+  if (file !== undefined) return auditFile(file);
+  return url === undefined ? undefined : auditUrl(url);
 }
 
 function certificateOf({ tlsCertFile, tlsPrivateKeyFile }: MagnumApiFlags) {

@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import type { MagnumCluster } from "@causeway/api";
+import { clusterDetail } from "../resources/cluster-view.ts";
+
+export type AuditAction = "create" | "update" | "delete";
+export type AuditOutcome = "pending" | "success" | "failure";
+
+/** What happened to a cluster. */
+export interface Audited {
+  readonly action: AuditAction;
+  /** "pending": a request was accepted. */
+  readonly outcome: AuditOutcome;
+  /** Undefined: a request named none that there is. */
+  readonly cluster?: MagnumCluster | undefined;
+  /** Who sent the request; undefined: the controller found it. */
+  readonly caller?: { readonly userId: string; readonly projectId: string; readonly domainId: string };
+  /** Status of the response to a request that was refused. */
+  readonly refusedWith?: number;
+}
+
+const TYPE = "service/magnum/cluster";
+const ACCOUNT = "service/security/account/user";
+/** Names of labels whose values are secrets. */
+const SECRET = /passw|secret|token/i;
+
+/** A notification as oslo.messaging writes it, with a CADF event as Magnum's conductor emits it. */
+export function notificationOf(audited: Audited, now: number, host: string): Readonly<Record<string, unknown>> {
+  const { action, outcome, cluster, caller, refusedWith } = audited;
+  const initiator = caller && { user_id: caller.userId, project_id: caller.projectId, domain_id: caller.domainId };
+  const time = new Date(now).toISOString().replace("Z", "000");
+  return {
+    message_id: randomUUID(),
+    publisher_id: `container-infra.${host}`,
+    event_type: `magnum.cluster.${action}`,
+    priority: outcome === "failure" ? "ERROR" : "INFO",
+    timestamp: time.replace("T", " "),
+    payload: {
+      typeURI: "http://schemas.dmtf.org/cloud/audit/1.0/event",
+      eventType: "activity",
+      id: randomUUID(),
+      eventTime: `${time}+0000`,
+      action,
+      outcome,
+      initiator: { id: randomUUID(), typeURI: ACCOUNT, ...initiator },
+      target: cluster === undefined ? { id: randomUUID(), typeURI: TYPE } : targetOf(cluster),
+      observer: { id: randomUUID(), typeURI: TYPE },
+      ...(refusedWith === undefined ? {} : { reason: { reasonType: "HTTP", reasonCode: String(refusedWith) } }),
+    },
+  };
+}
+
+const shown = [
+  "status",
+  "status_reason",
+  "project_id",
+  "created_at",
+  "updated_at",
+  "cluster_template_id",
+  "keypair",
+  "docker_volume_size",
+  "master_flavor_id",
+  "flavor_id",
+  "stack_id",
+  "health_status",
+  "create_timeout",
+  "api_address",
+  "discovery_url",
+  "node_addresses",
+  "master_addresses",
+  "node_count",
+  "master_count",
+] as const;
+
+function targetOf(cluster: MagnumCluster): Readonly<Record<string, unknown>> {
+  const { uuid, name, labels = {} } = cluster.spec;
+  const detail = clusterDetail(cluster, { origin: "", minor: 1 });
+  const safe = Object.entries(labels).map(([key, value]) => [key, SECRET.test(key) ? "***" : value]);
+  const content = { ...Object.fromEntries(shown.map((key) => [key, detail[key]])), labels: Object.fromEntries(safe) };
+  return { id: uuid, name, typeURI: TYPE, attachments: [{ typeURI: TYPE, content, name: "cluster_data" }] };
+}
