@@ -204,8 +204,8 @@ function approve(at: World): void {
   });
 }
 
-/** A Machine, and the machine that it stands for, which joins as the bootstrap data says today. */
-async function machine(at: World, name: string): Promise<{ stop(): Promise<void> }> {
+/** A Machine, and the machine that it stands for, whose bootstrap data has the pins of these authorities. */
+async function machine(at: World, name: string, authorities: string): Promise<{ stop(): Promise<void> }> {
   const { endpoint } = (await find(at)).status ?? {};
   await at.client.create(Machine, {
     apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -223,7 +223,7 @@ async function machine(at: World, name: string): Promise<{ stop(): Promise<void>
       bootstrapToken: {
         apiServerEndpoint: `${endpoint?.host}:${endpoint?.port}`,
         token,
-        caCertHashes: splitCertificates(await authority(at)).map(publicKeyHash),
+        caCertHashes: splitCertificates(authorities).map(publicKeyHash),
       },
     },
     nodeRegistration: { name },
@@ -285,7 +285,7 @@ test("both authorities are trusted in the middle of a rotation and the old one n
   await before.create(Secret, bootstrapToken());
   const oldToken = await accountToken(before);
   approve(at);
-  const first = await machine(at, "m0");
+  const first = await machine(at, "m0", old);
   await ready(before, "m0");
   // Who follows the kubeconfig's Secret never notices; who keeps the old kubeconfig does so at the retirement.
   const following = probe(() => kubeconfig(at));
@@ -318,7 +318,8 @@ test("both authorities are trusted in the middle of a rotation and the old one n
   expect((await keeping.stop()).failures).toEqual([]);
 
   const idle = await connected(oldText);
-  await machine(at, "m1");
+  // Its bootstrap data was made before the rotation.
+  await machine(at, "m1", old);
   await ready(middle, "m1");
   await first.stop();
   await at.client.delete(Machine, key("m0"));

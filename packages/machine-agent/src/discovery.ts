@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { request } from "node:https";
 import { parse } from "yaml";
-import { CausewayError, publicKeyHash } from "@causeway/foundation";
+import { CausewayError, publicKeyHash, splitCertificates } from "@causeway/foundation";
 import type { JoinConfiguration } from "./join-configuration.ts";
 
 /**
@@ -20,7 +20,9 @@ export async function discoverAuthority(join: JoinConfiguration, signal: AbortSi
   if (signature === undefined || !isSignedBy(kubeconfig, signature, secret))
     throw failed("cluster-info is not signed with this machine's token; the token may have expired");
   const authority = authorityOf(kubeconfig);
-  if (join.caCertHashes.length > 0 && !join.caCertHashes.includes(publicKeyHash(authority))) {
+  // As kubeadm does: one of a bundle is enough.
+  const hashes = splitCertificates(authority).map(publicKeyHash);
+  if (join.caCertHashes.length > 0 && !hashes.some((hash) => join.caCertHashes.includes(hash))) {
     throw failed("the cluster's root certificate is not the pinned one");
   }
   return authority;

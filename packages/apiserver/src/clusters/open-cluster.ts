@@ -199,6 +199,8 @@ export async function openCluster(
     },
     async rotate(wanted) {
       if (wanted.authority) checkAuthority(wanted.authority);
+      // What cannot be used is refused before it is kept.
+      keysOf({ ...identity, ...identityIn(wanted, identity) });
       const next = await clusterIdentity(files, place.folder, { options: wanted, clock });
       const nextKeys = keysOf(next);
       identity = next;
@@ -230,6 +232,14 @@ export async function openCluster(
       await controllers.stop();
       await audit?.close();
     },
+  };
+}
+
+/** The parts of a cluster's roots that options change. */
+function identityIn({ serviceAccountKey, rotation }: LogicalClusterOptions, now: Identity): Partial<Identity> {
+  return {
+    ...(serviceAccountKey === undefined ? {} : { serviceAccountKey }),
+    rotation: rotation === "none" ? undefined : (rotation ?? now.rotation),
   };
 }
 

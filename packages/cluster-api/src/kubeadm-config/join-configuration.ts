@@ -1,3 +1,4 @@
+import { publicKeyHash, splitCertificates } from "@causeway/foundation";
 import { taints, type KubeadmConfigSpec } from "@causeway/api";
 import { argumentsOf, durationsOf, kubeadmApi } from "../objects/kubeadm.ts";
 
@@ -65,3 +66,8 @@ function registration(given: NodeRegistration | undefined, facts: JoinFacts, old
 }
 
 const uninitialized = { key: taints.uninitialized, effect: "NoSchedule" };
+
+/** "sha256:…" of each authority in the bundle: while one is rotated there are two, and machines accept either. */
+export function pinsOf(authority: string): string[] {
+  return splitCertificates(authority).map(publicKeyHash);
+}

@@ -1,4 +1,4 @@
-import { CausewayError, publicKeyHash, splitCertificates } from "@causeway/foundation";
+import { CausewayError } from "@causeway/foundation";
 import { clusterSecretType } from "@causeway/api";
 import {
   ConfigMap,
@@ -19,6 +19,7 @@ import { fieldManager } from "../objects/steps.ts";
 import { endpointText } from "../objects/kubeadm.ts";
 import { cloudConfig, initCloudConfig } from "./cloud-config.ts";
 import type { ConfigFacts, ConfigOwner } from "./facts.ts";
+import { pinsOf } from "./join-configuration.ts";
 import { clusterLabels } from "./gather.ts";
 import { lockName, newLock } from "./lock.ts";
 import { hasControlPlane } from "./plan.ts";
@@ -135,8 +136,7 @@ function joinDataOf(facts: ConfigFacts, owner: ConfigOwner, token: string): stri
     version: owner.version,
     endpoint,
     token,
-    // While an authority is rotated there are two, and machines accept either.
-    caCertHashes: splitCertificates(authority).map(publicKeyHash),
+    caCertHashes: pinsOf(authority),
     isControlPlane: owner.isControlPlane,
     certificates,
   };

@@ -271,12 +271,14 @@ describe("the Secrets of a rotation", () => {
 
   test("tell the runtime to sign what others verify with the older one until it is retired", () => {
     const old = rootOf(first.ca)?.pair as KeyPair;
-    const told = walk().map((roots) => rotationOf({ roots, createdAt: 0, expiresAt: 0, oldMachines: [] }).rotation);
-    const serving = told.map((rotation) => rotation && splitCertificates(rotation.serving.certificate)[0]);
+    const rotations = walk().map(
+      (roots) => rotationOf({ roots, createdAt: 0, expiresAt: 0, oldMachines: [] }).rotation,
+    );
+    const serving = rotations.map((rotation) => rotation && splitCertificates(rotation.serving.certificate)[0]);
     const [oldCertificate] = splitCertificates(old.certificate);
     expect(serving).toEqual([oldCertificate, oldCertificate, undefined, undefined]);
-    expect(told[0]?.accountKeys).toEqual([made.sa?.certificate]);
-    expect(told[1]?.accountKeys).toEqual([rootOf(first.sa)?.pair.certificate]);
+    expect(rotations[0]?.accountKeys).toEqual([made.sa?.certificate]);
+    expect(rotations[1]?.accountKeys).toEqual([rootOf(first.sa)?.pair.certificate]);
   });
 
   test("are other roots in each stage but the last two", () => {

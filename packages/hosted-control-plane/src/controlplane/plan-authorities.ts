@@ -51,13 +51,12 @@ export function planAuthorities(from: AuthoritiesFrom): AuthoritiesPlan {
   const { facts, object, now, settled } = from;
   const stage = stageOf(facts);
   const none = { catchUp: [], advance: [] };
-  if (stage === undefined)
-    return { ...none, status: brokenStatus(from), conditions: [no("RotationBroken", broken)] };
+  if (stage === undefined) return { ...none, status: brokenStatus(from), conditions: [no("RotationBroken", broken)] };
   if ("behind" in stage) {
     const { behind, to } = stage;
     const rotation = facts.roots.ca.rotation ?? facts.roots.sa.rotation ?? "";
     const catchUp: Step[] = [{ type: "rotate-root", purpose: behind, to, rotation }];
-    // Which of the two is behind is not told: both go on in the same stage.
+    // Whichever of the two is behind: both go on in the same stage.
     const phase = to === "trust" || to === "sign" ? "trust" : "retire";
     return { ...none, catchUp, status: statusOf(from, phase), conditions: [no("Rotating", running(phase))] };
   }
@@ -202,7 +201,7 @@ export function instant(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
-/** What the runtime is told of roots beside those that sign. */
+/** What the runtime has to know of roots beside those that sign. */
 export function rotationOf({ roots: { ca, sa } }: AuthorityFacts): Pick<ControlPlaneSpec, "rotation"> {
   if (ca.other === undefined && sa.other === undefined) return {};
   const older = (root: Root) => (root.stage === "sign" ? (root.other ?? root.pair) : root.pair);
