@@ -1,4 +1,4 @@
 export { allComponents } from "./all.ts";
 export { backupJobs, backupParts, KEYS_BACKUP, servicesWithDatabases } from "./backup.ts";
 export { resolveCatalogue, type Catalogue, type ExternalBackend } from "./resolve.ts";
-export { databaseOf, job, needs, SERVICE_UID, uses } from "./words.ts";
+export { databaseOf, job, needs } from "./words.ts";

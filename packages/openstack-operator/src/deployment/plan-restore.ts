@@ -18,10 +18,10 @@ export interface KeysPlan {
   readonly step: string;
 }
 
-export const KEYS_JOB = "restore-keys";
+const KEYS_JOB = "restore-keys";
 
 /** Have the passwords and keys of the wanted backup been taken over? */
-export function hasRestoredKeys({ deployment, credentials }: Observed): boolean {
+function hasRestoredKeys({ deployment, credentials }: Observed): boolean {
   return credentials?.metadata.annotations?.[annotations.restored] === restoreIdOf(deployment);
 }
 
@@ -67,7 +67,7 @@ const mustWrite = (object: KubeObject, { objects }: Observed): boolean =>
     : !objects.has(idOf(object));
 
 /** What a Job's pod reported when it ended last. */
-export function terminationOf(pods: readonly Pod[], component: string): string | undefined {
+function terminationOf(pods: readonly Pod[], component: string): string | undefined {
   for (const { metadata, status } of pods) {
     if (metadata.labels?.[labels.component] !== component) continue;
     for (const { state, lastState } of (status?.containerStatuses ?? []) as ContainerState[]) {
@@ -95,7 +95,7 @@ const STEPS: readonly RestoreStep[] = [
   { name: "NetworkRestored", belongs: ({ component }) => component.name === "ovn-nb-restore" },
   { name: "NetworkRepaired", belongs: ({ component }) => component.name === "neutron-ovn-sync" },
 ];
-export const RESTORE_STEPS: readonly string[] = ["KeysRestored", ...STEPS.map(({ name }) => name)];
+const RESTORE_STEPS: readonly string[] = ["KeysRestored", ...STEPS.map(({ name }) => name)];
 
 /** The status of a restore; undefined: the deployment was not restored. */
 export function restoreStatusOf(

@@ -14,7 +14,7 @@ function targetOf({ deployment }: Context, { vault }: Component): Target | undef
 }
 
 /** Secrets that a backup of keys consists of, by the name that they have in it. */
-export const KEY_ROLES = ["credentials", "token-keys", "credential-keys", "authority"] as const;
+const KEY_ROLES = ["credentials", "token-keys", "credential-keys", "authority"] as const;
 
 export function vaultParts(context: Context, component: Component): Parts {
   const parts: Parts = { volumes: [], mounts: [] };
