@@ -1,4 +1,4 @@
-import { CausewayError, messageOf, systemClock, type Clock } from "@causeway/foundation";
+import { CausewayError, messageOf, systemClock, unlessAborted, type Clock } from "@causeway/foundation";
 import {
   PluginCapability_Service_Type as Service,
   PluginCapability_VolumeExpansion_Type as Expansion,
@@ -42,12 +42,17 @@ export function createIdentity({
     }),
     async probe(_, { signal }) {
       if (!check) return { ready: true };
-      if (checked === undefined || clock.now() - checked.at > KEEP)
-        checked = { at: clock.now(), result: check(signal) };
+      if (checked === undefined || clock.now() - checked.at > KEEP) {
+        // Not with the signal of this call, with which it would end for the others.
+        checked = { at: clock.now(), result: check(new AbortController().signal) };
+        checked.result.catch(() => {});
+      }
+      const { result } = checked;
       try {
-        await checked.result;
+        await unlessAborted(result, signal);
       } catch (error) {
-        checked = undefined;
+        signal.throwIfAborted();
+        if (checked?.result === result) checked = undefined;
         throw new CausewayError("CSI_FAILED_PRECONDITION", `The driver cannot work: ${messageOf(error)}`, {
           cause: error,
         });
