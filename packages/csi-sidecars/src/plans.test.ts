@@ -116,6 +116,17 @@ describe("a volume", () => {
       of(volume({ metadata: leaving, spec: { csi }, status: { phase: "Released" } })),
       ["delete-volume"],
     ],
+    [
+      "with the policy Retain is released when its object is deleted",
+      of(volume({ metadata: leaving, spec: { csi, persistentVolumeReclaimPolicy: "Retain" } })),
+      ["remove-finalizer"],
+    ],
+    [
+      "whose object is deleted before a claim has it is deleted, too",
+      of(volume({ metadata: leaving, spec: { csi }, status: { phase: "Available" } })),
+      ["delete-volume"],
+    ],
+    ["that is available remains", of(volume({ spec: { csi }, status: { phase: "Available" } })), []],
     ["of a claim remains when its object is deleted", of(volume({ metadata: leaving, spec: { csi } })), []],
   ];
   test.each(rows)("%s", (_, seen, expected) => {
@@ -124,6 +135,7 @@ describe("a volume", () => {
 });
 
 describe("a VolumeAttachment", () => {
+  const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z" };
   const finalizer = "external-attacher/cinder-csi-openstack-org";
   const recorded = { finalizers: [finalizer], annotations: { "csi.alpha.kubernetes.io/node-id": "server" } };
   const attachment = (metadata: object = {}, status: object = {}): VolumeAttachment => ({
@@ -156,6 +168,23 @@ describe("a VolumeAttachment", () => {
       "is the last of a volume that is being deleted, and releases it",
       of(attachment(leaving), { found: gone }),
       ["unpublish", "release-volume", "release"],
+    ],
+    [
+      "of a volume that is being deleted and has others keeps the volume",
+      of(attachment(leaving), { found: gone, others: 1 }),
+      ["unpublish", "release"],
+    ],
+    [
+      "of a volume that is being deleted and that it protects is published",
+      of(attachment(recorded), {
+        found: { ...found, volume: volume({ metadata: { ...deleted, finalizers: [finalizer] } }) },
+      }),
+      ["publish"],
+    ],
+    [
+      "of a node that registered another ID records it",
+      of(attachment(recorded), { nodeId: "new" }),
+      ["protect", "publish"],
     ],
     ["that was released is left alone", of(attachment({ ...leaving, finalizers: [] })), []],
     ["of a missing volume is not released", of(attachment(leaving), { found: undefined }), ["detach"]],
