@@ -58,7 +58,9 @@ function add(name: string, side: Side, measured: Measured): void {
   console.error(`${side}: ${name}: ${JSON.stringify(roundedFigures(measured.figures))}`);
 }
 
-/** Where kube-controller-manager and kube-scheduler are next to kube-apiserver and etcd: built for sides that need it. */
+/**
+ * Where kube-controller-manager and kube-scheduler are next to kube-apiserver and etcd: built for sides that need it.
+ */
 const binaries = sides.some((side) => side !== "ours") ? await upstreamPrograms() : undefined;
 try {
   for (const side of sides) {

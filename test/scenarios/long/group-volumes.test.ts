@@ -163,7 +163,8 @@ test("a content that names another cluster's group snapshot can neither read nor
   const stop = run();
   const { id: volume_id } = await cloud.blockStorage.volumes.create({ name: "theirs", size: 1 });
   await expect.poll(async () => (await cloud.blockStorage.volumes.get(volume_id)).status).toBe("available");
-  await cloud.blockStorage.snapshots.create({ name: "groupsnapshot-theirs", volume_id, metadata: {} });
+  const description = "Created by OpenStack Cinder CSI driver";
+  await cloud.blockStorage.snapshots.create({ name: "groupsnapshot-theirs", description, volume_id, metadata: {} });
   const handles = { volumeGroupSnapshotHandle: "volumes:groupsnapshot-theirs", volumeSnapshotHandles: [] };
   await create(VolumeGroupSnapshotContent, "stolen", {
     spec: {
