@@ -58,6 +58,15 @@ it("an audit event has the fields of Magnum's notifications, and no secret of a 
   expect(refused).toMatchObject({ priority: "ERROR", payload: { reason: { reasonType: "HTTP", reasonCode: "403" } } });
 });
 
+it("an event is small, however long the labels of a cluster are and however often a request is refused", () => {
+  const labels = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`label-${i}`, "x".repeat(16_000)]));
+  const large = { ...cluster, spec: { ...cluster.spec, labels } };
+  const text = (more: object) =>
+    JSON.stringify(notificationOf({ action: "update", outcome: "pending", cluster: large, ...more }, 0, "h"));
+  expect(text({}).length).toBeLessThan(20_000);
+  expect(text({ outcome: "failure", refusedWith: 409 }).length).toBeLessThan(1_500);
+});
+
 const trailOf = (target: AuditTarget, most?: number) => {
   const metrics = createMetrics();
   const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };

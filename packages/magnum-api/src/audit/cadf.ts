@@ -20,6 +20,8 @@ export interface Audited {
 
 const TYPE = "service/magnum/cluster";
 const ACCOUNT = "service/security/account/user";
+/** What of a cluster is in an event. */
+const [MOST_LABELS, LONGEST, MOST_NODES] = [64, 128, 100];
 /** Names of labels whose values are secrets. */
 const SECRET = /passw|secret|token/i;
 
@@ -42,7 +44,7 @@ export function notificationOf(audited: Audited, now: number, host: string): Rea
       action,
       outcome,
       initiator: { id: randomUUID(), typeURI: ACCOUNT, ...initiator },
-      target: cluster === undefined ? { id: randomUUID(), typeURI: TYPE } : targetOf(cluster),
+      target: targetOf(cluster, refusedWith === undefined),
       observer: { id: randomUUID(), typeURI: TYPE },
       ...(refusedWith === undefined ? {} : { reason: { reasonType: "HTTP", reasonCode: String(refusedWith) } }),
     },
@@ -71,10 +73,17 @@ const shown = [
   "master_count",
 ] as const;
 
-function targetOf(cluster: MagnumCluster): Readonly<Record<string, unknown>> {
+/** A user may send requests that are refused, and long labels, at will: neither may fill the file with its events. */
+function targetOf(cluster: MagnumCluster | undefined, isWhole: boolean): Readonly<Record<string, unknown>> {
+  if (cluster === undefined) return { id: randomUUID(), typeURI: TYPE };
   const { uuid, name, labels = {} } = cluster.spec;
+  if (!isWhole) return { id: uuid, name, typeURI: TYPE };
   const detail = clusterDetail(cluster, { origin: "", minor: 1 });
-  const safe = Object.entries(labels).map(([key, value]) => [key, SECRET.test(key) ? "***" : value]);
-  const content = { ...Object.fromEntries(shown.map((key) => [key, detail[key]])), labels: Object.fromEntries(safe) };
+  const safe = Object.entries(labels)
+    .slice(0, MOST_LABELS)
+    .map(([key, value]) => [key, SECRET.test(key) ? "***" : value.slice(0, LONGEST)]);
+  const nodes = (detail["node_addresses"] as readonly string[]).slice(0, MOST_NODES);
+  const fields = Object.fromEntries(shown.map((key) => [key, detail[key]]));
+  const content = { ...fields, node_addresses: nodes, labels: Object.fromEntries(safe) };
   return { id: uuid, name, typeURI: TYPE, attachments: [{ typeURI: TYPE, content, name: "cluster_data" }] };
 }
