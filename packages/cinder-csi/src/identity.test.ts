@@ -43,7 +43,7 @@ test("a probe is answered by the check of half a minute, and a failure by a new 
   await probe();
   expect(count).toBe(1);
   isRefused = true;
-  clock.advance(30_001);
+  await clock.advance(30_001);
   for (let attempt = 0; attempt < 2; attempt += 1)
     await expect(probe()).rejects.toMatchObject({ code: "CSI_FAILED_PRECONDITION" });
   expect(count).toBe(3);
