@@ -68,7 +68,7 @@ function ephemeralOf({ spec }: Pod): readonly Container[] {
   return (spec as { ephemeralContainers?: readonly Container[] }).ephemeralContainers ?? [];
 }
 
-export function ephemeralStatusesOf({ status = {} }: Pod): readonly ContainerStatus[] {
+function ephemeralStatusesOf({ status = {} }: Pod): readonly ContainerStatus[] {
   return (status as { ephemeralContainerStatuses?: readonly ContainerStatus[] }).ephemeralContainerStatuses ?? [];
 }
 
