@@ -37,7 +37,10 @@ export function deployment(services: readonly Service[], more: Record<string, un
       domain: "cloud.example.org",
       size: "Tiny",
       registry: REGISTRY,
-      nodeGroups: [{ name: "all", nodeSelector: { role: "all" }, roles: ["Control", "Compute", "Network"] }],
+      nodeGroups: [
+        { name: "all", nodeSelector: { role: "all" }, roles: ["Control", "Compute", "Network"] },
+        { name: "compute", nodeSelector: { role: "compute" }, roles: ["Compute"] },
+      ],
       storage: { className: "local" },
       services: [...small, ...off],
       ...more,
@@ -100,6 +103,12 @@ export async function adminToken(rig: Rig): Promise<string> {
     throw new Error(`Keystone: ${answer.status} ${answer.body.slice(0, 500)}`);
   return token;
 }
+
+/** Names of a component's pods. */
+export const podsOf = (rig: Rig, component: string): string[] =>
+  rig
+    .get<{ items: { metadata: { name: string } }[] }>("pods", "-l", `openstack.causeway.dev/component=${component}`)
+    .items.map(({ metadata }) => metadata.name);
 
 /** Restarts of every container of the deployment, by pod. */
 export function restarts(rig: Rig): Record<string, number> {

@@ -40,7 +40,7 @@ describe("a cloud of real processes with Keystone", () => {
 
   test("starts from nothing in the operator's order, with no restart of any container, and Keystone gives a token", async () => {
     const began = Date.now();
-    rig.apply(volumes(10));
+    rig.apply(volumes());
     rig.apply(deployment([]));
     await ready();
     token = await adminToken(rig);

@@ -1,10 +1,10 @@
 /** Servers of the rig's cloud, processes that do not respond for a while, and lines of logs. */
-import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
-import { adminToken, request, serviceAddress } from "./cloud.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { eventually } from "../support/processes.ts";
-import { PATIENCE, type Rig } from "./rig.ts";
+import { adminToken, NAME, podsOf, request, serviceAddress } from "./cloud.ts";
+import type { Machine } from "./machines.ts";
+import { logFolders, PATIENCE, type Rig } from "./rig.ts";
 
 export interface BootedServer {
   readonly id: string;
@@ -73,27 +73,38 @@ export async function bootServer(rig: Rig, name: string): Promise<BootedServer> 
   return { id: server.id, status, network: network.id, port: port.id };
 }
 
-/** Stops every process of a component's containers; the returned function lets them continue. */
-export function freeze(component: string): () => void {
-  const programs: Readonly<Record<string, string>> = { rabbitmq: "beam.smp", mariadb: "mysqld|mariadbd" };
-  const signal = (name: string) => {
-    const pids = inMachine(programs[component] ?? component);
-    if (pids.length === 0) throw new Error(`no process of ${component} runs`);
-    for (const pid of pids) process.kill(pid, name);
-  };
-  signal("SIGSTOP");
-  return () => signal("SIGCONT");
+/** Processes of all containers of a component, on the machine that runs them. */
+async function processesOf(rig: Rig, component: string): Promise<Map<Machine, number[]>> {
+  const found = new Map<Machine, number[]>();
+  for (const pod of podsOf(rig, component))
+    for (const machine of rig.machines) {
+      const container = await machine.container(pod, component);
+      if (container)
+        found.set(machine, [...(found.get(machine) ?? []), ...(await machine.processes(container.id))]);
+    }
+  if (found.size === 0) throw new Error(`no process of ${component} runs`);
+  return found;
 }
 
-/** Processes with this name in a network namespace that is not the host's: those of the rig's pods. */
-function inMachine(name: string): number[] {
-  const { stdout } = spawnSync("pgrep", ["-x", name], { encoding: "utf8" });
-  const space = (pid: string) => readlinkSync(`/proc/${pid}/ns/net`);
-  const own = space("self");
-  return stdout
-    .split("\n")
-    .filter((pid) => pid !== "" && space(pid) !== own)
-    .map(Number);
+/** Stops every process of a component's containers; the returned function lets them continue. */
+export async function freeze(rig: Rig, component: string): Promise<() => Promise<void>> {
+  const found = await processesOf(rig, component);
+  const signal = async (name: "STOP" | "CONT") => {
+    await Promise.all([...found].map(([machine, pids]) => machine.signal(name, pids)));
+  };
+  await signal("STOP");
+  return () => signal("CONT");
+}
+
+/** Ends every process of these components' containers at once, without a chance to write anything. */
+export async function loseAll(rig: Rig, components: readonly string[]): Promise<void> {
+  const all = await Promise.all(components.map((component) => processesOf(rig, component)));
+  await Promise.all(
+    rig.machines.map(async (machine) => {
+      const pids = all.flatMap((found) => found.get(machine) ?? []);
+      if (pids.length > 0) await machine.signal("KILL", pids);
+    }),
+  );
 }
 
 /**
@@ -101,20 +112,19 @@ function inMachine(name: string): number[] {
  * and a flag in front.
  */
 export function jsonLines(rig: Rig, services: readonly string[]): string[] {
-  const folder = join(rig.dir, "machine/root/var/log/pods");
-  const pods = readdirSync(folder).filter((name) =>
-    services.some((service) => name.startsWith(`default_cloud-${service}-`)),
+  const folders = logFolders(rig).filter((folder) =>
+    services.some((service) => basename(folder).startsWith(`default_${NAME}-${service}-`)),
   );
-  const files = pods.flatMap((pod) =>
-    readdirSync(join(folder, pod), { recursive: true, encoding: "utf8" })
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".log"))
-      .map((file) => join(folder, pod, file)),
+      .map((file) => join(folder, file)),
   );
   return files.flatMap((file) =>
     readFileSync(file, "utf8")
       .split("\n")
       .filter((line) => line !== "" && !isObject(line.split(" ").slice(3).join(" ")))
-      .map((line) => `${file.slice(folder.length + 1)}: ${line.slice(0, 200)}`)
+      .map((line) => `${file.split("/").slice(-3).join("/")}: ${line.slice(0, 200)}`)
       .slice(0, 3),
   );
 }

@@ -32,7 +32,7 @@ describe("a cloud of real processes with Nova and Neutron", () => {
 
   test("brings a server to ACTIVE on an OVN network, from nothing, with no restart of any container", async () => {
     const began = Date.now();
-    rig.apply(volumes(10));
+    rig.apply(volumes());
     rig.apply(deployment(SERVICES, { services: configured(fake) }));
     await ready();
     const readyAfter = Date.now() - began;
@@ -66,9 +66,9 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     ["the database", "mariadb", 120],
   ] as const)("restarts nothing while %s does not respond", async (_, component, seconds) => {
     const before = restarts(rig);
-    const thaw = freeze(component);
+    const thaw = await freeze(rig, component);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-    thaw();
+    await thaw();
     const back = Date.now();
     await ready();
     console.log(

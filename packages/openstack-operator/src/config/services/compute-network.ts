@@ -6,6 +6,7 @@ import {
   commonOpen,
   databaseOpen,
   databaseUrl,
+  hostOf,
   ovnConnection,
   publicUrl,
   secretOf,
@@ -99,9 +100,14 @@ export const neutron: Configure = (facts) => {
         notify_nova_on_port_status_changes: "true",
         notify_nova_on_port_data_changes: "true",
         global_physnet_mtu: mtu,
+        nova_metadata_host: hostOf(facts, "nova-metadata"),
+        nova_metadata_port: "8775",
       },
       nova: authOpen(facts, "neutron"),
       placement: authOpen(facts, "neutron"),
+      // The agents of nodes: they run as root, next to the node's own Open vSwitch.
+      agent: { root_helper: "env" },
+      ovs: { ovsdb_connection: "unix:/run/openvswitch/db.sock" },
       ml2: {
         mechanism_drivers: "ovn",
         type_drivers: "geneve,vlan,flat",
