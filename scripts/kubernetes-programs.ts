@@ -139,24 +139,27 @@ export function e2ePrograms(names: readonly string[]): Promise<Built> {
   return buildMissing(programs, folder, cached(`e2e-${pinnedVersion(folder, "k8s.io/kubernetes")}`));
 }
 
-/** The kubelet, and the programs of the images that a machine with a real kubelet imports (scripts/node/images.ts). */
-export async function nodePrograms(): Promise<Built & { readonly version: string }> {
+/**
+ * The kubelet, and the programs of the images that a machine with a real kubelet imports (scripts/node/images.ts), or
+ * those of these names alone.
+ */
+export async function nodePrograms(names?: readonly string[]): Promise<Built & { readonly version: string }> {
   const folder = join(root, "tools/node");
   const version = pinnedVersion(folder, "k8s.io/kubernetes");
   const stamped = stampedAs(version);
   const dir = cached(`node-${version}`);
-  const kubernetes = [
+  const all: readonly (Program & { readonly module?: string })[] = [
     { name: "kubelet", source: "k8s.io/kubernetes/cmd/kubelet", flags: stamped },
     { name: "kube-proxy", source: "k8s.io/kubernetes/cmd/kube-proxy", flags: stamped },
     { name: "agnhost", source: "k8s.io/kubernetes/test/images/agnhost", flags: "-s -w" },
+    { name: "coredns", source: ".", flags: "-s -w", module: "coredns" },
+    { name: "flanneld", source: ".", flags: "-s -w", module: "flannel" },
   ];
-  const built = await buildMissing(kubernetes, folder, dir);
-  if ("reason" in built) return { ...built, version };
-  const coredns = { name: "coredns", source: ".", flags: "-s -w" };
-  const dns = await buildMissing([coredns], join(folder, "coredns"), dir);
-  if ("reason" in dns) return { ...dns, version };
-  const flanneld = { name: "flanneld", source: ".", flags: "-s -w" };
-  return { ...(await buildMissing([flanneld], join(folder, "flannel"), dir)), version };
+  for (const program of all.filter(({ name }) => names?.includes(name) ?? true)) {
+    const made = await buildMissing([program], join(folder, program.module ?? "."), dir);
+    if ("reason" in made) return { ...made, version };
+  }
+  return { dir, version };
 }
 
 const CLOUD_PROVIDER = "k8s.io/cloud-provider-openstack";

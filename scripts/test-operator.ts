@@ -5,7 +5,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { kubernetesBinaries, root, run } from "./kubernetes-programs.ts";
-import { nodeEnvironment } from "./node/environment.ts";
+import { rigEnvironment } from "./node/environment.ts";
 import { openStackImages } from "./openstack-images/build.ts";
 
 const REAL = "--real";
@@ -15,7 +15,7 @@ const others = process.argv.slice(2).filter((arg) => arg !== REAL);
 async function main(): Promise<number> {
   if (!process.argv.includes(REAL))
     return run(vitest, ["run", "--config", "vitest.operator.config.ts", ...others], { cwd: root, env: process.env });
-  const nodes = await nodeEnvironment();
+  const nodes = await rigEnvironment();
   const client = "reason" in nodes ? nodes : await kubernetesBinaries(["kubectl"]);
   if ("reason" in nodes || "reason" in client) {
     const { reason } = ("reason" in nodes ? nodes : client) as { readonly reason: string };
@@ -26,6 +26,7 @@ async function main(): Promise<number> {
   const env = {
     ...process.env,
     CAUSEWAY_NODE_PROGRAMS: dirname(nodes.kubelet),
+    CAUSEWAY_NODE_IMAGES: nodes.images,
     CAUSEWAY_OPENSTACK_IMAGES: images.folder,
     PATH: `${client.dir}:${process.env["PATH"] ?? ""}`,
   };

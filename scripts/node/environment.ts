@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { konnectivityBinaries, nodePrograms, root } from "../kubernetes-programs.ts";
-import { makeImages, recipes } from "./images.ts";
+import { makeImages, pauseRecipe, recipes } from "./images.ts";
 import { storageRecipes } from "./storage-images.ts";
 
 /** What a machine with a real kubelet needs on its host. */
@@ -43,10 +43,36 @@ export async function storageEnvironment(upstream?: string): Promise<NodeEnviron
 }
 
 /**
+ * What machines of the rig of OpenStack's operator need: kube-proxy and CoreDNS run on them without a pod, so that of
+ * the images the one of a pod's own process is enough.
+ */
+export async function rigEnvironment(): Promise<NodeEnvironment | { readonly reason: string }> {
+  const problem = installPackages();
+  if (problem !== undefined) return problem;
+  const built = await nodePrograms(["kubelet", "kube-proxy", "coredns"]);
+  if ("reason" in built) return { reason: built.reason };
+  const images = join(built.dir, "rig-images");
+  makeImages([pauseRecipe], images);
+  return { kubelet: join(built.dir, "kubelet"), images, version: built.version };
+}
+
+/**
  * Installs Debian's packages, builds programs and makes images, whatever of them is missing. Says why where that cannot
  * be.
  */
 export async function nodeEnvironment(): Promise<NodeEnvironment | { readonly reason: string }> {
+  const problem = installPackages();
+  if (problem !== undefined) return problem;
+  const built = await nodePrograms();
+  if ("reason" in built) return { reason: built.reason };
+  const tunnel = await konnectivityBinaries();
+  if ("reason" in tunnel) return tunnel;
+  const images = join(built.dir, "images");
+  makeImages(recipes(built.dir, built.version, tunnel.dir), images);
+  return { kubelet: join(built.dir, "kubelet"), images, version: built.version };
+}
+
+function installPackages(): { readonly reason: string } | undefined {
   if (process.getuid?.() !== 0) return { reason: "machines with a real kubelet need root" };
   const missing = PACKAGES.filter(([, program]) => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0);
   if (missing.length > 0) {
@@ -55,11 +81,5 @@ export async function nodeEnvironment(): Promise<NodeEnvironment | { readonly re
     const { status } = spawnSync("apt-get", args, { stdio: ["ignore", "ignore", "inherit"], env });
     if (status !== 0) return { reason: `apt-get ${args.join(" ")} ended with ${status}` };
   }
-  const built = await nodePrograms();
-  if ("reason" in built) return { reason: built.reason };
-  const tunnel = await konnectivityBinaries();
-  if ("reason" in tunnel) return tunnel;
-  const images = join(built.dir, "images");
-  makeImages(recipes(built.dir, built.version, tunnel.dir), images);
-  return { kubelet: join(built.dir, "kubelet"), images, version: built.version };
+  return undefined;
 }

@@ -101,6 +101,13 @@ export const PROGRAMS = ["kube-proxy", "agnhost", "coredns", "flanneld"] as cons
 
 const NFT = ["nftables", "libnftables1", "libedit2", "libc6", "libgmp10", "libjansson4", "libmnl0", "libnftnl11"];
 const NFT_TOO = ["libxtables12", "libtinfo6", "libbsd0", "libmd0"];
+/** The process that keeps a pod's namespaces. */
+export const pauseRecipe: ImageRecipe = {
+  name: "registry.k8s.io/pause:3.10",
+  packages: ["tini", "busybox-static"],
+  entrypoint: ["/usr/bin/tini-static", "--", "/bin/busybox", "sleep", "infinity"],
+};
+
 /**
  * What each machine needs, what a cluster's add-ons need (`tunnel` is the folder of konnectivity's agent), and for
  * tests a web server and the programs of busybox.
@@ -108,11 +115,7 @@ const NFT_TOO = ["libxtables12", "libtinfo6", "libbsd0", "libmd0"];
 export function recipes(programs: string, kubernetes: string, tunnel: string): readonly ImageRecipe[] {
   const of = (name: (typeof PROGRAMS)[number]) => join(programs, name);
   return [
-    {
-      name: "registry.k8s.io/pause:3.10",
-      packages: ["tini", "busybox-static"],
-      entrypoint: ["/usr/bin/tini-static", "--", "/bin/busybox", "sleep", "infinity"],
-    },
+    pauseRecipe,
     {
       name: `registry.k8s.io/kube-proxy:${kubernetes}`,
       packages: [...NFT, ...NFT_TOO],

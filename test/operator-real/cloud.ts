@@ -51,6 +51,8 @@ export function deployment(services: readonly Service[], more: Record<string, un
 interface Status {
   readonly phase?: string;
   readonly ready?: string;
+  readonly rotation?: { readonly passwords?: number };
+  readonly maintenance?: readonly { readonly node: string; readonly phase: string }[];
   readonly components?: readonly {
     readonly name: string;
     readonly state: string;

@@ -1,9 +1,8 @@
 /** Database, broker, cache and Keystone as real processes, started by the operator in its own order. */
-import { createInterface } from "node:readline";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { adminToken, deployment, request, restarts, serviceAddress, statusOf } from "./cloud.ts";
+import { roll, underLoad } from "./under-load.ts";
 import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
 
 describe("a cloud of real processes with Keystone", () => {
@@ -82,22 +81,29 @@ describe("a cloud of real processes with Keystone", () => {
 
   test("rolling Keystone's API under 50 requests a second fails none of them", async () => {
     const url = `http://${serviceAddress(rig, "keystone-api")}:5000/v3`;
-    const load = rig.startInNetwork(process.execPath, [join(import.meta.dirname, "load.ts"), url, "50"]);
-    const result = new Promise<string>((resolve) => createInterface({ input: load.stdout! }).once("line", resolve));
-    const podsBefore = Object.keys(restarts(rig)).filter((name) => name.startsWith("cloud-keystone-api"));
-    const configuration = [{ section: "token", option: "allow_expired_window", value: "100000" }];
-    rig.apply(deployment([], { services: changed(configuration) }));
-    await eventually(PATIENCE, () => {
-      const now = Object.keys(restarts(rig)).filter((name) => name.startsWith("cloud-keystone-api"));
-      return now.length > 0 && now.every((name) => !podsBefore.includes(name)) && statusOf(rig).phase === "Ready";
-    });
-    load.stdin!.end();
-    const { sent, seconds, failures, slowest, examples } = JSON.parse(await result) as LoadResult;
-    console.log(
-      `${sent} requests in ${Math.round(seconds)} s while Keystone's API was rolled, ${failures} failed; the slowest took ${Math.round(slowest)} ms`,
-    );
-    expect(examples).toEqual([]);
-    expect(sent).toBeGreaterThan(500);
+    const result = await underLoad(rig, { url, perSecond: 50 }, [
+      "Keystone's API is rolled",
+      () => roll(rig, "keystone-api", deployment([], { services: changed(configuration) })),
+    ]);
+    expect(result.examples).toEqual([]);
+    expect(result.sent).toBeGreaterThan(500);
+  });
+
+  test("every password of the services is replaced while tokens are checked in the database, and no request fails", async () => {
+    const url = `http://${serviceAddress(rig, "keystone-api")}:5000/v3/projects`;
+    const rotated = deployment([], { services: changed(configuration), rotation: { passwords: 1 } });
+    const result = await underLoad(rig, { url, perSecond: 10, token }, [
+      "passwords are rotated",
+      async () => {
+        await roll(rig, "keystone-api", rotated);
+        await eventually(PATIENCE, () => statusOf(rig).rotation?.passwords === 1 && statusOf(rig).phase === "Ready");
+      },
+    ]);
+    expect(result.examples).toEqual([]);
+    expect(result.sent).toBeGreaterThan(100);
+    const users = await rig.inContainer("cloud-mariadb-0", "mariadb", ...query("SELECT User FROM mysql.user"));
+    expect(users).toContain("keystone_1");
+    expect(users).not.toMatch(/^keystone$/m);
   });
 
   test("a total loss of power costs no committed row: the same token is accepted, and a project is still there", async () => {
@@ -118,15 +124,16 @@ describe("a cloud of real processes with Keystone", () => {
   });
 });
 
+/** An option that changes nothing that is asked here. */
+const configuration = [{ section: "token", option: "allow_expired_window", value: "100000" }];
+
 function changed(configuration: readonly object[]): object[] {
   const { spec } = deployment([]) as { spec: { services: { name: string }[] } };
   return spec.services.map((each) => (each.name === "keystone" ? { ...each, configuration } : each));
 }
 
-interface LoadResult {
-  readonly sent: number;
-  readonly seconds: number;
-  readonly failures: number;
-  readonly slowest: number;
-  readonly examples: readonly string[];
-}
+const query = (sql: string) => [
+  "sh",
+  "-c",
+  `mysql --socket=/run/mysqld/mysqld.sock --user=root --password="$(cat /run/credentials/database.admin)" --batch --skip-column-names --execute "${sql}"`,
+];

@@ -15,6 +15,9 @@ import time
 import amqp
 import pymysql
 
+# Between two writes: the machine is small.
+PAUSE = 0.01
+
 
 def connect_database(host, password):
     return pymysql.connect(host=host, user="root", password=password, connect_timeout=30, autocommit=True)
@@ -30,6 +33,7 @@ def rows(host, password):
             number += 1
             cursor.execute("INSERT INTO ledger.rows VALUES (%s)", (number,))
             print(number, flush=True)
+            time.sleep(PAUSE)
 
 
 def committed(host, password):
@@ -57,6 +61,7 @@ def messages(host, password):
         number += 1
         channel.basic_publish_confirm(amqp.Message(str(number), delivery_mode=2), routing_key="ledger")
         print(number, flush=True)
+        time.sleep(PAUSE)
 
 
 def kept(host, password):

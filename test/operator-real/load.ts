@@ -1,10 +1,11 @@
 /**
  * Requests at an even rate, each with a connection of its own; what failed. Runs inside the machine's network: `node
- * load.ts URL PER_SECOND`. Ends with its input.
+ * load.ts URL PER_SECOND [TOKEN]`. Ends with its input.
  */
 import { request } from "node:http";
 
-const [url = "", rate = "50"] = process.argv.slice(2);
+const [url = "", rate = "50", token] = process.argv.slice(2);
+const headers = token === undefined ? {} : { "X-Auth-Token": token };
 const pending = new Set<Promise<void>>();
 const failures: string[] = [];
 let [sent, slowest] = [0, 0];
@@ -17,7 +18,7 @@ function ask(): Promise<void> {
       if (problem !== undefined) failures.push(problem);
       resolve();
     };
-    const outgoing = request(url, { agent: false, timeout: 60_000 }, (incoming) => {
+    const outgoing = request(url, { agent: false, timeout: 60_000, headers }, (incoming) => {
       incoming.resume();
       incoming.once("error", (error) => done(error.message));
       incoming.once("end", () => done(incoming.statusCode === 200 ? undefined : `status ${incoming.statusCode}`));

@@ -1,5 +1,5 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { loadKubeconfig } from "@causeway/kubernetes";
@@ -43,7 +43,7 @@ export class Machine {
       kubeconfig: readFileSync(this.#kubeconfig, "utf8"),
       authority: loadKubeconfig({ path: this.#kubeconfig }).ca ?? "",
       programs,
-      images: [...pauseImage(join(programs, "images")), needed("CAUSEWAY_OPENSTACK_IMAGES")],
+      images: [needed("CAUSEWAY_NODE_IMAGES"), needed("CAUSEWAY_OPENSTACK_IMAGES")],
     };
     const own = ["--mount", "--propagation", "private", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"];
     const program = [process.execPath, join(import.meta.dirname, "machine.ts")];
@@ -119,11 +119,6 @@ export class Machine {
     return ["-t", init, "-m", "-p"];
   }
 }
-
-const pauseImage = (folder: string): string[] =>
-  readdirSync(folder)
-    .filter((name) => name.includes("pause"))
-    .map((name) => join(folder, name));
 
 function needed(name: string): string {
   const value = process.env[name];

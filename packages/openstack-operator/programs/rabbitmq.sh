@@ -7,7 +7,7 @@ set_name=${POD_NAME%-*}
 members=$set_name-members
 export RABBITMQ_NODENAME="rabbit@$POD_NAME.$members" RABBITMQ_USE_LONGNAME=true
 export RABBITMQ_CONFIG_FILE=/tmp/rabbitmq.conf RABBITMQ_ENABLED_PLUGINS_FILE=/tmp/enabled_plugins
-export RABBITMQ_LOGS=- RABBITMQ_LOG_BASE=/tmp ERL_CRASH_DUMP_SECONDS=0
+export RABBITMQ_LOG_BASE=/tmp ERL_CRASH_DUMP_SECONDS=0
 umask 077
 # A container that starts again meets its own, which cannot be written.
 rm -f /var/lib/rabbitmq/.erlang.cookie

@@ -1,0 +1,103 @@
+/** Servers of the rig's cloud. */
+import { eventually } from "../support/processes.ts";
+import { adminToken, request, serviceAddress } from "./cloud.ts";
+import { PATIENCE, type Rig } from "./rig.ts";
+
+export interface BootedServer {
+  readonly id: string;
+  readonly status: string;
+  readonly network: string;
+  readonly port: string;
+}
+
+/**
+ * An image, a flavor, a network with a subnet and a port on it, and a server on that. Waits until it is no longer being
+ * built.
+ */
+export async function bootServer(rig: Rig, name: string, host?: string): Promise<BootedServer> {
+  const { send, token, glance, neutron, nova } = await apis(rig);
+  const image = await send<{ id: string }>("POST", `${glance}/v2/images`, {
+    name,
+    disk_format: "raw",
+    container_format: "bare",
+  });
+  await rig.inNetwork(
+    "curl",
+    "-sfXPUT",
+    "-H",
+    `X-Auth-Token: ${token}`,
+    "-H",
+    "Content-Type: application/octet-stream",
+    "--data-binary",
+    "a disk",
+    `${glance}/v2/images/${image.id}/file`,
+  );
+  const { flavor } = await send<{ flavor: { id: string } }>("POST", `${nova}/flavors`, {
+    flavor: { name, ram: 64, vcpus: 1, disk: 1 },
+  });
+  const { network } = await send<{ network: { id: string } }>("POST", `${neutron}/v2.0/networks`, {
+    network: { name },
+  });
+  await send("POST", `${neutron}/v2.0/subnets`, {
+    subnet: { network_id: network.id, ip_version: 4, cidr: "192.0.2.0/24" },
+  });
+  const { port } = await send<{ port: { id: string } }>("POST", `${neutron}/v2.0/ports`, {
+    port: { network_id: network.id, name },
+  });
+  const { server } = await send<{ server: { id: string } }>("POST", `${nova}/servers`, {
+    server: {
+      name,
+      imageRef: image.id,
+      flavorRef: flavor.id,
+      networks: [{ port: port.id }],
+      // An administrator may name the host besides the zone.
+      ...(host === undefined ? {} : { availability_zone: `nova:${host}` }),
+    },
+  });
+  let status = "";
+  await eventually(PATIENCE, async () => {
+    const { server: now } = await send<{ server: { status: string; fault?: { message: string } } }>(
+      "GET",
+      `${nova}/servers/${server.id}`,
+    );
+    status = now.fault ? `${now.status}: ${now.fault.message}` : now.status;
+    return now.status !== "BUILD";
+  });
+  return { id: server.id, status, network: network.id, port: port.id };
+}
+
+/** Where a server is, and what it does. */
+export async function serverNow(rig: Rig, id: string): Promise<{ status: string; host: string }> {
+  const { send, nova } = await apis(rig);
+  const { server } = await send<{ server: { status: string; "OS-EXT-SRV-ATTR:host": string } }>(
+    "GET",
+    `${nova}/servers/${id}`,
+  );
+  return { status: server.status, host: server["OS-EXT-SRV-ATTR:host"] };
+}
+
+/** Compute nodes of which Nova says that they serve. */
+export async function computesUp(rig: Rig): Promise<string[]> {
+  const { send, nova } = await apis(rig);
+  const { services } = await send<{ services: { host: string; state: string; status: string }[] }>(
+    "GET",
+    `${nova}/os-services?binary=nova-compute`,
+  );
+  return services.filter(({ state, status }) => state === "up" && status === "enabled").map(({ host }) => host);
+}
+
+async function apis(rig: Rig) {
+  const token = await adminToken(rig);
+  const at = (component: string, port: number) => `http://${serviceAddress(rig, component)}:${port}`;
+  return {
+    token,
+    glance: at("glance-api", 9292),
+    neutron: at("neutron-server", 9696),
+    nova: `${at("nova-api", 8774)}/v2.1`,
+    async send<T>(method: string, url: string, body?: unknown): Promise<T> {
+      const answer = await request(rig, method, url, { token, body });
+      if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${answer.body.slice(0, 500)}`);
+      return (answer.body === "" ? {} : JSON.parse(answer.body)) as T;
+    },
+  };
+}

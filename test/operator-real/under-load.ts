@@ -1,0 +1,52 @@
+/** Changes of a cloud while an API of it is under load. */
+import { createInterface } from "node:readline";
+import { join } from "node:path";
+import { eventually } from "../support/processes.ts";
+import { podsOf, statusOf } from "./cloud.ts";
+import { PATIENCE, type Rig } from "./rig.ts";
+
+export interface LoadResult {
+  readonly sent: number;
+  readonly seconds: number;
+  readonly failures: number;
+  readonly slowest: number;
+  readonly examples: readonly string[];
+}
+
+export interface Load {
+  readonly url: string;
+  readonly perSecond: number;
+  readonly token?: string;
+}
+
+/** What became of the requests that were sent while it was done; printed, too. */
+export async function underLoad(
+  rig: Rig,
+  { url, perSecond, token }: Load,
+  [what, act]: readonly [string, () => Promise<void>],
+): Promise<LoadResult> {
+  const args = [join(import.meta.dirname, "load.ts"), url, String(perSecond), ...(token === undefined ? [] : [token])];
+  const load = rig.startInNetwork(process.execPath, args);
+  const line = new Promise<string>((resolve) => createInterface({ input: load.stdout! }).once("line", resolve));
+  try {
+    await act();
+  } finally {
+    load.stdin!.end();
+  }
+  const result = JSON.parse(await line) as LoadResult;
+  const { sent, seconds, failures, slowest } = result;
+  console.log(
+    `${what}: ${sent} requests in ${Math.round(seconds)} s, ${failures} failed; the slowest took ${Math.round(slowest)} ms`,
+  );
+  return result;
+}
+
+/** Applies a change that replaces the pods of a component, and waits until all of them are other ones. */
+export async function roll(rig: Rig, component: string, change: object): Promise<void> {
+  const before = podsOf(rig, component);
+  rig.apply(change);
+  await eventually(PATIENCE, () => {
+    const now = podsOf(rig, component);
+    return now.length > 0 && now.every((name) => !before.includes(name)) && statusOf(rig).phase === "Ready";
+  });
+}
