@@ -15,5 +15,6 @@ export interface MachineFacts {
   readonly images: readonly string[];
 }
 
-export const DNS_ADDRESS = "10.96.0.10";
+/** Each machine's own, outside the range of Services: kube-proxy refuses addresses in there that no Service has. */
+export const DNS_ADDRESS = "169.254.20.10";
 export const POD_NETWORK = "10.212.0.0/16";
