@@ -15,17 +15,25 @@ id=$(ovs-vsctl --db=$socket --if-exists get Open_vSwitch . external_ids:system-i
 ovs-vsctl --db=$socket set Open_vSwitch . \
   external_ids:system-id="${id:-$NODE_NAME}" external_ids:hostname="$NODE_NAME" \
   external_ids:ovn-remote="$(whole "$OVN_SB")" external_ids:ovn-encap-type=geneve external_ids:ovn-encap-ip="$POD_IP" \
-  external_ids:ovn-bridge=br-int external_ids:ovn-bridge-datapath-type="$datapath" external_ids:ovn-ofctrl-wait-before-clear=30000 \
-  external_ids:ovn-bridge-mappings="${BRIDGE_MAPPINGS:-}" external_ids:ovn-cms-options="${CMS_OPTIONS:-}"
+  external_ids:ovn-bridge=br-int external_ids:ovn-bridge-datapath-type="$datapath" external_ids:ovn-ofctrl-wait-before-clear=30000
+# What this node no longer has goes; a value cannot be empty.
+put() {
+  if [ -n "$2" ]; then ovs-vsctl --db=$socket set Open_vSwitch . "external_ids:$1=\"$2\""
+  else ovs-vsctl --db=$socket remove Open_vSwitch . external_ids "$1"; fi
+}
+put ovn-bridge-mappings "${BRIDGE_MAPPINGS:-}"
+put ovn-cms-options "${CMS_OPTIONS:-}"
 for pair in ${BRIDGE_PORTS:-}; do
   ovs-vsctl --db=$socket --may-exist add-br "${pair%%:*}"
   [ -z "${pair#*:}" ] || ovs-vsctl --db=$socket --may-exist add-port "${pair%%:*}" "${pair#*:}"
 done
 mkdir -p /run/ovn
-rm -f /run/ovn/ovn-controller.ready /run/ovn/ovn-controller.ctl
+rm -f /run/ovn/ovn-controller.ready /run/ovn/ovn-controller.*ctl
 {
   until ovs-appctl -t /run/ovn/ovn-controller.ctl connection-status 2>/dev/null | grep -qx connected; do sleep 1; done
   touch /run/ovn/ovn-controller.ready
 } &
-exec ovn-controller "$socket" --unixctl=/run/ovn/ovn-controller.ctl --pidfile=/run/ovn/ovn-controller.pid \
+# Not every release lets its control socket be named: by itself it is named after the process, which is this one.
+ln -s "ovn-controller.$$.ctl" /run/ovn/ovn-controller.ctl
+exec ovn-controller "$socket" --pidfile=/run/ovn/ovn-controller.pid \
   -vconsole:info -vsyslog:off

@@ -14,6 +14,8 @@ import {
 } from "./words.ts";
 
 const OVS_SOCKET = "/run/openvswitch/db.sock";
+/** Processes of Python that are connected with OVN's databases: names have to be looked up for their library. */
+const PYTHON_OVS = { programs: ["sitecustomize.py"], environment: { PYTHONPATH: "/programs" } } as const;
 
 const ovnDatabase = (side: "nb" | "sb", port: number, peer: number): Component => ({
   name: `ovn-${side}`,
@@ -123,7 +125,8 @@ export const neutron: readonly Component[] = [
     port: 9696,
     publicName: "network",
     // Options of ML2 are in the same file.
-    environment: { OS_NEUTRON_CONFIG_FILES: "neutron.conf" },
+    environment: { ...PYTHON_OVS.environment, OS_NEUTRON_CONFIG_FILES: "neutron.conf" },
+    programs: ["uwsgi.ini", ...PYTHON_OVS.programs],
     connections: [
       ...backends("neutron"),
       broker("neutron"),
@@ -140,6 +143,7 @@ export const neutron: readonly Component[] = [
   worker("neutron", {
     name: "neutron-rpc-server",
     does: "Neutron's workers for messages and periodic tasks.",
+    ...PYTHON_OVS,
     connections: [
       ...backends("neutron"),
       broker("neutron"),
@@ -153,6 +157,7 @@ export const neutron: readonly Component[] = [
   worker("neutron", {
     name: "neutron-ovn-metadata-agent",
     does: "Metadata for the servers of a compute node.",
+    ...PYTHON_OVS,
     kind: "DaemonSet",
     placement: "Compute",
     scale: "Node",

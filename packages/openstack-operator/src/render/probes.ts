@@ -42,11 +42,11 @@ function handler(component: Component, probe: Probe, question: Question): Record
     case "rpc":
       return { httpGet: { path: `/${question}`, port: PROBER_PORT, scheme: "HTTP" } };
     case "unixctl": {
-      const expected = question === "live" ? "." : (probe.expect ?? ".");
-      const script = `ovs-appctl -t ${probe.socket} ${probe.command} | grep -qE '${expected}'`;
-      // Alive is a process that responds, whatever it is connected to.
+      const ask = `ovs-appctl -t ${probe.socket} ${probe.command}`;
+      // Alive is a process that responds, whatever it is connected to, and whatever it says where nothing is expected.
+      const isResponse = question === "live" || probe.expect === undefined;
       return {
-        exec: { command: ["/bin/sh", "-c", question === "live" ? script.replace(/ \|.*$/, " >/dev/null") : script] },
+        exec: { command: ["/bin/sh", "-c", isResponse ? `${ask} >/dev/null` : `${ask} | grep -qE '${probe.expect}'`] },
       };
     }
     case "command":
