@@ -144,6 +144,8 @@ export const neutron: readonly Component[] = [
     name: "neutron-rpc-server",
     does: "Neutron's workers for messages and periodic tasks.",
     ...PYTHON_OVS,
+    environment: { ...PYTHON_OVS.environment, OS_NEUTRON_CONFIG_FILES: "neutron.conf" },
+    demandsMainFile: true,
     connections: [
       ...backends("neutron"),
       broker("neutron"),

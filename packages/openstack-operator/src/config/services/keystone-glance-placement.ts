@@ -44,7 +44,8 @@ export const glance: Configure = (facts) => {
     open: merged(commonOpen(), databaseOpen(), check.open, {
       DEFAULT: {
         enabled_backends: ceph ? "ceph:rbd" : "files:file",
-        enabled_import_methods: imageClaim || ceph ? "glance-direct,web-download,copy-image" : "web-download",
+        // Without its brackets Glance stores an image and responds with 500.
+        enabled_import_methods: imageClaim || ceph ? "[glance-direct,web-download,copy-image]" : "[web-download]",
       },
       glance_store: { default_backend: ceph ? "ceph" : "files" },
       [ceph ? "ceph" : "files"]: store,
