@@ -21,6 +21,8 @@ export interface StestrRun {
   /** Regular expression over the names of tests. */
   readonly tests: string;
   readonly workers: number;
+  /** Each test in a process of its own, for classes whose first test takes away what the others need. */
+  readonly isolated?: boolean | undefined;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -39,7 +41,7 @@ export async function runStestr(run: StestrRun): Promise<TestResult[]> {
   await ended(spawn(stestr, ["init"], { ...options, stdio: "ignore" }));
   // Its exit code is not 0 after a failed test; the results give the details.
   await ended(
-    spawn(stestr, ["run", "--concurrency", String(workers), tests], {
+    spawn(stestr, ["run", ...(run.isolated ? ["--isolated"] : ["--concurrency", String(workers)]), tests], {
       ...options,
       stdio: ["ignore", "inherit", "inherit"],
     }),

@@ -117,6 +117,16 @@ function fixed(folder: string, provider: string): Sections {
       swift: false,
       horizon: false,
       load_balancer: true,
+      magnum: true,
+    },
+    magnum: {
+      image_id: "cirros",
+      nic_id: "public",
+      flavor_id: "m1.small",
+      master_flavor_id: "m1.small",
+      copy_logs: false,
+      // Minutes.
+      cluster_creation_timeout: 4,
     },
     validation: { run_validation: false },
     load_balancer: {

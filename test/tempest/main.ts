@@ -1,6 +1,6 @@
 /**
- * `npm run test:tempest [-- --cloud simulated|real --service NAME --classes REGEX --tests REGEX --workers N]`: tempest
- * and octavia-tempest-plugin of Debian 12 (installed if they are missing, which needs root) against a cloud. The
+ * `npm run test:tempest [-- --cloud simulated|real --service NAME --classes REGEX --tests REGEX --workers N]`: tempest,
+ * octavia-tempest-plugin and magnum-tempest-plugin of Debian 12 (installed if they are missing, which needs root) against a cloud. The
  * results are kept in docs/reference/tempest/NAME.json and docs/reference/tempest.md is rewritten; with --classes those
  * of the named classes only, which replace what was known of these; with --tests (names of that service) nothing is
  * kept. `--cloud page` only writes the page. REGEX of --classes matches after the service's prefix: `--service network
@@ -14,17 +14,17 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { brokenOff } from "../support/stestr.ts";
 import { openCloud, type OpenedCloud } from "../support/suite-cloud.ts";
+import { openSystemCloud } from "../support/system-cloud.ts";
 import { tempestConf } from "./configuration.ts";
 import { closingLine, cloudRecord, keepRecord, runSince, writePage, type TestResult } from "../support/suite-record.ts";
 import { debian, runTempest } from "./run.ts";
 import { tempestServices, tempestSuite, type TempestService } from "./services.ts";
 
-const packages = ["tempest", "octavia-tempest-plugin"];
+const packages = ["tempest", "octavia-tempest-plugin", "magnum-tempest-plugin"];
 
 /** Why tempest cannot be run here; undefined when it can. */
 function obstacle(): string | undefined {
-  if (spawnSync("stestr", ["--version"]).status === 0 && spawnSync("tempest", ["--version"]).status === 0)
-    return undefined;
+  if (spawnSync("dpkg-query", ["--show", "python3-stestr", ...packages]).status === 0) return undefined;
   if (process.getuid?.() !== 0) return "tempest is not installed, and installing it needs root";
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const install = ["install", "-y", "-q", "--no-install-recommends", ...packages];
@@ -52,6 +52,7 @@ async function runService(service: TempestService, opened: OpenedCloud, wish: Wi
     package: service.prefix.slice(0, -1),
     tests,
     workers: wish.workers,
+    isolated: service.isolated,
   });
   if (wish.tests === undefined && results.length > 0) {
     const record = cloudRecord(results, service.prefix, runSince(start));
@@ -99,15 +100,15 @@ async function main(): Promise<number> {
     console.log(`skipped: ${why}\n0 passed, 0 failed, 1 skipped`);
     return 0;
   }
-  const opened = await openCloud(values.cloud);
+  const { cloud, tests, classes } = values;
   const all: TestResult[] = [];
-  try {
-    const { tests, classes } = values;
-    for (const service of (tests ?? classes) === undefined ? chosen : chosen.slice(0, 1)) {
+  for (const service of (tests ?? classes) === undefined ? chosen : chosen.slice(0, 1)) {
+    const opened = cloud === "simulated" && service.system ? await openSystemCloud() : await openCloud(cloud);
+    try {
       all.push(...(await runService(service, opened, { tests, classes, workers: Number(values.workers) })));
+    } finally {
+      await opened.close();
     }
-  } finally {
-    await opened.close();
   }
   console.log(closingLine(all));
   return 0;

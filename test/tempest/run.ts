@@ -10,7 +10,7 @@ export const debian: Python = {
   packages: "/usr/lib/python3/dist-packages",
 };
 
-export interface TempestRun extends Pick<StestrRun, "folder" | "package" | "tests" | "workers"> {
+export interface TempestRun extends Pick<StestrRun, "folder" | "package" | "tests" | "workers" | "isolated"> {
   /** tempest.conf. */
   readonly configuration: string;
 }

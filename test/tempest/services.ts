@@ -11,6 +11,10 @@ export interface TempestService {
    * answers.
    */
   readonly provider?: "amphora";
+  /** On the simulated cloud it needs all of `causeway up`. */
+  readonly system?: true;
+  /** The tear-down of each test deletes the user that its class was set up with. */
+  readonly isolated?: true;
 }
 
 export const tempestServices: readonly TempestService[] = [
@@ -21,6 +25,7 @@ export const tempestServices: readonly TempestService[] = [
   { name: "compute", prefix: "tempest.api.compute." },
   { name: "octavia", prefix: "octavia_tempest_plugin.tests.api." },
   { name: "octavia-amphora", prefix: "octavia_tempest_plugin.tests.api.", provider: "amphora" },
+  { name: "magnum", prefix: "magnum_tempest_plugin.tests.api.", system: true, isolated: true },
 ];
 
 const reference = resolve(import.meta.dirname, "../../docs/reference");
@@ -30,7 +35,7 @@ export const tempestSuite: Suite = {
   page: resolve(reference, "tempest.md"),
   head: `# Tempest on the real and on the simulated cloud
 
-Debian's tempest and octavia-tempest-plugin, run by \`npm run test:tempest -- --cloud simulated|real --service NAME\`, which keeps what
+Debian's tempest, octavia-tempest-plugin and magnum-tempest-plugin, run by \`npm run test:tempest -- --cloud simulated|real --service NAME\`, which keeps what
 became of each test in tempest/NAME.json and writes this page. The rate is of the tests that the real cloud passes.`,
   services: tempestServices.map(({ name }) => name),
   groupOf: classOf,

@@ -15,6 +15,7 @@ import { defaultPolicy } from "./access/default-policy.ts";
 import { readRules } from "./access/policy.ts";
 import { ProjectRates, type RateLimit } from "./access/rate.ts";
 import { createMagnumController } from "./cluster/controller.ts";
+import { ClusterTexts } from "./resources/cluster-texts.ts";
 import type { Api } from "./server/call.ts";
 import { serve } from "./server/server.ts";
 import { createIds } from "./state/ids.ts";
@@ -85,6 +86,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
     region: options.region,
     defaultQuota: options.defaultQuota ?? 20,
     defaultVersion: options.defaultVersion ?? "v1.34.0",
+    clusterTexts: new ClusterTexts(),
     newId: createIds(clock),
     inTurn: createTurns(),
     started: clock.now(),

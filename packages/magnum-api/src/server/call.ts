@@ -1,3 +1,4 @@
+import type { MagnumCluster } from "@causeway/api";
 import type { Clock, Log } from "@causeway/foundation";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
 import { allows, type Rules, type Target } from "../access/policy.ts";
@@ -21,6 +22,7 @@ export interface Api {
   /** Version of clusters whose template names none. */
   readonly defaultVersion: string;
   readonly newId: () => string;
+  readonly clusterTexts: { of(cluster: MagnumCluster, call: Pick<Call, "origin" | "minor">, isDetail: boolean): string };
   /** Does work on one key after other work on it. */
   readonly inTurn: <T>(key: string, work: () => Promise<T>) => Promise<T>;
   /** When this process was started, and the name of its host. */
@@ -51,6 +53,8 @@ export interface Call {
 export interface Answer {
   readonly status: number;
   readonly body?: unknown;
+  /** The body as JSON text, in place of `body`. */
+  readonly json?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

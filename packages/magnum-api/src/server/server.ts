@@ -133,13 +133,14 @@ function hostOf({ headers }: IncomingMessage): string | undefined {
   return headers.host !== undefined && /^[A-Za-z0-9.[\]:-]{1,255}$/.test(headers.host) ? headers.host : undefined;
 }
 
-function send(response: ServerResponse, { status, headers, body }: Answer, method: string | undefined): void {
+function send(response: ServerResponse, { status, headers, ...given }: Answer, method: string | undefined): void {
   if (response.destroyed) return;
-  const text = body === undefined ? "" : JSON.stringify(body);
-  const type = body === undefined ? {} : { "content-type": "application/json" };
-  const length = status === 204 ? {} : { "content-length": Buffer.byteLength(text) };
+  const json = given.json ?? (given.body === undefined ? undefined : JSON.stringify(given.body));
+  const bytes = Buffer.from(json ?? "");
+  const type = json === undefined ? {} : { "content-type": "application/json" };
+  const length = status === 204 ? {} : { "content-length": bytes.length };
   response.writeHead(status, { ...type, ...length, ...headers });
-  response.end(method === "HEAD" ? "" : text);
+  response.end(method === "HEAD" ? "" : bytes);
 }
 
 function measures(metrics: Metrics): (method: string, status: number, seconds: number) => void {

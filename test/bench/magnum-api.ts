@@ -1,0 +1,156 @@
+/**
+ * The Magnum API with many clusters, next to Debian's real one of tools/devcloud, on the same Keystone and machine: the
+ * list, the list with details, one cluster, and a burst of creates (ours alone: the real one's conductor cannot create
+ * a cluster here). `--count 1500`, `--burst 200`, `--seconds 10` of each row, `--ours` alone, `--json FILE`. It creates
+ * application credentials in the project "demo" of devcloud, and deletes them.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { connectCloud, issueToken, loadCloudsYaml } from "@causeway/openstack";
+import { rounded } from "./apiserver/rows.ts";
+import { makeRows, type Rows } from "./magnum-api/clusters.ts";
+import { clientOf, measured, wholeList, type Figures, type Send, type Subject } from "./magnum-api/load.ts";
+import { startOurs } from "./magnum-api/ours.ts";
+import { obstacle, startUpstream } from "./magnum-api/upstream.ts";
+
+interface Row {
+  readonly name: string;
+  readonly by: "perSecond" | "p99Milliseconds" | "memoryMiB";
+  readonly ours: Figures;
+  readonly upstream?: Figures;
+  readonly note?: string;
+}
+
+const { values } = parseArgs({
+  options: {
+    json: { type: "string" },
+    count: { type: "string", default: "1500" },
+    burst: { type: "string", default: "200" },
+    seconds: { type: "string", default: "10" },
+    ours: { type: "boolean", default: false },
+  },
+});
+const [count, burst, seconds] = [values.count, values.burst, values.seconds].map(Number) as [number, number, number];
+if (![count, burst, seconds].every((n) => Number.isInteger(n) && n > 0))
+  throw new Error("--count, --burst and --seconds take whole numbers from 1");
+/** Requests under way at once. */
+const WIDTH = 4;
+const BURST_WIDTH = 20;
+
+const problem = obstacle();
+if (problem !== undefined) throw new Error(`devcloud's Keystone is needed: ${problem}`);
+const text = readFileSync(join(process.env["DEVCLOUD_DIR"] ?? "/var/lib/devcloud", "clouds.yaml"), "utf8");
+const config = loadCloudsYaml({ cloud: "devcloud", text });
+const cloud = connectCloud(config);
+const { token, projectId: projectID = "" } = await issueToken(config);
+const userID = await cloud.identity.currentUserId();
+const rows = makeRows(count, { projectID, userID });
+const base = mkdtempSync(join(tmpdir(), "bench-magnum-api-"));
+
+/** The rows that a server with these clusters can serve, by name. */
+async function reads(subject: Subject, { clusters }: Rows): Promise<readonly Figures[]> {
+  const client = clientOf(subject.url, token, WIDTH);
+  const { send } = client;
+  const list = (path: string) => () => wholeList(send, path, count);
+  const show = async (at: number): Promise<number> => {
+    const uuid = clusters[(at * 37) % count]?.uuid ?? "";
+    const { status, text } = await send("GET", `/v1/clusters/${uuid}`);
+    if (status !== 200) throw new Error(`a cluster is ${status}: ${text.slice(0, 300)}`);
+    return text.length;
+  };
+  try {
+    const figures: Figures[] = [];
+    for (const call of [list("/v1/clusters"), list("/v1/clusters/detail"), show]) {
+      figures.push(await measured(subject, { width: WIDTH, seconds, most: Infinity, call }));
+      console.error(subject.name, JSON.stringify(figures.at(-1)));
+    }
+    return figures;
+  } finally {
+    client.close();
+  }
+}
+
+async function creates(subject: Subject): Promise<Figures> {
+  const client = clientOf(subject.url, token, BURST_WIDTH);
+  const accepted = async (send: Send, path: string, body: object): Promise<string> => {
+    const { status, text } = await send("POST", path, body);
+    if (status !== 201 && status !== 202) throw new Error(`${path} is ${status}: ${text.slice(0, 300)}`);
+    return text;
+  };
+  const credentials = cloud.identity.applicationCredentials(userID);
+  const before = new Set((await credentials.all()).map(({ id }) => id));
+  try {
+    const template = { name: "burst", coe: "kubernetes", image_id: "cirros", flavor_id: "m1.small" };
+    await accepted(client.send, "/v1/clustertemplates", { ...template, external_network_id: "public" });
+    const call = async (at: number): Promise<number> => {
+      const body = { name: `burst-${at}`, cluster_template_id: "burst", node_count: 1 };
+      return (await accepted(client.send, "/v1/clusters", body)).length;
+    };
+    return await measured(subject, { width: BURST_WIDTH, seconds: 600, most: burst, call });
+  } finally {
+    client.close();
+    for (const { id } of await credentials.all()) if (!before.has(id)) await credentials.delete(id);
+  }
+}
+
+async function measureOurs(): Promise<readonly Figures[]> {
+  const ours = await startOurs(base, config.authUrl);
+  try {
+    await ours.add(rows);
+    return [...(await reads(ours, rows)), await creates(ours)];
+  } finally {
+    await ours.close();
+  }
+}
+
+async function measureUpstream(): Promise<readonly Figures[]> {
+  const upstream = await startUpstream(base, rows);
+  try {
+    return await reads(upstream, rows);
+  } finally {
+    await upstream.close();
+  }
+}
+
+const PAGES = `in pages of 1,000, ${WIDTH} at once`;
+const named: readonly Pick<Row, "name" | "by" | "note">[] = [
+  { name: `whole list of ${count} clusters, ${PAGES}`, by: "perSecond" },
+  { name: `whole list of ${count} clusters with details, ${PAGES}`, by: "perSecond" },
+  { name: `one cluster of ${count}, ${WIDTH} at once`, by: "perSecond" },
+  {
+    name: `burst of ${burst} creates, ${BURST_WIDTH} at once`,
+    by: "perSecond",
+    note: "ours alone: the real conductor cannot create a cluster in devcloud; Keystone makes an application credential for each",
+  },
+];
+/** A row of throughput gives one of latency with the same figures; the last read one of memory, too. */
+function rowsOf(ours: readonly Figures[], upstream: readonly Figures[] | undefined): readonly Row[] {
+  const roundedOf = (figures: Figures): Figures =>
+    Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, rounded(value)])) as unknown as Figures;
+  const all = named.flatMap((row, at): Row[] => {
+    const [mine, theirs] = [ours[at], upstream?.[at]];
+    if (mine === undefined) return [];
+    const both = { ours: roundedOf(mine), ...(theirs ? { upstream: roundedOf(theirs) } : {}) };
+    const latency: Row = { ...row, name: `${row.name}, p99`, by: "p99Milliseconds", ...both };
+    return [{ ...row, ...both }, latency];
+  });
+  const read = all.findLast(({ name }) => name.startsWith("one cluster") && !name.endsWith("p99"));
+  const note = "of the API's process; the management cluster's API server and MariaDB are not counted";
+  return read ? [...all, { ...read, name: `memory with ${count} clusters, after the reads`, by: "memoryMiB", note }] : all;
+}
+
+try {
+  const why = values.ours ? "only ours is wanted" : obstacle();
+  const theirs = why === undefined ? await measureUpstream() : undefined;
+  if (why !== undefined) console.error(`upstream is not measured: ${why}`);
+  const result = rowsOf(await measureOurs(), theirs);
+  console.table(
+    Object.fromEntries(result.map(({ name, by, ours, upstream }) => [name, { by, ours: ours[by], upstream: upstream?.[by] }])),
+  );
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows: result }, undefined, 2)}\n`);
+} finally {
+  await cloud.close();
+  rmSync(base, { recursive: true, force: true });
+}
