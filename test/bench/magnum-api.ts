@@ -137,7 +137,7 @@ function rowsOf(ours: readonly Figures[], upstream: readonly Figures[] | undefin
     return [{ ...row, ...both }, latency];
   });
   const read = all.findLast(({ name }) => name.startsWith("one cluster") && !name.endsWith("p99"));
-  const note = "of the API's process; the management cluster's API server and MariaDB are not counted";
+  const note = "of the API's processes; the management cluster's API server and MariaDB are not counted";
   return read ? [...all, { ...read, name: `memory with ${count} clusters, after the reads`, by: "memoryMiB", note }] : all;
 }
 

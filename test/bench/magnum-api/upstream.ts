@@ -1,9 +1,9 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePorts } from "../../support/free-ports.ts";
-import { stop } from "../apiserver/subject.ts";
 import type { Rows } from "./clusters.ts";
 import type { Subject } from "./load.ts";
 
@@ -11,7 +11,10 @@ const DEVCLOUD = process.env["DEVCLOUD_DIR"] ?? "/var/lib/devcloud";
 const CONFIG = join(DEVCLOUD, "etc/magnum/magnum.conf");
 const SOCKET = join(DEVCLOUD, "run/mysql.sock");
 const DATABASE = "causeway_bench_magnum";
-const API = "/usr/bin/magnum-api";
+const API = "/usr/bin/magnum-api-wsgi";
+/** One for each core of the machine that the figures are of. */
+const PROCESSES = 2;
+const THREADS = 4;
 
 /** Why Debian's Magnum cannot be measured here; undefined when it can. */
 export function obstacle(): string | undefined {
@@ -22,8 +25,8 @@ export function obstacle(): string | undefined {
 }
 
 /**
- * Debian's magnum-api with one worker, configured as devcloud's, on a database of its own in devcloud's MariaDB: the
- * rows are nobody else's, and no conductor looks at them.
+ * Debian's Magnum API under uwsgi, as its package runs it, configured as devcloud's, on a database of its own in
+ * devcloud's MariaDB: the rows are nobody else's, and no conductor looks at them.
  */
 export async function startUpstream(files: string, rows: Rows): Promise<Subject & { close(): Promise<void> }> {
   sql(`DROP DATABASE IF EXISTS ${DATABASE}; CREATE DATABASE ${DATABASE} CHARACTER SET utf8`);
@@ -36,7 +39,7 @@ export async function startUpstream(files: string, rows: Rows): Promise<Subject 
   writeFileSync(config, text, { mode: 0o600 });
   let child: ChildProcess | undefined;
   const close = async (): Promise<void> => {
-    if (child) await stop(child);
+    if (child) await ended(child);
     sql(`DROP DATABASE IF EXISTS ${DATABASE}`);
   };
   try {
@@ -44,14 +47,33 @@ export async function startUpstream(files: string, rows: Rows): Promise<Subject 
     if (made.status !== 0) throw new Error(`magnum-db-manage: ${made.stderr.slice(-500)}`);
     sql(`USE ${DATABASE}; ${insertions(rows)}`);
     const log = openSync(join(files, "magnum-api.log"), "a", 0o600);
-    child = spawn(API, ["--config-file", config], { stdio: ["ignore", log, log], env: environment() });
+    child = spawn("uwsgi_python3", uwsgi(port, config), { stdio: ["ignore", log, log], env: environment() });
     const url = `http://127.0.0.1:${port}`;
     await serving(url);
-    return { name: "upstream", url, processes: [child], close };
+    return { name: "upstream", url, processes: [child, ...childrenOf(child)], close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+function uwsgi(port: number, config: string): readonly string[] {
+  const processes = ["--master", "--processes", `${PROCESSES}`, "--threads", `${THREADS}`, "--enable-threads"];
+  const application = ["--wsgi-file", API, "--pyargv", `--config-file ${config}`, "--lazy-apps", "--need-app"];
+  const ends = ["--die-on-term", "--no-orphans"];
+  const http = ["--http-socket", `127.0.0.1:${port}`, "--buffer-size", "65535", "--add-header", "Connection: close"];
+  return [...processes, ...application, ...ends, ...http];
+}
+
+function childrenOf({ pid }: ChildProcess): readonly { readonly pid: number }[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  return children.map((child) => ({ pid: Number(child) }));
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const gone = once(child, "exit");
+  if (child.exitCode !== null || child.signalCode !== null || !child.kill("SIGTERM")) return;
+  await gone;
 }
 
 /** Debian's own python, whatever else is on the PATH. */
@@ -59,7 +81,7 @@ const environment = () => ({ PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C.U
 
 /** Waits until a server of the API responds at all. */
 export async function serving(url: string): Promise<void> {
-  for (let i = 0; i < 600; i++) {
+  for (let i = 0; i < 1800; i++) {
     const code = await fetch(url).then(
       ({ status }) => status,
       () => 0,

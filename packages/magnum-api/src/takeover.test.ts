@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { MagnumCluster } from "@causeway/api";
+import { connectCloud, issueToken, loadCloudsYaml, type Cloud } from "@causeway/openstack";
+import { readCredential, type ClusterCredential } from "./cluster/credentials.ts";
+import { openStage, type Stage } from "./testing/stage.ts";
+
+vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
+
+const PASSWORD = "it will be deleted";
+
+let stage: Stage;
+let admin: Cloud;
+beforeAll(async () => {
+  stage = await openStage();
+  admin = connectCloud(loadCloudsYaml({ cloud: "simulator-admin", text: stage.simulator.cloudsYaml }));
+});
+afterAll(async () => {
+  await admin.close();
+  await stage.close();
+});
+
+/** Whether a cluster's credential gets a token. */
+async function works({ id, secret }: ClusterCredential): Promise<boolean> {
+  const { scope: _, ...config } = loadCloudsYaml({ cloud: "simulator", text: stage.simulator.cloudsYaml });
+  return issueToken({ ...config, auth: { type: "application_credential", id, secret } }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function credentialOf(uuid: unknown): Promise<ClusterCredential> {
+  const { items } = await stage.client.list(MagnumCluster, {
+    labelSelector: `magnum.causeway.dev/uuid=${String(uuid)}`,
+  });
+  const [cluster] = items;
+  const found = cluster && (await readCredential(stage.client, cluster));
+  if (found === undefined) throw new Error(`the cluster ${String(uuid)} has no credential`);
+  return found;
+}
+
+it("a cluster whose creator's user is deleted is taken over by another member of the project", async () => {
+  const config = loadCloudsYaml({ cloud: "simulator", text: stage.simulator.cloudsYaml });
+  const { projectId = "" } = await issueToken(config);
+  const user = await admin.identity.users.create({ name: "creator", password: PASSWORD });
+  const [role] = await admin.identity.roles.all({ name: "member" });
+  await admin.identity.grant({ role: role?.id ?? "", user: user.id, project: projectId });
+  const auth = { type: "password", userId: user.id, password: PASSWORD } as const;
+  stage.tokens.set("creator", (await issueToken({ ...config, auth, scope: { projectId } })).token);
+  const template = { name: "t", coe: "kubernetes", image_id: "cirros", flavor_id: "m1.small" };
+  const made = await stage.call("creator", "POST", "/v1/clustertemplates", {
+    body: { ...template, external_network_id: "public" },
+  });
+  const cluster = await stage.call("creator", "POST", "/v1/clusters", {
+    body: { name: "orphan", cluster_template_id: made.body["uuid"] },
+  });
+  expect(cluster.status).toBe(202);
+  const { uuid } = cluster.body;
+  const before = await credentialOf(uuid);
+  expect(before.userId).toBe(user.id);
+  expect(await works(before)).toBe(true);
+
+  await admin.identity.users.delete(user.id);
+  expect(await works(before)).toBe(false);
+  const path = `/v1/credentials/${String(uuid)}`;
+  expect((await stage.call("alt", "PATCH", path)).status).toBe(404);
+  expect((await stage.call("reader", "PATCH", path)).status).toBe(403);
+  expect(await credentialOf(uuid)).toEqual(before);
+  expect((await stage.call("demo", "PATCH", path)).status).toBe(202);
+  const after = await credentialOf(uuid);
+  expect(after.userId).not.toBe(user.id);
+  expect(await works(after)).toBe(true);
+
+  expect((await stage.call("demo", "DELETE", `/v1/clusters/${String(uuid)}`)).status).toBe(204);
+  await expect
+    .poll(async () => (await stage.call("demo", "GET", `/v1/clusters/${String(uuid)}`)).status, { timeout: 30_000 })
+    .toBe(404);
+  expect(await works(after)).toBe(false);
+});
