@@ -21,8 +21,8 @@ export interface StestrRun {
   /** Regular expression over the names of tests. */
   readonly tests: string;
   readonly workers: number;
-  /** Each test in a process of its own, for classes whose first test takes away what the others need. */
-  readonly isolated?: boolean | undefined;
+  /** Those of the tests that are run each in a process of its own: the first one takes away what the others need. */
+  readonly isolated?: RegExp | undefined;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -39,15 +39,32 @@ export async function runStestr(run: StestrRun): Promise<TestResult[]> {
   writeFileSync(join(folder, ".stestr.conf"), configuration);
   const options = { cwd: folder, env: { ...process.env, ...run.env } };
   await ended(spawn(stestr, ["init"], { ...options, stdio: "ignore" }));
-  // Its exit code is not 0 after a failed test; the results give the details.
-  await ended(
-    spawn(stestr, ["run", ...(run.isolated ? ["--isolated"] : ["--concurrency", String(workers)]), tests], {
-      ...options,
-      stdio: ["ignore", "inherit", "inherit"],
-    }),
-  );
-  const last = spawn(stestr, ["last", "--subunit"], { ...options, stdio: ["ignore", "pipe", "inherit"] });
-  return parsed(last.stdout, run.with);
+  const results: TestResult[] = [];
+  for (const part of run.isolated ? await parts(run, run.isolated) : [tests]) {
+    // Its exit code is not 0 after a failed test; the results give the details.
+    await ended(
+      spawn(stestr, ["run", "--concurrency", String(workers), part], {
+        ...options,
+        stdio: ["ignore", "inherit", "inherit"],
+      }),
+    );
+    const last = spawn(stestr, ["last", "--subunit"], { ...options, stdio: ["ignore", "pipe", "inherit"] });
+    results.push(...(await parsed(last.stdout, run.with)));
+  }
+  // What is set up and torn down for each of several tests is one failure of its class.
+  return [...new Map(results.map((result) => [result.id, result])).values()];
+}
+
+/** One expression for all tests that can share a process, and one for each that cannot. */
+async function parts({ folder, tests, env, with: { stestr } }: StestrRun, isolated: RegExp): Promise<string[]> {
+  const list = spawn(stestr, ["list", tests], { cwd: folder, env: { ...process.env, ...env }, stdio: "pipe" });
+  const shared: string[] = [];
+  const alone: string[] = [];
+  for await (const line of createInterface({ input: list.stdout })) {
+    const id = line.replace(/\[.*$/, "").trim();
+    if (id !== "") (isolated.test(id) ? alone : shared).push(`^${id.replaceAll(".", "\\.")}(\\[|$)`);
+  }
+  return [...(shared.length > 0 ? [shared.join("|")] : []), ...alone];
 }
 
 /**
