@@ -2,7 +2,7 @@
  * The Magnum API with many clusters, next to Debian's real one of tools/devcloud, on the same Keystone and machine: the
  * list, the list with details, one cluster, and a burst of creates (ours alone: the real one's conductor cannot create
  * a cluster here). `--count 1500`, `--burst 200`, `--seconds 10` of each row, `--ours` alone, `--json FILE`. It creates
- * application credentials in the project "demo" of devcloud, and deletes them.
+ * application credentials in the project "alt" of devcloud, and deletes them.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,7 +42,7 @@ const BURST_WIDTH = 20;
 const problem = obstacle();
 if (problem !== undefined) throw new Error(`devcloud's Keystone is needed: ${problem}`);
 const text = readFileSync(join(process.env["DEVCLOUD_DIR"] ?? "/var/lib/devcloud", "clouds.yaml"), "utf8");
-const config = loadCloudsYaml({ cloud: "devcloud", text });
+const config = loadCloudsYaml({ cloud: "devcloud-alt", text });
 const cloud = connectCloud(config);
 const { token, projectId: projectID = "" } = await issueToken(config);
 const userID = await cloud.identity.currentUserId();
@@ -138,16 +138,20 @@ function rowsOf(ours: readonly Figures[], upstream: readonly Figures[] | undefin
   });
   const read = all.findLast(({ name }) => name.startsWith("one cluster") && !name.endsWith("p99"));
   const note = "of the API's processes; the management cluster's API server and MariaDB are not counted";
-  return read ? [...all, { ...read, name: `memory with ${count} clusters, after the reads`, by: "memoryMiB", note }] : all;
+  return read
+    ? [...all, { ...read, name: `memory with ${count} clusters, after the reads`, by: "memoryMiB", note }]
+    : all;
 }
 
 try {
   const why = values.ours ? "only ours is wanted" : obstacle();
-  const theirs = why === undefined ? await measureUpstream() : undefined;
   if (why !== undefined) console.error(`upstream is not measured: ${why}`);
-  const result = rowsOf(await measureOurs(), theirs);
+  const ours = await measureOurs();
+  const result = rowsOf(ours, why === undefined ? await measureUpstream() : undefined);
   console.table(
-    Object.fromEntries(result.map(({ name, by, ours, upstream }) => [name, { by, ours: ours[by], upstream: upstream?.[by] }])),
+    Object.fromEntries(
+      result.map(({ name, by, ours, upstream }) => [name, { by, ours: ours[by], upstream: upstream?.[by] }]),
+    ),
   );
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows: result }, undefined, 2)}\n`);
 } finally {

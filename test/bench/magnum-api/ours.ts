@@ -47,9 +47,9 @@ export async function startOurs(files: string, keystoneUrl: string): Promise<Our
   try {
     for (const kind of [...allKinds, ...magnumKinds])
       await client.create(CustomResourceDefinition, toCustomResourceDefinition(kind));
-    await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } }).catch(
-      () => {},
-    );
+    await client
+      .create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } })
+      .catch(() => {});
     const [port = 0] = await freePorts(1);
     const url = `http://127.0.0.1:${port}`;
     const log = openSync(join(files, "ours.log"), "a", 0o600);

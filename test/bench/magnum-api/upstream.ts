@@ -12,9 +12,8 @@ const CONFIG = join(DEVCLOUD, "etc/magnum/magnum.conf");
 const SOCKET = join(DEVCLOUD, "run/mysql.sock");
 const DATABASE = "causeway_bench_magnum";
 const API = "/usr/bin/magnum-api-wsgi";
-/** One for each core of the machine that the figures are of. */
-const PROCESSES = 2;
-const THREADS = 4;
+/** One for each request under way. Of one thread each: with eventlet's locks in it, it hangs with more. */
+const PROCESSES = 4;
 
 /** Why Debian's Magnum cannot be measured here; undefined when it can. */
 export function obstacle(): string | undefined {
@@ -58,7 +57,7 @@ export async function startUpstream(files: string, rows: Rows): Promise<Subject 
 }
 
 function uwsgi(port: number, config: string): readonly string[] {
-  const processes = ["--master", "--processes", `${PROCESSES}`, "--threads", `${THREADS}`, "--enable-threads"];
+  const processes = ["--master", "--processes", `${PROCESSES}`, "--threads", "1", "--enable-threads"];
   const application = ["--wsgi-file", API, "--pyargv", `--config-file ${config}`, "--lazy-apps", "--need-app"];
   const ends = ["--die-on-term", "--no-orphans"];
   const http = ["--http-socket", `127.0.0.1:${port}`, "--buffer-size", "65535", "--add-header", "Connection: close"];

@@ -23,6 +23,7 @@ import {
   securityGroupName,
 } from "../resources/naming.ts";
 import { apiPorts } from "./endpoint-port.ts";
+import { seesLoadBalancers } from "./load-balancers-seen.ts";
 import type { ClusterCloud, ClusterObserved, LoadBalancing, ReservedRange } from "./model.ts";
 import { nodeRoles } from "./security-groups.ts";
 
@@ -184,7 +185,9 @@ async function readLoadBalancing(
   const used = usesBalancer(object);
   const available = (used || isDeleting(object)) && (await cloud.has("load-balancer", { signal }));
   if (!available) return { ...none, available: false };
-  await listed(watch.loadBalancers);
+  if (used) await listed(watch.loadBalancers);
+  else if (!(await seesLoadBalancers(() => listed(watch.loadBalancers), watch.ports, networksOf(object, watch, crn))))
+    return { ...none, available: false };
   const loadBalancers = watch.loadBalancers.list();
   if (!used || isDeleting(object)) return { ...none, available, loadBalancers };
   await Promise.all([listed(watch.listeners), listed(watch.pools)]);
@@ -197,6 +200,13 @@ async function readLoadBalancing(
     if (names.includes(pool.name)) members.set(pool.id, await session.members(pool, signal));
   }
   return { available, providers, loadBalancers, listeners: watch.listeners.list(), pools, members };
+}
+
+/** The ids of the cluster's networks: the one that it is on, and those of its own name. */
+function networksOf(object: OpenStackCluster, watch: CloudWatch, crn: string): ReadonlySet<string> {
+  const own = watch.networks.list().filter(({ name }) => name === networkName(crn));
+  const id = object.status?.network?.id;
+  return new Set([...own.map((network) => network.id), ...(id === undefined ? [] : [id])]);
 }
 
 function* interestsOf(object: OpenStackCluster, crn: string, cloud: ClusterCloud): Iterable<string | undefined> {

@@ -22,7 +22,9 @@ export interface Api {
   /** Version of clusters whose template names none. */
   readonly defaultVersion: string;
   readonly newId: () => string;
-  readonly clusterTexts: { of(cluster: MagnumCluster, call: Pick<Call, "origin" | "minor">, isDetail: boolean): string };
+  readonly clusterTexts: {
+    of(cluster: MagnumCluster, call: Pick<Call, "origin" | "minor">, isDetail: boolean): string;
+  };
   /** Does work on one key after other work on it. */
   readonly inTurn: <T>(key: string, work: () => Promise<T>) => Promise<T>;
   /** When this process was started, and the name of its host. */

@@ -55,12 +55,23 @@ it("pages in the order of names show each item once", () => {
     const page = readPage(new URLSearchParams(query));
     const found = pageOf(items, page, listed);
     pages.push(...found.map(({ name }) => name));
-    query = nextLink("http://a", "clusters", page, found.map(({ id }) => id)).next?.split("?")[1];
+    query = nextLink(
+      "http://a",
+      "clusters",
+      page,
+      found.map(({ id }) => id),
+    ).next?.split("?")[1];
   }
   expect(pages).toEqual(items.map(({ name }) => name).toSorted());
 });
 
 it("a marker that is gone has no place in the order of names, and is refused with 404", () => {
   const page = readPage(new URLSearchParams(`sort_key=name&marker=${uuidOf(3)}`));
-  expect(() => pageOf(items.filter(({ id }) => id !== uuidOf(3)), page, listed)).toThrow(/could not be found/);
+  expect(() =>
+    pageOf(
+      items.filter(({ id }) => id !== uuidOf(3)),
+      page,
+      listed,
+    ),
+  ).toThrow(/could not be found/);
 });

@@ -1,0 +1,174 @@
+/**
+ * A managed cluster on a real OpenStack with the unchanged openstack client: `causeway up --cloud`, `causeway run
+ * magnum-api` in the catalog of a region of its own, create, config, kubectl, resize, upgrade, delete, and a look at the
+ * project afterwards. Its own magnum is left alone.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
+import { freePorts } from "../support/free-ports.ts";
+import { inventory } from "../support/inventory.ts";
+import { causeway, eventually, kubectl, type Started } from "../support/processes.ts";
+
+const cloudName = process.env["OS_CLOUD"] ?? "devcloud";
+const REGION = "causeway-magnum";
+const minutes = 60_000;
+/** How long each thing may take on a machine that is slow. */
+const PATIENCE = 15 * minutes;
+const LIMIT = 20 * minutes;
+
+describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
+  let dir: string;
+  let cloud: Cloud;
+  let admin: Cloud;
+  let before: string[];
+  let credentialsBefore: string[];
+  const started: Started[] = [];
+  const removals: (() => Promise<unknown>)[] = [];
+  const management = () => join(dir, "state", "management.kubeconfig");
+  const credentials = async (): Promise<string[]> => {
+    const all = await cloud.identity.applicationCredentials(await cloud.identity.currentUserId()).all();
+    return all.map(({ id, name }) => `${id} ${name}`).toSorted();
+  };
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), "causeway-magnum-"));
+    cloud = connectCloud(loadCloudsYaml({ cloud: cloudName }));
+    admin = connectCloud(loadCloudsYaml({ cloud: `${cloudName}-admin` }));
+    [before, credentialsBefore] = [await inventory(cloud), await credentials()];
+    started.push(causeway(["machine-agent", "--cloud", cloudName, "--state", join(dir, "machines")]));
+    started.push(causeway(["up", "--cloud", cloudName, "--state", join(dir, "state")]));
+    await eventually(PATIENCE, () => existsSync(management()));
+    const { authUrl, region } = loadCloudsYaml({ cloud: cloudName });
+    const [port = 0] = await freePorts(1);
+    const flags = ["--kubeconfig", management(), "--keystone-url", authUrl, "--listen", `127.0.0.1:${port}`];
+    started.push(causeway(["run", "magnum-api", ...flags, ...(region === undefined ? [] : ["--region", region])]));
+    const url = `http://127.0.0.1:${port}`;
+    await eventually(PATIENCE, () =>
+      fetch(url).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+    await register(`${url}/v1`);
+    writeFileSync(join(dir, "clouds.yaml"), inRegion(REGION), { mode: 0o600 });
+  }, LIMIT);
+
+  afterAll(async () => {
+    for (const remove of removals.toReversed()) await remove().catch((error: unknown) => console.error(error));
+    for (const each of started.toReversed()) await each.stop();
+    await Promise.all([cloud?.close(), admin?.close()]);
+    rmSync(dir, { recursive: true, force: true });
+  }, LIMIT);
+
+  /** The client finds the API in the catalog, in a region where it is the only service. */
+  async function register(url: string): Promise<void> {
+    const { identity } = admin;
+    await identity.regions.create({ id: REGION, description: "of a test of the Magnum API" });
+    removals.push(() => identity.regions.delete(REGION));
+    const service = await identity.services.create({ type: "container-infra", name: "causeway-magnum" });
+    removals.push(() => identity.services.delete(service.id));
+    const endpoint = await identity.endpoints.create({
+      service_id: service.id,
+      interface: "public",
+      url,
+      region_id: REGION,
+    });
+    removals.push(() => identity.endpoints.delete(endpoint.id));
+  }
+
+  /** The clouds.yaml with the cloud in another region. */
+  function inRegion(region_name: string): string {
+    const text = readFileSync(process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml", "utf8");
+    const { clouds } = parse(text) as { clouds: Record<string, object> };
+    return stringify({ clouds: { [cloudName]: { ...clouds[cloudName], region_name } } });
+  }
+
+  /** The output of `openstack coe COMMAND…`. */
+  function coe(command: string): Promise<string> {
+    const env = { ...process.env, OS_CLIENT_CONFIG_FILE: join(dir, "clouds.yaml"), OS_CLOUD: cloudName };
+    return new Promise((done, reject) => {
+      execFile("openstack", ["coe", ...command.split(" ")], { env, cwd: dir }, (error, stdout, stderr) => {
+        if (error) reject(new Error(`openstack coe ${command}: ${stdout}${stderr}`));
+        else done(stdout);
+      });
+    });
+  }
+
+  const shown = async (): Promise<Record<string, unknown>> =>
+    JSON.parse(await coe("cluster show real -f json")) as Record<string, unknown>;
+
+  async function becomes(status: string): Promise<void> {
+    const end = Date.now() + PATIENCE;
+    let found: Record<string, unknown> = {};
+    while (Date.now() < end) {
+      found = await shown();
+      if (found["status"] === status) return;
+      await new Promise((done) => setTimeout(done, 3_000));
+    }
+    expect([found["status"], found["status_reason"]]).toEqual([status, expect.anything()]);
+  }
+
+  interface NodeView {
+    readonly metadata: { readonly name: string };
+    readonly status: {
+      readonly nodeInfo: { readonly kubeletVersion: string };
+      readonly conditions: readonly { readonly type: string; readonly status: string }[];
+    };
+  }
+
+  function nodes(): readonly NodeView[] {
+    const { items } = JSON.parse(kubectl(join(dir, "config"), "get", "nodes", "-o", "json")) as { items: NodeView[] };
+    for (const { status } of items)
+      expect(status.conditions.find(({ type }) => type === "Ready")?.status, JSON.stringify(items)).toBe("True");
+    return items;
+  }
+
+  const template = (name: string, version: string): string =>
+    `cluster template create ${name} --coe kubernetes --image fedora-coreos --flavor m1.small --external-network public --labels kube_tag=${version}`;
+
+  test("coe cluster create makes a cluster, whose nodes kubectl shows by the kubeconfig of coe cluster config", async () => {
+    await coe(template("small", "v1.34.0"));
+    removals.push(() => coe("cluster template delete small"));
+    await coe("cluster create real --cluster-template small --node-count 1");
+    await becomes("CREATE_COMPLETE");
+    await coe("cluster config real --dir . --force");
+    expect(nodes()).toHaveLength(1);
+    const servers = await cloud.compute.servers.all();
+    expect(servers.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(nodes().map(({ metadata }) => metadata.name)),
+    );
+  });
+
+  test("coe cluster resize adds nodes and takes them away", async () => {
+    await coe("cluster resize real 3");
+    await becomes("UPDATE_COMPLETE");
+    expect(nodes()).toHaveLength(3);
+    await coe("cluster resize real 2");
+    await becomes("UPDATE_COMPLETE");
+    expect(nodes()).toHaveLength(2);
+  });
+
+  test("coe cluster upgrade replaces each node by one of the new version", async () => {
+    await coe(template("newer", "v1.34.1"));
+    removals.push(() => coe("cluster template delete newer"));
+    const old = nodes().map(({ metadata }) => metadata.name);
+    await coe("cluster upgrade real newer");
+    await becomes("UPDATE_COMPLETE");
+    const now = nodes();
+    expect(now.map(({ status }) => status.nodeInfo.kubeletVersion)).toEqual(["v1.34.1", "v1.34.1"]);
+    expect(now.filter(({ metadata }) => old.includes(metadata.name))).toEqual([]);
+    expect((await shown())["coe_version"]).toBe("v1.34.1");
+  });
+
+  test("coe cluster delete leaves the project, and its user's application credentials, as they were", async () => {
+    await coe("cluster delete real");
+    await eventually(PATIENCE, async () => !(await coe("cluster list")).includes("real"));
+    expect(await inventory(cloud)).toEqual(before);
+    expect(await credentials()).toEqual(credentialsBefore);
+  });
+});
