@@ -5,7 +5,8 @@ import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 import { causeway, eventually } from "./processes.ts";
 import { entriesOf, type OpenedCloud } from "./suite-cloud.ts";
 
-const MINUTE = 60_000;
+/** How long it may take to start on a machine that is busy. */
+const STARTUP = 300_000;
 
 /**
  * The simulated cloud of `causeway up`, in a process of its own: with the Magnum API in its catalog, and machines and
@@ -20,10 +21,10 @@ export async function openSystemCloud(): Promise<OpenedCloud> {
   };
   try {
     const file = join(dir, "clouds.yaml");
-    await eventually(MINUTE, () => existsSync(file));
+    await eventually(STARTUP, () => existsSync(file));
     const text = readFileSync(file, "utf8");
     const cloud = entriesOf("simulator", text);
-    await eventually(MINUTE, () => hasMagnum(loadCloudsYaml({ cloud: cloud.cloud, text })));
+    await eventually(STARTUP, () => hasMagnum(loadCloudsYaml({ cloud: cloud.cloud, text })));
     return { cloud, recordAs: "simulated", close };
   } catch (error) {
     await close();

@@ -186,7 +186,7 @@ def main(checkout):
             # The client fails at the response to a PATCH without a body, which it has sent by then.
             pass
         table.append({"name": name, "requests": Recorder.recorded})
-    text = json.dumps(table, indent=1)
+    text = json.dumps(table, indent=2)
     for name, value in IDS.items():
         text = text.replace(value, name)
     print(text)

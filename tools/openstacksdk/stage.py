@@ -1,6 +1,6 @@
 """Makes and clears away what openstacksdk's functional tests stand on: three accounts with projects of their own, since
-some tests delete all that a project has, one network that servers of the first are put on, and the share type that
-the tests of shares name, where it is not there yet.
+some tests delete all that a project has, one network that servers of the first are put on, and the share type and the
+image that the tests of shares and of cluster templates name, where they are not there yet.
 
 stage.py make CLOUD FILE: as the administrator's entry CLOUD of clouds.yaml; writes FILE, a clouds.yaml with the entries
 devstack, devstack-alt and devstack-admin. stage.py clear CLOUD FILE: deletes all of that.
@@ -67,11 +67,21 @@ def share_type(manila):
     return answer.json()['share_type']['id']
 
 
+def cluster_image(cloud):
+    """Makes the image that the test of cluster templates names; its id, or None without Magnum, or when it is there."""
+    name = 'fedora-atomic-f23-dib'
+    if not cloud.has_service('container-infrastructure-management') or cloud.image.find_image(name):
+        return None
+    return cloud.image.create_image(
+        name=name, disk_format='raw', container_format='bare', visibility='public', data=b'no more is read of it',
+        allow_duplicates=True, properties={'os_distro': 'fedora-coreos'}).id
+
+
 def make(cloud, file):
     run = f'sdk-{secrets.token_hex(4)}'
     clouds = {entry: account(cloud, run, entry) for entry in ROLES}
     wanted = {'flavor_name': 'm1.tiny', 'image_name': 'cirros'}
-    made = {'share_type': share_type(shares(cloud))}
+    made = {'share_type': share_type(shares(cloud)), 'image': cluster_image(cloud)}
     with open(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), 'w') as out:
         yaml.safe_dump({'clouds': clouds, 'functional': wanted, 'made': made}, out)
     network = connect(clouds['devstack']).network
@@ -102,6 +112,8 @@ def clear(cloud, file):
             print(f'{name} could not be emptied: {problem}')
     if staged['made']['share_type']:
         remove_type(shares(cloud), staged['made']['share_type'])
+    if staged['made']['image']:
+        cloud.image.delete_image(staged['made']['image'])
     for name in entries:
         project, user = cloud.identity.find_project(name), cloud.identity.find_user(name)
         for group in cloud.network.security_groups(project_id=project.id) if project else ():
