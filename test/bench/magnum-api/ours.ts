@@ -3,14 +3,12 @@ import { openSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   allKinds,
-  credentialsOf,
-  labels as contract,
-  MachineDeployment,
   MagnumCluster,
   magnumKinds,
   toCustomResourceDefinition,
+  type MagnumClusterStatus,
 } from "@causeway/api";
-import { createClient, CustomResourceDefinition, loadKubeconfig, Namespace, Secret } from "@causeway/kubernetes";
+import { createClient, CustomResourceDefinition, Lease, loadKubeconfig, Namespace } from "@causeway/kubernetes";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import { magnumLabels, namespaceOf, objectNameOf } from "@causeway/magnum-api";
 import { freePorts } from "../../support/free-ports.ts";
@@ -18,20 +16,20 @@ import { startOurs as startApiServer } from "../apiserver/ours.ts";
 import { stop } from "../apiserver/subject.ts";
 import type { Cluster, Rows } from "./clusters.ts";
 import type { Subject } from "./load.ts";
-import { serving } from "./upstream.ts";
+import { addressesOf, serving } from "./upstream.ts";
 
 const LAUNCH = resolve(import.meta.dirname, "../../../packages/causeway/src/launch.sh");
 const WIDTH = 16;
 
 export interface OurSubject extends Subject {
-  /** Adds clusters, and waits until the controller has made their objects. */
+  /** Adds clusters that are complete. */
   add(rows: Rows): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * `causeway run magnum-api` on a management cluster of its own (`causeway apiserver`), with its controller. Nothing
- * else runs there: what the controller makes of a new cluster stays as it is.
+ * `causeway run magnum-api` on a management cluster of its own (`causeway apiserver`), as one of several processes: it
+ * serves the API, and another has the controller. Upstream's conductor does not run, either.
  */
 export async function startOurs(files: string, keystoneUrl: string): Promise<OurSubject> {
   const server = await startApiServer(files);
@@ -50,6 +48,7 @@ export async function startOurs(files: string, keystoneUrl: string): Promise<Our
     await client
       .create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } })
       .catch(() => {});
+    await holdLease(client);
     const [port = 0] = await freePorts(1);
     const url = `http://127.0.0.1:${port}`;
     const log = openSync(join(files, "ours.log"), "a", 0o600);
@@ -87,38 +86,48 @@ async function add(client: KubernetesClient, rows: Rows): Promise<void> {
   const worker = async (): Promise<void> => {
     for (let cluster = rows.clusters[next++]; cluster !== undefined; cluster = rows.clusters[next++]) {
       const { metadata } = await client.create(MagnumCluster, objectOf(cluster, rows, namespace));
-      // The controller goes on when it sees it; nobody logs in with it.
-      const credential: Secret = {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: {
-          name: credentialsOf(metadata.name),
-          namespace,
-          labels: { [contract.clusterName]: metadata.name, [magnumLabels.uuid]: cluster.uuid },
-        },
-      };
-      await client.create(Secret, credential);
+      const status = statusOf(cluster, metadata.generation ?? 1);
+      const patch = { type: "merge", body: { status } } as const;
+      await client.patch(MagnumCluster, { namespace, name: metadata.name }, patch, { subresource: "status" });
     }
   };
   await Promise.all(Array.from({ length: WIDTH }, worker));
-  await settled(client, namespace);
 }
 
-/** Waits until the controller has made everything of every cluster, and writes no more statuses. */
-async function settled(client: KubernetesClient, namespace: string): Promise<void> {
-  for (let before = ""; ;) {
-    await new Promise((done) => setTimeout(done, 5_000));
-    const { items } = await client.list(MagnumCluster, { namespace });
-    const pools = await client.list(MachineDeployment, { namespace });
-    const revisions = items.map(({ metadata }) => metadata.resourceVersion).join();
-    if (pools.items.length === items.length && revisions === before) return;
-    before = revisions;
-  }
+/** Another process is the leader, so that no controller works in the one that is measured. */
+async function holdLease(client: KubernetesClient): Promise<void> {
+  const now = new Date().toISOString().replace("Z", "000Z");
+  await client.create(Lease, {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name: "causeway-magnum", namespace: "kube-system" },
+    spec: { holderIdentity: "another", leaseDurationSeconds: 86_400, acquireTime: now, renewTime: now },
+  });
+}
+
+const idOf = (uuid: string, kind: string): string => uuid.replace("-8000-", `-${kind}-`);
+
+/** As the controller leaves a cluster that is complete. */
+function statusOf({ uuid, nodes }: Cluster, observedGeneration: number): MagnumClusterStatus {
+  const version = "v1.34.0";
+  const group = { uuid: idOf(uuid, "a000"), status: "CREATE_COMPLETE", readyNodes: nodes, version } as const;
+  return {
+    observedGeneration,
+    status: "CREATE_COMPLETE",
+    reason: "CREATE completed successfully",
+    created: true,
+    health: "HEALTHY",
+    healthReason: { api: "ok" },
+    apiAddress: "https://198.51.100.10:6443",
+    coeVersion: version,
+    masterAddresses: ["198.51.100.10"],
+    masterReady: true,
+    nodeGroups: [{ ...group, addresses: addressesOf(nodes) }],
+  };
 }
 
 function objectOf({ uuid, name, labels, nodes }: Cluster, rows: Rows, namespace: string): MagnumCluster {
   const { templateUUID, projectID, userID } = rows;
-  const id = (kind: string): string => uuid.replace("-8000-", `-${kind}-`);
   const version = "v1.34.0";
   return {
     apiVersion: "magnum.causeway.dev/v1alpha1",
@@ -147,7 +156,7 @@ function objectOf({ uuid, name, labels, nodes }: Cluster, rows: Rows, namespace:
       },
       version,
       masterCount: 1,
-      masterUUID: id("9000"),
+      masterUUID: idOf(uuid, "9000"),
       flavorID: "m1.small",
       labels,
       createTimeout: 0,
@@ -155,7 +164,7 @@ function objectOf({ uuid, name, labels, nodes }: Cluster, rows: Rows, namespace:
       masterLBEnabled: false,
       nodeGroups: [
         {
-          uuid: id("a000"),
+          uuid: idOf(uuid, "a000"),
           name: "default-worker",
           role: "worker",
           isDefault: true,
