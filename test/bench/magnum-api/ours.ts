@@ -122,7 +122,7 @@ function statusOf({ uuid, nodes }: Cluster, observedGeneration: number): MagnumC
     coeVersion: version,
     masterAddresses: ["198.51.100.10"],
     masterReady: true,
-    nodeGroups: [{ ...group, addresses: addressesOf(nodes) }],
+    nodeGroups: [{ ...group, addresses: [...addressesOf(nodes)] }],
   };
 }
 

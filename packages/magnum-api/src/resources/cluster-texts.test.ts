@@ -1,9 +1,19 @@
 import { expect, it } from "vitest";
-import type { MagnumCluster } from "@causeway/api";
+import type { MagnumCluster, MagnumTemplateAttributes } from "@causeway/api";
 import { ClusterTexts } from "./cluster-texts.ts";
 import { clusterDetail, clusterSummary } from "./cluster-view.ts";
 
-const template = { imageID: "i", coe: "kubernetes", tlsDisabled: false, public: false, registryEnabled: false };
+const template: MagnumTemplateAttributes = {
+  imageID: "i",
+  coe: "kubernetes",
+  tlsDisabled: false,
+  public: false,
+  registryEnabled: false,
+  serverType: "vm",
+  masterLBEnabled: false,
+  floatingIPEnabled: true,
+  hidden: false,
+};
 const cluster = (name: string): MagnumCluster => ({
   apiVersion: "magnum.causeway.dev/v1alpha1",
   kind: "MagnumCluster",
@@ -14,7 +24,7 @@ const cluster = (name: string): MagnumCluster => ({
     projectID: "p",
     userID: "u",
     templateUUID: "01980000-0000-7000-8000-000000000000",
-    template: { ...template, serverType: "vm", masterLBEnabled: false, floatingIPEnabled: true, hidden: false },
+    template,
     version: "v1.34.0",
     masterCount: 1,
     masterUUID: "01980000-0000-7000-8000-000000000002",
