@@ -30,7 +30,7 @@ export const placeOf = (number: number): Place => ({
 
 const ip = (...args: string[]) => execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
 
-/** Makes the network anew; each machine knows the way to the pods of the others. */
+/** Makes the network; each machine knows the way to the pods of the others. */
 export function makeNetwork(places: readonly Place[]): void {
   removeNetwork();
   ip("link", "add", BRIDGE, "type", "bridge");
