@@ -94,7 +94,7 @@ async function apis(rig: Rig) {
     glance: at("glance-api", 9292),
     neutron: at("neutron-server", 9696),
     nova: `${at("nova-api", 8774)}/v2.1`,
-    async send<T>(method: string, url: string, body?: unknown): Promise<T> {
+    send: async <T>(method: string, url: string, body?: unknown): Promise<T> => {
       const answer = await request(rig, method, url, { token, body });
       if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${answer.body.slice(0, 500)}`);
       return (answer.body === "" ? {} : JSON.parse(answer.body)) as T;
