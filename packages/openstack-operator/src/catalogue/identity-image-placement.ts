@@ -29,7 +29,8 @@ export const keystone: readonly Component[] = [
     command: ["keystone-manage", "--config-dir", "/etc/keystone/keystone.conf.d", "credential_migrate"],
     connections: backends("keystone"),
     after: ["keystone-db-sync"],
-    secrets: ["keystone.credentialKeys"],
+    // Keystone loads its tokens, too, and ends without their keys.
+    secrets: ["keystone.tokenKeys", "keystone.credentialKeys"],
     rerunWith: ["credential-keys"],
   }),
 ];
