@@ -36,7 +36,7 @@ export interface SourcesOptions {
   /** PEM of authorities for clouds whose Secret has none. */
   readonly ca?: string | undefined;
   /** The namespaces that this process works on. Default: all. */
-  readonly shards?: Pick<Shards, "since"> | undefined;
+  readonly shards?: Pick<Shards, "since" | "owns" | "onChange"> | undefined;
   /** Secrets that count before those of the management cluster: of a plan for objects that do not exist yet. */
   readonly givenSecrets?: readonly Secret[] | undefined;
 }
@@ -96,6 +96,7 @@ export function openSources(options: SourcesOptions): Sources {
     clouds,
     ca: options.ca,
     since: (namespace) => options.shards?.since(namespace),
+    ...(options.shards ? { owns: (namespace: string) => options.shards?.owns(namespace) === true } : {}),
     objects: {
       secret: (key) => given.find(({ metadata }) => isAt(metadata, key)) ?? secrets.get(key),
       clusterIdentity: (name) => clusterIdentities.get({ namespace: "", name }),
@@ -120,6 +121,7 @@ export function openSources(options: SourcesOptions): Sources {
       serverInterests.listen(watch, ["servers", "ports", "volumes"]);
     },
   });
+  options.shards?.onChange(() => sessions.releaseOthers());
   const holds = new Refusals(clock);
   const shared = {
     clusters,

@@ -41,6 +41,16 @@ describe("a pool", () => {
     expect(pool.get({ ...config, tls: { caFile } })).not.toBe(before);
     rmSync(folder, { recursive: true });
   });
+  it("ends a client that is released, and makes another for the same content", async () => {
+    const other = pool.get({ ...config, region: "R2" });
+    const { cloud, watch } = pool.get(config);
+    await pool.release(cloud);
+    await pool.release(cloud);
+    await expect(watch.ports.start()).rejects.toMatchObject({ code: "CLOUD_CLOSED" });
+    expect(pool.get(config).cloud).not.toBe(cloud);
+    expect(pool.get({ ...config, region: "R2" })).toBe(other);
+    expect(pool.stats().total).toBe(0);
+  });
   it("closes what it gave", async () => {
     const { cloud, watch } = pool.get(config);
     await pool.close();

@@ -17,7 +17,9 @@ export interface CloudClient {
 export interface CloudPool {
   /** Any difference in the config (region, credentials, content of a CA file) gives another client. */
   get(config: CloudConfig): CloudClient;
-  /** The calls of all its clouds together. */
+  /** Ends a client: its informers poll no longer, and the next `get` of its config makes another. */
+  release(cloud: Cloud): Promise<void>;
+  /** The calls of all its clouds together, released ones included. */
   stats(): CallStats;
   close(): Promise<void>;
 }
@@ -27,6 +29,14 @@ export type PoolOptions = Omit<ConnectOptions, "reload"> & Pick<WatchOptions, "i
 
 export function createCloudPool(options: PoolOptions = {}): CloudPool {
   const clients = new Map<string, CloudClient>();
+  const ended: CallStats[] = [];
+  const end = async ({ cloud, watch }: CloudClient) => {
+    await watch.close();
+    await cloud.close();
+    ended.push(cloud.stats());
+    // One sum in place of many: a process may release clients for years.
+    ended.splice(0, ended.length, sumOf(ended));
+  };
   return {
     get(config) {
       const key = fingerprint(config);
@@ -37,16 +47,17 @@ export function createCloudPool(options: PoolOptions = {}): CloudPool {
       clients.set(key, client);
       return client;
     },
-    stats: () => sumOf([...clients.values()].map(({ cloud }) => cloud.stats())),
+    async release(cloud) {
+      const [key, client] = [...clients].find(([, one]) => one.cloud === cloud) ?? [];
+      if (key === undefined || client === undefined) return;
+      clients.delete(key);
+      await end(client);
+    },
+    stats: () => sumOf([...ended, ...[...clients.values()].map(({ cloud }) => cloud.stats())]),
     async close() {
       const all = [...clients.values()];
       clients.clear();
-      await Promise.all(
-        all.map(async ({ cloud, watch }) => {
-          await watch.close();
-          await cloud.close();
-        }),
-      );
+      await Promise.all(all.map(end));
     },
   };
 }

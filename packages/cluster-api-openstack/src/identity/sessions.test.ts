@@ -1,4 +1,4 @@
-import { systemClock } from "@causeway/foundation";
+import { systemClock, VirtualClock } from "@causeway/foundation";
 import type { Secret } from "@causeway/kubernetes";
 import type { CloudConfig, CloudPool } from "@causeway/openstack";
 import { describe, expect, it } from "vitest";
@@ -84,5 +84,45 @@ describe("Sessions", () => {
     state.secret = secretOf("second");
     await get("one");
     expect(JSON.stringify(configs[1]?.auth)).toContain("second");
+  });
+
+  it("releases a cloud a minute after its last namespace went to another process, unless it came back", async () => {
+    const released: string[] = [];
+    const clock = new VirtualClock();
+    const clients = new Map<string, { readonly cloud: unknown; readonly watch: unknown }>();
+    const clouds = {
+      get({ name }: CloudConfig) {
+        const cloud = { name, projectId: () => Promise.reject(new Error("no cloud in this test")) };
+        const client = clients.get(name) ?? { cloud, watch: {} };
+        clients.set(name, client);
+        return client;
+      },
+      release: ({ name }: { name: string }) => Promise.resolve(void released.push(name)),
+    } as unknown as CloudPool;
+    const owned = new Set(["red", "blue"]);
+    const sessions = new Sessions({
+      clouds,
+      objects: { secret: () => secretOf("p"), clusterIdentity: () => undefined, namespace: () => undefined },
+      clock,
+      owns: (namespace) => owned.has(namespace),
+      onOpen: () => {},
+    });
+    const get = (namespace: string, cloudName: string) =>
+      sessions.get({ namespace, reference: { name: "cloud", cloudName } }, () => [], new AbortController().signal);
+    await get("red", "one");
+    await get("blue", "one");
+    await get("blue", "two");
+    owned.delete("blue");
+    sessions.releaseOthers();
+    await clock.advance(59_000);
+    expect(released).toEqual([]);
+    await clock.advance(2_000);
+    expect(released).toEqual(["two"]);
+    owned.delete("red");
+    sessions.releaseOthers();
+    owned.add("red");
+    await get("red", "one");
+    await clock.advance(61_000);
+    expect(released).toEqual(["two"]);
   });
 });

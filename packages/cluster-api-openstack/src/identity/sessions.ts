@@ -48,9 +48,14 @@ export interface SessionsOptions {
    * created. Default: it has always had it.
    */
   readonly since?: (namespace: string) => number | undefined;
+  /** Default: every namespace is worked on. */
+  readonly owns?: (namespace: string) => boolean;
   /** Called once for each session made. */
   readonly onOpen: (session: Session) => void;
 }
+
+/** Milliseconds from the end of a cloud's last use until its lists are polled no longer. */
+const RELEASED_AFTER = 60_000;
 
 /** An informer as it is started. */
 export type Startable = Pick<CloudInformer<never>, "start" | "refresh" | "listedAt">;
@@ -70,6 +75,8 @@ export class Sessions {
    * parse it again.
    */
   readonly #configs = new WeakMap<Secret, Map<string, CloudConfig>>();
+  /** The cloud that each reference of each namespace leads to, by both as a text. */
+  readonly #uses = new Map<string, { readonly cloud: Cloud; readonly namespace: string }>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -85,6 +92,7 @@ export class Sessions {
       const { objects, clouds } = this.#options;
       const key = secretKeyOf(place, objects);
       const client = clouds.get(this.#configOf(place.reference, key));
+      if (this.#options.owns) this.#use(client.cloud, place);
       const session = await this.#patiently(async (limited) => {
         const opened = await this.#session(client, limited);
         await Promise.all(needed(client.watch).map((informer) => this.listed(informer, place, limited)));
@@ -106,6 +114,33 @@ export class Sessions {
     await informer.start(signal);
     const since = this.#options.since?.(namespace);
     if (since !== undefined && informer.listedAt <= since) await informer.refresh(signal);
+  }
+
+  /**
+   * Releases the clouds that only namespaces of other processes use, so that a project is polled by one process. The
+   * pool must be this provider's alone.
+   */
+  releaseOthers(): void {
+    const { owns = () => true } = this.#options;
+    for (const [use, { cloud, namespace }] of this.#uses) {
+      if (owns(namespace)) continue;
+      this.#uses.delete(use);
+      this.#releaseLater(cloud);
+    }
+  }
+
+  #use(cloud: Cloud, { namespace, reference }: IdentityPlace): void {
+    const use = JSON.stringify([namespace, reference.type, reference.name, reference.cloudName, reference.region]);
+    this.#uses.set(use, { cloud, namespace });
+  }
+
+  /** Once what is under way with it has ended, unless it is used again. */
+  #releaseLater(cloud: Cloud): void {
+    void this.#options.clock.sleep(RELEASED_AFTER).then(async () => {
+      if ([...this.#uses.values()].some((use) => use.cloud === cloud)) return;
+      this.#open.delete(cloud);
+      await this.#options.clouds.release(cloud).catch(() => {});
+    });
   }
 
   #configOf(reference: IdentityReference, key: ObjectKey): CloudConfig {
