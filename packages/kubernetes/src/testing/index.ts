@@ -1,0 +1,2 @@
+/** For tests of every package. */
+export { Leases } from "./leases.ts";
