@@ -1,8 +1,8 @@
 /**
  * Processes that share clusters, on a virtual clock: the real shards, queues, controllers and informers of clouds, with
  * played reconciles, servers and Leases. Prints OpenStack calls, time, queue latency, and the recovery after a process
- * was killed, for each number of clusters. `--clusters 100,1000,10000`, `--machines 10` of each cluster, `--replicas 3`,
- * `--clouds 4`, `--tenant 5` clusters that share a project, `--shards 64`; processor time of a reconcile in ms:
+ * was killed, for each number of clusters. `--clusters 100,1000,10000`, `--machines 10` of each cluster, `--replicas
+ * 3`, `--clouds 4`, `--tenant 5` clusters that share a project, `--shards 64`; processor time of a reconcile in ms:
  * `--look 2`, `--change 40` (assumptions; `npm run bench -- cluster-api` measures the whole), `--json FILE`.
  */
 import { writeFileSync } from "node:fs";

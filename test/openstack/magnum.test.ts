@@ -1,7 +1,7 @@
 /**
  * A managed cluster on a real OpenStack with the unchanged openstack client: `causeway up --cloud`, `causeway run
- * magnum-api` in the catalog of a region of its own, create, config, kubectl, resize, upgrade, delete, and a look at the
- * project afterwards. Its own magnum is left alone.
+ * magnum-api` in the catalog of a region of its own, create, config, kubectl, resize, upgrade, delete, and a look at
+ * the project afterwards. Its own magnum is left alone.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,11 +1,11 @@
 /**
  * `npm run test:tempest [-- --cloud simulated|real --service NAME --classes REGEX --tests REGEX --workers N]`: tempest,
- * octavia-tempest-plugin and magnum-tempest-plugin of Debian 12 (installed if they are missing, which needs root) against a cloud. The
- * results are kept in docs/reference/tempest/NAME.json and docs/reference/tempest.md is rewritten; with --classes those
- * of the named classes only, which replace what was known of these; with --tests (names of that service) nothing is
- * kept. `--cloud page` only writes the page. REGEX of --classes matches after the service's prefix: `--service network
- * --classes admin.test_quotas`. `--collect FOLDER` keeps what a run that was broken off had found by then; FOLDER is
- * what it printed first.
+ * octavia-tempest-plugin and magnum-tempest-plugin of Debian 12 (installed if they are missing, which needs root)
+ * against a cloud. The results are kept in docs/reference/tempest/NAME.json and docs/reference/tempest.md is rewritten;
+ * with --classes those of the named classes only, which replace what was known of these; with --tests (names of that
+ * service) nothing is kept. `--cloud page` only writes the page. REGEX of --classes matches after the service's prefix:
+ * `--service network --classes admin.test_quotas`. `--collect FOLDER` keeps what a run that was broken off had found by
+ * then; FOLDER is what it printed first.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";

@@ -25,7 +25,7 @@ export function obstacle(): string | undefined {
 
 /**
  * Debian's Magnum API under uwsgi, as its package runs it, configured as devcloud's, on a database of its own in
- * devcloud's MariaDB: the rows are nobody else's, and no conductor looks at them.
+ * devcloud's MariaDB: no other program has the rows, and no conductor looks at them.
  */
 export async function startUpstream(files: string, rows: Rows): Promise<Subject & { close(): Promise<void> }> {
   sql(`DROP DATABASE IF EXISTS ${DATABASE}; CREATE DATABASE ${DATABASE} CHARACTER SET utf8`);

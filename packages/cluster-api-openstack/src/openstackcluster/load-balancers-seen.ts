@@ -1,6 +1,6 @@
 import { isForbidden, type CloudWatch } from "@causeway/openstack";
 
-/** How Octavia marks the ports of virtual IPs, whoever its provider is. */
+/** How Octavia marks the ports of virtual IPs, of every provider. */
 const OCTAVIA = "Octavia";
 const NAMES = ["octavia-lb-", "ovn-lb-vip-"];
 

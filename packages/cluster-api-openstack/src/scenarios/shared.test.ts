@@ -104,7 +104,7 @@ async function ready(name: string): Promise<void> {
   await world.machineReady(`${name}-a`);
 }
 
-/** What the project has that bears the name of a tenant's cluster. */
+/** What the project has that has the name of a tenant's cluster. */
 function inventoryOf(name: string): string[] {
   return world.inventory().filter((line) => line.includes(name));
 }
