@@ -45,7 +45,8 @@ export const authoritiesStatus = object(
     rotation: optional(instant({ description: "The rotateAfter of the running rotation, or of the last one." })),
     rotatedAt: optional(
       instant({
-        description: "Since then the authority signs clients' certificates. Machines made before it know the old one.",
+        description:
+          "Since then all of the control plane signs clients' certificates with the authority. Machines made before it may know the old one only.",
       }),
     ),
     retiredAt: optional(instant({ description: "The last old authority is not trusted since then." })),

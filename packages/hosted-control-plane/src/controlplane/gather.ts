@@ -143,7 +143,9 @@ async function authoritiesOf(
   signal: AbortSignal,
 ): Promise<AuthorityFacts> {
   const { notBefore, notAfter } = readCertificate(ca.pair.certificate);
-  const since = Date.parse(ca.rotatedAt ?? "");
+  const { phase, rotation, rotatedAt } = object.status?.authorities ?? {};
+  // Until all of the control plane signs with the new authority, a new Machine may still get a certificate of the old.
+  const since = phase === "Prepared" && rotation === ca.rotation ? Date.parse(rotatedAt ?? "") : Number.NaN;
   const all = ca.stage === "sign" ? await machines(object.metadata.namespace ?? "", name, signal) : [];
   const old = all.filter(({ metadata }) => !(Date.parse(metadata.creationTimestamp ?? "") >= since));
   return {

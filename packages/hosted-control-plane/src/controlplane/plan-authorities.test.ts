@@ -74,6 +74,21 @@ const due = { rotateAfter: rotation };
 const retired = { rotateAfter: rotation, retireOldAfter: rotation };
 
 describe("a rotation of a control plane's authority", () => {
+  test("dates the new authority when all of the control plane signs with it, rounded up, and keeps that date", () => {
+    const plan = (given: Given, later = 0) => {
+      const facts = from(given);
+      return planAuthorities({ ...facts, now: facts.now + later }).status.rotatedAt;
+    };
+    const signing: Given = { spec: due, stages: ["sign", "sign"] };
+    expect(plan({ ...signing, settled: false })).toBeUndefined();
+    expect(plan(signing, 1)).toBe(at(1_000));
+    const status = { phase: "Prepared", rotation, rotatedAt: at(1_000) } as const;
+    expect(plan({ ...signing, status }, 90_000)).toBe(at(1_000));
+    expect(plan({ ...signing, settled: false, status }, 90_000)).toBe(at(1_000));
+    expect(plan({ spec: retired, stages: ["retire", "retire"], status }, 90_000)).toBe(at(1_000));
+    expect(plan({ ...signing, status: { ...status, rotation: at(-2 * HOUR) } }, 90_000)).toBe(at(90_000));
+  });
+
   test.each<[string, Given, ReturnType<typeof outcome>]>([
     ["nothing is asked: no condition", {}, { steps: [], phase: "Current", reason: undefined }],
     ["its time has come", { spec: due }, { steps: both("trust"), phase: "Current", reason: "Rotating" }],

@@ -173,9 +173,11 @@ function phaseOf({ object, facts, settled }: AuthoritiesFrom, at: RootStage): Ph
 
 function statusOf(from: AuthoritiesFrom, at: RootStage): AuthoritiesStatus {
   const { expiresAt, oldMachines, roots } = from.facts;
-  const { rotation, rotatedAt, retiredAt } = roots.ca;
+  const { rotation, retiredAt } = roots.ca;
+  const phase = phaseOf(from, at);
+  const rotatedAt = rotatedAtOf(from, phase);
   return {
-    phase: phaseOf(from, at),
+    phase,
     expiresAt: instant(expiresAt),
     ...(rotation === undefined ? {} : { rotation }),
     ...(rotatedAt === undefined ? {} : { rotatedAt }),
@@ -184,6 +186,16 @@ function statusOf(from: AuthoritiesFrom, at: RootStage): AuthoritiesStatus {
       ? {}
       : { machines: { count: oldMachines.length, names: oldMachines.slice(0, NAMED) } }),
   };
+}
+
+/**
+ * When all of the control plane signed with the new authority, in whole seconds, rounded up: a Machine of that second or
+ * later has no certificate of the old one.
+ */
+function rotatedAtOf({ object, facts, now }: AuthoritiesFrom, phase: Phase): string | undefined {
+  const before = object.status?.authorities;
+  const known = before?.rotation === facts.roots.ca.rotation ? before?.rotatedAt : undefined;
+  return known ?? (phase === "Prepared" ? instant(Math.ceil(now / 1000) * 1000) : undefined);
 }
 
 /** It says what it said. */

@@ -17,7 +17,6 @@ export type RootStage = (typeof rootStages)[number];
 export const stageAnnotation = "controlplane.causeway.dev/rotation-stage";
 /** The rotateAfter of the running rotation, or of the last one. */
 export const rotationAnnotation = "controlplane.causeway.dev/rotation";
-export const rotatedAtAnnotation = "controlplane.causeway.dev/rotated-at";
 export const retiredAtAnnotation = "controlplane.causeway.dev/retired-at";
 
 /** Keys of the Secret for the root beside the one that signs. */
@@ -31,7 +30,6 @@ export interface Root {
   /** The next one in stage "trust", the old one in stage "sign". */
   readonly other?: KeyPair;
   readonly rotation?: string;
-  readonly rotatedAt?: string;
   readonly retiredAt?: string;
 }
 
@@ -53,16 +51,13 @@ export function rootOf(secret: Secret | undefined): Root | undefined {
   const annotations = secret.metadata.annotations ?? {};
   const stage = rootStages.find((each) => each === annotations[stageAnnotation]) ?? "single";
   const other = otherOf(secret);
-  const [rotation, rotatedAt, retiredAt] = [rotationAnnotation, rotatedAtAnnotation, retiredAtAnnotation].map(
-    (name) => annotations[name],
-  );
+  const [rotation, retiredAt] = [rotationAnnotation, retiredAtAnnotation].map((name) => annotations[name]);
   return {
     secret,
     stage,
     pair: { certificate: other === undefined ? certificate : without(certificate, other.certificate), key },
     ...(other === undefined ? {} : { other }),
     ...(rotation === undefined ? {} : { rotation }),
-    ...(rotatedAt === undefined ? {} : { rotatedAt }),
     ...(retiredAt === undefined ? {} : { retiredAt }),
   };
 }

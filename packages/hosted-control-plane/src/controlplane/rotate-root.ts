@@ -7,7 +7,6 @@ import {
   bundleOf,
   OTHER,
   retiredAtAnnotation,
-  rotatedAtAnnotation,
   rotationAnnotation,
   stageAnnotation,
   type Root,
@@ -47,7 +46,6 @@ export function nextSecret(
   const { [stageAnnotation]: _stage, ...annotations } = secret.metadata.annotations ?? {};
   const times = {
     ...(to === "trust" ? { [rotationAnnotation]: rotation } : {}),
-    ...(to === "sign" ? { [rotatedAtAnnotation]: instant(now) } : {}),
     ...(to === "single" ? { [retiredAtAnnotation]: instant(now) } : { [stageAnnotation]: to }),
   };
   return {
