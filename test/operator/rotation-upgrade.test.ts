@@ -73,10 +73,10 @@ describe("a rotation of keys", () => {
     const shared = (await w.list(Secret))
       .filter(({ metadata }) => /^cloud-(?:neutron|nova)-credentials-/.test(metadata.name))
       .filter((each) => text(each, "credentials.conf").includes(text(after.all, "metadata.secret")));
-    expect(shared.map(({ metadata }) => metadata.labels?.["openstack.causeway.dev/revision"]).toSorted()).toEqual([
-      "neutron-credentials",
-      "nova-credentials",
-    ]);
+    expect(new Set(shared.map(({ metadata }) => metadata.labels?.["openstack.causeway.dev/revision"]))).toEqual(
+      new Set(["neutron-credentials", "nova-credentials"]),
+    );
+    expect(shared).toHaveLength(2);
     await expect(w.change({ rotation: { keys: 3 } })).rejects.toThrow(/raised by one at a time/);
   });
 

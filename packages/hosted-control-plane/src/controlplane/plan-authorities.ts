@@ -189,8 +189,8 @@ function statusOf(from: AuthoritiesFrom, at: RootStage): AuthoritiesStatus {
 }
 
 /**
- * When all of the control plane signed with the new authority, in whole seconds, rounded up: a Machine of that second or
- * later has no certificate of the old one.
+ * When all of the control plane signed with the new authority, in whole seconds, rounded up: a Machine of that second
+ * or later has no certificate of the old one.
  */
 function rotatedAtOf({ object, facts, now }: AuthoritiesFrom, phase: Phase): string | undefined {
   const before = object.status?.authorities;

@@ -26,7 +26,7 @@ function shardsOf(...first: string[]) {
     const before = owned;
     owned = new Map(namespaces.map((name) => [name, before.get(name) ?? new AbortController()]));
     for (const [name, life] of before) if (!owned.has(name)) life.abort();
-    for (const handler of [...handlers]) handler();
+    for (const handler of handlers) handler();
   };
   return { shards, set, visits, subscribers: () => handlers.size };
 }

@@ -262,6 +262,6 @@ class Share implements SharedWork {
 
   #changed(): void {
     this.#heldGauge?.set(this.#held.size, { name: this.#options.name });
-    for (const handler of [...this.#handlers]) handler();
+    for (const handler of this.#handlers) handler();
   }
 }

@@ -172,7 +172,7 @@ it("requests that change a cluster are audited with their caller, and so is the 
         const { outcome, target, initiator } = event["payload"] as Readonly<Record<string, Json>>;
         const isOurs = target?.["id"] === body["uuid"];
         const by = initiator?.["user_id"] === undefined ? "controller" : "user";
-        return `${String(event["event_type"])} ${String(outcome)} ${isOurs} ${by}`;
+        return [event["event_type"], outcome, isOurs, by].join(" ");
       });
     await expect
       .poll(seen, { timeout: 60_000 })
