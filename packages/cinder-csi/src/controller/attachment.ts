@@ -90,8 +90,12 @@ class AttachmentRun {
   }
 
   async #refresh(scope: "all" | "changes" = "all"): Promise<void> {
+    const before = this.#volume();
     await this.#call.storage.volumes.refresh(this.#call.signal, scope);
     this.#fresh = true;
+    // A state that began just now is not stuck, however long this call has waited before: the answer of the call that
+    // began it may have been lost.
+    if (!sameState(this.#volume(), before)) this.#changedAt = this.#call.clock.now();
   }
 
   /**
