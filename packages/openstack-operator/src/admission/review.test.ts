@@ -91,7 +91,7 @@ describe("an admission review", () => {
 });
 
 test("the webhook of deploy/openstack-operator is called for what the operator's own is", () => {
-  const file = join(import.meta.dirname, "../../../../deploy/openstack-operator/webhook.yaml");
+  const file = join(import.meta.dirname, "../../../../deploy/openstack-operator/webhook/webhook.yaml");
   const documents = parseAllDocuments(readFileSync(file, "utf8")).map(
     (each) => each.toJS() as { kind: string; webhooks?: unknown },
   );
