@@ -34,6 +34,11 @@ export interface RawCase {
   readonly undo?: string;
   /** Body of `undo`. */
   readonly undoBody?: unknown;
+  /**
+   * Fields of objects that may have a value or be null, by how soon the service writes them: their types are not
+   * compared.
+   */
+  readonly untyped?: readonly string[];
   /** Only the status is compared: the body is known to depend on what else is in the cloud. */
   readonly statusOnly?: boolean;
 }

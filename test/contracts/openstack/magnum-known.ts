@@ -70,7 +70,7 @@ const cases: Readonly<Record<string, readonly (readonly [KnownDifference, readon
   ],
   "patches of templates": [
     [{ how: "shows when it was changed", why: "the real service shows what it was before the change" }, ["a name"]],
-    [parsing, ["labels that are no literal", "test", "links", "a path too deep"]],
+    [parsing, ["labels that are no literal", "links", "a path too deep"]],
     [horizon, ["a size as text"]],
     [defect, ["a size that is none", "a flag that is none", "a list of text"]],
     [{ how: "names the driver cilium, too", why: "hosted clusters may have it" }, ["a network driver that is none"]],

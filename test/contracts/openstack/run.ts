@@ -244,11 +244,14 @@ function comparable(each: RawCase, answer: Answer, words: readonly (readonly [st
   const exact = (each.exact ?? []).map(
     (path) => [path, JSON.parse(settled(JSON.stringify(at(body, path) ?? null), words)) as unknown] as const,
   );
-  return {
-    status,
-    headers,
-    body: exact.length === 0 ? shapeOf(body) : { shape: shapeOf(body), exact: Object.fromEntries(exact) },
-  };
+  const shape = shapeOf(withoutTypes(body, each.untyped ?? []));
+  return { status, headers, body: exact.length === 0 ? shape : { shape, exact: Object.fromEntries(exact) } };
+}
+
+/** The body with the same value in fields whose types are not compared. */
+function withoutTypes(body: unknown, fields: readonly string[]): unknown {
+  if (fields.length === 0) return body;
+  return JSON.parse(JSON.stringify(body), (key, value: unknown) => (fields.includes(key) ? null : value)) as unknown;
 }
 
 function refusal(body: unknown, words: readonly (readonly [string, string])[]): unknown {

@@ -14,7 +14,7 @@ export function settled(text: string, words: readonly (readonly [string, string]
   for (const [word, name] of words) if (word !== "") out = out.replaceAll(word, name);
   return out
     .replace(SCHEMA, "")
-    .replace(/(?<=should be one of: )[A-Z_0-9, ]+/g, (list) => list.split(", ").sort().join(", "))
+    .replace(/(?<=should be one of: )[A-Za-z_0-9, -]+/g, (list) => list.split(", ").sort().join(", "))
     .replace(/req-[0-9a-f-]{36}/g, "REQUEST")
     .replace(UUID, "ID")
     .replace(INSTANT, "INSTANT");

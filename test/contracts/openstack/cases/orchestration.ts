@@ -75,6 +75,8 @@ export const orchestrationGroups: readonly RawGroup[] = [
         call: `GET ${stack}`,
         until: { field: "stack.stack_status", is: ["DELETE_COMPLETE", "DELETE_FAILED", "gone"] },
         exact: ["stack.stack_status", "stack.stack_status_reason"],
+        // Heat writes it a moment after the status.
+        untyped: ["deletion_time"],
       },
       {
         says: "is listed no more",
