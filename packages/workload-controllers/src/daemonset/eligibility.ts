@@ -1,5 +1,6 @@
 import type { DaemonSet, Node } from "@causeway/kubernetes";
 import { tolerates } from "../scheduler/filters/tolerations.ts";
+import { tooManyRules } from "../model/rules.ts";
 import { labelTest, nodeSelectorTest } from "../model/selector.ts";
 import type { SchedulingSpec } from "../model/spec.ts";
 import { tolerationsOf } from "./template.ts";
@@ -20,7 +21,9 @@ const none: Eligibility = { run: false, stay: false };
 export function eligibility({ spec: { template } }: DaemonSet): (node: Node) => Eligibility {
   const spec = template.spec as unknown as SchedulingSpec;
   const selects = labelTest({ matchLabels: spec.nodeSelector ?? {} });
-  const affine = nodeSelectorTest(spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution);
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  // The scheduler says of the pods that they have too many rules.
+  const affine = nodeSelectorTest(tooManyRules(spec) === undefined ? required : undefined);
   const tolerations = tolerationsOf(template.spec);
   return (node) => {
     if (spec.nodeName && spec.nodeName !== node.metadata.name) return none;

@@ -1,6 +1,7 @@
 import type { Pod } from "@causeway/kubernetes";
 import type { Amounts } from "./quantity.ts";
 import { podRequests, scoredRequests } from "./requests.ts";
+import { tooManyRules } from "./rules.ts";
 import { labelTest, nodeSelectorTest, type Labels, type LabelTest, type NodeSelectorTest } from "./selector.ts";
 import {
   keyText,
@@ -45,13 +46,17 @@ export interface PodInfo {
   readonly antiAffinity: readonly AffinityTerm[];
   readonly preferredAffinity: readonly AffinityTerm[];
   readonly preferredAntiAffinity: readonly AffinityTerm[];
+  /** Why none of its rules is read, if they are too many: then it selects no node, and its affinity is empty. */
+  readonly tooManyRules: string | undefined;
   readonly isTerminating: boolean;
   /** Milliseconds; when it was started, or created. */
   readonly startTime: number;
 }
 
 export function podInfo(pod: Pod): PodInfo {
-  const spec = specOf(pod);
+  const whole = specOf(pod);
+  const excess = tooManyRules(whole);
+  const spec = excess === undefined ? whole : withoutRules(whole);
   const { namespace = "", labels = {}, deletionTimestamp, creationTimestamp } = pod.metadata;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const selectsByAffinity = nodeSelectorTest(required);
@@ -67,12 +72,18 @@ export function podInfo(pod: Pod): PodInfo {
     scored: scoredRequests(spec),
     hostPorts: hostPortsOf(spec),
     tolerations: spec.tolerations ?? [],
-    selectsNode: (node) => selectsByLabels(node.metadata.labels ?? {}) && selectsByAffinity(node),
-    restrictsNodes: required !== undefined || Object.keys(spec.nodeSelector ?? {}).length > 0,
+    selectsNode: (node) =>
+      excess === undefined && selectsByLabels(node.metadata.labels ?? {}) && selectsByAffinity(node),
+    restrictsNodes: excess !== undefined || required !== undefined || Object.keys(spec.nodeSelector ?? {}).length > 0,
     ...affinityOf(spec, namespace),
+    tooManyRules: excess,
     isTerminating: deletionTimestamp !== undefined,
     startTime: Date.parse(statusOf(pod).startTime ?? creationTimestamp ?? "") || 0,
   };
+}
+
+function withoutRules(spec: SchedulingSpec): SchedulingSpec {
+  return { ...spec, affinity: {}, nodeSelector: {}, tolerations: [], topologySpreadConstraints: [] };
 }
 
 function affinityOf(spec: SchedulingSpec, namespace: string) {

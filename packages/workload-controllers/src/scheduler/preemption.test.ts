@@ -122,12 +122,12 @@ test("keeps the room that was made for a nominated pod from pods of a lower prio
 });
 
 test("takes the best of fewer candidates where comparing all would keep other clusters waiting", () => {
-  const terms = Array.from({ length: 200 }, () => ({ topologyKey: "kubernetes.io/hostname" }));
+  const terms = Array.from({ length: 100 }, () => ({ topologyKey: "kubernetes.io/hostname" }));
   const avoids = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
   const full = (name: string, priority: number) =>
-    nodeWith(small(name), ...[0, 1].map((i) => info(`${name}${i}`, { requests: { cpu: "500m" }, priority })));
+    nodeWith(small(name), ...[0, 1, 2, 3].map((i) => info(`${name}${i}`, { requests: { cpu: "250m" }, priority })));
   const nodes = Array.from({ length: 90 }, (_, i) => full(`n${i}`, i === 89 ? 0 : 1));
-  expect(victims({ requests: { cpu: "1" } }, nodes)).toEqual(["n89", "n890", "n891"]);
+  expect(victims({ requests: { cpu: "1" } }, nodes)).toEqual(["n89", "n890", "n891", "n892", "n893"]);
   const [chosen] = victims({ requests: { cpu: "1" }, affinity: avoids }, nodes) as [string];
   expect(chosen).not.toBe("n89");
 });
