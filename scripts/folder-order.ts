@@ -41,7 +41,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "openstackcluster",
     "openstackmachine",
     "openstackserver floatingippool",
-    "foresee",
+    "dry-run",
     "explain sweep",
     "sources.ts",
     "infrastructure.ts",

@@ -10,7 +10,7 @@ export {
   type ListenerSettings,
   type ListenerTimeouts,
 } from "./desired.ts";
-export { treeAfter, treeOfCreate } from "./foresee-tree.ts";
+export { treeAfter, treeOfCreate } from "./dry-run-tree.ts";
 export * from "./holds.ts";
 export { isAtLeast, OctaviaReader, type OctaviaFacts } from "./octavia-facts.ts";
 export { performPolicy, performTree, type PerformTree } from "./perform-tree.ts";

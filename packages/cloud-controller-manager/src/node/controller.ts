@@ -15,14 +15,14 @@ import {
 } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, Port } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
-import { Standing } from "../events/standing.ts";
+import { EventDeduplicator } from "../events/event-deduplicator.ts";
 import { taintRemovals } from "../service/reconciles.ts";
-import { Missed } from "../missed.ts";
+import { RateLimitedRefresh } from "../rate-limited-refresh.ts";
 import { denialPause, Denials } from "./denials.ts";
 import { gather, type Duties, type Observed } from "./gather.ts";
 import { plan } from "./plan.ts";
 import { parseProviderId } from "./provider-id.ts";
-import { Silences } from "./silences.ts";
+import { NotReadyTracker } from "./not-ready-tracker.ts";
 import type { Step } from "./steps.ts";
 import { uninitializedTaint } from "./taints.ts";
 
@@ -50,12 +50,12 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
   });
   const looks = {
     denials: new Denials({ cloud, watch, clock }),
-    missed: new Missed(clock, 5_000),
-    doubts: new Missed(clock, denialPause),
+    missed: new RateLimitedRefresh(clock, 5_000),
+    doubts: new RateLimitedRefresh(clock, denialPause),
   };
-  const from = { nodes, cloud, watch, config, duties, silences: new Silences(clock), ...looks };
+  const from = { nodes, cloud, watch, config, duties, notReadyTracker: new NotReadyTracker(clock), ...looks };
   const freed = taintRemovals(options.metrics, clock);
-  const standing = new Standing(events, clock);
+  const standing = new EventDeduplicator(events, clock);
   const pipeline: Pipeline<Observed, Step, undefined> = {
     gather: (key, signal) => gather(from, key, signal),
     plan,

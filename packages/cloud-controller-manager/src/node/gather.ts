@@ -1,9 +1,9 @@
 import type { Informer, Node, ObjectKey } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, Flavor, Port, Server } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
-import type { Missed } from "../missed.ts";
+import type { RateLimitedRefresh } from "../rate-limited-refresh.ts";
 import { denialsNeeded, type Denials } from "./denials.ts";
-import type { Silences } from "./silences.ts";
+import type { NotReadyTracker } from "./not-ready-tracker.ts";
 import { uninitializedTaint } from "./taints.ts";
 import { parseProviderId } from "./provider-id.ts";
 
@@ -41,9 +41,9 @@ export interface GatherFrom {
   readonly config: CloudControllerConfig;
   readonly denials: Denials;
   readonly duties: Duties;
-  readonly missed: Missed;
-  readonly doubts: Missed;
-  readonly silences: Silences;
+  readonly missed: RateLimitedRefresh;
+  readonly doubts: RateLimitedRefresh;
+  readonly notReadyTracker: NotReadyTracker;
 }
 
 /** Reads caches only: a Node costs no call, whatever their number. */
@@ -52,12 +52,12 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const node = from.nodes.get(key);
   if (!node) {
     from.denials.forget(key.name);
-    from.silences.forget(key.name);
+    from.notReadyTracker.forget(key.name);
     return undefined;
   }
   await Promise.all([watch.servers.start(signal), watch.ports.start(signal)]);
   const known = parseProviderId(node.spec?.providerID);
-  const doubtful = known !== undefined && from.silences.isFresh(node);
+  const doubtful = known !== undefined && from.notReadyTracker.isFresh(node);
   // A server that is missing already is looked for by who counts its denials.
   if (doubtful && serversOf(watch, node).length > 0) await from.doubts.look([watch.servers], signal);
   const find = () => serversOf(watch, node);

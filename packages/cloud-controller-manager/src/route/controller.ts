@@ -10,7 +10,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
-import { Standing } from "../events/standing.ts";
+import { EventDeduplicator } from "../events/event-deduplicator.ts";
 import { gather, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan, type NodeWarning } from "./plan.ts";
@@ -42,7 +42,7 @@ export function createRouteController(options: RouteControllerOptions): { run(si
   const { informers, cloud, watch, routerId, events, clock, log } = options;
   const nodes = informers.for(Node);
   const refusals = new Refusals(clock);
-  const standing = new Standing(events, clock);
+  const standing = new EventDeduplicator(events, clock);
   const from = { ...options, nodes, refusals };
   const using = { client: informers.client, cloud, watch, routerId, refusals, clock };
   const syncs = options.metrics?.counter({ name: "route_controller_route_sync_total", help: "Looks at all routes" });

@@ -16,7 +16,7 @@ import {
 } from "@causeway/kubernetes";
 import type { CloudWatch } from "@causeway/openstack";
 import { brokenKey } from "@causeway/octavia-tree";
-import { Standing } from "../events/standing.ts";
+import { EventDeduplicator } from "../events/event-deduplicator.ts";
 import { NodeSyncs } from "../metrics/node-syncs.ts";
 import { measured, Operations } from "./reconciles.ts";
 import { aimOf, isIndependent, isRefusal, wishesOf } from "./brake.ts";
@@ -49,7 +49,7 @@ export function createServiceController(options: ServiceControllerOptions): {
   const { informers, cloud, watch, config, clusterName, events, clock, log } = options;
   const from = gatherFrom(options);
   const { services, nodes, details, freshness, holds, bursts, octavia, missed, brake } = from;
-  const standing = new Standing(events, clock);
+  const standing = new EventDeduplicator(events, clock);
   const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
   const operations = new Operations();
   const syncs = new NodeSyncs(options.metrics, clock);

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectKey, PlannedEvent, ServiceStatus, StepAim, Wait } from "@causeway/kubernetes";
 import { aimOf } from "./brake.ts";
-import { foresee } from "./foresee.ts";
+import { dryRun } from "./dry-run.ts";
 import { gather } from "./gather.ts";
 import type { Observed } from "./observed.ts";
 import { gatherFrom, type ServiceSurroundings } from "./gather-from.ts";
 import { planBoth } from "./plan-both.ts";
-import { foresee as foreseeGroup } from "./security-group/foresee.ts";
+import { dryRun as dryRunGroup } from "./security-group/dry-run.ts";
 import { gather as gatherGroup, type Observed as ObservedGroup } from "./security-group/gather.ts";
 import { Leftovers } from "./security-group/leftovers.ts";
 import { plan as planGroup } from "./security-group/plan.ts";
@@ -80,7 +80,7 @@ function serviceRounds(observed: Observed, now: number): Omit<ServiceExplanation
     if (steps.length === 0 && !isUnderWay(at)) return { rounds, complete: !broken, wait, events, status };
     const current = at;
     if (steps.length > 0) rounds.push(steps.map((step) => ({ step, calls: callsOf(step), aim: aimIn(current, step) })));
-    at = foresee(at, steps, planned.status);
+    at = dryRun(at, steps, planned.status);
   }
   return { rounds, complete: false, wait: undefined, events, status };
 }
@@ -110,7 +110,7 @@ function groupRounds(observed: ObservedGroup): ExplainedRound<GroupStep>[] {
     const { steps } = planGroup(at);
     if (steps.length === 0) break;
     rounds.push(steps.map((step) => ({ step, calls: callsOfGroup(step), aim: { type: step.type } })));
-    at = foreseeGroup(at, steps);
+    at = dryRunGroup(at, steps);
   }
   return rounds;
 }

@@ -3,7 +3,7 @@ import { Brake, Node, Service, type Informers } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
 import { Holds, OctaviaReader, PoolDetails, TreeFreshness } from "@causeway/octavia-tree";
 import type { CloudControllerConfig } from "../config/config.ts";
-import { Missed } from "../missed.ts";
+import { RateLimitedRefresh } from "../rate-limited-refresh.ts";
 import { Certificates } from "./certificates.ts";
 import { EarlierCreates } from "./earlier-creates.ts";
 import type { GatherFrom } from "./observed.ts";
@@ -42,7 +42,7 @@ export function gatherFrom(around: ServiceSurroundings): GatherFrom {
     bursts: new NodeBursts(clock),
     pending: new PendingTimes(clock),
     earlier: new EarlierCreates(clock),
-    missed: new Missed(clock),
+    missed: new RateLimitedRefresh(clock),
     clock,
     brake: new Brake({ clock, name: "service", ...(metrics ? { metrics } : {}) }),
   };

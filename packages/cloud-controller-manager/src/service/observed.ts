@@ -10,7 +10,7 @@ import type {
   TreeFreshness,
 } from "@causeway/octavia-tree";
 import type { CloudControllerConfig } from "../config/config.ts";
-import type { Missed } from "../missed.ts";
+import type { RateLimitedRefresh } from "../rate-limited-refresh.ts";
 import type { Certificates } from "./certificates.ts";
 import type { EarlierCreates } from "./earlier-creates.ts";
 import type { Held } from "./held.ts";
@@ -82,7 +82,7 @@ export interface GatherFrom {
   readonly bursts: NodeBursts;
   readonly pending: PendingTimes;
   readonly earlier: EarlierCreates;
-  readonly missed: Missed;
+  readonly missed: RateLimitedRefresh;
   readonly clock: Clock;
   readonly brake: Brake;
   /** Pools are read whatever their load balancer's status. */

@@ -11,7 +11,7 @@ import { infrastructureOf } from "../openstackcluster/controller.ts";
 import { observeCluster, ownerName, type ClusterSources } from "../openstackcluster/gather.ts";
 import { gatherMachine, observeMachine, type MachineSources } from "../openstackmachine/gather.ts";
 import type { Explanation } from "./explanation.ts";
-import { foreseeCluster, foreseeMachine } from "./foresee.ts";
+import { dryRunCluster, dryRunMachine } from "./dry-run.ts";
 
 export interface ExplainSources {
   readonly cluster: ClusterSources;
@@ -57,7 +57,7 @@ export async function explainCluster(
   if (!object) return undefined;
   const clusterName = ownerName(object, "Cluster") ?? key.name;
   const observed = await observeCluster(sources, { object, clusterName, cluster }, signal);
-  const { explanation, observed: after, cloud } = foreseeCluster(observed, clock.now());
+  const { explanation, observed: after, cloud } = dryRunCluster(observed, clock.now());
   const { status } = after.object;
   // Nothing is published as provisioned before it is: of a cluster that would be refused, no machine is planned.
   const groups = cloud && status?.initialization?.provisioned === true ? (changed.groups ?? []) : [];
@@ -66,7 +66,7 @@ export async function explainCluster(
     const place = { namespace: key.namespace, cluster: clusterName };
     const given = { ...machineOf(group, place), infrastructure: after.object };
     const one = await observeMachine(machine, given, signal);
-    const explained = foreseeMachine(one, clock.now(), cloud).explanation;
+    const explained = dryRunMachine(one, clock.now(), cloud).explanation;
     machines.push({ of: group.of, replicas: group.replicas, explained });
   }
   return { ...explanation, machines };
@@ -86,7 +86,7 @@ export async function explainMachine(
   const name = reference?.kind === "OpenStackMachine" ? reference.name : key.name;
   const observed = await gatherMachine(sources, { ...key, name }, signal);
   if (!observed) return undefined;
-  return foreseeMachine(changed ? { ...observed, object: changed } : observed, clock.now()).explanation;
+  return dryRunMachine(changed ? { ...observed, object: changed } : observed, clock.now()).explanation;
 }
 
 /** One machine of a group, as the owner of the group would create it. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { PlannedEvent } from "@causeway/kubernetes";
-import type { ForeseenCloud } from "../foresee/cloud.ts";
+import type { DryRunCloud } from "../dry-run/cloud.ts";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import type { MachineStep } from "../openstackmachine/steps.ts";
 import type { PlannedCall } from "./step-calls.ts";
@@ -38,7 +38,7 @@ export interface Explanation {
 export function explainStep(
   step: ClusterStep | MachineStep,
   calls: readonly PlannedCall[],
-  cloud: ForeseenCloud,
+  cloud: DryRunCloud,
 ): ExplainedStep {
   const { do: type, ...rest } = step;
   const data = rest as Readonly<Record<string, unknown>>;
@@ -49,11 +49,11 @@ export function explainStep(
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-function differencesOf(step: ClusterStep | MachineStep, cloud: ForeseenCloud): Difference[] {
+function differencesOf(step: ClusterStep | MachineStep, cloud: DryRunCloud): Difference[] {
   return changes(step, cloud).filter(({ from, to }) => !isDeepStrictEqual(from, to));
 }
 
-function changes(step: ClusterStep | MachineStep, cloud: ForeseenCloud): Difference[] {
+function changes(step: ClusterStep | MachineStep, cloud: DryRunCloud): Difference[] {
   switch (step.do) {
     case "update-subnet": {
       const from = cloud.subnets.find((s) => s.id === step.id)?.dns_nameservers;

@@ -1,7 +1,7 @@
 import type { OpenStackCluster } from "@causeway/api";
 import { describe, expect, it } from "vitest";
 import { apply, condition, deleting, full, plan, settle, world, type World } from "../testing/cluster-world.ts";
-import { port } from "../foresee/resources.ts";
+import { port } from "../dry-run/resources.ts";
 import { demoSpec, external } from "../testing/objects.ts";
 import { bastionHashAnnotation } from "./bastion-spec.ts";
 

@@ -1,7 +1,7 @@
 import type { OpenStackCluster } from "@causeway/api";
 import { describe, expect, it } from "vitest";
 import { apply, deleting, full, plan, settle, world, type World } from "../testing/cluster-world.ts";
-import { port } from "../foresee/resources.ts";
+import { port } from "../dry-run/resources.ts";
 import { demoSpec, external, openStackMachine } from "../testing/objects.ts";
 
 describe("planCluster, deleting", () => {

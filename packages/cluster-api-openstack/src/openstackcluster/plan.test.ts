@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { adoptAnnotation, clusterFinalizer, cloudIdentityAnnotation, rulesAnnotation } from "../resources/naming.ts";
 import { apply, condition, deleting, full, plan, settle, world } from "../testing/cluster-world.ts";
-import { port, rule } from "../foresee/resources.ts";
+import { port, rule } from "../dry-run/resources.ts";
 import { demoSpec, external, now, openStackMachine } from "../testing/objects.ts";
 
 describe("planCluster", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { server } from "../foresee/resources.ts";
+import { server } from "../dry-run/resources.ts";
 import { apply, deleting, plan, settle, world, type World } from "../testing/machine-world.ts";
 
 /** Nova has written the server into its ports. */

@@ -1,6 +1,6 @@
 import type { OpenStackMachineSpec } from "@causeway/api";
 import { describe, expect, it } from "vitest";
-import { machineAfter } from "../foresee/objects.ts";
+import { machineAfter } from "../dry-run/objects.ts";
 import { ModelCloud } from "../testing/model-cloud.ts";
 import { now, openStackCluster, openStackMachine } from "../testing/objects.ts";
 import type { MachineObserved } from "./model.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { cloudIdentityAnnotation } from "../resources/naming.ts";
 import type { ModelCloud } from "../testing/model-cloud.ts";
-import { port, server } from "../foresee/resources.ts";
+import { port, server } from "../dry-run/resources.ts";
 import { apply, deleting, plan, ready, settle, world, type World } from "../testing/machine-world.ts";
 import { demoSpec, now, openStackCluster } from "../testing/objects.ts";
 import type { MachineObserved } from "./model.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { port, server } from "../foresee/resources.ts";
+import { port, server } from "../dry-run/resources.ts";
 import { description, networkName, securityGroupName, serverOwnerKey } from "../resources/naming.ts";
 import { ModelCloud } from "../testing/model-cloud.ts";
 import { external, projectId } from "../testing/objects.ts";

@@ -1,5 +1,5 @@
 import type { OpenStackCluster, OpenStackMachine, OpenStackServer } from "@causeway/api";
-import { bastionAfter, clusterAfter } from "../foresee/objects.ts";
+import { bastionAfter, clusterAfter } from "../dry-run/objects.ts";
 import type { ClusterObserved } from "../openstackcluster/model.ts";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import { planCluster } from "../openstackcluster/plan.ts";

@@ -1,8 +1,8 @@
-import { ForeseenCloud } from "../foresee/cloud.ts";
+import { DryRunCloud } from "../dry-run/cloud.ts";
 import { external, externalSubnet, flavors, identity, images, projectId } from "./objects.ts";
 
 /** A cloud of values that plans are played on in tests: an external network, flavors, images and zones. */
-export class ModelCloud extends ForeseenCloud {
+export class ModelCloud extends DryRunCloud {
   constructor() {
     super({
       projectId,

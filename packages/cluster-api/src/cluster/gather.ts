@@ -22,6 +22,6 @@ export function gatherCluster(context: Context, key: ObjectKey): ClusterFacts | 
     sets: sets.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     machines: machines.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     ...(topology ? { topology } : {}),
-    silentSince: context.silences.since(index, { answers: remoteClusters.get(key) !== undefined, now }),
+    silentSince: context.unreachable.since(index, { answers: remoteClusters.get(key) !== undefined, now }),
   };
 }

@@ -37,7 +37,7 @@ import {
 } from "../contract/kind-table.ts";
 import { isProviderKind, type ProviderObject } from "../contract/provider-object.ts";
 import type { ControlPlaneAccess } from "./access.ts";
-import { Silences } from "./silences.ts";
+import { UnreachableTracker } from "./unreachable-tracker.ts";
 import { TopologyReports } from "./topology-reports.ts";
 import { AskedDeletions } from "./asked.ts";
 
@@ -81,7 +81,7 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   /** Secrets that belong to clusters. */
   readonly secrets: Informer<Secret>;
   readonly asked: AskedDeletions;
-  readonly silences: Silences;
+  readonly unreachable: UnreachableTracker;
   readonly topologies: TopologyReports;
 }
 
@@ -131,7 +131,7 @@ export function createContext(options: ClusterApiOptions): Context {
     },
     secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
     asked: new AskedDeletions(),
-    silences: new Silences(),
+    unreachable: new UnreachableTracker(),
     topologies: new TopologyReports(),
   };
   addIndexes(context);

@@ -34,14 +34,14 @@ const MOST = 10_000;
 
 export interface Explained<Observed, Step> {
   readonly plan: (observed: Observed, now: number) => Plan<Step, unknown>;
-  readonly foresee: (observed: Observed, steps: readonly Step[]) => Observed;
+  readonly dryRun: (observed: Observed, steps: readonly Step[]) => Observed;
   readonly calls: (step: Step) => PlannedCall[];
   readonly balancerOf: (observed: Observed) => ObservedBalancer;
 }
 
 /** Plans to the end, and does nothing of it. */
 export function explainRounds<Observed, Step extends { readonly type: string }>(
-  { plan, foresee, calls, balancerOf }: Explained<Observed, Step>,
+  { plan, dryRun, calls, balancerOf }: Explained<Observed, Step>,
   observed: Observed,
   now: number,
 ): Explanation {
@@ -60,7 +60,7 @@ export function explainRounds<Observed, Step extends { readonly type: string }>(
       };
     const current = balancerOf(at);
     rounds.push(steps.map((step) => ({ step, calls: calls(step), aim: aimOf(step, current) })));
-    at = foresee(at, steps);
+    at = dryRun(at, steps);
   }
   return { rounds, complete: false, wait: undefined, events, status };
 }

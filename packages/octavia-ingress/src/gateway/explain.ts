@@ -1,7 +1,7 @@
 import { Brake, type ObjectKey } from "@causeway/kubernetes";
 import { silentLog } from "@causeway/foundation";
 import { explainRounds, type Explanation } from "../balancer/explain-rounds.ts";
-import { foreseeBalancer } from "../balancer/foresee-balancer.ts";
+import { dryRunBalancer } from "../balancer/dry-run-balancer.ts";
 import { balancerMemory } from "../balancer/gather-balancer.ts";
 import { isBalancerStep } from "../balancer/perform-balancer.ts";
 import { callsOf, type PlannedCall } from "../balancer/step-calls.ts";
@@ -30,7 +30,7 @@ export async function explainGateway(
   const from = gatherFrom({ config, informers, memory }, kinds, new Brake({ clock, name: "gateway" }));
   await whenRead(from, signal);
   const observed = await gather(from, key, signal);
-  const explained = { plan, foresee, calls, balancerOf: ({ balancer }: Observed) => balancer };
+  const explained = { plan, dryRun, calls, balancerOf: ({ balancer }: Observed) => balancer };
   return observed && explainRounds(explained, observed, clock.now());
 }
 
@@ -39,9 +39,9 @@ function calls(step: Step): PlannedCall[] {
   return [{ service: "kubernetes", method: "PATCH", route: "/gateways/{name}" }];
 }
 
-function foresee(observed: Observed, steps: readonly Step[]): Observed {
+function dryRun(observed: Observed, steps: readonly Step[]): Observed {
   const { gateway } = observed;
-  const balancer = foreseeBalancer(observed.balancer, steps.filter(isBalancerStep));
+  const balancer = dryRunBalancer(observed.balancer, steps.filter(isBalancerStep));
   const others = (gateway.metadata.finalizers ?? []).filter((name) => name !== FINALIZER);
   const finalizers = steps.reduce<string[] | undefined>(
     (now, { type }) => (type === "add-finalizer" ? [...others, FINALIZER] : type === "remove-finalizer" ? others : now),

@@ -2,7 +2,7 @@ import { Brake, keyOf, type Informers, type ObjectKey } from "@causeway/kubernet
 import type { Clock } from "@causeway/foundation";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
 import { explainRounds, type Explanation } from "../balancer/explain-rounds.ts";
-import { foreseeBalancer } from "../balancer/foresee-balancer.ts";
+import { dryRunBalancer } from "../balancer/dry-run-balancer.ts";
 import { balancerMemory } from "../balancer/gather-balancer.ts";
 import { isBalancerStep } from "../balancer/perform-balancer.ts";
 import { callsOf, type PlannedCall } from "../balancer/step-calls.ts";
@@ -39,7 +39,7 @@ export async function explainIngress(
   await whenRead(from, signal);
   const at = await planKey(from, key, signal);
   const observed = at && (await gather(from, at, signal));
-  const explained = { plan, foresee, calls, balancerOf: ({ balancer }: Observed) => balancer };
+  const explained = { plan, dryRun, calls, balancerOf: ({ balancer }: Observed) => balancer };
   return observed && explainRounds(explained, observed, clock.now());
 }
 
@@ -49,8 +49,8 @@ function calls(step: Step): PlannedCall[] {
   return [{ service: "kubernetes", method: "PATCH", route }];
 }
 
-function foresee(observed: Observed, steps: readonly Step[]): Observed {
-  const balancer = foreseeBalancer(observed.balancer, steps.filter(isBalancerStep));
+function dryRun(observed: Observed, steps: readonly Step[]): Observed {
+  const balancer = dryRunBalancer(observed.balancer, steps.filter(isBalancerStep));
   return steps.reduce(after, { ...observed, balancer });
 }
 

@@ -2,7 +2,7 @@ import type { Informer, Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, Port, SecurityGroup } from "@causeway/openstack";
 import { defaultProvider, type OctaviaReader } from "@causeway/octavia-tree";
 import type { CloudControllerConfig } from "../../config/config.ts";
-import type { Missed } from "../../missed.ts";
+import type { RateLimitedRefresh } from "../../rate-limited-refresh.ts";
 import { wantsLoadBalancer } from "../concern.ts";
 import { eligibleNodes, nodeAddress } from "../desired.ts";
 import { annotation } from "../../config/annotations.ts";
@@ -40,7 +40,7 @@ export interface GatherFrom {
   readonly clusterName: string;
   readonly leftovers: Leftovers;
   readonly octavia: OctaviaReader;
-  readonly missed: Missed;
+  readonly missed: RateLimitedRefresh;
 }
 
 /**

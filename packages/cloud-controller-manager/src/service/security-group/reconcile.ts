@@ -7,7 +7,7 @@ import {
   type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
-import type { Standing } from "../../events/standing.ts";
+import type { EventDeduplicator } from "../../events/event-deduplicator.ts";
 import { gather, type GatherFrom, type Observed } from "./gather.ts";
 import { groupName } from "./names.ts";
 import { perform } from "./perform.ts";
@@ -15,7 +15,7 @@ import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
 export interface SecurityGroupOptions extends GatherFrom {
-  readonly standing: Standing;
+  readonly standing: EventDeduplicator;
   readonly metrics?: Metrics;
   readonly brakes?: Metrics;
   readonly clock: Clock;

@@ -1,12 +1,12 @@
 import type * as OpenStack from "@causeway/openstack";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import type { MachineStep } from "../openstackmachine/steps.ts";
-import type { ForeseenCloud } from "./cloud.ts";
+import type { DryRunCloud } from "./cloud.ts";
 import { addressIn, floatingAddress, lb, member, own, port, rule, server } from "./resources.ts";
 
 /** What each step does to a cloud; steps that are not here change nothing that a planner reads. */
 type Effects<Step extends { do: string }> = {
-  readonly [D in Step["do"]]?: (cloud: ForeseenCloud, step: Extract<Step, { do: D }>) => void;
+  readonly [D in Step["do"]]?: (cloud: DryRunCloud, step: Extract<Step, { do: D }>) => void;
 };
 
 export const clusterEffects: Effects<ClusterStep> = {
@@ -221,10 +221,7 @@ export const machineEffects: Effects<MachineStep> = {
   },
 };
 
-function createLoadBalancer(
-  cloud: ForeseenCloud,
-  { body }: Extract<ClusterStep, { do: "create-load-balancer" }>,
-): void {
+function createLoadBalancer(cloud: DryRunCloud, { body }: Extract<ClusterStep, { do: "create-load-balancer" }>): void {
   const id = cloud.id("lb");
   const network = cloud.subnets.find((s) => s.id === body.vip_subnet_id)?.network_id ?? body.vip_network_id ?? "";
   const address = body.vip_address ?? addressIn(cloud, body.vip_subnet_id, 5);
@@ -255,7 +252,7 @@ function createLoadBalancer(
 
 /** A listener with its pool and members, which are made along with it. */
 function listenerOf(
-  cloud: ForeseenCloud,
+  cloud: DryRunCloud,
   id: string,
   listener: NonNullable<OpenStack.LoadBalancerCreate["listeners"]>[number],
 ): OpenStack.Listener {
@@ -293,7 +290,7 @@ function listenerOf(
 }
 
 /** Of a server's ports, by network; none of them: an address that says so little that no plan depends on it. */
-function addressesOf(cloud: ForeseenCloud, id: string): OpenStack.Server["addresses"] {
+function addressesOf(cloud: DryRunCloud, id: string): OpenStack.Server["addresses"] {
   const own = cloud.ports.filter((p) => p.device_id === id);
   const listed = own.map((p): [string, OpenStack.Server["addresses"][string]] => [
     cloud.networks.find((n) => n.id === p.network_id)?.name ?? "net",
@@ -306,7 +303,7 @@ function addressesOf(cloud: ForeseenCloud, id: string): OpenStack.Server["addres
   return Object.fromEntries(listed);
 }
 
-function tag(cloud: ForeseenCloud, id: string, tags: string[]): void {
+function tag(cloud: DryRunCloud, id: string, tags: string[]): void {
   const set = <T extends { id: string; tags: string[] }>(list: T[]) =>
     list.map((r) => (r.id === id ? { ...r, tags } : r));
   cloud.networks = set(cloud.networks);

@@ -1,7 +1,7 @@
 import type { ServiceStatus } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
 import { serviceFinalizer } from "./concern.ts";
-import { treeAfter } from "./foresee-tree.ts";
+import { treeAfter } from "./dry-run-tree.ts";
 import type { Observed } from "./observed.ts";
 import { retiringName } from "./names.ts";
 import { formerName } from "./ownership.ts";
@@ -14,7 +14,7 @@ const toCome = { id: "(new)", address: "(its address)" };
 /**
  * What will be observed when the steps of a plan are done, nothing else happens and load balancers have become ACTIVE.
  */
-export function foresee(observed: Observed, steps: readonly Step[], status: ServiceStatus): Observed {
+export function dryRun(observed: Observed, steps: readonly Step[], status: ServiceStatus): Observed {
   const done = steps.reduce((now, step) => stepped(now, step), settled(observed));
   return settled({ ...done, service: { ...done.service, status } });
 }

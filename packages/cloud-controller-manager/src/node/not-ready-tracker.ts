@@ -5,7 +5,7 @@ import type { Node } from "@causeway/kubernetes";
 const doubt = 120_000;
 
 /** Since when nodes are seen not to be Ready: their servers may just have stopped or gone. */
-export class Silences {
+export class NotReadyTracker {
   readonly #clock: Clock;
   readonly #since = new Map<string, number>();
 

@@ -1,14 +1,14 @@
 import { treeAfter, treeOfCreate, type AnyTreeStep } from "@causeway/octavia-tree";
 import type { FloatingIp } from "@causeway/openstack";
 import type { ObservedBalancer } from "./balancer.ts";
-import { foreseeGroup } from "./security-group/foresee-group.ts";
+import { dryRunGroup } from "./security-group/dry-run-group.ts";
 import type { AddressStep, BalancerStep } from "./steps.ts";
 
 /**
  * What will be observed of an owner when these steps are done, nothing else happens, and load balancers are ACTIVE or
  * gone.
  */
-export function foreseeBalancer(observed: ObservedBalancer, steps: readonly BalancerStep[]): ObservedBalancer {
+export function dryRunBalancer(observed: ObservedBalancer, steps: readonly BalancerStep[]): ObservedBalancer {
   const done = steps.reduce(after, observed);
   return {
     ...done,
@@ -46,7 +46,7 @@ function after(observed: ObservedBalancer, step: BalancerStep): ObservedBalancer
     case "remove-security-group-rules":
     case "set-port-security-groups":
     case "delete-security-group":
-      return observed.group ? { ...observed, group: foreseeGroup(observed.group, step) } : observed;
+      return observed.group ? { ...observed, group: dryRunGroup(observed.group, step) } : observed;
     default:
       return changed(observed, step);
   }

@@ -3,7 +3,7 @@ import type { Observed } from "./gather.ts";
 import type { Rule, Step } from "./steps.ts";
 
 /** What will be observed of a Service's security group when the steps of a plan are done and nothing else happens. */
-export function foresee(observed: Observed, steps: readonly Step[]): Observed {
+export function dryRun(observed: Observed, steps: readonly Step[]): Observed {
   return steps.reduce(after, observed);
 }
 

@@ -1,14 +1,14 @@
 import { formatIp, nthAddress, parseCidr } from "@causeway/foundation";
 import type * as OpenStack from "@causeway/openstack";
-import type { ForeseenCloud } from "./cloud.ts";
+import type { DryRunCloud } from "./cloud.ts";
 
 /** What steps that make something leave in a cloud. */
-export const own = ({ projectId }: ForeseenCloud) => ({
+export const own = ({ projectId }: DryRunCloud) => ({
   project_id: projectId,
   admin_state_up: true,
   tags: [] as string[],
 });
-export const lb = (cloud: ForeseenCloud) =>
+export const lb = (cloud: DryRunCloud) =>
   ({
     ...own(cloud),
     operating_status: "ONLINE",
@@ -18,7 +18,7 @@ export const lb = (cloud: ForeseenCloud) =>
   }) as const;
 
 /** An address of a subnet that stands for the one that Neutron will choose. */
-export function addressIn(cloud: ForeseenCloud, subnetId: string | undefined, n: number): string {
+export function addressIn(cloud: DryRunCloud, subnetId: string | undefined, n: number): string {
   const cidr = parseCidr(cloud.subnets.find(({ id }) => id === subnetId)?.cidr ?? "");
   const address = cidr && nthAddress(cidr, n);
   return address ? formatIp(address) : `192.0.2.${n}`;
@@ -27,7 +27,7 @@ export function addressIn(cloud: ForeseenCloud, subnetId: string | undefined, n:
 /**
  * The address of a floating IP that is still to be created, in the first subnet of its network that the project sees.
  */
-export function floatingAddress(cloud: ForeseenCloud, networkId: string): string {
+export function floatingAddress(cloud: DryRunCloud, networkId: string): string {
   const subnet = cloud.subnets.find((s) => s.network_id === networkId && s.ip_version === 4);
   return addressIn(cloud, subnet?.id, 10 + cloud.floatingIps.length);
 }
@@ -50,7 +50,7 @@ export function server(id: string, body: Pick<OpenStack.ServerCreate, "name" | "
   };
 }
 
-export function port(cloud: ForeseenCloud, body: Partial<OpenStack.Port>): OpenStack.Port {
+export function port(cloud: DryRunCloud, body: Partial<OpenStack.Port>): OpenStack.Port {
   const id = cloud.id("port");
   return {
     ...own(cloud),
@@ -69,7 +69,7 @@ export function port(cloud: ForeseenCloud, body: Partial<OpenStack.Port>): OpenS
   };
 }
 
-export function rule(cloud: ForeseenCloud, body: OpenStack.SecurityGroupRuleCreate): OpenStack.SecurityGroupRule {
+export function rule(cloud: DryRunCloud, body: OpenStack.SecurityGroupRuleCreate): OpenStack.SecurityGroupRule {
   return {
     id: cloud.id("rule"),
     ethertype: "IPv4",
@@ -84,7 +84,7 @@ export function rule(cloud: ForeseenCloud, body: OpenStack.SecurityGroupRuleCrea
   };
 }
 
-export function member(cloud: ForeseenCloud, body: OpenStack.MemberCreate): OpenStack.Member {
+export function member(cloud: DryRunCloud, body: OpenStack.MemberCreate): OpenStack.Member {
   return {
     ...lb(cloud),
     id: cloud.id("member"),

@@ -1,7 +1,7 @@
 import type { OpenStackMachine } from "@causeway/api";
 import type { PlannedEvent } from "@causeway/kubernetes";
-import { ForeseenCloud, type ProjectState } from "../foresee/cloud.ts";
-import { bastionAfter, clusterAfter, machineAfter } from "../foresee/objects.ts";
+import { DryRunCloud, type ProjectState } from "../dry-run/cloud.ts";
+import { bastionAfter, clusterAfter, machineAfter } from "../dry-run/objects.ts";
 import type { ClusterCloud, ClusterObserved } from "../openstackcluster/model.ts";
 import { planCluster } from "../openstackcluster/plan.ts";
 import type { MachineCloud, MachineObserved } from "../openstackmachine/model.ts";
@@ -13,16 +13,16 @@ import { clusterStepCalls, machineStepCalls } from "./step-calls.ts";
 const MOST = 100;
 
 /** An explanation, and the cloud and the object at its end. */
-export interface Foreseen<Observed> {
+export interface DryRun<Observed> {
   readonly explanation: Explanation;
   readonly observed: Observed;
-  readonly cloud: ForeseenCloud | undefined;
+  readonly cloud: DryRunCloud | undefined;
 }
 
 /** Plans an OpenStackCluster to the end, and performs nothing. */
-export function foreseeCluster(before: ClusterObserved, now: number): Foreseen<ClusterObserved> {
+export function dryRunCluster(before: ClusterObserved, now: number): DryRun<ClusterObserved> {
   const { identity } = before;
-  const cloud = identity.ok ? new ForeseenCloud({ ...nothing(identity.cloud), ...identity.cloud }) : undefined;
+  const cloud = identity.ok ? new DryRunCloud({ ...nothing(identity.cloud), ...identity.cloud }) : undefined;
   let observed = before;
   const rounds: ExplainedStep[][] = [];
   let events: readonly PlannedEvent[] = [];
@@ -53,13 +53,9 @@ function withCluster(
 }
 
 /** Plans an OpenStackMachine to the end, and performs nothing. `cloud`: what an earlier plan leaves. */
-export function foreseeMachine(
-  before: MachineObserved,
-  now: number,
-  continued?: ForeseenCloud,
-): Foreseen<MachineObserved> {
+export function dryRunMachine(before: MachineObserved, now: number, continued?: DryRunCloud): DryRun<MachineObserved> {
   const { identity } = before;
-  const cloud = continued ?? (identity.ok ? new ForeseenCloud(withNothing(identity.cloud)) : undefined);
+  const cloud = continued ?? (identity.ok ? new DryRunCloud(withNothing(identity.cloud)) : undefined);
   let observed: MachineObserved =
     cloud && identity.ok
       ? { ...before, identity: { ok: true, cloud: { ...identity.cloud, ...sharedOf(cloud) } } }
@@ -88,7 +84,7 @@ export function foreseeMachine(
 /**
  * What steps of clusters and machines change; flavors, images and extensions remain as the machine's gather read them.
  */
-function sharedOf(cloud: ForeseenCloud) {
+function sharedOf(cloud: DryRunCloud) {
   const { networks, subnets, securityGroups, ports, servers, volumes, floatingIps } = cloud.forMachine();
   return { networks, subnets, securityGroups, ports, servers, volumes, floatingIps };
 }

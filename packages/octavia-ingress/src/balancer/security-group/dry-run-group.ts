@@ -3,7 +3,7 @@ import type { ObservedGroup } from "./observed.ts";
 import type { GroupStep } from "./steps.ts";
 
 /** What will be observed of a security group when the step is done. */
-export function foreseeGroup(observed: ObservedGroup, step: GroupStep): ObservedGroup {
+export function dryRunGroup(observed: ObservedGroup, step: GroupStep): ObservedGroup {
   const { groups } = observed;
   const withGroup = (id: string, change: (group: SecurityGroup) => SecurityGroup): ObservedGroup => ({
     ...observed,

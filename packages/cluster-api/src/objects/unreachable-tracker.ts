@@ -1,5 +1,5 @@
 /** Since when clusters have not responded. For a cluster that was not checked before this begins now. */
-export class Silences {
+export class UnreachableTracker {
   readonly #since = new Map<string, number>();
 
   since(cluster: string, seen: { readonly answers: boolean; readonly now: number }): number | undefined {

@@ -9,7 +9,7 @@ const remembered = 2_000;
  * Emits planned events. A plan repeats its warnings as long as their cause persists; each warning is emitted once in
  * half an hour, so that a reconcile of an unchanged object writes nothing.
  */
-export class Standing {
+export class EventDeduplicator {
   readonly #events: EventRecorder;
   readonly #clock: Clock;
   readonly #emitted = new Map<string, number>();

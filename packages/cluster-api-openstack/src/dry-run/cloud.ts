@@ -12,7 +12,7 @@ export type ProjectState = Omit<MachineCloud, "floatingIps"> & ClusterCloud;
  * What steps do to a cloud, as values: enough to plan the steps that follow. It is no OpenStack: nothing takes time
  * here, nothing is refused, and the IDs of what a step creates are made up ("network-1").
  */
-export class ForeseenCloud {
+export class DryRunCloud {
   readonly #before: ProjectState;
   readonly projectId: string;
   networks: OpenStack.Network[];
@@ -91,12 +91,12 @@ export class ForeseenCloud {
   }
 
   applyCluster(step: ClusterStep): void {
-    const apply = clusterEffects[step.do] as ((cloud: ForeseenCloud, step: ClusterStep) => void) | undefined;
+    const apply = clusterEffects[step.do] as ((cloud: DryRunCloud, step: ClusterStep) => void) | undefined;
     apply?.(this, step);
   }
 
   applyMachine(step: MachineStep): void {
-    const apply = machineEffects[step.do] as ((cloud: ForeseenCloud, step: MachineStep) => void) | undefined;
+    const apply = machineEffects[step.do] as ((cloud: DryRunCloud, step: MachineStep) => void) | undefined;
     apply?.(this, step);
   }
 }

@@ -9,7 +9,7 @@ interface Listed {
  * Refreshes rarely listed caches when an object is missing from them, at most once per `pause` (ms): the object may
  * never exist.
  */
-export class Missed {
+export class RateLimitedRefresh {
   readonly #clock: Clock;
   readonly #pause: number;
   #looked = Number.NEGATIVE_INFINITY;
