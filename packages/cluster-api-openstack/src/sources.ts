@@ -10,7 +10,7 @@ import {
   OpenStackMachine,
   OpenStackServer,
 } from "@causeway/api";
-import type { Clock } from "@causeway/foundation";
+import type { Clock, Log } from "@causeway/foundation";
 import { Namespace, Secret, type Informers, type KubeObject, type ObjectKey, type Shards } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
 import { clusterIdentityOf, identityOf } from "./identity/holder.ts";
@@ -29,6 +29,7 @@ export interface SourcesOptions {
   readonly informers: Informers;
   readonly clouds: CloudPool;
   readonly clock: Clock;
+  readonly log?: Log | undefined;
   /** Read the objects of this namespace only. */
   readonly namespace?: string | undefined;
   /** Read only clusters, machines and servers whose label cluster.x-k8s.io/watch-filter has this value. */
@@ -103,6 +104,7 @@ export function openSources(options: SourcesOptions): Sources {
       namespace: (name) => namespaces.get({ namespace: "", name }),
     },
     clock,
+    log: options.log,
     onOpen({ watch }) {
       const ofClusters = [
         "networks",

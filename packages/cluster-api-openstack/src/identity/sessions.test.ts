@@ -1,4 +1,4 @@
-import { systemClock, VirtualClock } from "@causeway/foundation";
+import { systemClock, VirtualClock, type Clock } from "@causeway/foundation";
 import type { Secret } from "@causeway/kubernetes";
 import type { CloudConfig, CloudPool } from "@causeway/openstack";
 import { describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ function secretOf(password: string): Secret {
 }
 
 /** Sessions on a Secret that can be replaced, and each config that a client was requested for. */
-function world() {
+function world(clock: Clock = systemClock) {
   const state = { secret: secretOf("first") };
   const configs: CloudConfig[] = [];
   const since = new Map<string, number>();
@@ -29,7 +29,7 @@ function world() {
   const sessions = new Sessions({
     clouds,
     objects: { secret: () => state.secret, clusterIdentity: () => undefined, namespace: () => undefined },
-    clock: systemClock,
+    clock,
     since: (namespace) => since.get(namespace),
     onOpen: () => {},
   });
@@ -47,6 +47,7 @@ describe("Sessions", () => {
     const { sessions, since } = world();
     const informer = {
       listedAt: 0,
+      failure: undefined,
       calls: [] as string[],
       start: () => Promise.resolve(void informer.calls.push("start")),
       refresh() {
@@ -65,6 +66,21 @@ describe("Sessions", () => {
     expect(await listed("other")).toEqual(["start"]);
     expect(await listed("default")).toEqual(["start", "refresh"]);
     expect(await listed("default")).toEqual(["start"]);
+  });
+
+  it("waits ten seconds for a list that does not come, and says why it did not", async () => {
+    const clock = new VirtualClock();
+    const { sessions } = world(clock);
+    const listed = async (failure: unknown) => {
+      const start = (signal?: AbortSignal) =>
+        new Promise<void>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+      const informer = { listedAt: 0, failure, start, refresh: () => Promise.resolve() };
+      const outcome = sessions.listed(informer, { namespace: "default" }, new AbortController().signal).catch(String);
+      await clock.advance(10_001);
+      return outcome;
+    };
+    expect(await listed(new Error("HTTP 500 of Octavia"))).toBe("Error: HTTP 500 of Octavia");
+    expect(await listed(undefined)).toContain("has not responded for 10 s");
   });
 
   it("parses a clouds.yaml once for each entry and region, not in each reconcile", async () => {

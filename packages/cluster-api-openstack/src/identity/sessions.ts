@@ -1,5 +1,5 @@
 import type { IdentityReference } from "@causeway/api";
-import { CausewayError, messageOf, type Clock } from "@causeway/foundation";
+import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import type { ObjectKey, Secret } from "@causeway/kubernetes";
 import {
   cloudIdentity,
@@ -50,6 +50,7 @@ export interface SessionsOptions {
   readonly since?: (namespace: string) => number | undefined;
   /** Default: every namespace is worked on. */
   readonly owns?: (namespace: string) => boolean;
+  readonly log?: Log | undefined;
   /** Called once for each session made. */
   readonly onOpen: (session: Session) => void;
 }
@@ -58,7 +59,7 @@ export interface SessionsOptions {
 const RELEASED_AFTER = 60_000;
 
 /** An informer as it is started. */
-export type Startable = Pick<CloudInformer<never>, "start" | "refresh" | "listedAt">;
+export type Startable = Pick<CloudInformer<never>, "start" | "refresh" | "listedAt" | "failure">;
 
 /** Milliseconds that a reconcile waits for a cloud that does not respond. */
 const responseTimeout = 10_000;
@@ -95,7 +96,7 @@ export class Sessions {
       if (this.#options.owns) this.#use(client.cloud, place);
       const session = await this.#patiently(async (limited) => {
         const opened = await this.#session(client, limited);
-        await Promise.all(needed(client.watch).map((informer) => this.listed(informer, place, limited)));
+        await Promise.all(needed(client.watch).map((informer) => this.#listed(informer, place, limited)));
         return opened;
       }, signal);
       return { ok: true, session };
@@ -105,15 +106,26 @@ export class Sessions {
     }
   }
 
-  /** Starts an informer; resolves when it shows what any process created in the cloud for the place's namespace. */
-  async listed(
+  /**
+   * Starts an informer; resolves when it shows what any process created in the cloud for the place's namespace. Rejects
+   * when that takes longer than a reconcile waits, with the reason where the cloud gave one.
+   */
+  listed(informer: Startable, place: Pick<IdentityPlace, "namespace">, signal: AbortSignal): Promise<void> {
+    return this.#patiently((limited) => this.#listed(informer, place, limited), signal);
+  }
+
+  async #listed(
     informer: Startable,
     { namespace }: Pick<IdentityPlace, "namespace">,
-    signal: AbortSignal,
+    limited: AbortSignal,
   ): Promise<void> {
-    await informer.start(signal);
-    const since = this.#options.since?.(namespace);
-    if (since !== undefined && informer.listedAt <= since) await informer.refresh(signal);
+    try {
+      await informer.start(limited);
+      const since = this.#options.since?.(namespace);
+      if (since !== undefined && informer.listedAt <= since) await informer.refresh(limited);
+    } catch (error) {
+      throw limited.aborted && informer.failure !== undefined ? informer.failure : error;
+    }
   }
 
   /**
@@ -139,7 +151,9 @@ export class Sessions {
     void this.#options.clock.sleep(RELEASED_AFTER).then(async () => {
       if ([...this.#uses.values()].some((use) => use.cloud === cloud)) return;
       this.#open.delete(cloud);
-      await this.#options.clouds.release(cloud).catch(() => {});
+      await this.#options.clouds.release(cloud).catch((error: unknown) => {
+        this.#options.log?.warn("a cloud that is no longer used could not be released", { reason: messageOf(error) });
+      });
     });
   }
 
@@ -177,6 +191,9 @@ export class Sessions {
     );
     try {
       return await work(limited);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
     } finally {
       done.abort();
       await Promise.race([alarm, Promise.resolve()]);

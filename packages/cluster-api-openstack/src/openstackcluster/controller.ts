@@ -15,6 +15,7 @@ import {
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { failureOf } from "../reactions/failure.ts";
 import { refusalOf } from "../reactions/refusals.ts";
+import { unreadReport } from "../reactions/unread.ts";
 import { gatherCluster, type ClusterGathered, type ClusterSources } from "./gather.ts";
 import type { ClusterStep } from "./steps.ts";
 import { planCluster, type ClusterPlan } from "./plan.ts";
@@ -36,6 +37,14 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
   const { client } = informers;
   const pipeline: Pipeline<ClusterGathered, ClusterStep, OpenStackClusterStatus> = {
     gather: (key, signal) => gatherCluster(sources, key, signal),
+    async unread(key, error, signal) {
+      const object = sources.openStackClusters.get(key);
+      if (!object) return;
+      const { conditions, event } = unreadReport(object, { type: "NetworkReady", error, now: clock.now() });
+      const status = conditions && { ...object.status, conditions };
+      if (status) await publishStatus(client, OpenStackCluster, object, { status, fieldManager, signal });
+      events.event(object, event);
+    },
     plan(observed, now) {
       return lookedFor(sources, observed, { plan: planCluster(observed, now), now });
     },

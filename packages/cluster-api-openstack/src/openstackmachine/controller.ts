@@ -15,6 +15,7 @@ import {
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
 import { refusalOf } from "../reactions/refusals.ts";
+import { unreadReport } from "../reactions/unread.ts";
 import { isDeleting } from "../openstackcluster/gather.ts";
 import { gatherMachine, usesVolumes, type MachineGathered, type MachineSources } from "./gather.ts";
 import type { MachineStep } from "./steps.ts";
@@ -37,6 +38,14 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
   const { client } = informers;
   const pipeline: Pipeline<MachineGathered, MachineStep, OpenStackMachineStatus> = {
     gather: (key, signal) => gatherMachine(sources, key, signal),
+    async unread(key, error, signal) {
+      const object = sources.openStackMachines.get(key);
+      if (!object) return;
+      const { conditions, event } = unreadReport(object, { type: "InstanceReady", error, now: clock.now() });
+      const status = conditions && { ...object.status, conditions };
+      if (status) await publishStatus(client, OpenStackMachine, object, { status, fieldManager, signal });
+      events.event(object, event);
+    },
     plan(observed, now) {
       const plan = planMachine(observed, now);
       hurryFor(observed, plan.wait !== undefined, now);

@@ -146,6 +146,33 @@ describe("the infrastructure provider in the simulated cloud", () => {
     await process.kill();
   });
 
+  it("says why a cluster waits whose resources cannot be read", { timeout: 60_000 }, async () => {
+    world.simulator.setFaults(({ method, path }) =>
+      method === "GET" && path.includes("/lbaas/loadbalancers") ? { when: "before", status: 500 } : undefined,
+    );
+    const process = world.start();
+    try {
+      await world.createCluster("unread", { ...demoSpec, apiServer: { managedLoadBalancer: { enabled: true } } });
+      const found = await world.until("a condition", async () => {
+        const object = await world.client.get(OpenStackCluster, { namespace, name: "unread" });
+        return condition(object, "NetworkReady")?.reason === "OpenStackError" ? object : undefined;
+      });
+      expect(condition(found, "Ready")).toMatchObject({ status: "False", reason: "OpenStackError" });
+      expect(condition(found, "Ready")?.message).toContain("500");
+      await world.until("an event", async () => {
+        const { items } = await world.client.list(Event, { namespace });
+        return items.find(
+          ({ involvedObject, reason }) => involvedObject.name === "unread" && reason === "OpenStackError",
+        );
+      });
+    } finally {
+      world.simulator.setFaults(undefined);
+    }
+    await world.clusterReady("unread");
+    await world.remove("unread");
+    await process.kill();
+  });
+
   it("writes no secret into events, conditions or objects", async () => {
     const process = world.start();
     await world.createCluster("quiet");

@@ -111,6 +111,8 @@ export interface StepAim {
  */
 export interface Pipeline<Observed, Step, Status> {
   gather(key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined>;
+  /** Says on the object that `gather` failed twice in a row, or more often. Default: the log says it alone. */
+  unread?(key: ObjectKey, error: unknown, signal: AbortSignal): Promise<void>;
   plan(observed: Observed, now: number): Plan<Step, Status>;
   /** "deferred": it was not done, and when it is tried again is the plan's affair: the brake does not count it. */
   perform(step: Step, observed: Observed, signal: AbortSignal): Promise<void | "deferred">;

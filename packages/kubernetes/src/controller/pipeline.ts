@@ -43,7 +43,7 @@ export function runPipeline<Observed, Step, Status>(
   const { clock = systemClock, log = silentLog, maxRounds = 10, name, metrics, charge = (work) => work() } = options;
   const brake =
     options.brake ?? new Brake({ clock, ...(name === undefined ? {} : { name }), ...(metrics ? { metrics } : {}) });
-  const walk = { pipeline, clock, log, maxRounds, brake, charge };
+  const walk = { pipeline, clock, log, maxRounds, brake, charge, unread: new Set<string>() };
   return (key, signal) => reconcile(walk, key, signal);
 }
 
@@ -54,6 +54,31 @@ interface Walk<Observed, Step, Status> {
   readonly maxRounds: number;
   readonly brake: Brake;
   readonly charge: Charge;
+  /** Keys whose last gather failed. */
+  readonly unread: Set<string>;
+}
+
+/** A first failure is often over at the next attempt: one that follows another is told to the object. */
+async function gather<Observed, Step, Status>(
+  { pipeline, charge, unread, log }: Walk<Observed, Step, Status>,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<Observed | undefined> {
+  const text = `${key.namespace}/${key.name}`;
+  try {
+    const observed = await charge(() => pipeline.gather(key, signal));
+    unread.delete(text);
+    return observed;
+  } catch (error) {
+    if (signal.aborted || isAborted(error)) throw error;
+    if (unread.has(text)) {
+      await pipeline.unread?.(key, error, signal).catch((failure: unknown) => {
+        log.warn("the status of a failed read could not be written", { ...key, reason: messageOf(failure) });
+      });
+    }
+    unread.add(text);
+    throw error;
+  }
 }
 
 async function reconcile<Observed, Step, Status>(
@@ -65,7 +90,7 @@ async function reconcile<Observed, Step, Status>(
   const events: PlannedEvent[] = [];
   for (let round = 1; ; round++) {
     signal.throwIfAborted();
-    const observed = await charge(() => pipeline.gather(key, signal));
+    const observed = await gather(walk, key, signal);
     if (observed === undefined) return brake.forget(key);
     if (pipeline.epochOf) brake.begin(key, pipeline.epochOf(observed));
     const plan = charge(() => pipeline.plan(observed, clock.now()));

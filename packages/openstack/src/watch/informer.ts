@@ -83,6 +83,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   #listedAt = 0;
   #took = Number.POSITIVE_INFINITY;
   #failures = 0;
+  #failure: unknown;
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
@@ -96,6 +97,9 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
   }
   get listedAt(): number {
     return this.#listedAt;
+  }
+  get failure(): unknown {
+    return this.#failure;
   }
   get(id: string): T | undefined {
     return this.#store.get(id);
@@ -205,6 +209,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       this.#took = clock.now() - this.#begunAt;
       if (this.#failures > 0) log.info("watch goes on", { resource: type.name, failures: this.#failures });
       this.#failures = 0;
+      this.#failure = undefined;
       this.#synced = true;
       this.#listedAt = this.#begunAt;
       this.#window?.listed(objects, this.#begunAt, changed === undefined);
@@ -216,6 +221,7 @@ export class PollingInformer<T extends { id: string }> implements CloudInformer<
       for (const waiter of waiting) waiter.reject(error);
       if (this.#closing.signal.aborted) return;
       this.#failures++;
+      this.#failure = error;
       if (!isRetryableOpenStackError(error)) for (const waiter of this.#starting.splice(0)) waiter.reject(error);
       const fields = { resource: type.name, failures: this.#failures, error };
       if (this.#failures === 1) log.warn("a list failed; it is tried again", fields);

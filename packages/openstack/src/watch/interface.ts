@@ -46,6 +46,8 @@ export interface CloudInformer<T extends { id: string }> {
   readonly synced: boolean;
   /** When (ms since epoch) the last list began that came; 0: none has. */
   readonly listedAt: number;
+  /** Why the last list failed, if it did; it is tried again. */
+  readonly failure: unknown;
 }
 
 /** The informers of one project; each type is polled by one poller, from its first `start` until `close`. */

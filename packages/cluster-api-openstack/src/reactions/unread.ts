@@ -1,0 +1,27 @@
+import { setConditions, type Condition, type PlannedEvent } from "@causeway/kubernetes";
+import { summarise } from "../resources/findings.ts";
+import { refusalOf } from "./refusals.ts";
+
+interface Readable {
+  readonly metadata: { readonly generation?: number };
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    readonly initialization?: { readonly provisioned?: boolean };
+  };
+}
+
+/**
+ * What to publish when what belongs to an object could not be read: an event, and while it is not provisioned yet also
+ * the condition `type`, since that is why it waits. What is provisioned keeps its conditions: nothing is known of it.
+ */
+export function unreadReport<Object extends Readable>(
+  { metadata, status }: Object,
+  { type, error, now }: { readonly type: string; readonly error: unknown; readonly now: number },
+): { conditions: Condition[] | undefined; event: PlannedEvent } {
+  const { reason, message } = refusalOf(error, "OpenStackError");
+  const event = { type: "Warning", reason, message } as const;
+  if (status?.initialization?.provisioned === true) return { conditions: undefined, event };
+  const finding = { type, status: "False", reason, message } as const;
+  const moment = { generation: metadata.generation, now };
+  return { conditions: setConditions(status?.conditions, [finding, summarise([finding], "")], moment), event };
+}
