@@ -39,13 +39,11 @@ export async function loseAll(rig: Rig, components: readonly string[]): Promise<
 }
 
 /**
- * Lines that pods of these services wrote and that are no JSON object; each with its pod. The kubelet puts time, stream
+ * Lines that pods of the deployment wrote and that are no JSON object; each with its pod. The kubelet puts time, stream
  * and a flag in front.
  */
-export function jsonLines(rig: Rig, services: readonly string[]): string[] {
-  const folders = logFolders(rig).filter((folder) =>
-    services.some((service) => basename(folder).startsWith(`default_${NAME}-${service}-`)),
-  );
+export function jsonLines(rig: Rig): string[] {
+  const folders = logFolders(rig).filter((folder) => basename(folder).startsWith(`default_${NAME}-`));
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".log"))

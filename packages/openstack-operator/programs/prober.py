@@ -232,10 +232,11 @@ def runs(name):
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
             with open(path, "rb") as file:
-                words = file.read().split(b"\0")
+                line = file.read().replace(b"\0", b" ").decode("utf-8", "replace")
         except OSError:
             continue
-        if path.split("/")[2] != str(os.getpid()) and any(word.endswith(name.encode()) for word in words[:2]):
+        # A process may have a title of its own, with its command in parentheses.
+        if re.search(rf"(^|/){re.escape(name)}([ )]|$)", line):
             return True
     return False
 

@@ -53,7 +53,16 @@ class Keystone:
 
     def ensure(self, kind, fields, **query):
         found = self.find(kind, **query)
-        return found[0] if found else self.write("POST", f"/{kind}s", {kind: {**query, **fields}})[kind]
+        if found:
+            return found[0]
+        try:
+            return self.write("POST", f"/{kind}s", {kind: {**query, **fields}})[kind]
+        except urllib.error.HTTPError as error:
+            # The Jobs of all services run at once, and each of them needs the same project and roles.
+            found = self.find(kind, **query) if error.code == 409 else []
+            if not found:
+                raise
+            return found[0]
 
     def accepts(self, user, password):
         """Does the password work? Setting it again would end every token of the user."""

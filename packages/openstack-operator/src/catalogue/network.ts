@@ -113,49 +113,61 @@ export const ovn: readonly Component[] = [
   },
 ];
 
+/**
+ * The first release whose API runs under uWSGI with OVN. Its other processes are components of their own; before it,
+ * neutron-server starts them.
+ */
+const WSGI_WITH_OVN = "2025.1";
+
+const neutronNeeds = [
+  ...backends("neutron"),
+  broker("neutron"),
+  identity,
+  needs("ovn-nb", "ovsdb"),
+  needs("ovn-sb", "ovsdb"),
+];
+
+/** A process of Neutron besides its API. Without a topic it listens to nothing: that it runs is all that can be asked. */
+const neutronWorker = (name: string, does: string, more: { readonly topic?: string } = {}): Component =>
+  worker("neutron", {
+    name,
+    does,
+    ...PYTHON_OVS,
+    since: WSGI_WITH_OVN,
+    environment: { ...PYTHON_OVS.environment, OS_NEUTRON_CONFIG_FILES: "neutron.conf" },
+    demandsMainFile: true,
+    connections: neutronNeeds,
+    after: ["neutron-db-sync", "neutron-broker-init", "neutron-server"],
+    ...(more.topic === undefined
+      ? {
+          probe: { ask: "command" as const, command: ["/usr/bin/python3", "/programs/prober.py", "runs", name] },
+        }
+      : more),
+  });
+
 export const neutron: readonly Component[] = [
   ...databaseJobs("neutron", ["neutron-db-manage", "--config-dir", "/etc/neutron/neutron.conf.d", "upgrade", "heads"]),
   brokerJob("neutron"),
   registration("neutron"),
   wsgi("neutron", {
     name: "neutron-server",
-    does: "Neutron: networks, ports, routers, security groups.",
+    does: "Neutron: networks, ports, routers, security groups; before 2025.1 also its messages and periodic tasks.",
     module: "neutron.wsgi.api:application",
-    factory: "neutron.cmd.eventlet.server:main_api_eventlet",
+    // Under uWSGI the OVN driver of these releases never connects with OVN's databases, and waits at the first write.
+    earlier: { before: WSGI_WITH_OVN, command: ["neutron-server", "--config-dir", "/etc/neutron/neutron.conf.d"] },
     port: 9696,
     publicName: "network",
     // Options of ML2 are in the same file.
     environment: { ...PYTHON_OVS.environment, OS_NEUTRON_CONFIG_FILES: "neutron.conf" },
+    demandsMainFile: true,
     programs: ["uwsgi.ini", ...PYTHON_OVS.programs],
-    connections: [
-      ...backends("neutron"),
-      broker("neutron"),
-      identity,
-      needs("ovn-nb", "ovsdb"),
-      needs("ovn-sb", "ovsdb"),
-      uses("nova-api", "api"),
-      uses("placement-api", "api"),
-      uses("designate-api", "api"),
-    ],
+    connections: [...neutronNeeds, uses("nova-api", "api"), uses("placement-api", "api"), uses("designate-api", "api")],
     after: ["neutron-db-sync", "neutron-register", "neutron-broker-init", "ovn-northd"],
     resources: { cpu: "200m", memory: "1Gi" },
   }),
-  worker("neutron", {
-    name: "neutron-rpc-server",
-    does: "Neutron's workers for messages and periodic tasks.",
-    ...PYTHON_OVS,
-    environment: { ...PYTHON_OVS.environment, OS_NEUTRON_CONFIG_FILES: "neutron.conf" },
-    demandsMainFile: true,
-    connections: [
-      ...backends("neutron"),
-      broker("neutron"),
-      identity,
-      needs("ovn-nb", "ovsdb"),
-      needs("ovn-sb", "ovsdb"),
-    ],
-    after: ["neutron-db-sync", "neutron-broker-init", "neutron-server"],
-    topic: "q-plugin",
-  }),
+  neutronWorker("neutron-rpc-server", "Neutron's workers for messages of agents.", { topic: "q-plugin" }),
+  neutronWorker("neutron-periodic-workers", "Neutron's periodic tasks."),
+  neutronWorker("neutron-ovn-maintenance-worker", "Repairs what differs between Neutron's and OVN's databases."),
   worker("neutron", {
     name: "neutron-ovn-metadata-agent",
     does: "Metadata for the servers of a compute node.",

@@ -34,7 +34,10 @@ export function resolveCatalogue(spec: OpenStackDeploymentSpec): Catalogue {
   const chosen = [
     ...ownClusters(services, databases, databaseCluster),
     ...ownClusters(services, brokers, brokerCluster),
-    ...allComponents.filter(({ service }) => services.has(service) && service !== "mariadb" && service !== "rabbitmq"),
+    ...allComponents.filter(
+      ({ service, since = spec.release }) =>
+        services.has(service) && service !== "mariadb" && service !== "rabbitmq" && since <= spec.release,
+    ),
   ];
   if (spec.backup) chosen.push(...backupJobs(chosen));
   const names = new Set(chosen.map(({ name }) => name));

@@ -84,6 +84,8 @@ export interface Component {
   readonly command: readonly string[];
   /** Its command in releases before that one. */
   readonly earlier?: { readonly before: OpenStackRelease; readonly command: readonly string[] };
+  /** The first release that has it: before, another component does its work. */
+  readonly since?: OpenStackRelease;
   /** Variables of its environment, besides those that all have. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly placement: Placement;

@@ -51,4 +51,27 @@ describe.skipIf(!python)("the prober", () => {
       [true, true, true],
     ]);
   });
+
+  test("finds a process by its program, also with a title of its own, and not itself", () => {
+    const found = run(
+      // The whole name is nowhere in this command.
+      `import subprocess
+name = "cw-test" + "-worker"
+def started(*command):
+    return subprocess.Popen(command, executable="/bin/sleep")
+def titled(title):
+    process = started(title, "60")
+    time.sleep(0.2)
+    result = runs(name)
+    process.kill(); process.wait()
+    return result
+print(json.dumps([
+    titled(f"neutron-server: periodic (/usr/bin/python3 /usr/bin/{name})"),
+    titled(f"/usr/bin/{name}"),
+    titled(f"/usr/bin/{name}-2"),
+    runs(name),
+]))`,
+    );
+    expect(found).toEqual([true, true, false, false]);
+  });
 });

@@ -2,6 +2,8 @@ import type { Component, Probe } from "../model/component.ts";
 
 /** Port of the prober, on the pod's own address. */
 export const PROBER_PORT = 8089;
+/** The program, in programs/. */
+export const PROBER = "prober.py";
 
 interface Timing {
   readonly periodSeconds: number;
@@ -19,6 +21,11 @@ type Question = "startup" | "ready" | "live";
 
 /** Does a resident prober ask for the kubelet? Questions over AMQP need one; the others are asked directly. */
 export const hasProber = ({ probe }: Component): boolean => probe?.ask === "rpc";
+
+/** Does its pod mount the prober? Commands of probes call it, too. */
+export const usesProber = (component: Component): boolean =>
+  hasProber(component) ||
+  (component.probe?.ask === "command" && component.probe.command.includes(`/programs/${PROBER}`));
 
 /** The three probes of a container. */
 export function probesOf(component: Component): Record<string, unknown> {

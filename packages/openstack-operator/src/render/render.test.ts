@@ -167,6 +167,39 @@ describe("pods", () => {
     expect(changed.map(({ metadata }) => metadata.name)).toEqual(["cloud-nova-compute-gpu"]);
   });
 
+  test("have every program that they run, and that their probes run", () => {
+    const programsOf = (object: KubeObject | undefined) =>
+      Object.keys((object as { data?: object } | undefined)?.data ?? {});
+    for (const release of ["2022.2", "2025.1"] as const) {
+      const { all, workloads } = desire({ release });
+      for (const { object, component = "" } of workloads) {
+        const { spec: pod } = podOf(object);
+        const volume = pod.volumes?.find(({ name }) => name === "programs") as
+          | { configMap?: { name: string } }
+          | undefined;
+        const mounted = programsOf(named(all, "ConfigMap", volume?.configMap?.name ?? ""));
+        const used = [...JSON.stringify(pod).matchAll(/\/programs\/([a-z_-]+\.[a-z]+)/g)].map(([, name]) => name);
+        expect(mounted, `${release} ${component}`).toEqual(expect.arrayContaining(used));
+      }
+    }
+  });
+
+  test("of Neutron's API run under uWSGI from 2025.1 on, and before it neutron-server starts all processes", () => {
+    const processes = (release: "2024.2" | "2025.1") =>
+      desire({ release })
+        .workloads.filter(
+          ({ object, component = "" }) => object.kind === "Deployment" && component.startsWith("neutron-"),
+        )
+        .map(({ object, component }) => [component, podOf(object).spec.containers[0]?.command?.[0]]);
+    expect(processes("2024.2")).toEqual([["neutron-server", "neutron-server"]]);
+    expect(processes("2025.1")).toEqual([
+      ["neutron-server", "uwsgi"],
+      ["neutron-rpc-server", "neutron-rpc-server"],
+      ["neutron-periodic-workers", "neutron-periodic-workers"],
+      ["neutron-ovn-maintenance-worker", "neutron-ovn-maintenance-worker"],
+    ]);
+  });
+
   test("have a probe in every process that stays", () => {
     const { catalogue } = desire();
     expect(catalogue.components.filter(({ kind, probe }) => kind !== "Job" && !probe).map(({ name }) => name)).toEqual(

@@ -19,7 +19,7 @@ import { labels } from "../model/names.ts";
 import { programsOf } from "../programs/programs.ts";
 import { digestOf, metadataOf, type ConfigurationNames, type Context, type Rendered } from "./context.ts";
 import { overridesOf } from "./grace.ts";
-import { hasProber } from "./probes.ts";
+import { PROBER, usesProber } from "./probes.ts";
 
 /**
  * Configuration and credentials never change in place: each content has its own name, and a pod that starts again
@@ -89,7 +89,7 @@ function problemsOfService(facts: Facts, { service, group }: { service: OpenStac
 /** Each component has a ConfigMap of its own: a program that changes replaces no pod that does not run it. */
 function programNames(component: Component): string[] {
   const gate = (component.sameNode ?? []).length > 0 ? ["wait-for.sh"] : [];
-  const prober = hasProber(component) ? ["prober.py"] : [];
+  const prober = usesProber(component) ? [PROBER] : [];
   return [...(component.programs ?? []), ...gate, ...prober];
 }
 

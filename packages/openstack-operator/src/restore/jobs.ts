@@ -31,7 +31,7 @@ export function withRestoreJobs(catalogue: Catalogue): Catalogue {
           command: python("ovn", "nb"),
           connections: [needs("ovn-nb", "ovsdb")],
         }),
-        ...(names.has("neutron-rpc-server") ? [syncJob(catalogue)] : []),
+        ...(names.has("neutron-server") ? [syncJob(catalogue)] : []),
       ]
     : [];
   const changed = catalogue.components.map((component) => withEdges(component, network.length > 0));
@@ -69,13 +69,16 @@ function connectionsOf({ databases }: Catalogue, service: Component["service"]) 
 
 /** What is in Neutron's database and not in OVN's, or the other way round, is repaired from Neutron's. */
 function syncJob({ components }: Catalogue): Component {
-  const server = components.find(({ name }) => name === "neutron-rpc-server");
+  const server = components.find(({ name }) => name === "neutron-server");
   return job("neutron", {
     name: "neutron-ovn-sync",
     does: "Repairs OVN's northbound database from Neutron's.",
     command: ["neutron-ovn-db-sync-util", "--config-dir", CONFIG, "--ovn-neutron_sync_mode", "repair"],
     connections: server?.connections ?? [],
-    after: ["neutron-rpc-server"],
+    environment: server?.environment ?? {},
+    programs: (server?.programs ?? []).filter((name) => name.endsWith(".py")),
+    demandsMainFile: true,
+    after: ["neutron-server"],
   });
 }
 

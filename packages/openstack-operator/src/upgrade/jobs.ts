@@ -69,7 +69,7 @@ const EXPANSIONS: Readonly<Record<string, readonly string[] | undefined>> = {
 };
 
 interface LaterStep {
-  /** Component after which, and with whose configuration, it runs. */
+  /** Component after which it runs, and after all processes of its service on control nodes. */
   readonly of: string;
   readonly name: string;
   readonly does: string;
@@ -92,7 +92,7 @@ const LATER: readonly LaterStep[] = [
     programs: ["glance-contract.sh"],
   },
   {
-    of: "neutron-rpc-server",
+    of: "neutron-server",
     name: "neutron-contract",
     does: "Removes what only the older release of Neutron needed.",
     command: ["neutron-db-manage", ...conf("neutron"), "upgrade", "--contract"],
@@ -112,6 +112,7 @@ const LATER: readonly LaterStep[] = [
 function laterJob(catalogue: Catalogue, { of, name, does, command, programs }: LaterStep): Component {
   const service = name.split("-")[0];
   const sync = catalogue.components.find((each) => each.name === `${service}-db-sync`);
+  const processes = catalogue.components.filter((each) => each.service === service && each.kind === "Deployment");
   if (!sync) throw new TypeError(`${name} has no Job ${service}-db-sync to be made from`);
   return {
     ...sync,
@@ -119,7 +120,7 @@ function laterJob(catalogue: Catalogue, { of, name, does, command, programs }: L
     does,
     command,
     ...(programs ? { programs } : {}),
-    after: service === "nova" ? [of, "nova-api"] : [of],
+    after: [...new Set([of, ...processes.map((each) => each.name)])],
     rerunWith: [`${service}-db-sync`],
   };
 }

@@ -84,6 +84,14 @@ function physicalNetworks(groups: Facts["spec"]["nodeGroups"]) {
   return groups.flatMap((group) => group.physicalNetworks ?? []);
 }
 
+/** Bounded: by default there would be as many as the node has processors. Before 2025.1 neutron-server starts them all. */
+function neutronWorkers({ spec: { release } }: Facts): Record<string, string> {
+  const workers = { rpc_workers: "1", rpc_state_report_workers: "0" };
+  if (release >= "2025.1") return workers;
+  // As under uWSGI, a client that kept a connection open would meet a reset when its worker ends.
+  return { ...workers, api_workers: "2", wsgi_keep_alive: "false" };
+}
+
 export const neutron: Configure = (facts) => {
   const check = tokenCheck(facts, "neutron");
   const broker = brokerParts(facts, "neutron");
@@ -102,6 +110,7 @@ export const neutron: Configure = (facts) => {
         global_physnet_mtu: mtu,
         nova_metadata_host: hostOf(facts, "nova-metadata"),
         nova_metadata_port: "8775",
+        ...neutronWorkers(facts),
       },
       nova: authOpen(facts, "neutron"),
       placement: authOpen(facts, "neutron"),

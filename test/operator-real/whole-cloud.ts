@@ -1,0 +1,61 @@
+/** A cloud with Nova and Neutron on two machines: what the files of tests that use it share. */
+import { eventually } from "../support/processes.ts";
+import { deployment, restarts, statusOf } from "./cloud.ts";
+import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
+
+const SERVICES = ["glance", "placement", "ovn", "neutron", "nova"] as const;
+type Options = Readonly<Record<string, readonly object[]>>;
+/** Nova's own driver without machines: everything but the hypervisor is real. It plugs no interface. */
+const fake: Options = {
+  nova: [
+    { section: "DEFAULT", option: "compute_driver", value: "fake.SmallFakeDriver" },
+    { section: "DEFAULT", option: "vif_plugging_is_fatal", value: "false" },
+    { section: "DEFAULT", option: "vif_plugging_timeout", value: "0" },
+    { section: "compute", option: "live_migration_wait_for_vif_plug", value: "false" },
+    { section: "conductor", option: "workers", value: "1" },
+    { section: "scheduler", option: "workers", value: "1" },
+  ],
+};
+/** The first machine has all roles, the second one the role Compute alone. */
+export const [CONTROL, COMPUTE] = ["openstack-1", "openstack-2"] as const;
+
+/** The deployment, with more options of services. */
+export function wholeCloud(options: Options = {}): object {
+  const all: Options = { ...fake, ...options };
+  const { spec } = deployment(SERVICES) as { spec: { services: { name: string }[] } };
+  const services = spec.services.map((each) => (all[each.name] ? { ...each, configuration: all[each.name] } : each));
+  return deployment(SERVICES, { services, maintenance: { lostAfterSeconds: 60 } });
+}
+
+/** Two machines with the cloud, Ready; and how long it took from the deployment's creation, in milliseconds. */
+export async function startWholeCloud(): Promise<{ rig: Rig; readyAfter: number }> {
+  const rig = await startRig({ machines: 2 });
+  try {
+    const began = Date.now();
+    rig.apply(volumes());
+    rig.apply(wholeCloud());
+    await whenReady(rig);
+    return { rig, readyAfter: Date.now() - began };
+  } catch (error) {
+    await rig.close();
+    throw error;
+  }
+}
+
+/** Waits; what is not ready is printed when it changes, so that a run that stops says where. */
+export async function whenReady(rig: Rig): Promise<void> {
+  let said = "";
+  await eventually(PATIENCE, () => {
+    const { phase = "", ready, components = [] } = statusOf(rig);
+    const open = components.filter(({ state }) => !["Ready", "Waiting"].includes(state));
+    const text = `${ready ?? ""} ready; ${open.map(({ name, step, rootCause }) => `${name}: ${rootCause ?? step ?? ""}`).join("; ")}`;
+    if (text !== said) console.log(`${new Date().toISOString()} ${(said = text)}`);
+    return phase === "Ready";
+  });
+}
+
+/** Containers that started again since an earlier count. */
+export const restarted = (rig: Rig, before: Record<string, number> = {}) =>
+  Object.entries(restarts(rig)).filter(([name, count]) => count > (before[name] ?? 0));
+
+export const seconds = (milliseconds: number): number => Math.round(milliseconds / 1000);
