@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "./page.ts";
 import { declared, places, property, sourceFiles, texts, type SyntaxNode } from "./source/syntax.ts";
 import { table } from "./table.ts";
@@ -38,9 +40,28 @@ function labelsOf(node: SyntaxNode | undefined, within: readonly SyntaxNode[]): 
   return elements.flatMap(inner).join(", ");
 }
 
+/** Those of programs that pods mount: rows of name, kind, labels besides the deployment, and meaning in Python. */
+function metricsOfPrograms(root: string): Metric[] {
+  return globSync("packages/*/programs/*.py", { cwd: root }).flatMap((path) => {
+    const rows = readFileSync(join(root, path), "utf8").matchAll(
+      /^ {4}\("(?<name>[a-z_]+)", "(?<kind>counter|gauge)", "(?<label>[a-z_]*)", "(?<help>[^"]+)"\),$/gm,
+    );
+    return [...rows].map(({ groups = {} }) => {
+      const { name = "", kind = "", label = "", help = "" } = groups;
+      return {
+        package: path.split("/")[1] ?? "",
+        kind,
+        name,
+        help,
+        labels: ["deployment", label].filter(Boolean).join(", "),
+      };
+    });
+  });
+}
+
 /** One page with the metrics of all programs. */
 export function metricsPage(root: string): Page {
-  const metrics = metricsOf(root);
+  const metrics = [...metricsOf(root), ...metricsOfPrograms(root)];
   const sections = [...new Set(metrics.map((each) => each.package))].map((name) => {
     const own = metrics.filter((each) => each.package === name);
     const rows = [...new Map(own.map((each) => [each.name, each])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));

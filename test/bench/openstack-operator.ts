@@ -3,7 +3,7 @@
  * whose pods start at once, a virtual clock. No process of OpenStack runs: seconds are the order's own, and say how
  * long the operator waits, not how long OpenStack takes to start. Processor time and memory are real.
  */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -15,19 +15,27 @@ interface Row {
   readonly ours: Readonly<Record<string, number>>;
 }
 
-const { values } = parseArgs({ options: { json: { type: "string" } } });
+/** `--figures`: those of `npm run test:operator -- --real`, which ran before with CAUSEWAY_OPERATOR_FIGURES. */
+const { values } = parseArgs({ options: { json: { type: "string" }, figures: { type: "string" } } });
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
 const COMPONENT = "openstack.causeway.dev/component";
 const APIS = ["keystone-api", "glance-api", "placement-api", "neutron-server", "nova-api", "cinder-api"];
 
-const rows: Row[] = [...(await installation()), ...(await nothingToDo(300))];
+const rows: Row[] = [...(await installation()), ...(await nothingToDo(300)), ...figures(values.figures)];
 for (const { name, ours } of rows) {
   console.log(name);
   console.table([ours]);
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows }, undefined, 2)}\n`);
+
+/** The newest of each name. */
+function figures(file: string | undefined): Row[] {
+  const lines = file === undefined ? [] : readFileSync(file, "utf8").split("\n").filter(Boolean);
+  const read = lines.map((line) => JSON.parse(line) as Row);
+  return [...new Map(read.map((row) => [row.name, row])).values()];
+}
 
 /** Watches how often each API has no pod that is ready, once it has had one, and how many pods were ever there. */
 function watchPods(client: KubernetesClient) {

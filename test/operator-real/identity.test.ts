@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { adminToken, deployment, request, restarts, serviceAddress, statusOf } from "./cloud.ts";
+import { record } from "./figures.ts";
 import { roll, underLoad } from "./under-load.ts";
 import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
 
@@ -43,7 +44,7 @@ describe("a cloud of real processes with Keystone", () => {
     rig.apply(deployment([]));
     await ready();
     token = await adminToken(rig);
-    console.log(`Keystone gave a token ${Math.round((Date.now() - began) / 1000)} s after the deployment was created`);
+    record("from nothing to a token of Keystone", { seconds: Math.round((Date.now() - began) / 1000) });
     expect(await accepted(token)).toBe(true);
     expect(
       Object.values(restarts(rig)).every((count) => count === 0),
@@ -117,7 +118,7 @@ describe("a cloud of real processes with Keystone", () => {
     await rig.powerOff();
     await rig.powerOn();
     await eventually(PATIENCE, () => accepted(token));
-    console.log(`Keystone accepted tokens again ${Math.round((Date.now() - began) / 1000)} s after the power was lost`);
+    record("Keystone after a total loss of power", { secondsToTheSameToken: Math.round((Date.now() - began) / 1000) });
     const { body } = await request(rig, "GET", `${keystone}/projects?name=before-the-loss`, { token });
     expect(JSON.parse(body)).toMatchObject({ projects: [{ name: "before-the-loss" }] });
     await ready();

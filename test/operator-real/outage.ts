@@ -1,7 +1,7 @@
 /** Processes that do not respond for a while or end at once, and lines of logs. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { NAME, podsOf } from "./cloud.ts";
+import { NAME, podsOf, serviceAddress } from "./cloud.ts";
 import type { Machine } from "./machines.ts";
 import { logFolders, type Rig } from "./rig.ts";
 
@@ -24,7 +24,22 @@ export async function freeze(rig: Rig, component: string): Promise<() => Promise
     await Promise.all([...found].map(([machine, pids]) => machine.signal(name, pids)));
   };
   await signal("STOP");
-  return () => signal("CONT");
+  // The kubelet may have ended what did not respond for so long.
+  return () => signal("CONT").catch(() => {});
+}
+
+/** What makes each of them say something: a database greets, a broker answers the name of the protocol. */
+const GREETINGS = {
+  mariadb: { port: 3306, says: "" },
+  rabbitmq: { port: 5672, says: String.raw`AMQP\x00\x00\x09\x01` },
+} as const;
+
+/** Does a process respond, beyond the connection that the kernel accepts for it? */
+export async function responds(rig: Rig, component: keyof typeof GREETINGS): Promise<boolean> {
+  const { port, says } = GREETINGS[component];
+  const script = `exec 3<>/dev/tcp/${serviceAddress(rig, component)}/${port}; printf '${says}' >&3; head -c 1 <&3 | wc -c`;
+  const answer = await rig.inNetwork("timeout", "10", "bash", "-c", script).catch(() => "0");
+  return answer.trim() === "1";
 }
 
 /** Ends every process of these components' containers at once, without a chance to write anything. */
@@ -50,12 +65,23 @@ export function jsonLines(rig: Rig): string[] {
       .map((file) => join(folder, file)),
   );
   return files.flatMap((file) =>
-    readFileSync(file, "utf8")
-      .split("\n")
-      .filter((line) => line !== "" && !isObject(line.split(" ").slice(3).join(" ")))
+    wholeLines(readFileSync(file, "utf8"))
+      .filter((line) => !isObject(line))
       .map((line) => `${file.split("/").slice(-3).join("/")}: ${line.slice(0, 200)}`)
       .slice(0, 3),
   );
+}
+
+/** The runtime writes long lines in parts of 16 KiB, flagged P but for the last one, F. */
+function wholeLines(log: string): string[] {
+  const open = new Map<string, string>();
+  return log.split("\n").flatMap((entry) => {
+    const [, stream = "", flag, text] = /^\S+ (\S+) (\S) (.*)$/.exec(entry) ?? [];
+    if (text === undefined) return [];
+    const line = `${open.get(stream) ?? ""}${text}`;
+    open.set(stream, flag === "P" ? line : "");
+    return flag === "P" ? [] : [line];
+  });
 }
 
 function isObject(text: string): boolean {

@@ -1,11 +1,12 @@
 /** A whole cloud of real processes whose APIs are rolled under load, and one of whose compute nodes is lost. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
-import { serviceAddress, statusOf } from "./cloud.ts";
+import { podsOf, serviceAddress, statusOf } from "./cloud.ts";
+import { record } from "./figures.ts";
 import { PATIENCE, type Rig } from "./rig.ts";
 import { bootServer, serverNow } from "./servers.ts";
 import { roll, underLoad } from "./under-load.ts";
-import { COMPUTE, CONTROL, seconds, startWholeCloud, wholeCloud } from "./whole-cloud.ts";
+import { COMPUTE, CONTROL, seconds, startWholeCloud, whenReady, wholeCloud } from "./whole-cloud.ts";
 
 /** An option that changes nothing that is asked here. */
 const unused = (option: string, value: string) => ({ section: "DEFAULT", option, value });
@@ -34,6 +35,26 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     expect(result.sent).toBeGreaterThan(500);
   });
 
+  test("a configuration that a service does not start with leaves the old pods serving, and is named", async () => {
+    const url = `http://${serviceAddress(rig, "glance-api")}:9292/versions`;
+    // An option that exists, with a value that no check of types can refuse.
+    const bad = { glance: [{ section: "paste_deploy", option: "flavor", value: "missing" }] };
+    const component = () => statusOf(rig).components?.find(({ name }) => name === "glance-api");
+    const result = await underLoad(rig, { url, perSecond: 20 }, [
+      "a rollout of glance-api that fails",
+      async () => {
+        rig.apply(wholeCloud(bad));
+        await eventually(PATIENCE, () => /restart|probe|start/i.test(component()?.rootCause ?? ""));
+        await new Promise((resolve) => setTimeout(resolve, 20_000));
+      },
+    ]);
+    expect(result.examples).toEqual([]);
+    expect(podsOf(rig, "glance-api").length).toBeGreaterThan(1);
+    rig.apply(wholeCloud());
+    await whenReady(rig);
+    expect(podsOf(rig, "glance-api")).toHaveLength(1);
+  });
+
   test("evacuates a compute node that is lost only after it is marked as switched off", async () => {
     const server = await bootServer(rig, "lost", COMPUTE);
     expect(server.status).toBe("ACTIVE");
@@ -47,6 +68,6 @@ describe("a cloud of real processes with Nova and Neutron", () => {
       const { status, host } = await serverNow(rig, server.id);
       return host === CONTROL && status === "ACTIVE";
     });
-    console.log(`the server was on ${CONTROL} ${seconds(Date.now() - began)} s after the node was marked`);
+    record("evacuation of a server, from the node being marked as off", { seconds: seconds(Date.now() - began) });
   });
 });

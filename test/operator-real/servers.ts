@@ -15,26 +15,8 @@ export interface BootedServer {
  * built.
  */
 export async function bootServer(rig: Rig, name: string, host?: string): Promise<BootedServer> {
-  const { send, token, glance, neutron, nova } = await apis(rig);
-  const image = await send<{ id: string }>("POST", `${glance}/v2/images`, {
-    name,
-    disk_format: "raw",
-    container_format: "bare",
-  });
-  await rig.inNetwork(
-    "curl",
-    "-sfXPUT",
-    "-H",
-    `X-Auth-Token: ${token}`,
-    "-H",
-    "Content-Type: application/octet-stream",
-    "--data-binary",
-    "a disk",
-    `${glance}/v2/images/${image.id}/file`,
-  );
-  const { flavor } = await send<{ flavor: { id: string } }>("POST", `${nova}/flavors`, {
-    flavor: { name, ram: 64, vcpus: 1, disk: 1 },
-  });
+  const { send, neutron, nova } = await apis(rig);
+  const { image, flavor } = await makeImageAndFlavor(rig, name);
   const { network } = await send<{ network: { id: string } }>("POST", `${neutron}/v2.0/networks`, {
     network: { name },
   });
@@ -47,8 +29,8 @@ export async function bootServer(rig: Rig, name: string, host?: string): Promise
   const { server } = await send<{ server: { id: string } }>("POST", `${nova}/servers`, {
     server: {
       name,
-      imageRef: image.id,
-      flavorRef: flavor.id,
+      imageRef: image,
+      flavorRef: flavor,
       networks: [{ port: port.id }],
       // An administrator may name the host besides the zone.
       ...(host === undefined ? {} : { availability_zone: `nova:${host}` }),
@@ -64,6 +46,40 @@ export async function bootServer(rig: Rig, name: string, host?: string): Promise
     return now.status !== "BUILD";
   });
   return { id: server.id, status, network: network.id, port: port.id };
+}
+
+/** A public image with a few bytes, and a flavor, of that name; their IDs. */
+export async function makeImageAndFlavor(rig: Rig, name: string): Promise<{ image: string; flavor: string }> {
+  const { send, token, glance, nova } = await apis(rig);
+  const image = await send<{ id: string }>("POST", `${glance}/v2/images`, {
+    name,
+    disk_format: "raw",
+    container_format: "bare",
+    visibility: "public",
+  });
+  const header = (name_: string, value: string) => ["-H", `${name_}: ${value}`];
+  await rig.inNetwork(
+    "curl",
+    "-sfXPUT",
+    ...header("X-Auth-Token", token),
+    ...header("Content-Type", "application/octet-stream"),
+    "--data-binary",
+    "a disk",
+    `${glance}/v2/images/${image.id}/file`,
+  );
+  const { flavor } = await send<{ flavor: { id: string } }>("POST", `${nova}/flavors`, {
+    flavor: { name, ram: 64, vcpus: 1, disk: 1 },
+  });
+  return { image: image.id, flavor: flavor.id };
+}
+
+/** Names of servers and networks of all projects. */
+export async function namesNow(rig: Rig): Promise<{ servers: string[]; networks: string[] }> {
+  const { send, neutron, nova } = await apis(rig);
+  type Named = { readonly name: string }[];
+  const { servers } = await send<{ servers: Named }>("GET", `${nova}/servers?all_tenants=true`);
+  const { networks } = await send<{ networks: Named }>("GET", `${neutron}/v2.0/networks`);
+  return { servers: servers.map(({ name }) => name), networks: networks.map(({ name }) => name) };
 }
 
 /** Where a server is, and what it does. */

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { eventually } from "../support/processes.ts";
 import { podsOf, statusOf } from "./cloud.ts";
+import { record } from "./figures.ts";
 import { PATIENCE, type Rig } from "./rig.ts";
 
 export interface LoadResult {
@@ -35,9 +36,12 @@ export async function underLoad(
   }
   const result = JSON.parse(await line) as LoadResult;
   const { sent, seconds, failures, slowest } = result;
-  console.log(
-    `${what}: ${sent} requests in ${Math.round(seconds)} s, ${failures} failed; the slowest took ${Math.round(slowest)} ms`,
-  );
+  record(`${what}, ${perSecond} requests a second`, {
+    requests: sent,
+    seconds: Math.round(seconds),
+    failed: failures,
+    slowestMilliseconds: Math.round(slowest),
+  });
   return result;
 }
 

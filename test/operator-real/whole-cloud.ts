@@ -20,11 +20,11 @@ const fake: Options = {
 export const [CONTROL, COMPUTE] = ["openstack-1", "openstack-2"] as const;
 
 /** The deployment, with more options of services. */
-export function wholeCloud(options: Options = {}): object {
+export function wholeCloud(options: Options = {}, more: Record<string, unknown> = {}): object {
   const all: Options = { ...fake, ...options };
   const { spec } = deployment(SERVICES) as { spec: { services: { name: string }[] } };
   const services = spec.services.map((each) => (all[each.name] ? { ...each, configuration: all[each.name] } : each));
-  return deployment(SERVICES, { services, maintenance: { lostAfterSeconds: 60 } });
+  return deployment(SERVICES, { services, maintenance: { lostAfterSeconds: 60 }, ...more });
 }
 
 /** Two machines with the cloud, Ready; and how long it took from the deployment's creation, in milliseconds. */

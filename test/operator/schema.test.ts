@@ -107,6 +107,7 @@ describe.skipIf(!go)("every object that the operator writes", () => {
         ...(name === "neutron" ? { database: "Own" } : {}),
       })),
       monitoring: { namespace: "monitoring", exporters: true },
+      canary: { image: "cirros", flavor: "tiny", external: { network: "public", cidr: "203.0.113.0/24" } },
       backup: { target: { claim: "backups" }, keys: { name: "passphrase" } },
       storage: { imageClaim: "images", serverStateClaim: "servers", ceph: { secret: { name: "ceph" } } },
     });

@@ -3,6 +3,7 @@
     prober.py serve PORT SERVICE TOPIC    serves /startup, /ready and /live; asks by a ping of oslo.messaging over AMQP
     prober.py listens-udp PORT            exits with 0 if a process of this pod listens
     prober.py runs NAME                   exits with 0 if a process with this program runs
+    prober.py greets PORT                 exits with 0 if a broker of this pod responds to the name of the protocol
 
 A ping goes to the queue TOPIC.HOST, where no other process but the one in this pod reads. If the broker itself does not respond, the process is not
 to blame: /live stays true, /ready becomes false.
@@ -228,6 +229,16 @@ def listens_udp(port):
     return False
 
 
+def greets(port, timeout=4):
+    """The kernel accepts connections for a process that hangs; an answer is the process's own."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout) as connection:
+            connection.sendall(b"AMQP\x00\x00\x09\x01")
+            return len(connection.recv(1)) == 1
+    except OSError:
+        return False
+
+
 def runs(name):
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
@@ -247,5 +258,7 @@ if __name__ == "__main__":
         serve(int(rest[0]), rest[1], rest[2])
     elif what == "listens-udp":
         sys.exit(0 if listens_udp(int(rest[0])) else 1)
+    elif what == "greets":
+        sys.exit(0 if greets(int(rest[0])) else 1)
     elif what == "runs":
         sys.exit(0 if runs(rest[0]) else 1)

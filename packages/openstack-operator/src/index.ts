@@ -2,5 +2,6 @@ export { createOpenStackOperator, type OpenStackOperatorOptions } from "./operat
 export type { Nova, OpenNova } from "./maintenance/nova.ts";
 export type { ComputeService, HostedServer } from "./maintenance/model.ts";
 export { explainComponent, type Preview } from "./deployment/preview.ts";
+export { dependenciesOf } from "./catalogue/index.ts";
 export { previewOpenStack } from "./preview.ts";
 export { deploymentWebhooks, reviewDeployment, type DeploymentWebhook } from "./admission/review.ts";

@@ -6,6 +6,7 @@ import { defineKind } from "../schema/define.ts";
 import { anyText, checked, conditions, flag, instant, int32, int64, list, listByKey } from "../schema/fields.ts";
 import { mapOf, object, oneOf, optional, setOf, text } from "../schema/fields.ts";
 import { backup, backups, backupStatus, monitoring, restore, restoreStatus } from "./backup-fields.ts";
+import { canary } from "./canary-fields.ts";
 import { OPENSTACK_RELEASES, type OpenStackRelease } from "./releases.ts";
 import { OPENSTACK_SERVICES } from "./services.ts";
 
@@ -270,6 +271,7 @@ const fields = {
   backup: optional(backup),
   restore: optional(restore),
   monitoring: optional(monitoring),
+  canary: optional(canary),
 } satisfies Record<string, TSchema>;
 
 const same = (field: string) =>
@@ -288,6 +290,7 @@ const others = [
   "backup",
   "restore",
   "monitoring",
+  "canary",
 ];
 const counter = (field: string) => ({
   rule: `!has(oldSelf.rotation) || !has(oldSelf.rotation.${field}) || (has(self.rotation) && has(self.rotation.${field}) && self.rotation.${field} >= oldSelf.rotation.${field} && self.rotation.${field} <= oldSelf.rotation.${field} + 1)`,

@@ -40,7 +40,7 @@ export const nova: readonly Component[] = [
   }),
   worker("nova", {
     name: "nova-super-conductor",
-    does: "Conductor above the cells: builds, migrations and resizes.",
+    does: "Conductor above the cells: builds, migrations and resizes. It exits at the start like nova-scheduler.",
     image: "nova",
     command: ["nova-conductor", ...CONFIG],
     topic: "conductor",
@@ -48,7 +48,7 @@ export const nova: readonly Component[] = [
       ...backends("nova"),
       broker("nova"),
       identity,
-      uses("placement-api", "api"),
+      needs("placement-api", "api"),
       uses("neutron-server", "api"),
       uses("glance-api", "api"),
       uses("cinder-api", "api"),
@@ -60,7 +60,8 @@ export const nova: readonly Component[] = [
     does: "Conductor of the first cell: database access of its compute nodes.",
     command: ["nova-conductor", ...CONFIG],
     topic: "conductor",
-    connections: [...backends("nova"), broker("nova"), identity],
+    // Each conductor has the manager of both kinds, which exits if Placement is registered and does not respond.
+    connections: [...backends("nova"), broker("nova"), identity, needs("placement-api", "api")],
     after: schemas,
   }),
   worker("nova", {
@@ -130,6 +131,8 @@ export const nova: readonly Component[] = [
       uses("cinder-api", "api"),
     ],
     after: ["nova-conductor", "nova-scheduler"],
+    // The conductor asks the databases for it.
+    lacks: ["database", "api_database"],
     sameNode: [
       { component: "libvirt", socket: "/run/libvirt/libvirt-sock" },
       { component: "ovn-controller", socket: "/run/ovn/ovn-controller.ready" },

@@ -127,7 +127,9 @@ const neutronNeeds = [
   needs("ovn-sb", "ovsdb"),
 ];
 
-/** A process of Neutron besides its API. Without a topic it listens to nothing: that it runs is all that can be asked. */
+/**
+ * A process of Neutron besides its API. Without a topic it listens to nothing: that it runs is all that can be asked.
+ */
 const neutronWorker = (name: string, does: string, more: { readonly topic?: string } = {}): Component =>
   worker("neutron", {
     name,
@@ -177,6 +179,8 @@ export const neutron: readonly Component[] = [
     scale: "Node",
     connections: [needs("ovn-sb", "ovsdb"), needs("nova-metadata", "api")],
     after: ["neutron-server"],
+    // It asks OVN and Nova's metadata alone.
+    lacks: ["database", "nova", "placement", "keystone_authtoken"],
     sameNode: [{ component: "ovn-controller", socket: "/run/ovn/ovn-controller.ready" }],
     probe: {
       ask: "command",

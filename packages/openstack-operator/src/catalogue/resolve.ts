@@ -4,6 +4,7 @@ import { graphOf, needsOf, type Graph } from "../graph/graph.ts";
 import type { Component } from "../model/component.ts";
 import { allComponents, defaultServices } from "./all.ts";
 import { backupJobs } from "./backup.ts";
+import { canaryComponents } from "./canary.ts";
 import { brokerCluster, databaseCluster } from "./backends.ts";
 
 /** A database or broker that the operator does not run. */
@@ -39,6 +40,7 @@ export function resolveCatalogue(spec: OpenStackDeploymentSpec): Catalogue {
         services.has(service) && service !== "mariadb" && service !== "rabbitmq" && since <= spec.release,
     ),
   ];
+  if (spec.canary) chosen.push(...canaryComponents);
   if (spec.backup) chosen.push(...backupJobs(chosen));
   const names = new Set(chosen.map(({ name }) => name));
   const startAfter = new Map((spec.services ?? []).map((each) => [each.name, each.startAfter ?? []]));
@@ -46,6 +48,9 @@ export function resolveCatalogue(spec: OpenStackDeploymentSpec): Catalogue {
   for (const component of components) refuseMissing(component, names);
   return { components, graph: graphOf(components), services, databases, brokers };
 }
+
+/** What each component of a deployment needs before it starts. */
+export const dependenciesOf = (spec: OpenStackDeploymentSpec): Graph["needs"] => resolveCatalogue(spec).graph.needs;
 
 function enabled(spec: OpenStackDeploymentSpec): ReadonlySet<OpenStackService> {
   const services = new Set<OpenStackService>(defaultServices);

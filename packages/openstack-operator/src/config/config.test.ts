@@ -47,6 +47,25 @@ describe("the configuration of every service", () => {
     expect(problems).toEqual([]);
   });
 
+  test.each(["2022.2", "2025.1"] as const)(
+    "of release %s asks other services at their internal endpoints",
+    (release) => {
+      const facts = factsOf(release);
+      // These check tokens, or are scoped without an endpoint.
+      const others = ["keystone_authtoken", "service_user", "service_auth", "trustee"];
+      const all = Object.entries(configurations).flatMap(([service, configure]) =>
+        Object.entries(configure(facts).open)
+          .filter(([section, options]) => options["auth_url"] !== undefined && !others.includes(section))
+          .map(([section, options]) => [
+            `${service} ${section}`,
+            Object.values(options).some((value) => /internal/i.test(value.replace(/^https?:.*/, ""))),
+          ]),
+      );
+      expect(all.length).toBeGreaterThan(6);
+      expect(all.filter(([, isInternal]) => !isInternal)).toEqual([]);
+    },
+  );
+
   test("has every password in the part that becomes a Secret", () => {
     const facts = factsOf("2025.1");
     const secrets = Object.values(facts.credentials.values);

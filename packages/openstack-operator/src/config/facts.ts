@@ -80,7 +80,7 @@ const logging: Sections = {
     use_stderr: "true",
     debug: "false",
     default_log_levels:
-      "amqp=WARN,sqlalchemy=WARN,oslo.messaging=INFO,stevedore=WARN,urllib3.connectionpool=WARN,keystonemiddleware=WARN,eventlet.wsgi.server=WARN",
+      "amqp=WARN,sqlalchemy=WARN,oslo.messaging=INFO,stevedore=WARN,urllib3.connectionpool=WARN,keystonemiddleware=WARN,eventlet.wsgi.server=WARN,oslo_messaging.rpc.client=ERROR",
   },
 };
 

@@ -98,6 +98,8 @@ export interface Component {
   readonly sameNode?: readonly { readonly component: string; readonly socket: string }[];
   /** Services whose configuration files it reads. The first is its own. */
   readonly configuration?: readonly OpenStackService[];
+  /** Sections of its service's configuration that its pods do not have: who takes a host over must not get them. */
+  readonly lacks?: readonly string[];
   /** Keys of the credentials that are mounted as files, besides those in its configuration. */
   readonly secrets?: readonly string[];
   /** It does not start without /etc/SERVICE/SERVICE.conf, although it reads the folder beside it. */
@@ -110,6 +112,8 @@ export interface Component {
   readonly grace: Grace;
   readonly quorum?: Quorum;
   readonly host?: HostNeeds;
+  /** It pings floating IPs of the deployment's canary network. */
+  readonly pings?: true;
   /** A volume of each pod. */
   readonly volume?: { readonly mountPath: string; readonly size: "database" | "broker" | "ovn" };
   /** Where the process writes and no volume is. */

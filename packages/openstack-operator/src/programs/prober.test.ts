@@ -74,4 +74,24 @@ print(json.dumps([
     );
     expect(found).toEqual([true, true, false, false]);
   });
+
+  test("takes silence behind an accepted connection for none", () => {
+    const found = run(
+      `import threading
+def served(answer):
+    server = socket.create_server(("127.0.0.1", 0))
+    def serve():
+        connection, _ = server.accept()
+        if connection.recv(8) == b"AMQP\\x00\\x00\\x09\\x01" and answer:
+            connection.sendall(answer)
+        time.sleep(2)
+    threading.Thread(target=serve, daemon=True).start()
+    return greets(server.getsockname()[1], 1)
+closed = socket.create_server(("127.0.0.1", 0))
+port = closed.getsockname()[1]
+closed.close()
+print(json.dumps([served(b"\\x01"), served(b""), greets(port, 1)]))`,
+    );
+    expect(found).toEqual([true, false, false]);
+  });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { embedded } from "./embed.ts";
-import { allComponents, backupJobs } from "../catalogue/index.ts";
+import { allComponents, backupJobs, canaryComponents } from "../catalogue/index.ts";
 import { files } from "./files.generated.ts";
 
 describe("the programs that pods mount", () => {
@@ -19,8 +19,10 @@ describe("the programs that pods mount", () => {
 
   test("are all used by a component", () => {
     const used = new Set(allComponents.flatMap(({ programs = [] }) => programs));
-    for (const { programs = [] } of backupJobs(allComponents)) programs.forEach((name) => used.add(name));
+    for (const { programs = [] } of [...backupJobs(allComponents), ...canaryComponents])
+      programs.forEach((name) => used.add(name));
     const others = [
+      "lines.py",
       "wait-for.sh",
       "restore.py",
       "prober.py",

@@ -1,5 +1,6 @@
 import type { OpenStackService } from "@causeway/api";
 import { cacheServers, internalUrl, publicUrl, type Facts } from "../config/facts.ts";
+import { CANARY } from "../catalogue/index.ts";
 import { files } from "./files.generated.ts";
 
 /**
@@ -17,6 +18,7 @@ export function programsOf(facts: Facts): Record<string, string> {
   return {
     ...files,
     ...registrations,
+    ...(facts.spec.canary ? { "canary.json": `${JSON.stringify(canaryOf(facts), null, 1)}\n` } : {}),
     "keystone.env": `INTERNAL_URL=${keystone}/v3\nPUBLIC_URL=${publicUrl(facts, "identity")}/v3\n`,
     "dashboard.json": `${JSON.stringify({
       host: `dashboard.${facts.spec.domain}`,
@@ -25,6 +27,17 @@ export function programsOf(facts: Facts): Record<string, string> {
     })}\n`,
   };
 }
+
+/** A user like any other, in a project of its own. */
+const canaryOf = (facts: Facts) => ({
+  keystone: `${internalUrl(facts, "keystone-api", 5000)}/v3`,
+  region: facts.spec.region,
+  service: CANARY,
+  user: CANARY,
+  project: CANARY,
+  roles: ["member"],
+  services: [],
+});
 
 interface Registered {
   readonly name: string;

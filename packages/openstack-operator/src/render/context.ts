@@ -100,18 +100,34 @@ export function imageOf(
   return own || `${registry ?? "registry.example.org/openstack"}/${component.image}:${release}`;
 }
 
+/** The program that makes each line of a container's log one JSON object. It is process 1, of Python's own library. */
+export const LINES = "lines.py";
+export const underLines = (component: Component, command: readonly string[]): string[] => [
+  "/usr/bin/python3",
+  "-IS",
+  `/programs/${LINES}`,
+  component.name,
+  ...command,
+];
+
 /** What a component runs in the deployment's release. */
 export function commandOf({ release }: OpenStackDeploymentSpec, { command, earlier }: Component): readonly string[] {
   return earlier && release < earlier.before ? earlier.command : command;
 }
 
-/** The configuration that a component reads on the nodes of a group. */
+/** Where the configuration of a service is, on the nodes of a group, as one component has it or as all others do. */
+export const configurationKey = (service: OpenStackService, group = "", component?: Component): string =>
+  `${service}/${group}/${component?.lacks === undefined ? "" : component.name}`;
+
+/** The configuration of a service that a component reads on the nodes of a group. */
 export function configurationOf(
   { configuration }: Context,
-  service: OpenStackService,
-  group?: string,
+  { service, group, component }: { service: OpenStackService; group?: string | undefined; component: Component },
 ): ConfigurationNames | undefined {
-  return configuration.get(`${service}/${group ?? ""}`) ?? configuration.get(`${service}/`);
+  return (
+    configuration.get(configurationKey(service, group, component)) ??
+    configuration.get(configurationKey(service, "", component))
+  );
 }
 
 /** An object whose type the client needs. */

@@ -1,4 +1,4 @@
-import { hostOf, membersOf } from "../config/index.ts";
+import { hostOf, internalUrl, membersOf } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
 import type { Context, NodeGroup } from "./context.ts";
 import { replicasOf } from "./sizes.ts";
@@ -25,8 +25,23 @@ export function environmentOf(context: Context, component: Component, group?: No
     ...value(component.scale === "Quorum" ? { MEMBERS: String(replicasOf(deployment.spec, component)) } : {}),
     ...value(backends(context, component)),
     ...value(vaultEnvironment(context, component)),
+    ...value(component.pings ? canary(context) : {}),
     ...value(component.service === "ovn" ? ovn(context, group) : {}),
   ];
+}
+
+function canary({ facts, deployment }: Context): Record<string, string> {
+  const { image = "", flavor = "", everySeconds = 900, timeoutSeconds = 600, external } = deployment.spec.canary ?? {};
+  const { namespace = "", name } = deployment.metadata;
+  return {
+    DEPLOYMENT: `${namespace}/${name}`,
+    KEYSTONE_URL: `${internalUrl(facts, "keystone-api", 5000)}/v3`,
+    CANARY_IMAGE: image,
+    CANARY_FLAVOR: flavor,
+    CANARY_EVERY_SECONDS: String(everySeconds),
+    CANARY_TIMEOUT_SECONDS: String(timeoutSeconds),
+    CANARY_EXTERNAL: external?.network ?? "",
+  };
 }
 
 function backends({ facts }: Context, component: Component): Record<string, string> {

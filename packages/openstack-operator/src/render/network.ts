@@ -140,7 +140,10 @@ function egressOf(context: Context, component: Component): NonNullable<NetworkPo
     // The Kubernetes API: behind its Service it has one of these ports.
     ...(component.writesSecret === undefined ? [] : [443, 6443]),
   ].map((port) => ({ ports: [{ port, protocol: "TCP" as const }] }));
-  return [dns, ...rules, ...externalRules(context, component), ...outside, ...peers];
+  const { external } = context.deployment.spec.canary ?? {};
+  // An echo request has no port.
+  const pinged = component.pings && external ? [{ to: [{ ipBlock: { cidr: external.cidr } }] }] : [];
+  return [dns, ...rules, ...externalRules(context, component), ...outside, ...pinged, ...peers];
 }
 
 /** Servers outside the cluster have no pods to select. */

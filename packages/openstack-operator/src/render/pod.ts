@@ -9,6 +9,7 @@ import {
   imageOf,
   selectorOf,
   serviceAccountName,
+  underLines,
   type Context,
   type NodeGroup,
 } from "./context.ts";
@@ -83,7 +84,7 @@ function mainContainer(
   return {
     name: component.name,
     image,
-    command: [...commandOf(deployment.spec, component)],
+    command: underLines(component, commandOf(deployment.spec, component)),
     ...(component.ports
       ? {
           ports: component.ports.map(({ name, port, protocol = "TCP" }) => ({ name, containerPort: port, protocol })),
@@ -180,7 +181,7 @@ function openFiles({ deployment }: Context): { key: string; path: string }[] {
 function configurationParts(context: Context, component: Component, group: NodeGroup | undefined): Parts {
   const parts: Parts = { volumes: [], mounts: [] };
   for (const service of component.configuration ?? []) {
-    const names = configurationOf(context, service, group?.name);
+    const names = configurationOf(context, { service, group: group?.name, component });
     if (!names) continue;
     const own = context.deployment.spec.services?.find(({ name }) => name === service)?.secretConfiguration?.name;
     const sources = [

@@ -31,7 +31,10 @@ export const usesProber = (component: Component): boolean =>
 export function probesOf(component: Component): Record<string, unknown> {
   const { probe } = component;
   if (!probe) return {};
-  const of = (question: Question, timing: Timing) => ({ ...handler(component, probe, question), ...timing });
+  const of = (question: Question, timing: Timing) => ({
+    ...handler(component, probe, { question, seconds: timing.timeoutSeconds }),
+    ...timing,
+  });
   return {
     startupProbe: of("startup", startup),
     readinessProbe: of("ready", readiness),
@@ -39,7 +42,19 @@ export function probesOf(component: Component): Record<string, unknown> {
   };
 }
 
-function handler(component: Component, probe: Probe, question: Question): Record<string, unknown> {
+/**
+ * A command that ends by itself before the kubelet's time is over, with all that it started. The runtime ends the first
+ * process alone and then waits for the others' output: a question to a process that hangs would never count as failed.
+ */
+const bounded = (seconds: number, command: readonly string[]) => ({
+  exec: { command: ["timeout", "--signal=KILL", String(seconds - 1), ...command] },
+});
+
+function handler(
+  component: Component,
+  probe: Probe,
+  { question, seconds }: { readonly question: Question; readonly seconds: number },
+): Record<string, unknown> {
   const port = (name: string) => component.ports?.find((each) => each.name === name)?.port ?? 0;
   switch (probe.ask) {
     case "http":
@@ -52,11 +67,10 @@ function handler(component: Component, probe: Probe, question: Question): Record
       const ask = `ovs-appctl -t ${probe.socket} ${probe.command}`;
       // Alive is a process that responds, whatever it is connected to, and whatever it says where nothing is expected.
       const isResponse = question === "live" || probe.expect === undefined;
-      return {
-        exec: { command: ["/bin/sh", "-c", isResponse ? `${ask} >/dev/null` : `${ask} | grep -qE '${probe.expect}'`] },
-      };
+      const script = isResponse ? `${ask} >/dev/null` : `${ask} | grep -qE '${probe.expect}'`;
+      return bounded(seconds, ["/bin/sh", "-c", script]);
     }
     case "command":
-      return { exec: { command: [...(question === "live" ? (probe.alive ?? probe.command) : probe.command)] } };
+      return bounded(seconds, question === "live" ? (probe.alive ?? probe.command) : probe.command);
   }
 }

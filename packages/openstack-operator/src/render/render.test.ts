@@ -7,6 +7,11 @@ import { resolveCatalogue } from "../catalogue/index.ts";
 import { desiredOf } from "./desired.ts";
 import type { NetworkPolicy } from "./types.ts";
 
+type Probes = Partial<
+  Record<"startupProbe" | "readinessProbe" | "livenessProbe", { exec?: { command: string[] }; timeoutSeconds: number }>
+>;
+type NodeGroup = OpenStackDeploymentSpec["nodeGroups"][number];
+
 const spec: OpenStackDeploymentSpec = {
   release: "2025.1",
   region: "RegionOne",
@@ -167,6 +172,28 @@ describe("pods", () => {
     expect(changed.map(({ metadata }) => metadata.name)).toEqual(["cloud-nova-compute-gpu"]);
   });
 
+  test("on compute nodes have no password of a database, also where their group has options of its own", () => {
+    const options = [{ section: "DEFAULT", option: "reserved_host_memory_mb", value: "4096" }];
+    const [control, compute, gpu] = spec.nodeGroups as [NodeGroup, NodeGroup, NodeGroup];
+    const nodeGroups = [control, compute, { ...gpu, configuration: [{ service: "nova" as const, options }] }];
+    const { all, workloads } = desire({ nodeGroups });
+    const mounted = workloads
+      .filter(({ object }) => object.kind === "DaemonSet" && /-(compute|gpu)$/.test(object.metadata.name))
+      .flatMap(({ object, component = "" }) => {
+        const names = JSON.stringify(podOf(object).spec.volumes).matchAll(/"name":"(cloud-[a-z0-9-]+-[0-9a-f]{10})"/g);
+        const texts = [...names].map(([, name = ""]) => {
+          const { data = {} } = (named(all, "Secret", name) ?? {}) as { data?: Record<string, string> };
+          return Object.values(data).map((each) => Buffer.from(each, "base64").toString());
+        });
+        return [[component, texts.flat().join("\n")] as const];
+      });
+    expect(new Set(mounted.map(([component]) => component))).toContain("nova-compute");
+    for (const [component, text] of mounted) expect(text, component).not.toMatch(/mysql|\[(api_)?database\]/);
+    const ofCompute = mounted.filter(([component]) => component === "nova-compute").map(([, text]) => text);
+    expect(ofCompute).toHaveLength(2);
+    for (const text of ofCompute) expect(text).toMatch(/transport_url = rabbit:/);
+  });
+
   test("have every program that they run, and that their probes run", () => {
     const programsOf = (object: KubeObject | undefined) =>
       Object.keys((object as { data?: object } | undefined)?.data ?? {});
@@ -190,7 +217,7 @@ describe("pods", () => {
         .workloads.filter(
           ({ object, component = "" }) => object.kind === "Deployment" && component.startsWith("neutron-"),
         )
-        .map(({ object, component }) => [component, podOf(object).spec.containers[0]?.command?.[0]]);
+        .map(({ object, component }) => [component, podOf(object).spec.containers[0]?.command?.[4]]);
     expect(processes("2024.2")).toEqual([["neutron-server", "neutron-server"]]);
     expect(processes("2025.1")).toEqual([
       ["neutron-server", "uwsgi"],
@@ -198,6 +225,17 @@ describe("pods", () => {
       ["neutron-periodic-workers", "neutron-periodic-workers"],
       ["neutron-ovn-maintenance-worker", "neutron-ovn-maintenance-worker"],
     ]);
+  });
+
+  test("end the commands of their probes before the kubelet's time is over", () => {
+    for (const { object, component = "" } of desire().workloads)
+      for (const { startupProbe, readinessProbe, livenessProbe } of podOf(object).spec.containers as Probes[])
+        for (const probe of [startupProbe, readinessProbe, livenessProbe])
+          if (probe?.exec) {
+            const [program, , seconds] = probe.exec.command;
+            expect(program, component).toBe("timeout");
+            expect(Number(seconds), component).toBeLessThan(probe.timeoutSeconds);
+          }
   });
 
   test("have a probe in every process that stays", () => {
@@ -256,6 +294,40 @@ describe("the graph", () => {
     for (const { name, after = [] } of changes) expect(after, name).toEqual(expect.arrayContaining(checks));
     expect(order.indexOf("nova-online-migrations")).toBeGreaterThan(order.indexOf("nova-compute"));
     expect(order.indexOf("keystone-contract")).toBeGreaterThan(order.indexOf("keystone-api"));
+  });
+});
+
+describe("the canary", () => {
+  const canary = { image: "cirros", flavor: "tiny" };
+  const external = { network: "public", cidr: "203.0.113.0/24" };
+  const of = (more: Partial<OpenStackDeploymentSpec>) => {
+    const { all } = desire(more);
+    const deployment = named(all, "Deployment", "cloud-canary");
+    return { deployment, policy: named(all, "NetworkPolicy", "cloud-canary") as NetworkPolicy | undefined };
+  };
+
+  test("is not there unless the deployment asks for it", () => {
+    expect(of({})).toEqual({ deployment: undefined, policy: undefined });
+  });
+
+  test("reaches the APIs and the floating IPs of its network, and nothing else", () => {
+    const { policy, deployment } = of({ canary: { ...canary, external } });
+    const blocks = (policy?.spec.egress ?? []).flatMap(({ to = [] }) => to).filter((peer) => "ipBlock" in peer);
+    expect(blocks).toEqual([{ ipBlock: { cidr: external.cidr } }]);
+    expect(deployment && podOf(deployment).spec["securityContext"]).toMatchObject({
+      runAsNonRoot: true,
+      sysctls: [{ name: "net.ipv4.ping_group_range", value: "42424 42424" }],
+    });
+    const without = of({ canary }).policy;
+    expect(JSON.stringify(without)).not.toContain("ipBlock");
+  });
+
+  test("needs Nova, and says so", () => {
+    const services = (["nova", "neutron", "octavia", "heat", "manila"] as const).map((name) => ({
+      name,
+      enabled: false,
+    }));
+    expect(() => desire({ canary, services })).toThrow(/canary needs .*nova-api/);
   });
 });
 

@@ -17,7 +17,15 @@ import { accountKey, accountKeys } from "../credentials/credentials.ts";
 import type { Component } from "../model/component.ts";
 import { labels } from "../model/names.ts";
 import { programsOf } from "../programs/programs.ts";
-import { digestOf, metadataOf, type ConfigurationNames, type Context, type Rendered } from "./context.ts";
+import {
+  configurationKey,
+  digestOf,
+  LINES,
+  metadataOf,
+  type ConfigurationNames,
+  type Context,
+  type Rendered,
+} from "./context.ts";
 import { overridesOf } from "./grace.ts";
 import { PROBER, usesProber } from "./probes.ts";
 
@@ -49,7 +57,8 @@ export function revisionsOf(owner: Owner, facts: Facts): Revisions {
       const made = configurationOfService(owner, facts, { service, group });
       if (!made) continue;
       problems.push(...made.problems);
-      configuration.set(`${service}/${group}`, { open: add(made.open), secret: add(made.secret) });
+      for (const [key, { open, secret }] of made.files)
+        configuration.set(key, { open: add(open), secret: add(secret) });
     }
   }
   const keys = new Map<string, string>();
@@ -90,7 +99,7 @@ function problemsOfService(facts: Facts, { service, group }: { service: OpenStac
 function programNames(component: Component): string[] {
   const gate = (component.sameNode ?? []).length > 0 ? ["wait-for.sh"] : [];
   const prober = usesProber(component) ? [PROBER] : [];
-  return [...(component.programs ?? []), ...gate, ...prober];
+  return [LINES, ...(component.programs ?? []), ...gate, ...prober];
 }
 
 function distinct(problems: readonly OptionProblem[]): OptionProblem[] {
@@ -111,13 +120,25 @@ function configurationOfService(owner: Owner, facts: Facts, of: { service: OpenS
   const { release } = facts.spec;
   const open = withLoggingFile(release, service, merged(made.open, overrides));
   const logging = needsLoggingFile(release) ? { [LOGGING_FILE]: loggingFile(open) } : {};
-  const suffix = group === "" ? service : `${service}-${group}`;
-  return {
-    open: configMapRevision(owner, `${suffix}-etc`, { "service.conf": renderIni(open), ...logging }),
-    secret: secretRevision(owner, `${suffix}-credentials`, { "credentials.conf": renderIni(made.secret) }),
-    problems: problemsOfService(facts, of),
-  };
+  const ownOnes = facts.catalogue.components.filter(
+    ({ lacks, configuration }) => lacks !== undefined && configuration?.includes(service),
+  );
+  const files = [undefined, ...ownOnes].map((component) => {
+    const suffix = [service, group, component && `of-${component.name}`].filter(Boolean).join("-");
+    const has = (sections: Sections) => renderIni(without(sections, component?.lacks ?? []));
+    return [
+      configurationKey(service, group, component),
+      {
+        open: configMapRevision(owner, `${suffix}-etc`, { "service.conf": has(open), ...logging }),
+        secret: secretRevision(owner, `${suffix}-credentials`, { "credentials.conf": has(made.secret) }),
+      },
+    ] as const;
+  });
+  return { files, problems: problemsOfService(facts, of) };
 }
+
+const without = (sections: Sections, names: readonly string[]): Sections =>
+  Object.fromEntries(Object.entries(sections).filter(([name]) => !names.includes(name)));
 
 const SECRET_OPTION = /password|passwd|secret|^connection$|^sql_connection$|transport_url|_key$|kek/;
 

@@ -2,13 +2,15 @@ import type { Component } from "../model/component.ts";
 
 /** Security contexts: Pod Security "restricted", and what a component needs of its host in addition. */
 
-export function podSecurity({ uid, host }: Component): Record<string, unknown> {
+export function podSecurity({ uid, host, pings }: Component): Record<string, unknown> {
   if (host) return { seccompProfile: { type: "RuntimeDefault" } };
   return {
     runAsNonRoot: true,
     runAsUser: uid,
     runAsGroup: uid,
     fsGroup: uid,
+    // A safe one, which concerns the pod's own network alone: echo requests without a privilege.
+    ...(pings ? { sysctls: [{ name: "net.ipv4.ping_group_range", value: `${uid} ${uid}` }] } : {}),
     seccompProfile: { type: "RuntimeDefault" },
   };
 }

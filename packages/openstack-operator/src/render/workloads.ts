@@ -155,7 +155,7 @@ function jobPod(context: Context, component: Component): unknown {
     imageOf(deployment.spec, component),
     commandOf(deployment.spec, component),
     keys.get(component.name),
-    services.map((service) => configurationOf(context, service)?.secret),
+    services.map((service) => configurationOf(context, { service, component })?.secret),
     component.programs?.map((name) => programTexts[name]),
     facts.spec.storage?.ceph?.secret.name,
   ];

@@ -38,6 +38,7 @@ export const nova: Configure = (facts) => {
       neutron: { service_metadata_proxy: "true", valid_interfaces: "internal" },
       placement: { valid_interfaces: "internal" },
       glance: { valid_interfaces: "internal", region_name: facts.spec.region },
+      barbican: { barbican_endpoint_type: "internal" },
       upgrade_levels: { compute: "auto" },
       cache: { enabled: "true", backend: "oslo_cache.memcache_pool", memcache_servers: cacheServers(facts) },
       scheduler: {
@@ -84,7 +85,9 @@ function physicalNetworks(groups: Facts["spec"]["nodeGroups"]) {
   return groups.flatMap((group) => group.physicalNetworks ?? []);
 }
 
-/** Bounded: by default there would be as many as the node has processors. Before 2025.1 neutron-server starts them all. */
+/**
+ * Bounded: by default there would be as many as the node has processors. Before 2025.1 neutron-server starts them all.
+ */
 function neutronWorkers({ spec: { release } }: Facts): Record<string, string> {
   const workers = { rpc_workers: "1", rpc_state_report_workers: "0" };
   if (release >= "2025.1") return workers;
@@ -112,8 +115,8 @@ export const neutron: Configure = (facts) => {
         nova_metadata_port: "8775",
         ...neutronWorkers(facts),
       },
-      nova: authOpen(facts, "neutron"),
-      placement: authOpen(facts, "neutron"),
+      nova: { ...authOpen(facts, "neutron"), endpoint_type: "internal" },
+      placement: { ...authOpen(facts, "neutron"), endpoint_type: "internal" },
       // The agents of nodes: they run as root, next to the node's own Open vSwitch.
       agent: { root_helper: "env" },
       ovs: { ovsdb_connection: "unix:/run/openvswitch/db.sock" },

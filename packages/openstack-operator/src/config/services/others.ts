@@ -15,6 +15,9 @@ import {
 } from "../facts.ts";
 import { merged, type Sections, type ServiceConfiguration } from "../sections.ts";
 
+/** Public endpoints need not be reachable from inside the cluster. */
+const INTERNAL = { endpoint_type: "internalURL" };
+
 /** A service with database, broker and a user. */
 function usual(facts: Facts, service: OpenStackService, open: Sections, secret: Sections = {}): ServiceConfiguration {
   const check = tokenCheck(facts, service);
@@ -59,7 +62,8 @@ export const cinder: Configure = (facts) => {
         graceful_shutdown_timeout: "120",
       },
       [backend]: section,
-      nova: authOpen(facts, "cinder"),
+      nova: { ...authOpen(facts, "cinder"), interface: "internal" },
+      barbican: { barbican_endpoint_type: "internal" },
     },
     { nova: authSecret(facts, "cinder") },
   );
@@ -77,6 +81,7 @@ export const heat: Configure = (facts) =>
         stack_user_domain_name: "heat",
       },
       trustee: withoutProject(authOpen(facts, "heat")),
+      clients: INTERNAL,
       clients_keystone: { auth_uri: internalUrl(facts, "keystone-api", 5000) },
     },
     {
@@ -106,6 +111,7 @@ export const octavia: Configure = (facts) =>
       DEFAULT: { graceful_shutdown_timeout: "300" },
       api_settings: { enabled_provider_drivers: "amphora:Amphora,ovn:OVN", default_provider_driver: "ovn" },
       service_auth: withoutRegion(authOpen(facts, "octavia")),
+      ...Object.fromEntries(["neutron", "nova", "glance", "cinder"].map((name) => [name, INTERNAL])),
       health_manager: { bind_ip: "0.0.0.0", bind_port: "5555" },
       certificates: {
         ca_certificate: "/etc/octavia/certs/ca.crt",
@@ -159,9 +165,9 @@ export const manila: Configure = (facts) =>
         share_driver: "manila.share.drivers.generic.GenericShareDriver",
         driver_handles_share_servers: "true",
       },
-      nova: authOpen(facts, "manila"),
-      neutron: authOpen(facts, "manila"),
-      cinder: authOpen(facts, "manila"),
+      ...Object.fromEntries(
+        ["nova", "neutron", "cinder"].map((name) => [name, { ...authOpen(facts, "manila"), ...INTERNAL }]),
+      ),
     },
     Object.fromEntries(["nova", "neutron", "cinder"].map((name) => [name, authSecret(facts, "manila")])),
   );
