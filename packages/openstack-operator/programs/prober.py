@@ -1,6 +1,6 @@
 """Asks a process the decisive question and answers the kubelet. One small resident program for each pod, of the standard library alone.
 
-    prober.py serve PORT SERVICE TOPIC    serves /startup, /ready and /live; asks by a ping of oslo.messaging over AMQP
+    prober.py serve PORT SERVICE TOPIC    serves /startup, /ready, /live and /metrics; asks by a ping of oslo.messaging over AMQP
     prober.py listens-udp PORT            exits with 0 if a process of this pod listens
     prober.py runs NAME                   exits with 0 if a process with this program runs
     prober.py greets PORT                 exits with 0 if a broker of this pod responds to the name of the protocol
@@ -152,6 +152,14 @@ def parsed_url(url):
     return [tuple(map(urllib.parse.unquote, host)) for host in hosts], urllib.parse.unquote(vhost) or "/"
 
 
+# Name, kind, labels besides the deployment, and meaning. docs/reference/metrics.md is made from this table.
+METRICS = (
+    ("causeway_rpc_silent_seconds", "gauge", "component", "Time that a worker has not responded to pings while its broker did; 0 while it responds."),
+    ("causeway_rpc_broker_away", "gauge", "component", "1 while the broker of a worker does not respond to its prober."),
+    ("causeway_rpc_ping_seconds", "gauge", "component", "Time that a worker took to respond to the last ping."),
+)
+
+
 class State:
     """What is known of the process: when it last responded, and whether it was asked at all since."""
 
@@ -160,9 +168,10 @@ class State:
         self.answered_at = None
         self.silent_since = None
         self.broker_away = None
+        self.took = 0
 
-    def answered(self):
-        self.answered_at, self.silent_since, self.broker_away = self.now(), None, None
+    def answered(self, took=0):
+        self.answered_at, self.silent_since, self.broker_away, self.took = self.now(), None, None, took
 
     def silent(self):
         self.broker_away = None
@@ -180,7 +189,17 @@ class State:
         return self.answered_at is not None and self.broker_away is None and self.silent_since is None
 
     def live(self):
-        return self.silent_since is None or self.now() - self.silent_since < STUCK_AFTER
+        return self.silent_for() < STUCK_AFTER
+
+    def silent_for(self):
+        return 0 if self.silent_since is None else self.now() - self.silent_since
+
+    def metrics(self, deployment, component):
+        values = (self.silent_for(), int(self.broker_away is not None), self.took)
+        return "".join(
+            f'# HELP {name} {meaning}\n# TYPE {name} {kind}\n{name}{{deployment="{deployment}",{label}="{component}"}} {round(value, 3)}\n'
+            for (name, kind, label, meaning), value in zip(METRICS, values)
+        )
 
 
 def watch(state, service, topic):
@@ -194,7 +213,9 @@ def watch(state, service, topic):
                 user, password, address, port = hosts[turn % len(hosts)]
                 turn += 1
                 connection = Amqp(address, int(port), user, password, vhost)
-            state.answered() if connection.ping(f"{topic}.{host}") else state.silent()
+            began = time.monotonic()
+            has_answered = connection.ping(f"{topic}.{host}")
+            state.answered(time.monotonic() - began) if has_answered else state.silent()
         except (BrokerAway, configparser.Error, IndexError) as error:
             connection = None
             state.away(str(error))
@@ -207,9 +228,16 @@ def serve(port, service, topic):
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             question = {"/startup": state.startup, "/ready": state.ready, "/live": state.live}.get(self.path)
+            if self.path == "/metrics":
+                text = state.metrics(os.environ.get("DEPLOYMENT", ""), os.environ.get("COMPONENT", ""))
+                self.respond(200, text.encode())
+                return
             is_well = question is not None and question()
             body = json.dumps({"ok": is_well, "broker": state.broker_away or "responds"}).encode()
-            self.send_response(200 if is_well else 404 if question is None else 503)
+            self.respond(200 if is_well else 404 if question is None else 503, body)
+
+        def respond(self, status, body):
+            self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -52,6 +52,22 @@ describe.skipIf(!python)("the prober", () => {
     ]);
   });
 
+  test("reports silence, the broker's absence and the time of the last ping", () => {
+    const lines = [
+      "at = [0]; s = State(now=lambda: at[0]); seen = []",
+      "def note(): seen.append([l.split()[-1] for l in s.metrics('openstack/cloud', 'nova-conductor').splitlines() if not l.startswith('#')])",
+      "s.answered(0.25); note()",
+      "s.silent(); at[0] = 90; note()",
+      "s.away('gone'); note()",
+      "print(json.dumps(seen))",
+    ];
+    expect(run(lines.join("\n"))).toEqual([
+      ["0", "0", "0.25"],
+      ["90", "0", "0.25"],
+      ["0", "1", "0.25"],
+    ]);
+  });
+
   test("finds a process by its program, also with a title of its own, and not itself", () => {
     const found = run(
       // The whole name is nowhere in this command.

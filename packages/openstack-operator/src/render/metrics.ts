@@ -2,10 +2,11 @@ import type { OpenStackDeploymentSpec } from "@causeway/api";
 import type { Container } from "@causeway/kubernetes";
 import type { Component } from "../model/component.ts";
 import { labels } from "../model/names.ts";
+import { hasProber, PROBER_PORT } from "./probes.ts";
 import { containerSecurity } from "./security.ts";
 
 /** The name of the port that metrics are read from, in every pod that has one. */
-const METRICS = "metrics";
+export const METRICS = "metrics";
 
 const exporterOf = ({ monitoring }: OpenStackDeploymentSpec, { exporter }: Component) =>
   monitoring?.exporters === true ? exporter : undefined;
@@ -14,7 +15,7 @@ const exporterOf = ({ monitoring }: OpenStackDeploymentSpec, { exporter }: Compo
 export function metricsPort(spec: OpenStackDeploymentSpec, component: Component): number | undefined {
   if (!spec.monitoring) return undefined;
   const own = component.ports?.find(({ name }) => name === METRICS)?.port;
-  return own ?? exporterOf(spec, component)?.port;
+  return own ?? exporterOf(spec, component)?.port ?? (hasProber(component) ? PROBER_PORT : undefined);
 }
 
 /** How Prometheus finds a pod: by a label (a PodMonitor), or by the annotations that its examples read. */

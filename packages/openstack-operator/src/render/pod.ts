@@ -15,7 +15,7 @@ import {
 } from "./context.ts";
 import { environmentOf } from "./environment.ts";
 import { drains, DRAIN_SECONDS, graceSeconds, overridesOf } from "./grace.ts";
-import { exporterContainers, metricsMarks } from "./metrics.ts";
+import { exporterContainers, METRICS, metricsMarks } from "./metrics.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
 import { containerSecurity, podSecurity } from "./security.ts";
 import type { Mount, Parts } from "./types.ts";
@@ -57,7 +57,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       ...(host?.pid ? { hostPID: true } : {}),
       ...placementOf(context, component, group),
       ...(component.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
-      initContainers: [...gates(component, image), ...prober(component, image), ...sidecars],
+      initContainers: [...gates(component, image), ...prober(context, component, image), ...sidecars],
       containers: [mainContainer(context, component, { image, mounts: parts.mounts, group })],
       volumes: parts.volumes,
     },
@@ -117,9 +117,10 @@ function gates(component: Component, image: string): Container[] {
 }
 
 /** A sidecar that keeps one connection to the broker and asks the process over it. */
-function prober(component: Component, image: string): Container[] {
+function prober({ deployment }: Context, component: Component, image: string): Container[] {
   const { probe } = component;
   if (!hasProber(component) || probe?.ask !== "rpc") return [];
+  const { namespace = "", name } = deployment.metadata;
   return [
     {
       name: "prober",
@@ -133,8 +134,12 @@ function prober(component: Component, image: string): Container[] {
         component.service,
         probe.topic,
       ],
-      ports: [{ name: "prober", containerPort: PROBER_PORT, protocol: "TCP" }],
-      env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
+      ports: [{ name: METRICS, containerPort: PROBER_PORT, protocol: "TCP" }],
+      env: [
+        { name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } },
+        { name: "DEPLOYMENT", value: `${namespace}/${name}` },
+        { name: "COMPONENT", value: component.name },
+      ],
       resources: { requests: { cpu: "5m", memory: "24Mi" }, limits: { memory: "48Mi" } },
       securityContext: containerSecurity(component),
       volumeMounts: [

@@ -338,9 +338,14 @@ describe("metrics", () => {
         .workloads.filter(({ object }) => podOf(object).metadata?.labels?.["openstack.causeway.dev/metrics"] === "yes")
         .map(({ component }) => component);
     expect(marked({})).toEqual([]);
-    expect(marked({ monitoring: { namespace: "monitoring" } })).toEqual(["rabbitmq"]);
+    const workers = desire()
+      .catalogue.components.filter(({ probe }) => probe?.ask === "rpc")
+      .flatMap(({ name }) => (name === "nova-compute" ? [name, name] : [name]));
+    expect(workers.length).toBeGreaterThan(8);
+    const bare = marked({ monitoring: { namespace: "monitoring" } });
+    expect(bare.toSorted()).toEqual(["rabbitmq", ...workers].toSorted());
     const all = { monitoring: { namespace: "monitoring", exporters: true } };
-    expect(new Set(marked(all))).toEqual(new Set(["mariadb", "memcached", "rabbitmq"]));
+    expect(new Set(marked(all))).toEqual(new Set(["mariadb", "memcached", ...bare]));
     const policy = named(desire(all).all, "NetworkPolicy", "cloud-mariadb") as NetworkPolicy;
     expect(policy.spec.ingress).toContainEqual({
       from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
