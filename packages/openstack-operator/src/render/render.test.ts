@@ -343,7 +343,8 @@ describe("metrics", () => {
       .flatMap(({ name }) => (name === "nova-compute" ? [name, name] : [name]));
     expect(workers.length).toBeGreaterThan(8);
     const bare = marked({ monitoring: { namespace: "monitoring" } });
-    expect(bare.toSorted()).toEqual(["rabbitmq", ...workers].toSorted());
+    expect(bare).toHaveLength(workers.length + 1);
+    expect(new Set(bare)).toEqual(new Set(["rabbitmq", ...workers]));
     const all = { monitoring: { namespace: "monitoring", exporters: true } };
     expect(new Set(marked(all))).toEqual(new Set(["mariadb", "memcached", ...bare]));
     const policy = named(desire(all).all, "NetworkPolicy", "cloud-mariadb") as NetworkPolicy;
