@@ -33,6 +33,7 @@ export const floors: Readonly<Record<string, number>> = {
   "reverse-tunnel": 3,
   "magnum-api": 3,
   addons: 3,
+  "api-gateway": 3,
   "magnum-migration": 3,
   causeway: 4,
 };
@@ -57,6 +58,7 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
   "workload-controllers": ["openstack"],
   "reverse-tunnel": ["openstack", "apiserver"],
   addons: ["openstack"],
+  "api-gateway": ["openstack", "apiserver", "api"],
 };
 
 interface Import {

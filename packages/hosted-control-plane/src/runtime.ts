@@ -135,6 +135,8 @@ export interface ControlPlaneState {
   readonly runtime?: RuntimeName;
   /** Where kubeconfigs and nodes point. */
   readonly endpoint: { readonly host: string; readonly port: number };
+  /** Where kubeconfigs of people point instead, with the endpoint's host as server name: it needs no DNS. */
+  readonly address?: string;
   readonly version: string;
   /** More names that the serving certificate has. */
   readonly names: readonly string[];

@@ -38,8 +38,33 @@ test("flannel has the cluster's network of pods, and reaches the API without kub
   expect(made).toContain('{"name":"KUBERNETES_SERVICE_PORT","value":"6443"}');
 });
 
+test("the API proxy listens at the endpoint of Service kubernetes and names the cluster to the gateway", () => {
+  const server = "https://web-5d2c.api.example.org";
+  const { objects } = builtIn(
+    { name: "APIProxy", image: "causeway:1", nodeAddress: "198.18.0.9" },
+    { ...facts, server },
+  );
+  const [set] = objects as unknown as [{ spec: { template: { spec: PodSpec } } }];
+  const { containers, initContainers, ...pod } = set.spec.template.spec;
+  expect(pod).toMatchObject({ hostNetwork: true, automountServiceAccountToken: false });
+  expect(initContainers[0]?.env).toEqual([{ name: "PREFIX", value: "198.18.0.9/32" }]);
+  expect(containers[0]?.args).toEqual([
+    "run",
+    "api-proxy",
+    "--bind-address=198.18.0.9:6443",
+    "--gateways=web-5d2c.api.example.org:443",
+    "--server-name=web-5d2c.api.example.org",
+    "--metrics-address=127.0.0.1:10270",
+  ]);
+});
+
+interface PodSpec {
+  readonly containers: readonly { readonly args: readonly string[] }[];
+  readonly initContainers: readonly { readonly env: readonly unknown[] }[];
+}
+
 test.for(CATALOGUE_ADDONS)("the manifests of %s are accepted as any others are", (name) => {
-  const { objects } = builtIn({ name, ...given }, facts);
+  const { objects } = builtIn({ name, ...given }, { ...facts, server: "https://web-5d2c.api.example.org:6443" });
   expect(parseManifests([JSON.stringify({ apiVersion: "v1", kind: "List", items: objects })])).toEqual(objects);
 });
 
@@ -51,6 +76,12 @@ test.for<[string, () => unknown, string]>([
     "needs an IPv4 network of pods",
   ],
   ["a CSI node plugin without an image", () => builtIn({ name: "CinderCSINode" }, facts), "needs image"],
+  ["an API proxy without an image", () => builtIn({ name: "APIProxy" }, facts), "needs image"],
+  [
+    "an API proxy of a cluster that is not behind a gateway",
+    () => builtIn({ name: "APIProxy", ...given }, facts),
+    "not a name",
+  ],
   ["a cluster without an endpoint", () => factsOf(cluster({}), "v1.34.4"), "no control plane endpoint"],
   ["a cluster without a version", () => factsOf(cluster(endpoint), undefined), "version of the control plane"],
 ])("%s is refused", ([, make, why]) => {

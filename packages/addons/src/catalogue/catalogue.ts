@@ -1,5 +1,6 @@
 import type { Cluster } from "@causeway/api";
 import { CausewayError, formatIp, nthAddress, parseCidr } from "@causeway/foundation";
+import { apiProxy } from "./api-proxy.ts";
 import { cinderCsiNode } from "./cinder-csi-node.ts";
 import { coreDns } from "./coredns.ts";
 import type { BuiltIn, CatalogueChoice, ClusterFacts } from "./facts.ts";
@@ -13,6 +14,7 @@ const addons: Readonly<Record<CatalogueChoice["name"], (facts: ClusterFacts, cho
   TunnelAgent: tunnelAgent,
   CinderCSINode: cinderCsiNode,
   Flannel: flannel,
+  APIProxy: apiProxy,
 };
 
 /**

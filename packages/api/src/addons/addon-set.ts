@@ -20,7 +20,14 @@ import {
 } from "../schema/fields.ts";
 
 /** Add-ons whose manifests Causeway has. */
-export const CATALOGUE_ADDONS = ["KubeProxy", "CoreDNS", "TunnelAgent", "CinderCSINode", "Flannel"] as const;
+export const CATALOGUE_ADDONS = [
+  "KubeProxy",
+  "CoreDNS",
+  "TunnelAgent",
+  "CinderCSINode",
+  "Flannel",
+  "APIProxy",
+] as const;
 
 const name = (description: string) =>
   text(1, 63, { pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", description: `${description} A DNS label.` });
@@ -32,6 +39,15 @@ const catalogue = object(
     name: oneOf(CATALOGUE_ADDONS, { description: "Which of the built-in add-ons." }),
     image: optional(text(1, 512, { description: "Image in place of the built-in one." })),
     replicas: optional(int32({ minimum: 1, maximum: 20, description: "Pods of CoreDNS. Default 2." })),
+    nodeAddress: optional(
+      text(1, 45, {
+        ...address,
+        description: "APIProxy: the address of Service kubernetes' endpoint, which each node gets. Default 198.18.0.1.",
+      }),
+    ),
+    addressImage: optional(
+      text(1, 512, { description: "APIProxy: image with the command ip, which gives the node that address." }),
+    ),
     tunnelServer: optional(
       text(1, 253, { ...address, description: "TunnelAgent: host of the tunnel's servers. Required for it." }),
     ),

@@ -46,9 +46,9 @@ export const podsSettings = object(
     ),
     exposure: optional(
       immutable(
-        oneOf(["LoadBalancer", "NodePort"], {
+        oneOf(["LoadBalancer", "NodePort", "Gateway"], {
           description:
-            "How the API is reached: by a load balancer of its own (default), or by a port of the service cluster's nodes, whose address is spec.endpoint.host.",
+            "How the API is reached: by a load balancer of its own (default), by a port of the service cluster's nodes, whose address is spec.endpoint.host, or by the operator's gateway, which all tenants share and which knows them by TLS server names.",
         }),
       ),
     ),

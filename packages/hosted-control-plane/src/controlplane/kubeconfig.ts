@@ -20,12 +20,14 @@ export interface AdminKubeconfig {
 export async function adminKubeconfig(options: {
   cluster: string;
   server: string;
+  /** The name that the server's certificate has, where it is not that of `server`. */
+  serverName?: string | undefined;
   authority: KeyPair;
   /** PEM certificates that the server's certificate is verified with. */
   trusted: string;
   now: number;
 }): Promise<AdminKubeconfig> {
-  const { cluster, server, authority, trusted, now } = options;
+  const { cluster, server, serverName, authority, trusted, now } = options;
   const client = await issueCertificate(authority, {
     commonName: "kubernetes-admin",
     organizations: ["system:masters"],
@@ -35,6 +37,7 @@ export async function adminKubeconfig(options: {
   });
   const text = renderKubeconfig({
     server,
+    ...(serverName === undefined ? {} : { tlsServerName: serverName }),
     ca: trusted,
     certificate: client.certificate,
     key: client.key,

@@ -51,7 +51,7 @@ export async function perform(
       await using.runtime.ensure(step.spec, signal);
       return undefined;
     case "write-kubeconfig":
-      await writeKubeconfig(using, observed, step.server, signal);
+      await writeKubeconfig(using, observed, step, signal);
       return undefined;
     case "hold-kubeconfig":
       await addFinalizer(using.client, Secret, step.secret, { finalizer: secretFinalizer, signal });
@@ -141,7 +141,7 @@ function refuseUnusable(secret: Secret, labels: Readonly<Record<string, string>>
 async function writeKubeconfig(
   using: PerformWith,
   observed: Observed,
-  server: string,
+  { server, serverName }: Extract<Step, { type: "write-kubeconfig" }>,
   signal: AbortSignal,
 ): Promise<void> {
   const root = observed.authorities?.roots.ca;
@@ -150,6 +150,7 @@ async function writeKubeconfig(
   const { text, annotations } = await adminKubeconfig({
     cluster,
     server,
+    serverName,
     authority: root.pair,
     trusted: bundleOf(root),
     now: using.clock.now(),

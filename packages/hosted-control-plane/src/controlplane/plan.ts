@@ -256,11 +256,13 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
 
 function publishKubeconfig({ state, roots, kubeconfig }: Observed, now: number): Step[] {
   if (state === undefined || !state.ready || roots.ca === undefined) return [];
-  const server = `https://${state.endpoint.host}:${state.endpoint.port}`;
+  const { endpoint, address } = state;
+  const server = `https://${address ?? endpoint.host}:${endpoint.port}`;
+  const named = address === undefined ? {} : { serverName: endpoint.host };
   const serves = kubeconfig !== undefined && kubeconfig.server === server && now < kubeconfig.renewAt;
   // Until every API server has new roots, a kubeconfig that knows both is the one that works with all.
   const isCurrent = kubeconfig?.isCurrent === true || state.starting === true;
-  return serves && isCurrent ? [] : [{ type: "write-kubeconfig", server }];
+  return serves && isCurrent ? [] : [{ type: "write-kubeconfig", server, ...named }];
 }
 
 function certificates({ roots, initialized }: Observed): WantedCondition {

@@ -19,7 +19,12 @@ export type Step =
     }
   | { readonly type: "run"; readonly spec: ControlPlaneSpec }
   /** Writes the Secret CLUSTER-kubeconfig with a new client certificate. */
-  | { readonly type: "write-kubeconfig"; readonly server: string }
+  | {
+      readonly type: "write-kubeconfig";
+      readonly server: string;
+      /** The name that the server's certificate has, where it is not that of `server`. */
+      readonly serverName?: string;
+    }
   /** Keeps the kubeconfig Secret, should the namespace go, until the control plane is gone. */
   | { readonly type: "hold-kubeconfig"; readonly secret: Secret }
   | { readonly type: "release-kubeconfig"; readonly secret: Secret }

@@ -11,7 +11,7 @@ const anySpec = fc.record({
   replicas: fc.integer({ min: 0, max: 5 }),
   members: fc.constantFrom(1, 3),
   size: fc.constantFrom("Small" as const, "Medium" as const, "Large" as const),
-  exposure: fc.constantFrom("LoadBalancer" as const, "NodePort" as const),
+  exposure: fc.constantFrom("LoadBalancer" as const, "NodePort" as const, "Gateway" as const),
   hasCloud: fc.boolean(),
   pooled: fc.boolean(),
   hasTunnel: fc.boolean(),
@@ -41,7 +41,8 @@ test("whatever is asked for: each object is labelled, restricted and in the name
   fc.assert(
     fc.property(anySpec, ({ pooled, members, size, exposure, hasCloud, hasTunnel, podCidr, ...rest }) => {
       const tunnel = { url: "https://tunnel:8090", certificateAuthority: "CERTIFICATE", namespace: "tunnels" };
-      const cluster = new PlayedCluster(hasTunnel ? { tunnel } : {});
+      const gateway = { domain: "api.example.org", port: 443, nodeAddress: "198.18.0.1", namespace: "gateways" };
+      const cluster = new PlayedCluster({ gateway, ...(hasTunnel ? { tunnel } : {}) });
       if (pooled) cluster.pool = poolOf();
       cluster.cloudConfig = hasCloud ? SECRET : undefined;
       const spec = specOf({

@@ -28,6 +28,20 @@ export interface PodsSettings {
   readonly cloudNetworks?: readonly string[];
   /** The tunnel to the tenants' nodes. Undefined: API servers connect to nodes themselves. */
   readonly tunnel?: TunnelSettings;
+  /** The gateway that tenants share. Undefined: control planes with exposure Gateway are refused. */
+  readonly gateway?: GatewaySettings;
+}
+
+export interface GatewaySettings {
+  /** "api.example.org": names below it lead to the gateway. */
+  readonly domain: string;
+  readonly port: number;
+  /** An address of the gateway for kubeconfigs of people whose DNS does not know the domain. */
+  readonly address?: string;
+  /** At which each node of a tenant has its proxy. */
+  readonly nodeAddress: string;
+  /** Namespace of the gateway's pods, for the NetworkPolicy. */
+  readonly namespace: string;
 }
 
 export interface PoolSettings {

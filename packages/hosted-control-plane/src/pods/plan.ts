@@ -7,6 +7,7 @@ import { idOf } from "./live.ts";
 import { isPooled } from "./options.ts";
 import { grantOf } from "./ceilings.ts";
 import { API_SERVICE_PORT, rootCredentials } from "./objects/credentials.ts";
+import { insideOf, isBehindGateway } from "./gateway.ts";
 import { credentialsOf, issueSteps } from "./plan-credentials.ts";
 import { endpointOf, tenantNetwork } from "./objects/network.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects.ts";
@@ -52,7 +53,7 @@ export function plan(observed: Observed, now: number): Plan<Step, ControlPlaneSt
     return { steps: firstOf(early), status: stateOf(observed, creating) };
   const network = tenantNetwork(observed.spec, observed.namespaceName, observed.settings);
   const service = observed.live.get("Service/kube-apiserver") as Service | undefined;
-  const endpoint = endpointOf(observed.spec, service);
+  const endpoint = endpointOf(observed.spec, service, observed.settings);
   if (endpoint === undefined) {
     const problem = withoutEndpoint(service);
     return {
@@ -79,7 +80,8 @@ function planPrograms(
   const images = imagesOf(observed.spec.version, observed.settings);
   if (issue.length > 0 || images === undefined)
     return { steps: [...applySteps(observed.live, network), ...issue], status: stateOf(observed, creating, endpoint) };
-  const stages = stagesOf(observed, { endpoint, images });
+  const inside = insideOf(observed.spec, endpoint, observed.settings);
+  const stages = stagesOf(observed, { endpoint: inside, images });
   const wanted = [...network, ...stages.objects];
   const kept = new Set([
     ...wanted.map(idOf),
@@ -87,7 +89,7 @@ function planPrograms(
     ...credentials.map(({ name }) => `Secret/${name}`),
   ]);
   const server = urlOf(endpoint);
-  const join = joinSteps(observed, stages, { server, port: endpoint.port });
+  const join = joinSteps(observed, stages, { server, port: inside.port });
   const isUnpublished = stages.isServing && waitsToPublish(observed, server);
   const problem =
     stages.isComplete && !isUnpublished
@@ -245,7 +247,8 @@ function rereadAt({ live, spec }: Observed, now: number): number {
 }
 
 function stateOf(observed: Observed, problem: ControlPlaneProblem | undefined, endpoint?: Endpoint): ControlPlaneState {
-  const { spec, live, pods } = observed;
+  const { spec, live, pods, settings } = observed;
+  const service = live.get("Service/kube-apiserver") as Service | undefined;
   const api = workload(live.get("Deployment/kube-apiserver"));
   const joined = joinedAt(observed) !== undefined || spec.initialized === true;
   const ready = joined && (api?.status?.readyReplicas ?? 0) > 0;
@@ -253,7 +256,8 @@ function stateOf(observed: Observed, problem: ControlPlaneProblem | undefined, e
     ready,
     ...(problem === undefined ? {} : { problem, ...(problem.actor === "none" ? { starting: true as const } : {}) }),
     runtime: "Pods",
-    endpoint: endpoint ?? endpointOf(spec, live.get("Service/kube-apiserver") as Service | undefined) ?? spec.endpoint,
+    endpoint: endpoint ?? endpointOf(spec, service, settings) ?? spec.endpoint,
+    ...(isBehindGateway(spec) && settings.gateway?.address !== undefined ? { address: settings.gateway.address } : {}),
     version: servedVersion(pods, "kube-apiserver") ?? spec.version,
     names: spec.names,
     limits: spec.limits,

@@ -24,6 +24,12 @@ describe("a control plane as pods is refused, and nothing is changed,", () => {
       "PODS_ENDPOINT_MISSING",
       "user",
     ],
+    [
+      "behind a gateway that there is not",
+      () => ({ pods: own({ exposure: "Gateway" }) }),
+      "PODS_UNSUPPORTED",
+      "operator",
+    ],
     ["with two members", () => ({ pods: own({ datastore: { members: 2 } }) }), "PODS_MEMBERS_INVALID", "user"],
     [
       "with another number of members",

@@ -1,6 +1,7 @@
 import type { StatefulSet } from "@causeway/kubernetes";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
+import { gatewayLabel, isBehindGateway } from "./gateway.ts";
 import { compareVersions, imagesOf, minorNumber, servedMinors } from "./images.ts";
 import { templateVersion, workload } from "./rollout.ts";
 import { isPooled } from "./options.ts";
@@ -94,6 +95,22 @@ const nodePort: Rule = ({ spec }) =>
       )
     : undefined;
 
+/** A name below the label of another control plane would be that one's. */
+const gateway: Rule = ({ spec, settings, namespaceName }) => {
+  if (!isBehindGateway(spec)) return undefined;
+  if (settings.gateway === undefined)
+    return operator("PODS_UNSUPPORTED", "no gateway is configured: start with --gateway-domain");
+  const { host, port } = spec.endpoint;
+  const label = gatewayLabel(namespaceName);
+  if (host !== "" && !host.startsWith(`${label}.`))
+    return user("PODS_ENDPOINT_REFUSED", `exposure Gateway chooses spec.endpoint.host; it begins with "${label}."`);
+  if (port === 0 || port === settings.gateway.port) return undefined;
+  return user(
+    "PODS_ENDPOINT_REFUSED",
+    `the gateway's port is ${settings.gateway.port}, not ${port} of spec.endpoint.port`,
+  );
+};
+
 const members: Rule = ({ spec, live }) => {
   const wanted = spec.pods?.datastore?.members ?? 1;
   if (wanted === 2)
@@ -143,6 +160,7 @@ const rules: readonly Rule[] = [
   version,
   unsupported,
   nodePort,
+  gateway,
   datastore,
   members,
   cloud,

@@ -127,7 +127,15 @@ describe("a kubeconfig", () => {
     const text = fc.string({ minLength: 1, unit: "grapheme-ascii" });
     fc.assert(
       fc.property(
-        fc.record({ server: fc.webUrl(), ca: text, certificate: text, key: text, token: text, namespace: text }),
+        fc.record({
+          server: fc.webUrl(),
+          tlsServerName: text,
+          ca: text,
+          certificate: text,
+          key: text,
+          token: text,
+          namespace: text,
+        }),
         fc.record({ clusterName: text, userName: text }),
         (config, names) => {
           expect(loadKubeconfig({ text: renderKubeconfig({ ...config, ...names }) })).toEqual(config);

@@ -2,6 +2,8 @@ import { stringify } from "yaml";
 
 export interface RenderKubeconfigOptions {
   readonly server: string;
+  /** The name in the server's certificate, where it is not that of `server`. */
+  readonly tlsServerName?: string;
   /** PEM. */
   readonly ca?: string;
   /** PEM, with `key`. */
@@ -26,6 +28,7 @@ export function renderKubeconfig(options: RenderKubeconfigOptions): string {
           name: clusterName,
           cluster: {
             server: options.server,
+            ...(options.tlsServerName === undefined ? {} : { "tls-server-name": options.tlsServerName }),
             ...(options.ca === undefined ? {} : { "certificate-authority-data": base64(options.ca) }),
           },
         },

@@ -1,4 +1,6 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { apiGatewayCommand } from "./api-gateway/command.ts";
+import { apiProxyCommand } from "./api-proxy/command.ts";
 import { barbicanKmsCommand } from "./barbican-kms/command.ts";
 import { cinderCsiCommand } from "./cinder-csi/command.ts";
 import { cloudControllerManagerCommand } from "./cloud-controller-manager/command.ts";
@@ -72,5 +74,10 @@ export const components: readonly Component[] = [
     example: "magnum-api --keystone-url https://identity.example.org/v3 --kubeconfig management.kubeconfig",
   },
   { command: hostedControlPlaneCommand, example: "hosted-control-plane --kubeconfig management.kubeconfig" },
+  { command: apiGatewayCommand, example: "api-gateway --bind-address :6443" },
+  {
+    command: apiProxyCommand,
+    example: "api-proxy --gateways api.example.org:6443 --server-name web-5d2c.api.example.org",
+  },
   { command: openStackOperatorCommand, example: "openstack-operator --kubeconfig admin.conf" },
 ];

@@ -3,6 +3,7 @@ import type { ControlPlaneSpec } from "../../runtime.ts";
 import { isPooled, type PodsSettings } from "../options.ts";
 import { managedBy, managedByLabel, poolNamespaceOf } from "../tenant.ts";
 import type { NetworkPeer, NetworkPolicy, NetworkPolicySpec, NetworkPort } from "../types.ts";
+import { gatewayEndpoint, isBehindGateway, serverNameAnnotation } from "../gateway.ts";
 import { API_SERVICE_PORT } from "./credentials.ts";
 import { ETCD_CLIENT_PORT, ETCD_PEER_PORT } from "./etcd.ts";
 import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
@@ -11,7 +12,9 @@ import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
  * The tenant's programs reach the API by this Service's name; from outside it is reached by its load balancer or node
  * port.
  */
-export function apiService(spec: ControlPlaneSpec, namespace: string): Service {
+export function apiService(spec: ControlPlaneSpec, namespace: string, { gateway }: PodsSettings): Service {
+  if (isBehindGateway(spec) && gateway !== undefined)
+    return serviceBehindGateway(namespace, gatewayEndpoint(spec, namespace, gateway).host);
   const type = spec.pods?.exposure ?? "LoadBalancer";
   const { port } = spec.endpoint;
   const wanted = port === 0 ? API_SERVICE_PORT : port;
@@ -34,13 +37,28 @@ export function apiService(spec: ControlPlaneSpec, namespace: string): Service {
   } as Service;
 }
 
+function serviceBehindGateway(namespace: string, serverName: string): Service {
+  const ports = [{ name: "api", protocol: "TCP", targetPort: "api", port: API_SERVICE_PORT }];
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: {
+      ...namedMeta(namespace, "kube-apiserver", "kube-apiserver"),
+      annotations: { [serverNameAnnotation]: serverName },
+    },
+    spec: { type: "ClusterIP", selector: labelsOf("kube-apiserver"), ports },
+  } as Service;
+}
+
 /** Where the API can be reached; undefined: the service cluster has not assigned it yet. */
 export function endpointOf(
   spec: ControlPlaneSpec,
   service: Service | undefined,
+  { gateway }: PodsSettings,
 ): { host: string; port: number } | undefined {
   const port = service?.spec.ports?.find(({ name }) => name === "api");
   if (service === undefined || port === undefined) return undefined;
+  if (isBehindGateway(spec)) return gateway && gatewayEndpoint(spec, service.metadata.namespace ?? "", gateway);
   if (service.spec.type === "NodePort") {
     if (port.nodePort === undefined || spec.endpoint.host === "") return undefined;
     return { host: spec.endpoint.host, port: port.nodePort };
@@ -75,8 +93,7 @@ export function networkPolicies(spec: ControlPlaneSpec, namespace: string, setti
     policy("default-deny", { podSelector: {} }),
     policy("kube-apiserver", {
       podSelector: selectorOf("kube-apiserver"),
-      // By the load balancer, from anywhere: who a client is, certificates and tokens say.
-      ingress: [{ ports: tcp("api") }],
+      ingress: [{ ...apiClients(spec, settings), ports: tcp("api") }],
       egress: [dns, { to: [etcdPeer(spec, settings)], ports: tcp(ETCD_CLIENT_PORT) }, ...towardsNodes(settings)],
     }),
     ...(isPooled(spec) ? [] : [policyOf(namespace, "etcd", etcdRules(clientsOfOwn(spec, settings)))]),
@@ -125,6 +142,17 @@ function etcdRules(clients: NetworkPeer[]): Rules {
   };
 }
 
+/**
+ * By a load balancer, from anywhere: who a client is, certificates and tokens say. Behind a gateway: from there, from
+ * the tenant's own programs, and from this program.
+ */
+function apiClients(spec: ControlPlaneSpec, { gateway, operatorNamespace = "causeway-system" }: PodsSettings) {
+  if (!isBehindGateway(spec) || gateway === undefined) return {};
+  const namespaces = [...new Set([gateway.namespace, operatorNamespace])];
+  const others = namespaces.map((name): NetworkPeer => ({ namespaceSelector: namespaceNamed(name) }));
+  return { from: [{ podSelector: {} }, ...others] };
+}
+
 /** Its API servers, and who backs it up or restores it. */
 function clientsOfOwn({ backup, restore }: ControlPlaneSpec, settings: PodsSettings): NetworkPeer[] {
   const operator = { namespaceSelector: namespaceNamed(settings.operatorNamespace ?? "causeway-system") };
@@ -165,5 +193,5 @@ function towardsNodes({ tunnel, nodeNetworks = [] }: PodsSettings): NonNullable<
 }
 
 export function tenantNetwork(spec: ControlPlaneSpec, namespace: string, settings: PodsSettings): KubeObject[] {
-  return [apiService(spec, namespace), ...networkPolicies(spec, namespace, settings)];
+  return [apiService(spec, namespace, settings), ...networkPolicies(spec, namespace, settings)];
 }

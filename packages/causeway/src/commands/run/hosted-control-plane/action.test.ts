@@ -166,6 +166,8 @@ describe("flags of the operator", () => {
       storageClasses: "fast, slow",
       maxControlPlanes: "10",
       maxNamespaceStorage: "1Ti",
+      gatewayDomain: "api.example.org",
+      gatewayAddress: "203.0.113.9",
     };
     expect(settingsOf({ ...defaults, ...flags }, "here")).toEqual({
       owner: "here",
@@ -184,11 +186,22 @@ describe("flags of the operator", () => {
         controlPlanes: 10,
         namespaceStorage: "1Ti",
       },
+      gateway: {
+        domain: "api.example.org",
+        port: 6443,
+        address: "203.0.113.9",
+        nodeAddress: "198.18.0.1",
+        namespace: "causeway-system",
+      },
     });
   });
 
   test.for<[Partial<HostedControlPlaneFlags>, string]>([
     [{ versions: "1.35" }, "FLAG_INVALID"],
+    [{ gatewayDomain: "API.example.org" }, "FLAG_INVALID"],
+    [{ gatewayDomain: "api.example.org", gatewayPort: "0" }, "FLAG_INVALID"],
+    [{ gatewayDomain: "api.example.org", gatewayNodeAddress: "169.254.1.1" }, "FLAG_INVALID"],
+    [{ gatewayDomain: "api.example.org", gatewayAddress: "gateway.example.org" }, "FLAG_INVALID"],
     [{ nodeNetworks: "10.6.0.0" }, "FLAG_INVALID"],
     [{ poolStorage: "much" }, "FLAG_INVALID"],
     [{ maxStorage: "20GB" }, "FLAG_INVALID"],

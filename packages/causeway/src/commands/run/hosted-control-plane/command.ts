@@ -59,6 +59,17 @@ function options() {
     .option("--tunnel-url <url>", "https URL of causeway run tunnel-server's port for API servers")
     .option("--tunnel-ca-file <file>", "authority of its certificate")
     .option("--tunnel-namespace <namespace>", "where its pods are", "causeway-system")
+    .option(
+      "--gateway-domain <domain>",
+      "names below it lead to causeway run api-gateway; with it control planes may have spec.pods.exposure Gateway",
+    )
+    .option("--gateway-port <port>", "the gateway's port, never changed", "6443")
+    .option(
+      "--gateway-address <address>",
+      "the gateway's address in kubeconfigs, for users whose DNS does not know the domain (default: the control plane's name)",
+    )
+    .option("--gateway-namespace <namespace>", "where the gateway's pods are", "causeway-system")
+    .option("--gateway-node-address <address>", "at which nodes of tenants have causeway run api-proxy", "198.18.0.1")
     .option("--backup-cloud <name>", "entry of clouds.yaml whose Swift has the backups of control planes")
     .option("--backup-container <name>", "its container, created if need be", "causeway-backups")
     .option("--backup-key-file <file>", "32 bytes in base64 that every backup is encrypted with: keep a copy elsewhere")

@@ -1,4 +1,4 @@
-import { InputError, messageOf, parseCidr, readTextFile } from "@causeway/foundation";
+import { dialRefusal, InputError, messageOf, parseCidr, parseIp, readTextFile } from "@causeway/foundation";
 import type { PodsSettings, VersionImages } from "@causeway/hosted-control-plane";
 import type { HostedControlPlaneFlags } from "./command.ts";
 
@@ -20,6 +20,7 @@ export function settingsOf(flags: HostedControlPlaneFlags, owner: string): PodsS
     ...(flags.nodeNetworks === undefined ? {} : { nodeNetworks: networksOf("node-networks", flags.nodeNetworks) }),
     ...(flags.cloudNetworks === undefined ? {} : { cloudNetworks: networksOf("cloud-networks", flags.cloudNetworks) }),
     ...tunnelOf(flags),
+    ...gatewayOf(flags),
   };
 }
 
@@ -83,6 +84,25 @@ function tunnelOf({ tunnelUrl, tunnelCaFile, tunnelNamespace }: HostedControlPla
   } catch (cause) {
     throw new InputError("CERTIFICATE_UNREADABLE", `${tunnelCaFile} cannot be read: ${messageOf(cause)}`, { cause });
   }
+}
+
+function gatewayOf(flags: HostedControlPlaneFlags): Pick<PodsSettings, "gateway"> {
+  const { gatewayDomain: domain, gatewayAddress: address, gatewayNodeAddress: nodeAddress } = flags;
+  if (domain === undefined) return {};
+  // Before it there is a label of up to 55 characters.
+  if (domain.length > 190 || !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(domain))
+    throw invalid("gateway-domain", `${domain} is not a DNS name in lower case`);
+  const port = count("gateway-port", flags.gatewayPort);
+  if (port < 1 || port > 65_535) throw invalid("gateway-port", `${port} is not a port`);
+  const node = parseIp(nodeAddress);
+  const isUsable =
+    node !== undefined &&
+    dialRefusal({ allow: undefined, deny: [], names: undefined }, nodeAddress, port) === undefined;
+  if (!isUsable) throw invalid("gateway-node-address", `${nodeAddress} is not an address that endpoints may have`);
+  if (address !== undefined && parseIp(address) === undefined)
+    throw invalid("gateway-address", `${address} is not an address; names are below --gateway-domain`);
+  const shown = address === undefined ? {} : { address };
+  return { gateway: { domain, port, ...shown, nodeAddress, namespace: flags.gatewayNamespace } };
 }
 
 function words(text: string): string[] {

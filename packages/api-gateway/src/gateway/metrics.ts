@@ -1,0 +1,48 @@
+import type { Metrics } from "@causeway/foundation";
+
+export function gatewayMetrics(metrics: Metrics) {
+  const prefix = "causeway_api_gateway";
+  return {
+    connections: metrics.gauge({
+      name: `${prefix}_connections`,
+      help: "Open connections, by tenant (its namespace in the service cluster).",
+      labels: ["tenant"],
+    }),
+    pending: metrics.gauge({
+      name: `${prefix}_pending_connections`,
+      help: "Connections whose ClientHello has not come yet.",
+    }),
+    accepted: metrics.counter({
+      name: `${prefix}_connections_total`,
+      help: "Connections that reached their API server, by tenant.",
+      labels: ["tenant"],
+    }),
+    refused: metrics.counter({
+      name: `${prefix}_refused_total`,
+      help: "Connections without a tenant that were refused, by reason.",
+      labels: ["reason"],
+    }),
+    limited: metrics.counter({
+      name: `${prefix}_limited_total`,
+      help: "Connections that were refused or ended by a limit, by tenant and limit (tenant, total).",
+      labels: ["tenant", "limit"],
+    }),
+    unreachable: metrics.counter({
+      name: `${prefix}_dial_failures_total`,
+      help: "Connections whose API server could not be reached, by tenant.",
+      labels: ["tenant"],
+    }),
+    bytes: metrics.counter({
+      name: `${prefix}_bytes_total`,
+      help: "Bytes of ended connections, by tenant and direction (received from clients, sent to them).",
+      labels: ["tenant", "direction"],
+    }),
+    dialSeconds: metrics.histogram({
+      name: `${prefix}_dial_duration_seconds`,
+      help: "Time to connect to an API server.",
+      buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5],
+    }),
+  };
+}
+
+export type GatewayMetrics = ReturnType<typeof gatewayMetrics>;

@@ -1,0 +1,47 @@
+import { Command } from "@commander-js/extra-typings";
+import { logLevelOption } from "../../../options/logging.ts";
+
+/** The flags of `causeway run api-gateway`. */
+export type ApiGatewayFlags = ReturnType<ReturnType<typeof options>["opts"]>;
+
+export function apiGatewayCommand(signal: AbortSignal) {
+  return options()
+    .addHelpText(
+      "after",
+      `
+Routes are the Services of control planes with spec.pods.exposure Gateway, and the rows of --routes.
+
+Examples:
+  causeway run api-gateway --bind-address :6443
+  causeway run api-gateway --bind-address :6443 --proxy-protocol-from 10.0.0.0/24 --metrics-address :9090
+  causeway run api-gateway --bind-address :6443 --routes routes.yaml`,
+    )
+    .action(async (given) => (await import("./action.ts")).apiGateway(given, signal));
+}
+
+function options() {
+  return new Command("api-gateway")
+    .description(
+      "One TCP port for the API servers of all tenants of a service cluster, routed by TLS server name; TLS is not ended.",
+    )
+    .option("--kubeconfig <file>", "the service cluster (default: as a pod of it, unless --routes is given)")
+    .option("--routes <file>", "more routes (server name, tenant, host, port); read again when it changes")
+    .option("--bind-address <address:port>", "where clients and nodes connect", ":6443")
+    .option(
+      "--proxy-protocol-from <cidrs>",
+      "networks of load balancers whose PROXY protocol headers (version 2) say who the client is (default: none)",
+    )
+    .option("--max-connections <number>", "open connections of all tenants together", "20000")
+    .option("--max-connections-per-tenant <number>", "open connections of one tenant", "2000")
+    .option("--max-pending-connections <number>", "connections whose ClientHello has not come", "1000")
+    .option("--hello-timeout <duration>", "time for the whole ClientHello", "10s")
+    .option("--dial-timeout <duration>", "time to connect to an API server", "5s")
+    .option(
+      "--shutdown-delay <duration>",
+      "after a signal to stop, connections are accepted so long while /healthz fails, for load balancers to notice",
+      "10s",
+    )
+    .option("--drain-timeout <duration>", "open connections may last so long after that", "10m")
+    .option("--metrics-address <address:port>", "serve /healthz, /livez and /metrics over HTTP there; none by default")
+    .addOption(logLevelOption("info"));
+}
