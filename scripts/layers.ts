@@ -58,7 +58,7 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
   "workload-controllers": ["openstack"],
   "reverse-tunnel": ["openstack", "apiserver"],
   addons: ["openstack"],
-  "api-gateway": ["openstack", "apiserver", "api"],
+  "api-gateway": ["openstack", "api"],
 };
 
 interface Import {

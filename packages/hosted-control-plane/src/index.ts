@@ -1,6 +1,11 @@
 export { createEmbeddedRuntime, type EmbeddedRuntimeOptions } from "./embedded.ts";
 export { createProcessRuntime, type ProcessRuntime, type ProcessRuntimeOptions } from "./process/process-runtime.ts";
-export { createPodsRuntime, type PodsRuntime, type PodsRuntimeOptions } from "./pods/pods-runtime.ts";
+export {
+  createPodsRuntime,
+  type PodsRuntime,
+  type PodsRuntimeOptions,
+  type SharedControlPlanes,
+} from "./pods/pods-runtime.ts";
 export type { PodsSettings, TunnelSettings, VersionImages } from "./pods/options.ts";
 export { createBackups, type Backups } from "./backup/backups.ts";
 export type { ObjectStore } from "./backup/store.ts";

@@ -42,7 +42,7 @@ export async function serve(client: Socket, context: ConnectionContext): Promise
   if (serverName === undefined) return refuse(client, context, "no_server_name", alerts.missingExtension);
   const route = context.routes.find(serverName);
   if (route !== undefined) return forward(client, { route, found }, context);
-  // Before the routes are read the client is to try again; afterwards nobody has the name.
+  // Before the routes are read the client is to try again; afterwards no tenant has the name.
   const reason = context.routes.ready ? "unknown_server_name" : "not_ready";
   return refuse(client, context, reason, context.routes.ready ? alerts.unrecognizedName : alerts.internalError);
 }
@@ -88,7 +88,7 @@ function readPreface(client: Socket, context: ConnectionContext): Promise<Routed
       ledger.leavePending(source, held);
       resolve(found);
     };
-    // Clients of one load balancer are told apart as soon as it has said who they are.
+    // Clients of one load balancer are counted apart as soon as it has said who they are.
     const countAs = (found = source): void => {
       if (found === source) return;
       ledger.leavePending(source, held);

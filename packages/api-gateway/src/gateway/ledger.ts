@@ -16,9 +16,10 @@ export interface Held {
 export type Admission = { readonly admitted: true } | { readonly admitted: false; readonly reason: "tenant" | "total" };
 
 /**
- * Counts connections by tenant. When all together are too many, the tenant with the most gives one up: the newest, since
- * watches are old. Those whose tenant is not known yet are counted by the client's address, and when they are too many,
- * the address with the most gives up its oldest: a client that sends its ClientHello is never the oldest for long.
+ * Counts connections by tenant. When all together are too many, the tenant with the most gives one up: the newest,
+ * since watches are old. Those whose tenant is not known yet are counted by the client's address, and when they are too
+ * many, the address with the most gives up its oldest: a client that sends its ClientHello is never the oldest for
+ * long.
  */
 export class Ledger {
   readonly #limits: Limits;

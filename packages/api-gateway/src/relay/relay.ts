@@ -65,7 +65,7 @@ export function relay(client: Socket, server: Socket, { head, halfOpenTimeout }:
       });
       from.once("error", () => to.resetAndDestroy());
       from.once("close", () => {
-        // Closed before the other end was read to its end: nobody reads the rest.
+        // Closed before the other end was read to its end: no one reads the rest.
         if (!to.readableEnded) to.destroy();
         open -= 1;
         if (open === 0) resolve();

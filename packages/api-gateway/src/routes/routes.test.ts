@@ -54,7 +54,10 @@ describe("routes of Services", () => {
     expect(routes.ready).toBe(false);
     const stopping = new AbortController();
     const running = informers.run(stopping.signal).catch(() => {});
-    closers.push(() => (stopping.abort(), running));
+    closers.push(() => {
+      stopping.abort();
+      return running;
+    });
     await until("they are read", () => routes.ready);
     const found = { tenant: "hcp-a", host: a.spec.clusterIP, port: 6443 };
     expect(routes.find("a.api.test")).toEqual(found);

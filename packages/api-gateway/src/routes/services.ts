@@ -2,7 +2,9 @@ import type { Log } from "@causeway/foundation";
 import { Service, type Informers } from "@causeway/kubernetes";
 import type { Route, Routes } from "./routes.ts";
 
-/** On a tenant's Service kube-apiserver: the server name that leads to it. Only the operator's controller writes these. */
+/**
+ * On a tenant's Service kube-apiserver: the server name that leads to it. Only the operator's controller writes these.
+ */
 export const serverNameAnnotation = "controlplane.causeway.dev/server-name";
 
 /** Of the Services of API servers. */

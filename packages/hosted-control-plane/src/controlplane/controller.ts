@@ -10,6 +10,7 @@ import {
   type ObjectKey,
   type Plan,
   type Pipeline,
+  type Shards,
   type Source,
 } from "@causeway/kubernetes";
 import { HostedControlPlane } from "@causeway/api";
@@ -28,6 +29,8 @@ export interface HostedControlPlaneOptions {
   /** The host that nodes reach control planes at, when the object names none; undefined: not known yet. */
   readonly advertise: (object: HostedControlPlane) => Promise<string | undefined>;
   readonly events: EventRecorder;
+  /** The namespaces that this process works on. Default: all. */
+  readonly shards?: Shards | undefined;
   /** Where reconciles that do not converge are counted. */
   readonly metrics?: Metrics;
   readonly clock: Clock;
@@ -82,6 +85,7 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
           name: "hosted-control-plane",
           reconcile: runPipeline(pipeline, { clock, log, name: "hosted-control-plane", metrics: options.metrics }),
           sources,
+          shards: options.shards,
           clock,
           log,
           ready: (stop) => informers.whenSynced(stop),

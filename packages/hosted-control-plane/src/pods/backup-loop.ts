@@ -6,6 +6,7 @@ import {
   type ObjectKey,
   type Plan,
   type Secret,
+  type Shards,
   type Source,
 } from "@causeway/kubernetes";
 import type { Backups } from "../backup/backups.ts";
@@ -16,6 +17,7 @@ import { notOffered } from "../backup/store.ts";
 import type { BackupState, ControlPlaneSpec } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { keyspaceOf } from "./keyspace.ts";
+import { keyOfId } from "./tenant.ts";
 
 /** What the plan of one control plane's backups is made from. */
 export interface BackupObserved {
@@ -70,6 +72,8 @@ export interface BackupLoopOptions {
   readonly observe: (id: string, signal: AbortSignal) => Promise<Observed | undefined>;
   readonly ids: () => readonly string[];
   readonly publish: (id: string, state: BackupState | undefined) => void;
+  /** The namespaces of the management cluster that this process works on. Default: all. */
+  readonly shards?: Shards | undefined;
   readonly metrics?: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -80,7 +84,7 @@ export function createBackupLoop(options: BackupLoopOptions): {
   wake(id: string): void;
   run(signal: AbortSignal): Promise<void>;
 } {
-  const { backups, observe, ids, publish, clock, log, metrics } = options;
+  const { backups, observe, ids, publish, shards, clock, log, metrics } = options;
   let wake: (id: string) => void = () => {};
   const pipeline = {
     async gather({ name: id }: ObjectKey, signal: AbortSignal): Promise<BackupObserved | undefined> {
@@ -132,13 +136,13 @@ export function createBackupLoop(options: BackupLoopOptions): {
     wake: (id) => wake(id),
     run(signal) {
       const requests: Source = (enqueue) => {
-        wake = (id) => enqueue({ namespace: "", name: id });
+        wake = (id) => enqueue(keyOfId(id));
         for (const id of ids()) wake(id);
         return () => (wake = () => {});
       };
       const reconcile = runPipeline(pipeline, { clock, log, name: "pods-backup", ...(metrics ? { metrics } : {}) });
       const ready = async () => {};
-      return runController({ name: "pods-backup", reconcile, sources: [requests], clock, log, ready }, signal);
+      return runController({ name: "pods-backup", reconcile, sources: [requests], clock, log, ready, shards }, signal);
     },
   };
 }

@@ -70,7 +70,7 @@ describe("a control plane behind a gateway", () => {
     expect(cluster.performed).toEqual([]);
   });
 
-  test("tells people its address, if the operator gives one", () => {
+  test("publishes the gateway's address for people, if the operator gives one", () => {
     const cluster = new PlayedCluster({ gateway: { ...gateway, address: "203.0.113.9" } });
     expect(cluster.complete(behind()).status).toMatchObject({ address: "203.0.113.9", endpoint: { host: serverName } });
   });

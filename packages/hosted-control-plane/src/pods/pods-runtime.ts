@@ -6,9 +6,12 @@ import {
   watchInformer,
   type Informers,
   type ObjectKey,
+  type Informer,
   type Secret,
+  type Shards,
   type Source,
 } from "@causeway/kubernetes";
+import type { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
 import { createJoinObjects } from "../process/join-objects.ts";
 import type { BackupState, ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
@@ -21,7 +24,7 @@ import { createEtcdAdmin, type EtcdAdmin } from "./pool/etcd-admin.ts";
 import { createPool } from "./pool/pool.ts";
 import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
 import type { Step } from "./steps.ts";
-import { idAnnotation, namespaceOf, ownerAnnotation } from "./tenant.ts";
+import { idAnnotation, keyOfId, namespaceOf, ownerAnnotation } from "./tenant.ts";
 
 export interface PodsRuntimeOptions {
   /** Of the service cluster. */
@@ -33,9 +36,17 @@ export interface PodsRuntimeOptions {
   readonly etcd?: EtcdAdmin;
   /** Where control planes are backed up and restored from. Undefined: none is. */
   readonly backups?: Backups;
+  /** The work is shared with other processes, by namespaces of the management cluster. Default: this one has all. */
+  readonly shared?: SharedControlPlanes | undefined;
   readonly metrics?: Metrics;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+export interface SharedControlPlanes {
+  readonly shards: Shards;
+  /** Those of all processes: the shared etcd serves them all. */
+  readonly controlPlanes: Informer<HostedControlPlane>;
 }
 
 export interface PodsRuntime extends ControlPlaneRuntime {
@@ -59,14 +70,15 @@ interface Known {
  * control plane.
  */
 export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
-  const { informers, settings, readSecret, clock, log, metrics } = options;
+  const { informers, settings, readSecret, shared, clock, log, metrics } = options;
+  const shards = shared?.shards;
   const cluster = openServiceCluster(informers);
   const known = new Map<string, Known>();
   /** Those whose namespace was deleted and may still be there. */
   const removing = new Set<string>();
   const listeners = new Set<(id: string) => void>();
   let wake: (key: ObjectKey) => void = () => {};
-  const keyOfId = (id: string): ObjectKey => ({ namespace: namespaceOf(settings.owner, id), name: id });
+  const namespaceOfId = (id: string): string => namespaceOf(settings.owner, id);
   const report = (id: string): void => {
     for (const listener of listeners) listener(id);
   };
@@ -86,7 +98,8 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     clock,
     log,
     ...(metrics ? { metrics } : {}),
-    users: () => [...known.values()].map(({ spec }) => spec).filter(isPooled),
+    shards,
+    users: () => shared?.controlPlanes.list().flatMap(poolUser) ?? requested().filter(isPooled),
     changed: () => {
       for (const [id, { spec }] of known) if (isPooled(spec)) wake(keyOfId(id));
     },
@@ -137,6 +150,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       return tenant && look(tenant, signal);
     },
     ids: () => [...known.keys()],
+    shards,
     publish(id, backup) {
       const tenant = known.get(id);
       if (tenant === undefined || canonicalJson(tenant.backup ?? null) === canonicalJson(backup ?? null)) return;
@@ -152,11 +166,14 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     async ensure(spec, signal) {
       await informers.whenSynced(signal);
       const { id } = spec;
+      // What is known of a namespace that was given up is old when it comes back.
+      if (shards?.owns(keyOfId(id).namespace) === false)
+        throw new CausewayError("KUBERNETES_SHARD_LOST", `${id} now belongs to another process`);
       const before = known.get(id);
       removing.delete(id);
       if (before) before.spec = spec;
       else {
-        const { namespace: namespaceName } = keyOfId(id);
+        const namespaceName = namespaceOfId(id);
         const state = requestedState(spec);
         const fresh: Known = { spec, namespaceName, state, ...unseen };
         known.set(id, fresh);
@@ -173,7 +190,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     },
     async observe(id, signal) {
       await informers.whenSynced(signal);
-      const namespace = cluster.namespaces.get({ namespace: "", name: keyOfId(id).namespace });
+      const namespace = cluster.namespaces.get({ namespace: "", name: namespaceOfId(id) });
       const isOurs = namespace !== undefined && isNamespaceOf(namespace, settings.owner, id);
       if (!isOurs) removing.delete(id);
       const isGoing = removing.has(id) || namespace?.metadata.deletionTimestamp !== undefined;
@@ -188,7 +205,7 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     async remove(id, signal) {
       known.delete(id);
       await informers.whenSynced(signal);
-      await pool.remove(keyOfId(id).namespace, signal);
+      await pool.remove(namespaceOfId(id), signal);
       await removeNamespace(cluster, { owner: settings.owner, id }, signal);
       removing.add(id);
     },
@@ -201,13 +218,30 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
       };
       const sources = [requests, ...sourcesOf(cluster, known, onNamespace)];
       const ready = (stop: AbortSignal) => informers.whenSynced(stop);
+      const forget = shards?.onChange(() => {
+        for (const id of [...known.keys(), ...removing]) {
+          if (shards.owns(keyOfId(id).namespace)) continue;
+          known.delete(id);
+          removing.delete(id);
+        }
+      });
+      const stopPool = shared?.controlPlanes.onChange(() => pool.wake());
       await Promise.all([
-        runController({ name: "pods-runtime", reconcile, sources, clock, log, ready }, signal),
+        runController({ name: "pods-runtime", reconcile, sources, clock, log, ready, shards }, signal),
         pool.run(signal),
         backupLoop.run(signal),
-      ]);
+      ]).finally(() => {
+        forget?.();
+        stopPool?.();
+      });
     },
   };
+}
+
+/** One that is being deleted needs the shared etcd until it is gone. */
+function poolUser({ spec, status }: HostedControlPlane): { initialized?: true }[] {
+  if ((status?.runtime ?? spec.runtime) !== "Pods" || !isPooled(spec)) return [];
+  return [status?.initialization?.controlPlaneInitialized === true ? { initialized: true } : {}];
 }
 
 /** What a new process knows of a control plane. */
@@ -248,7 +282,7 @@ function sourcesOf(
 ): Source[] {
   const byNamespace = (namespace: string | undefined): ObjectKey[] => {
     if (namespace === undefined) return [];
-    for (const [id, { namespaceName }] of known) if (namespaceName === namespace) return [{ namespace, name: id }];
+    for (const [id, { namespaceName }] of known) if (namespaceName === namespace) return [keyOfId(id)];
     return [];
   };
   return [

@@ -6,9 +6,9 @@ import {
   type KubeObject,
   type ObjectKey,
   type Plan,
+  type Shards,
   type Source,
 } from "@causeway/kubernetes";
-import type { ControlPlaneSpec } from "../../runtime.ts";
 import { idOf } from "../live.ts";
 import type { PodsSettings } from "../options.ts";
 import { perform } from "../perform.ts";
@@ -22,8 +22,10 @@ export interface PoolOptions {
   readonly cluster: ServiceCluster;
   readonly settings: PodsSettings;
   readonly etcd: EtcdAdmin;
-  /** The control planes that use it. Without any, nothing is made. */
-  readonly users: () => readonly ControlPlaneSpec[];
+  /** The control planes that use it, of every process. Without any, nothing is made. */
+  readonly users: () => readonly { readonly initialized?: true }[];
+  /** The namespaces that this process works on. Who has the namespace "" makes and repairs the etcd. Default: all. */
+  readonly shards?: Shards | undefined;
   /** What control planes need of it changed. */
   readonly changed: () => void;
   readonly metrics?: Metrics;
@@ -40,7 +42,8 @@ export interface Pool {
 }
 
 /** The etcd that control planes share: created with the first of them, and kept. */
-export function createPool({ cluster, settings, etcd, users, changed, metrics, clock, log }: PoolOptions): Pool {
+export function createPool(options: PoolOptions): Pool {
+  const { cluster, settings, etcd, users, shards, changed, metrics, clock, log } = options;
   const namespaceName = poolNamespaceOf(settings.owner);
   const key: ObjectKey = { namespace: "", name: namespaceName };
   let state: PoolState | undefined;
@@ -75,8 +78,14 @@ export function createPool({ cluster, settings, etcd, users, changed, metrics, c
   };
   const pipeline = {
     gather: async () => (users().length === 0 ? undefined : observe()),
-    plan: planPool,
-    perform: (step: Step, observed: PoolObserved, signal: AbortSignal) => perform(using, step, observed, signal),
+    plan: (observed: PoolObserved, now: number): Plan<Step, PoolState> => {
+      const planned = planPool(observed, now);
+      if (shards?.owns("") !== false) return planned;
+      // Every process makes sure that clients are users, before it makes one.
+      return { ...planned, steps: planned.steps.filter(({ type }) => type === "enable-auth") };
+    },
+    perform: (step: Step, observed: PoolObserved, signal: AbortSignal) =>
+      performOwned(shards, step, signal, (owned) => perform(using, step, observed, owned)),
     publish: async (_: PoolObserved, next: PoolState) => publish(next),
     failed: (_: PoolObserved, { status }: Plan<Step, PoolState>, step: Step, error: unknown) => ({
       status: { ...status, ready: false, problem: failure(step, error) },
@@ -100,7 +109,11 @@ export function createPool({ cluster, settings, etcd, users, changed, metrics, c
       const requests: Source = (enqueue) => {
         wake = () => enqueue(key);
         wake();
-        return () => (wake = () => {});
+        const stop = shards?.onChange(() => wake());
+        return () => {
+          stop?.();
+          wake = () => {};
+        };
       };
       const mine = ({ object }: { object: KubeObject }) => (object.metadata.namespace === namespaceName ? [key] : []);
       const sources = [
@@ -114,6 +127,23 @@ export function createPool({ cluster, settings, etcd, users, changed, metrics, c
       return runController({ name: "pods-etcd", reconcile, sources, clock, log, ready }, signal);
     },
   };
+}
+
+/** A step in the shared etcd's namespace is performed by the process that has the namespace "" only. */
+async function performOwned(
+  shards: Shards | undefined,
+  { type }: Step,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void | "deferred">,
+): Promise<void | "deferred"> {
+  if (shards === undefined || type === "enable-auth") return work(signal);
+  const visit = shards.enter("");
+  if (visit === undefined) return "deferred";
+  try {
+    return await work(AbortSignal.any([signal, visit.signal]));
+  } finally {
+    visit.leave();
+  }
 }
 
 function failure(step: Step, error: unknown) {

@@ -19,10 +19,12 @@ import {
   Namespace,
   Secret,
   type KubernetesClient,
+  type Shards,
 } from "@causeway/kubernetes";
 import { stringify } from "yaml";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { serveMetrics } from "../serving/plain-metrics.ts";
+import { readShards, shareWork } from "../serving/shared-work.ts";
 import type { HostedControlPlaneFlags } from "./command.ts";
 import { openBackups } from "./backup-store.ts";
 import { followServiceCluster } from "./service-cluster.ts";
@@ -42,17 +44,23 @@ export async function hostedControlPlane(flags: HostedControlPlaneFlags, signal:
   }
   // Wrong flags end it before anything is connected to.
   settingsOf(flags, "");
+  const shards = readShards(flags.shards);
   const [log, metrics] = [commandLog(flags.logLevel), createMetrics()];
   const config = flags.kubeconfig === undefined ? inClusterConfig() : loadKubeconfig({ path: flags.kubeconfig });
   const client = createClient(config, { userAgent: "causeway-hosted-control-plane", clock, metrics });
   const served = await serveMetrics(flags.metricsAddress, { metrics, log });
   const opened = await openBackups(flags, { clock, log, metrics }, signal);
   const backups = opened === undefined ? {} : { backups: opened.backups };
-  const work = (term: AbortSignal) => run(flags, { client, metrics, log, ...backups }, term);
+  const tools = { client, metrics, log, ...backups };
+  const work = (term: AbortSignal) => run(flags, tools, term);
+  const lease = { namespace: flags.leaderElectNamespace, name: "causeway-hosted-control-plane" };
   try {
+    if (shards !== undefined) {
+      const sharing = { client, metrics, log, namespace: lease.namespace, lease: lease.name };
+      return await shareWork(shards, sharing, (owned, term) => run(flags, { ...tools, shards: owned }, term), signal);
+    }
     if (flags.leaderElect === "false") return await work(signal);
     const identity = `${hostname()}_${randomUUID()}`;
-    const lease = { namespace: flags.leaderElectNamespace, name: "causeway-hosted-control-plane" };
     await electLeader({ client, ...lease, identity, onLeading: work, clock, log }, signal);
   } finally {
     await served?.close();
@@ -66,6 +74,7 @@ interface Tools {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly backups?: Backups;
+  readonly shards?: Shards;
 }
 
 async function run(flags: HostedControlPlaneFlags, using: Tools, signal: AbortSignal): Promise<void> {
@@ -89,7 +98,7 @@ async function run(flags: HostedControlPlaneFlags, using: Tools, signal: AbortSi
 async function control(
   settings: PodsSettings,
   service: KubernetesClient,
-  { client, metrics, log, backups: given }: Tools,
+  { client, metrics, log, backups: given, shards }: Tools,
   signal: AbortSignal,
 ): Promise<void> {
   const backups = given === undefined ? {} : { backups: given };
@@ -98,18 +107,24 @@ async function control(
   const serviceInformers = service === client ? informers : createInformers(service, { clock, log });
   const readSecret = (namespace: string, name: string, stop: AbortSignal) =>
     client.find(Secret, { namespace, name }, { signal: stop });
-  const pods = createPodsRuntime({ informers: serviceInformers, settings, readSecret, ...backups, ...tools });
+  const shared = shards === undefined ? undefined : { shards, controlPlanes: informers.for(HostedControlPlane) };
+  const pods = createPodsRuntime({ informers: serviceInformers, settings, readSecret, shared, ...backups, ...tools });
   const runtime = createRuntimes({ runtimes: { Pods: pods }, default: "Pods" });
   const events = createEventRecorder(client, { component: "hosted-control-plane", clock, signal });
   const advertise = async () => undefined;
-  const controller = createHostedControlPlane({ informers, runtime, advertise, events, ...backups, ...tools });
+  const controller = createHostedControlPlane({ informers, runtime, advertise, events, shards, ...backups, ...tools });
   log.info("starting control planes as pods", { owner: settings.owner, serviceCluster: service.server });
+  // Whole lists, since a cache that lags would repeat what the process before did.
+  const stop = shards?.beforeWork(async (life) => {
+    const both = AbortSignal.any([signal, life]);
+    await Promise.all([...new Set([informers, serviceInformers])].map((each) => each.relist(both)));
+  });
   await Promise.all([
     informers.run(signal),
     ...(serviceInformers === informers ? [] : [serviceInformers.run(signal)]),
     pods.run(signal),
     controller.run(signal),
-  ]);
+  ]).finally(stop);
 }
 
 /** The management cluster, as long as nothing else names it: its namespace kube-system is never deleted. */

@@ -1,4 +1,5 @@
 import { Command, Option } from "@commander-js/extra-typings";
+import { SHARDS_HELP } from "../serving/shared-work-help.ts";
 import { LOG_LEVELS } from "../../../options/logging.ts";
 
 /** The flags of `causeway run hosted-control-plane`. */
@@ -84,6 +85,7 @@ function options() {
       "where the Lease is, and this program's pods in the service cluster",
       "causeway-system",
     )
+    .option("--shards <number>", SHARDS_HELP)
     .option("--metrics-address <address:port>", "serve /healthz and /metrics over HTTP there; none by default")
     .option("--print-crds", "print the CRD and end", false)
     .addOption(
