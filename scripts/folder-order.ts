@@ -48,7 +48,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "index.ts",
   ],
   "cloud-controller-manager": [
-    "config events missed.ts",
+    "config events rate-limited-refresh.ts",
     "metrics",
     "service",
     "node route",

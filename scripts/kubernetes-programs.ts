@@ -104,6 +104,27 @@ export async function controlPlanePrograms(): Promise<Built> {
   return "reason" in made ? made : { dir: dirname(made.dir) };
 }
 
+/**
+ * etcd and the control plane's programs of the minor before, in tools/kubernetes/previous/go.mod. They take ten minutes
+ * of a core, so they are built where they are asked for only.
+ */
+export async function previousPrograms(options: { build: boolean }): Promise<Built & { readonly version: string }> {
+  const folder = join(tools, "previous");
+  const version = pinnedVersion(folder, "k8s.io/kubernetes");
+  const flags = stampedAs(version);
+  const programs = [
+    { name: "etcd", source: "go.etcd.io/etcd/server/v3", flags: "-s -w" },
+    ...["kube-apiserver", "kube-controller-manager", "kube-scheduler"].map((name) => {
+      return { name, source: `k8s.io/kubernetes/cmd/${name}`, flags };
+    }),
+  ];
+  const dir = cached(version);
+  if (!options.build && !programs.every(({ name }) => existsSync(join(dir, name)))) {
+    return { reason: `${version} is not built: npm run test:programs -- control-plane-upgrade builds it`, version };
+  }
+  return { ...(await buildMissing(programs, folder, dir)), version };
+}
+
 /** kube-apiserver, etcd and kubectl of the release in tools/kubernetes/go.mod. */
 export function kubernetesBinaries(names: readonly string[]): Promise<Built> {
   const version = pinnedVersion(tools, "k8s.io/kubernetes");

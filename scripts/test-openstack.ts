@@ -1,11 +1,26 @@
 /**
  * `npm run test:openstack`: the suites that need a real OpenStack. Brings up tools/devcloud (Debian's own packages)
- * unless OS_CLIENT_CONFIG_FILE names another cloud, then runs test/openstack on it. Arguments go to the test runner.
+ * unless OS_CLIENT_CONFIG_FILE names another cloud, then runs test/openstack on it. `-- magnum.test process`: managed
+ * clusters have control planes of Kubernetes' own programs, of two minors, which are built at first. Other arguments go
+ * to the test runner.
  */
 import { spawnSync } from "node:child_process";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { realCloud } from "./devcloud.ts";
-import { root, run } from "./kubernetes-programs.ts";
+import { controlPlanePrograms, previousPrograms, root, run } from "./kubernetes-programs.ts";
+
+const PROCESS = "process";
+
+/** For magnum.test.ts: the folder with both minors, and their versions. */
+async function processRuntime(): Promise<Record<string, string>> {
+  const [current, previous] = [await controlPlanePrograms(), await previousPrograms({ build: true })];
+  if ("reason" in current) throw new Error(current.reason);
+  if ("reason" in previous) throw new Error(previous.reason);
+  return {
+    CAUSEWAY_MAGNUM_PROGRAMS: dirname(previous.dir),
+    CAUSEWAY_MAGNUM_VERSIONS: [previous.dir, current.dir].map((dir) => dir.slice(dirname(dir).length + 1)).join(" "),
+  };
+}
 
 async function main(): Promise<number> {
   const cloud = await realCloud();
@@ -13,7 +28,12 @@ async function main(): Promise<number> {
     console.log(`skipped: no real OpenStack here: ${cloud.reason}\n0 passed, 0 failed, 1 skipped`);
     return 0;
   }
-  const env = { ...process.env, OS_CLIENT_CONFIG_FILE: cloud.clouds };
+  const isProcess = process.argv.includes(PROCESS);
+  const env = {
+    ...process.env,
+    OS_CLIENT_CONFIG_FILE: cloud.clouds,
+    ...(isProcess ? await processRuntime() : {}),
+  };
   if (spawnSync("kubectl", ["version", "--client"]).error !== undefined) {
     console.log("installing kubectl (Debian's kubernetes-client)");
     await run("apt-get", ["install", "-y", "-q", "kubernetes-client"], { cwd: root, env });
@@ -23,7 +43,12 @@ async function main(): Promise<number> {
     await run("apt-get", ["install", "-y", "-q", "xfsprogs"], { cwd: root, env });
   }
   const vitest = resolve(root, "node_modules/.bin/vitest");
-  const args = ["run", "--config", "vitest.openstack.config.ts", ...process.argv.slice(2)];
+  const args = [
+    "run",
+    "--config",
+    "vitest.openstack.config.ts",
+    ...process.argv.slice(2).filter((arg) => arg !== PROCESS),
+  ];
   return run(vitest, args, { cwd: root, env });
 }
 

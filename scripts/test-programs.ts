@@ -12,6 +12,7 @@ import {
   cached,
   konnectivityBinaries,
   kubernetesBinaries,
+  previousPrograms,
   root,
   run,
   sidecarBinaries,
@@ -68,6 +69,7 @@ async function main(): Promise<number> {
     konnectivity: await konnectivityBinaries(),
     gatewayApi: gatewayApi(),
     sidecars: await sidecarBinaries(),
+    previous: await previousPrograms({ build: process.argv.slice(2).some((name) => name.includes("upgrade")) }),
   };
   const env = {
     ...process.env,

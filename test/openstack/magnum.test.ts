@@ -1,7 +1,9 @@
 /**
  * A managed cluster on a real OpenStack with the unchanged openstack client: `causeway up --cloud`, `causeway run
  * magnum-api` in the catalog of a region of its own, create, config, kubectl, resize, upgrade, delete, and a look at
- * the project afterwards. Its own magnum is left alone.
+ * the project afterwards. Its own magnum is left alone. With CAUSEWAY_MAGNUM_PROGRAMS (a folder of programs by
+ * version) control planes are etcd, kube-apiserver, kube-controller-manager and kube-scheduler, and
+ * CAUSEWAY_MAGNUM_VERSIONS has the two minors of the upgrade; otherwise they are embedded.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,6 +18,8 @@ import { causeway, eventually, kubectl, type Started } from "../support/processe
 
 const cloudName = process.env["OS_CLOUD"] ?? "devcloud";
 const REGION = "causeway-magnum";
+const programs = process.env["CAUSEWAY_MAGNUM_PROGRAMS"];
+const [before = "v1.34.0", after = "v1.34.1"] = process.env["CAUSEWAY_MAGNUM_VERSIONS"]?.split(" ") ?? [];
 const minutes = 60_000;
 /** How long each thing may take on a machine that is slow. */
 const PATIENCE = 15 * minutes;
@@ -25,7 +29,7 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
   let dir: string;
   let cloud: Cloud;
   let admin: Cloud;
-  let before: string[];
+  let listing: string[];
   let credentialsBefore: string[];
   const started: Started[] = [];
   const removals: (() => Promise<unknown>)[] = [];
@@ -39,9 +43,10 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     dir = mkdtempSync(join(tmpdir(), "causeway-magnum-"));
     cloud = connectCloud(loadCloudsYaml({ cloud: cloudName }));
     admin = connectCloud(loadCloudsYaml({ cloud: `${cloudName}-admin` }));
-    [before, credentialsBefore] = [await inventory(cloud), await credentials()];
+    [listing, credentialsBefore] = [await inventory(cloud), await credentials()];
+    const runtime = programs === undefined ? [] : ["--runtime", "process", "--programs", programs];
     started.push(causeway(["machine-agent", "--cloud", cloudName, "--state", join(dir, "machines")]));
-    started.push(causeway(["up", "--cloud", cloudName, "--state", join(dir, "state")]));
+    started.push(causeway(["up", "--cloud", cloudName, "--state", join(dir, "state"), ...runtime]));
     await eventually(PATIENCE, () => existsSync(management()));
     const { authUrl, region } = loadCloudsYaml({ cloud: cloudName });
     const [port = 0] = await freePorts(1);
@@ -132,7 +137,7 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     `cluster template create ${name} --coe kubernetes --image fedora-coreos --flavor m1.small --external-network public --labels kube_tag=${version}`;
 
   test("coe cluster create makes a cluster, whose nodes kubectl shows by the kubeconfig of coe cluster config", async () => {
-    await coe(template("small", "v1.34.0"));
+    await coe(template("small", before));
     removals.push(() => coe("cluster template delete small"));
     await coe("cluster create real --cluster-template small --node-count 1");
     await becomes("CREATE_COMPLETE");
@@ -154,21 +159,21 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
   });
 
   test("coe cluster upgrade replaces each node by one of the new version", async () => {
-    await coe(template("newer", "v1.34.1"));
+    await coe(template("newer", after));
     removals.push(() => coe("cluster template delete newer"));
     const old = nodes().map(({ metadata }) => metadata.name);
     await coe("cluster upgrade real newer");
     await becomes("UPDATE_COMPLETE");
     const now = nodes();
-    expect(now.map(({ status }) => status.nodeInfo.kubeletVersion)).toEqual(["v1.34.1", "v1.34.1"]);
+    expect(now.map(({ status }) => status.nodeInfo.kubeletVersion)).toEqual([after, after]);
     expect(now.filter(({ metadata }) => old.includes(metadata.name))).toEqual([]);
-    expect((await shown())["coe_version"]).toBe("v1.34.1");
+    expect((await shown())["coe_version"]).toBe(after);
   });
 
   test("coe cluster delete leaves the project, and its user's application credentials, as they were", async () => {
     await coe("cluster delete real");
     await eventually(PATIENCE, async () => !(await coe("cluster list")).includes("real"));
-    expect(await inventory(cloud)).toEqual(before);
+    expect(await inventory(cloud)).toEqual(listing);
     expect(await credentials()).toEqual(credentialsBefore);
   });
 });

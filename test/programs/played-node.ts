@@ -29,6 +29,7 @@ import {
   type Container,
   type Informers,
   type KubernetesClient,
+  type ObjectKey,
 } from "@causeway/kubernetes";
 import { PlayedServices } from "./played-services.ts";
 
@@ -84,7 +85,7 @@ export class PlayedNode {
       await this.#services.update(mine, (pod) => this.#hostsOf(pod)).catch(() => {});
       await Promise.all(mine.map((pod) => this.#sync(pod).catch(() => {})));
       const uids = new Set(mine.map(({ metadata }) => metadata.uid));
-      for (const [uid, running] of this.#pods) if (!uids.has(uid)) await this.#end(uid, running);
+      for (const [uid, running] of this.#pods) if (!uids.has(uid) && !running.ending) void this.#end(uid, running);
       await systemClock.sleep(200, signal).catch(() => {});
     }
     this.#services.close();
@@ -149,8 +150,8 @@ export class PlayedNode {
     const running = this.#pods.get(uid);
     if (deletionTimestamp !== undefined) {
       if (running?.ending) return;
-      if (running) await this.#end(uid, running);
-      await this.#options.client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0 });
+      // A program may end slowly; the node goes on meanwhile.
+      void this.#remove({ namespace, name }, running && { uid, running }).catch(() => {});
       return;
     }
     if (running === undefined) return this.#start(pod);
@@ -166,6 +167,12 @@ export class PlayedNode {
       running.ready = isReady;
       await this.#report(pod, running);
     }
+  }
+
+  /** Deleted again in the next turn where this fails. */
+  async #remove(key: ObjectKey, of: { readonly uid: string; readonly running: Running } | undefined): Promise<void> {
+    if (of) await this.#end(of.uid, of.running);
+    await this.#options.client.delete(Pod, key, { gracePeriodSeconds: 0 });
   }
 
   async #start(pod: Pod): Promise<void> {

@@ -17,6 +17,8 @@ interface Programs {
   readonly gatewayApi: Place;
   /** The stock CSI sidecars. */
   readonly sidecars: Place;
+  /** etcd and the control plane of the minor before. */
+  readonly previous: Place & { readonly version: string };
 }
 
 export function programs(): Programs {

@@ -101,6 +101,7 @@ export {
   type KubeadmControlPlaneTemplateSpec,
   HostedControlPlane,
   HostedControlPlaneTemplate,
+  RUN_KUBERNETES,
   SERVED_KUBERNETES,
   type HostedControlPlaneSpec,
   type HostedControlPlaneStatus,

@@ -40,6 +40,8 @@ describe("a hosted control plane", () => {
     ["a version that is none", { version: "foo" }, /should match/],
     ["a minor version that is not served", { version: "v9.9.9" }, /not served; served: v1\.34\.x/],
     ["an old minor version", { version: "v1.20.0" }, /not served/],
+    ["the minor before, embedded", { version: "v1.33.13", runtime: "Embedded" }, /not served/],
+    ["an old minor version of programs", { version: "v1.32.9", runtime: "Process" }, /runtime Process: v1\.33\.x, v1/],
     [
       "settings of runtime Pods and another runtime",
       { version: "v1.34.0", pods: { size: "Small" } },
@@ -69,6 +71,12 @@ describe("a hosted control plane", () => {
     await create("pods", { version: "v1.33.1", runtime: "Pods", replicas: 3, pods });
     await expect(patch("pods", { pods: { datastore: { members: 1 } } })).rejects.toThrow(/immutable/);
     await expect(patch("pods", { version: "v1.35.0" })).rejects.toThrow(/one minor version at a time/);
+  });
+
+  test("of runtime Process is accepted with the minor before, and upgraded to the next", async () => {
+    await create("processes", { version: "v1.33.13", runtime: "Process" });
+    await patch("processes", { version: "v1.34.4" });
+    await expect(patch("processes", { version: "v1.33.13" })).rejects.toThrow(/cannot be downgraded/);
   });
 
   test("takes a rotation of its authority, and its retirement at the same moment in another zone", async () => {

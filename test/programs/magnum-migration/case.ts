@@ -5,6 +5,7 @@ import { createClient, Namespace, Pod } from "@causeway/kubernetes";
 import { discoverCluster, type Inventory, type RunnablePhase } from "@causeway/magnum-migration";
 import { expect } from "vitest";
 import { programs } from "../programs.ts";
+import { isPrevious } from "./names.ts";
 import { startStage, type Stage } from "./stage.ts";
 import { playWorkers } from "./workers.ts";
 
@@ -12,10 +13,9 @@ const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-sched
 
 /** The folder of Kubernetes' programs; undefined: not all are there. */
 export function programsFolder(): string | undefined {
-  const { kubernetes } = programs();
-  return "dir" in kubernetes && needed.every((name) => existsSync(join(kubernetes.dir, name)))
-    ? kubernetes.dir
-    : undefined;
+  const { kubernetes, previous } = programs();
+  const place = isPrevious ? previous : kubernetes;
+  return "dir" in place && needed.every((name) => existsSync(join(place.dir, name))) ? place.dir : undefined;
 }
 
 export interface Case extends Stage {

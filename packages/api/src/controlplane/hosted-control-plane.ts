@@ -5,7 +5,7 @@ import type { Kind } from "../kind.ts";
 import { labels } from "../names.ts";
 import { authorities, authoritiesStatus } from "./authorities.ts";
 import { podsSettings } from "./pods-settings.ts";
-import { SERVED_KUBERNETES } from "./served.ts";
+import { RUN_KUBERNETES, SERVED_KUBERNETES } from "./served.ts";
 import { defineKind } from "../schema/define.ts";
 import {
   anyText,
@@ -48,12 +48,18 @@ const versionRules = [
 
 const runtimes = ["Embedded", "Process", "Pods"] as const;
 const isPods = "has(self.runtime) && self.runtime == 'Pods'";
+const isProcess = "has(self.runtime) && self.runtime == 'Process'";
+
+/** Is the version of one of these minors? In CEL. */
+const isOf = (minors: readonly string[]) =>
+  `[${minors.map((minor) => `'${minor}.'`).join(", ")}].exists(minor, self.version.startsWith(minor))`;
+const listed = (minors: readonly string[]) => minors.map((minor) => `${minor}.x`).join(", ");
 
 /** Rules over several fields: what only runtime Pods does. */
 const specRules = [
   {
-    rule: `(${isPods}) || [${SERVED_KUBERNETES.map((minor) => `'${minor}.'`).join(", ")}].exists(minor, self.version.startsWith(minor))`,
-    message: `this version of Kubernetes is not served; served: ${SERVED_KUBERNETES.map((minor) => `${minor}.x`).join(", ")}`,
+    rule: `(${isPods}) || ${isOf(SERVED_KUBERNETES)} || (${isProcess}) && ${isOf(RUN_KUBERNETES)}`,
+    message: `this version of Kubernetes is not served; served: ${listed(SERVED_KUBERNETES)}; with runtime Process: ${listed(RUN_KUBERNETES)}`,
   },
   {
     rule: `(${isPods}) || !has(self.replicas) || self.replicas <= 1`,
@@ -80,7 +86,7 @@ const hostedControlPlaneSpec = object({
   version: checked(
     text(1, 64, {
       pattern: "^v[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.+-]+)?$",
-      description: `Kubernetes version, such as "v1.34.0". Served: ${SERVED_KUBERNETES.join(", ")}; runtime Pods serves what its table of images has. It cannot be lowered.`,
+      description: `Kubernetes version, such as "v1.34.0". Served: ${listed(SERVED_KUBERNETES)}; runtime Process runs the programs of ${listed(RUN_KUBERNETES)} that are installed, and runtime Pods serves what its table of images has. It cannot be lowered.`,
     }),
     versionRules,
   ),

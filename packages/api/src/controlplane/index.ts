@@ -3,7 +3,7 @@ export {
   type HostedControlPlaneSpec,
   type HostedControlPlaneStatus,
 } from "./hosted-control-plane.ts";
-export { SERVED_KUBERNETES } from "./served.ts";
+export { RUN_KUBERNETES, SERVED_KUBERNETES } from "./served.ts";
 export {
   KubeadmControlPlane,
   type KubeadmControlPlaneSpec,

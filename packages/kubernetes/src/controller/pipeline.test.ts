@@ -52,23 +52,23 @@ describe("the pipeline", () => {
     expect(world.log).toEqual(["add", "add", "at 2, from 0, from 1, from 2"]);
   });
 
-  test("tells the object of a read that failed twice in a row, and again after each further one", async () => {
+  test("reports a read that failed twice in a row, and again after each further one", async () => {
     const results = ["lost", "read", "lost", "lost", "lost", "read", "lost"];
-    const told: string[] = [];
+    const reported: string[] = [];
     const { world, pipeline } = counting(0, {
       gather: async () => {
         if (results.shift() === "lost") throw new Error(`lost, ${results.length} left`);
         return { at: 0 };
       },
-      unread: async (of, error) => void told.push(`${of.name}: ${String(error)}`),
+      unread: async (of, error) => void reported.push(`${of.name}: ${String(error)}`),
     });
     const reconcile = runPipeline(pipeline);
     while (results.length > 0) await reconcile(key, never).catch(() => {});
-    expect(told).toEqual(["a: Error: lost, 3 left", "a: Error: lost, 2 left"]);
+    expect(reported).toEqual(["a: Error: lost, 3 left", "a: Error: lost, 2 left"]);
     expect(world.log).toEqual(["at 0", "at 0"]);
   });
 
-  test("the error of a read goes on to the queue, also where it cannot be told", async () => {
+  test("the error of a read goes on to the queue, also where it cannot be reported", async () => {
     const { pipeline } = counting(0, {
       gather: () => Promise.reject(new Error("no list")),
       unread: () => Promise.reject(new Error("no server")),

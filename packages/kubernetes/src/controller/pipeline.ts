@@ -58,7 +58,7 @@ interface Walk<Observed, Step, Status> {
   readonly unread: Set<string>;
 }
 
-/** A first failure is often over at the next attempt: one that follows another is told to the object. */
+/** A first failure is often over at the next attempt: one that follows another is reported on the object. */
 async function gather<Observed, Step, Status>(
   { pipeline, charge, unread, log }: Walk<Observed, Step, Status>,
   key: ObjectKey,

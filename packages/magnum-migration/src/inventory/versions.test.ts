@@ -4,9 +4,10 @@ import { dockerProblem, etcdProblem, removedAdmission, removedApis, versionProbl
 describe("a cluster of an older version", () => {
   test.for<[string, string | undefined]>([
     ["v1.34.4", undefined],
-    ["v1.33.1", "one minor version at a time: v1.34"],
-    ["v1.31.0-rancher1", "one minor version at a time: v1.32, v1.33, v1.34"],
-    ["v1.35.0", "hosted control planes serve v1.34"],
+    ["v1.33.1", undefined],
+    ["v1.32.9", "one minor version at a time: v1.33"],
+    ["v1.31.0-rancher1", "one minor version at a time: v1.32, v1.33"],
+    ["v1.35.0", "serves v1.33, v1.34"],
     ["", "of an unknown version"],
     ["v1.3", "v1.4, v1.5, v1.6"],
   ])("%s", ([version, expected]) => {

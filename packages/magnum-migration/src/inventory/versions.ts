@@ -1,4 +1,4 @@
-import { SERVED_KUBERNETES } from "@causeway/api";
+import { RUN_KUBERNETES } from "@causeway/api";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -29,7 +29,7 @@ const admission: readonly Removal[] = [
   { removed: 31, what: "PersistentVolumeLabel" },
 ];
 
-const served = SERVED_KUBERNETES.map((minor) => Number(minor.split(".")[1]));
+const served = RUN_KUBERNETES.map((minor) => Number(minor.split(".")[1]));
 
 /** Undefined: no version that this reads. */
 export function minorOf(version: string): number | undefined {
@@ -38,12 +38,13 @@ export function minorOf(version: string): number | undefined {
 }
 
 /**
- * Why hosted control planes do not serve the version, and the upgrades by the old Magnum that lead to one that they do.
+ * Why no hosted control plane that is migrated to serves the version, and the upgrades by the old Magnum that lead to
+ * one that they do.
  */
 export function versionProblem(version: string): string | undefined {
   const minor = minorOf(version);
   if (minor !== undefined && served.includes(minor)) return undefined;
-  const says = `it has Kubernetes ${version || "of an unknown version"}; hosted control planes serve ${SERVED_KUBERNETES.join(", ")}`;
+  const says = `it has Kubernetes ${version || "of an unknown version"}; a hosted control plane that is migrated to (runtime Process) serves ${RUN_KUBERNETES.join(", ")}`;
   const target = served.find((one) => minor !== undefined && one > minor);
   if (minor === undefined || target === undefined) return says;
   const steps = Array.from({ length: target - minor }, (_, index) => `v1.${minor + index + 1}`);

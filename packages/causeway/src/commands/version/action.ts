@@ -1,4 +1,4 @@
-import { SERVED_KUBERNETES } from "@causeway/api";
+import { RUN_KUBERNETES, SERVED_KUBERNETES } from "@causeway/api";
 import { stringify } from "yaml";
 import { ownCommit, ownVersion } from "../../release.ts";
 import type { VersionOptions } from "./command.ts";
@@ -11,6 +11,7 @@ export function version({ output }: VersionOptions): void {
     node: process.versions.node,
     platform: `${process.platform}/${process.arch}`,
     kubernetes: SERVED_KUBERNETES,
+    kubernetesPrograms: RUN_KUBERNETES,
   };
   if (output === "json") process.stdout.write(`${JSON.stringify(facts, null, 2)}\n`);
   else if (output === "yaml") process.stdout.write(stringify(facts));
@@ -18,6 +19,10 @@ export function version({ output }: VersionOptions): void {
     process.stdout.write(`causeway ${facts.version}
   commit      ${facts.commit}
   node        ${facts.node} on ${facts.platform}
-  kubernetes  hosted control planes: ${SERVED_KUBERNETES.map((minor) => `${minor}.x`).join(", ")}
+  kubernetes  hosted control planes: ${listed(SERVED_KUBERNETES)}; by Kubernetes' own programs: ${listed(RUN_KUBERNETES)}
 `);
+}
+
+function listed(minors: readonly string[]): string {
+  return minors.map((minor) => `${minor}.x`).join(", ");
 }
