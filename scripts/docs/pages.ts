@@ -5,6 +5,7 @@ import { commandLinePage } from "./command-line.ts";
 import { customResourcePages } from "./custom-resources.ts";
 import { definitionFiles } from "./definitions.ts";
 import { eventsPage } from "./events.ts";
+import { flagsPage } from "./flags.ts";
 import { brokenLinks } from "./links.ts";
 import { metricsPage } from "./metrics.ts";
 import type { Page } from "./page.ts";
@@ -19,6 +20,7 @@ export function generatedPages(root: string): Page[] {
     eventsPage(root),
     cloudConfPage(),
     annotationsPage(),
+    flagsPage(),
   ];
 }
 

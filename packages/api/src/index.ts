@@ -105,6 +105,10 @@ export {
   SERVED_KUBERNETES,
   type HostedControlPlaneSpec,
   type HostedControlPlaneStatus,
+  programFlags,
+  type FlaggedProgram,
+  type FlagSettings,
+  type FlagValue,
 } from "./controlplane/index.ts";
 export {
   infrastructureKinds,

@@ -27,6 +27,10 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         throw new CausewayError("RUNTIME_CANNOT_JOIN", "the embedded runtime has no etcd that could join another", {
           hint: "Set spec.runtime to Process.",
         });
+      if (spec.flags !== undefined)
+        throw new CausewayError("RUNTIME_HAS_NO_FLAGS", "the embedded runtime has no programs with spec.flags", {
+          hint: "Remove spec.flags. Control planes with spec.runtime Process or Pods have them.",
+        });
       const cluster = await options.apiServer.ensureCluster(spec.id, {
         authority: spec.authority,
         serviceAccountKey: spec.serviceAccountKey,

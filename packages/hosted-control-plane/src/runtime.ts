@@ -2,6 +2,7 @@ import { createHash, createPublicKey } from "node:crypto";
 import { canonicalJson, type KeyPair } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
 import type { BackupSpec, RestoreSpec } from "./backup/backups.ts";
+import type { ControlPlaneFlags } from "./flags.ts";
 
 /** As in spec.runtime of a HostedControlPlane. */
 export type RuntimeName = "Embedded" | "Process" | "Pods";
@@ -36,6 +37,8 @@ export interface ControlPlaneSpec {
   readonly worker: "shared" | "own";
   /** API servers; 0: it hibernates. Runtimes other than Pods run one. */
   readonly replicas: number;
+  /** Settings of Kubernetes' own programs. The embedded runtime has none of them. */
+  readonly flags?: ControlPlaneFlags;
   /** Settings of runtime Pods. */
   readonly pods?: HostedControlPlane["spec"]["pods"];
   /** How it is backed up. Runtime Pods only. */
@@ -142,6 +145,8 @@ export interface ControlPlaneState {
   readonly names: readonly string[];
   readonly limits: ControlPlaneLimits;
   readonly authentication: ControlPlaneAuthentication;
+  /** The flags in force, where the runtime does not remember the request. */
+  readonly flags?: ControlPlaneFlags;
   readonly join?: JoinState;
   /** Why it is not ready, for people. */
   readonly message?: string;

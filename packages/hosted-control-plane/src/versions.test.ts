@@ -61,6 +61,27 @@ describe("a hosted control plane", () => {
       },
       /needs rotateAfter and cannot be before it/,
     ],
+    [
+      "flags and the embedded runtime",
+      { version: "v1.34.0", runtime: "Embedded", flags: { apiServer: { eventTTLSeconds: 600 } } },
+      /spec.flags needs runtime Process or Pods/,
+    ],
+    ["a flag's value beyond its bounds", { version: "v1.34.0", flags: { apiServer: { eventTTLSeconds: 1 } } }, /60/],
+    [
+      "an admission plugin that reads a file",
+      { version: "v1.34.0", flags: { apiServer: { enableAdmissionPlugins: ["EventRateLimit"] } } },
+      /EventRateLimit/,
+    ],
+    [
+      "a range of ports that ends before it begins",
+      { version: "v1.34.0", flags: { apiServer: { serviceNodePortRange: "3000-2000" } } },
+      /1024 <= FIRST <= LAST/,
+    ],
+    [
+      "ports that only root may open",
+      { version: "v1.34.0", flags: { apiServer: { serviceNodePortRange: "0022-2000" } } },
+      /1024 <= FIRST <= LAST/,
+    ],
     ["three replicas", { version: "v1.34.0", replicas: 3 }, /only runtime Pods runs more than one API server/],
   ])("is refused with %s", async (_, spec, message) => {
     await expect(create("refused", spec)).rejects.toThrow(message);
@@ -77,6 +98,20 @@ describe("a hosted control plane", () => {
     await create("processes", { version: "v1.33.13", runtime: "Process" });
     await patch("processes", { version: "v1.34.4" });
     await expect(patch("processes", { version: "v1.33.13" })).rejects.toThrow(/cannot be downgraded/);
+  });
+
+  test("takes flags of the table, and no others", async () => {
+    const flags = {
+      apiServer: { eventTTLSeconds: 600, serviceNodePortRange: "20000-22767", auditLogPath: "/etc/x" },
+      controllerManager: { terminatedPodGCThreshold: 100 },
+    };
+    const { auditLogPath: _, ...apiServer } = flags.apiServer;
+    await create("flags", { version: "v1.34.0", flags });
+    await expect(client.request("GET", `${path}/flags`)).resolves.toMatchObject({
+      spec: { flags: { ...flags, apiServer } },
+    });
+    const stored = await client.request("GET", `${path}/flags`);
+    expect(JSON.stringify(stored)).not.toContain('"auditLogPath":"');
   });
 
   test("takes a rotation of its authority, and its retirement at the same moment in another zone", async () => {

@@ -5,6 +5,7 @@ import type { Kind } from "../kind.ts";
 import { labels } from "../names.ts";
 import { authorities, authoritiesStatus } from "./authorities.ts";
 import { podsSettings } from "./pods-settings.ts";
+import { flagSettings } from "./program-flags.ts";
 import { RUN_KUBERNETES, SERVED_KUBERNETES } from "./served.ts";
 import { defineKind } from "../schema/define.ts";
 import {
@@ -67,6 +68,10 @@ const specRules = [
       "only runtime Pods runs more than one API server for a control plane: set runtime to Pods, or replicas to 1",
   },
   { rule: `(${isPods}) || !has(self.pods)`, message: "spec.pods needs runtime Pods" },
+  {
+    rule: "!has(self.flags) || !has(self.runtime) || self.runtime != 'Embedded'",
+    message: "spec.flags needs runtime Process or Pods: the embedded API server is no program with flags",
+  },
   {
     rule: `(${isPods}) || !(has(self.backup) || has(self.restore))`,
     message:
@@ -200,6 +205,7 @@ const hostedControlPlaneSpec = object({
     ),
   ),
   pods: optional(podsSettings),
+  flags: optional(flagSettings),
   authorities: optional(authorities),
   backup: optional(
     object(

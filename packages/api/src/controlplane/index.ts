@@ -11,3 +11,5 @@ export {
 } from "./kubeadm-control-plane.ts";
 export { KubeadmControlPlaneTemplate, type KubeadmControlPlaneTemplateSpec } from "./kubeadm-control-plane-template.ts";
 export { HostedControlPlaneTemplate } from "./hosted-control-plane-template.ts";
+export { type FlagValue } from "./flag-values.ts";
+export { programFlags, type FlaggedProgram, type FlagSettings } from "./program-flags.ts";

@@ -100,6 +100,16 @@ const magnumClusterStatus = object({
   code: optional(text(0, 128, { description: "The code of the first cause." })),
   created: optional(flag({ description: "True once the cluster was complete." })),
   changingSince: optional(instant({ description: "When the change that is in progress was first seen." })),
+  progress: optional(
+    object(
+      {
+        stage: optional(int32({ minimum: 0, description: "The latest stage of it." })),
+        remaining: optional(int32({ minimum: 0, description: "The fewest nodes that remained in that stage." })),
+        at: instant({ description: "When that was first seen: its time to fail counts from then on." }),
+      },
+      { description: "The best that was seen of the change in progress." },
+    ),
+  ),
   health: optional(oneOf(["HEALTHY", "UNHEALTHY", "UNKNOWN"], { description: "The verdict of our own probes." })),
   healthReason: optional(mapOf(anyText(), { description: "What the probes found, by name." })),
   apiAddress: optional(text(1, 1024, { description: "URL of the API." })),

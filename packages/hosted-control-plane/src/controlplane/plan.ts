@@ -178,6 +178,7 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     authentication: authenticationOf(object),
     ...joinOf(observed),
     worker: object.spec.worker === "Own" ? "own" : "shared",
+    ...(object.spec.flags === undefined ? {} : { flags: object.spec.flags }),
     ...podsOf(observed),
     ...backupsOf(observed),
   };
@@ -246,6 +247,7 @@ function isRunning(state: ControlPlaneState | undefined, spec: ControlPlaneSpec)
   if (state.roots !== undefined && state.roots !== rootsDigest(spec)) return false;
   if (state.join?.stage !== spec.join?.stage) return false;
   if (canonicalJson(state.authentication) !== canonicalJson(spec.authentication)) return false;
+  if (canonicalJson(state.flags ?? null) !== canonicalJson(spec.flags ?? null)) return false;
   const { objects, bytes } = spec.limits;
   return state.limits.objects === objects && state.limits.bytes === bytes && sameNames(state.names, spec.names);
 }

@@ -103,6 +103,25 @@ describe("a new control plane as pods", () => {
   });
 });
 
+test("flags of a tenant are on the command lines, and take the place of ours", () => {
+  const cluster = new PlayedCluster();
+  cluster.complete(specOf());
+  const before = [commandOf(cluster, api), commandOf(cluster, manager), commandOf(cluster, scheduler)];
+  const flags = {
+    apiServer: { enableAdmissionPlugins: ["AlwaysPullImages"], eventTTLSeconds: 600 },
+    controllerManager: { nodeMonitorGracePeriodSeconds: 30 },
+  };
+  cluster.complete(specOf({ flags }));
+  const plugins = "--enable-admission-plugins=NodeRestriction";
+  expect(commandOf(cluster, api)).toEqual([
+    ...(before[0] ?? []).filter((each) => each !== plugins),
+    `${plugins},AlwaysPullImages`,
+    "--event-ttl=600s",
+  ]);
+  expect(commandOf(cluster, manager)).toEqual([...(before[1] ?? []), "--node-monitor-grace-period=30s"]);
+  expect(commandOf(cluster, scheduler)).toEqual(before[2]);
+});
+
 test("a restarted program reports a control plane that serves as available, and creates what machines need at its own addresses", () => {
   const cluster = new PlayedCluster();
   const spec = specOf({ endpoint: { host: "198.51.100.1", port: 22 } });

@@ -43,6 +43,12 @@ describe("a control plane as pods is refused, and nothing is changed,", () => {
       "PODS_CLOUD_CONFIG_MISSING",
       "user",
     ],
+    [
+      "with a flag that no tenant may set",
+      () => ({ flags: { apiServer: { anonymousAuth: false } } }),
+      "FLAG_NOT_ALLOWED",
+      "user",
+    ],
     ["with another datastore", () => ({ pods: {} }), "PODS_DATASTORE_CHANGED", "user"],
     [
       "when its namespace is another's",

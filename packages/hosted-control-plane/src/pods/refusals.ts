@@ -1,4 +1,6 @@
 import type { StatefulSet } from "@causeway/kubernetes";
+import { CausewayError } from "@causeway/foundation";
+import { flagArgs } from "../flags.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { gatewayLabel, isBehindGateway } from "./gateway.ts";
@@ -87,6 +89,18 @@ const unsupported: Rule = ({ spec: { authentication, join } }) => {
   return user("PODS_UNSUPPORTED", `runtime Pods does not support spec.authentication.${authentication.external.type}`);
 };
 
+/** Before anything is written: what the schema did not refuse must not end the pass that writes other objects. */
+const flags: Rule = ({ spec }) => {
+  try {
+    flagArgs("apiServer", spec.flags);
+    flagArgs("controllerManager", spec.flags);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CausewayError) return user(error.code, `${error.message}. ${error.hint ?? ""}`.trim());
+    throw error;
+  }
+};
+
 const nodePort: Rule = ({ spec }) =>
   spec.pods?.exposure === "NodePort" && spec.endpoint.host === ""
     ? user(
@@ -159,6 +173,7 @@ const rules: readonly Rule[] = [
   keys,
   version,
   unsupported,
+  flags,
   nodePort,
   gateway,
   datastore,

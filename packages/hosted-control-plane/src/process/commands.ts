@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { flagArgs, withFlags } from "../flags.ts";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ChildCommand } from "./child.ts";
 import type { Ports } from "./ports.ts";
@@ -84,7 +85,11 @@ function membership({ join, id }: ControlPlaneSpec) {
 
 export const hostInUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host);
 
-function apiArgs({ dir, ports, spec, listen, egress }: CommandsFrom): string[] {
+function apiArgs(from: CommandsFrom): string[] {
+  return withFlags(ownApiArgs(from), flagArgs("apiServer", from.spec.flags));
+}
+
+function ownApiArgs({ dir, ports, spec, listen, egress }: CommandsFrom): string[] {
   const pki = (name: string): string => join(dir, "pki", name);
   const issuer = `https://kubernetes.default.svc.${spec.dnsDomain}`;
   const { host } = spec.endpoint;
@@ -137,6 +142,7 @@ function controllerManagerArgs({ dir, spec }: CommandsFrom): string[] {
     `--service-cluster-ip-range=${spec.serviceCidr}`,
     "--use-service-account-credentials=true",
     ...(spec.podCidr === undefined ? [] : ["--allocate-node-cidrs=true", `--cluster-cidr=${spec.podCidr}`]),
+    ...flagArgs("controllerManager", spec.flags),
   ];
 }
 

@@ -90,7 +90,7 @@ export class ProcessControlPlane {
   get state(): ControlPlaneState | undefined {
     const spec = this.#spec;
     if (spec === undefined) return undefined;
-    const { version, names, limits, authentication, endpoint } = spec;
+    const { version, names, limits, authentication, endpoint, flags } = spec;
     const port = spec.join === undefined ? (this.#ports?.api ?? endpoint.port) : endpoint.port;
     return {
       ...joinState(spec, this.#ports, this.#listen(spec)),
@@ -102,6 +102,7 @@ export class ProcessControlPlane {
       names,
       limits,
       authentication,
+      ...(flags === undefined ? {} : { flags }),
       roots: rootsDigest(spec),
     };
   }

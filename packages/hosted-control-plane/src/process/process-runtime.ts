@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { flagArgs } from "../flags.ts";
 import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { ProcessControlPlane } from "./control-plane.ts";
 import { programsOf } from "./programs.ts";
@@ -94,8 +95,9 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
   };
 }
 
-/** What only the embedded runtime can do is refused, and not left out. */
-function refuseUnsupported({ authentication }: ControlPlaneSpec): void {
+/** What only the embedded runtime can do is refused, and not left out; flags, before anything is changed. */
+function refuseUnsupported({ authentication, flags }: ControlPlaneSpec): void {
+  for (const program of ["apiServer", "controllerManager"] as const) flagArgs(program, flags);
   if (authentication.external === undefined) return;
   throw new CausewayError(
     "PROCESS_RUNTIME_UNSUPPORTED",

@@ -170,6 +170,27 @@ describe("a control plane as processes", () => {
     expect(logged("ends").slice(2)).toEqual(["kube-apiserver", "etcd"]);
   });
 
+  test("runs its programs with a tenant's flags, and restarts those that a change concerns", async () => {
+    const runtime = start();
+    const commandLine = (name: string) => readFileSync(`/proc/${pidOf(name)}/cmdline`, "utf8").split("\0");
+    await runtime.ensure(specOf(), signal);
+    await ready(runtime);
+    await until("controllers", () => pidOf("kube-controller-manager"));
+    const [etcd, api] = [pidOf("etcd"), pidOf("kube-apiserver")];
+    const flags = {
+      apiServer: { enableAdmissionPlugins: ["PodNodeSelector"] },
+      controllerManager: { nodeMonitorGracePeriodSeconds: 30 },
+    };
+    expect(await runtime.observe("default.web", signal)).not.toHaveProperty("flags");
+    await runtime.ensure(specOf({ flags }), signal);
+    expect(await ready(runtime)).toMatchObject({ flags });
+    await until("controllers", () => pidOf("kube-controller-manager"));
+    expect([pidOf("etcd") === etcd, pidOf("kube-apiserver") === api]).toEqual([true, false]);
+    const plugins = commandLine("kube-apiserver").filter((arg) => arg.startsWith("--enable-admission-plugins"));
+    expect(plugins).toEqual(["--enable-admission-plugins=NodeRestriction,PodNodeSelector"]);
+    expect(commandLine("kube-controller-manager")).toContain("--node-monitor-grace-period=30s");
+  });
+
   test("leaves nothing when it is removed", async () => {
     const runtime = start();
     await runtime.ensure(specOf(), signal);
@@ -209,11 +230,13 @@ describe("a control plane as processes", () => {
 
   test.for<[string, Partial<ControlPlaneSpec>, string]>([
     ["Keystone", { authentication: { external: { type: "keystone", settings: {} } } }, "PROCESS_RUNTIME_UNSUPPORTED"],
+    ["a flag that no tenant may set", { flags: { apiServer: { auditLogPath: "/etc/x" } } }, "FLAG_NOT_ALLOWED"],
     ["a name that leads out of its folder", { id: "../etc" }, "PROCESS_RUNTIME_UNSUPPORTED"],
   ])("is refused with %s, and nothing is made", async ([, changes, code]) => {
     const runtime = start();
     await expect(runtime.ensure(specOf(changes), signal)).rejects.toMatchObject({ code });
     expect(existsSync(join(dir, "etc"))).toBe(false);
+    expect(existsSync(join(dir, "state/default.web"))).toBe(false);
   });
 });
 

@@ -71,6 +71,7 @@ export function desiredManifests(
       version: spec.version,
       ...(spec.template.apiserverPort === undefined ? {} : { endpoint: { port: spec.template.apiserverPort } }),
       ...replicasOf(cluster, standing.controlPlane),
+      ...flagsOf(settings, standing.controlPlane),
       ...(authorities === undefined ? {} : { authorities }),
       ...(settings.keystone ? { authentication: { keystone: keystoneUsers(keystone, spec.projectID) } } : {}),
     },
@@ -99,6 +100,15 @@ function replicasOf(
 ): Pick<HostedControlPlaneSpec, "runtime" | "replicas"> {
   const runtime = runtimeOf(controlPlane);
   return runtime === "Pods" ? { runtime, replicas: spec.masterCount } : {};
+}
+
+/** The embedded runtime has no programs with flags, and refuses them: there they have no effect, which is reported. */
+function flagsOf(
+  { flags }: LabelSettings,
+  controlPlane: HostedControlPlane | undefined,
+): Pick<HostedControlPlaneSpec, "flags"> {
+  const runtime = runtimeOf(controlPlane);
+  return flags === undefined || runtime === undefined || runtime === "Embedded" ? {} : { flags };
 }
 
 /** The runtime of a control plane; undefined: none was chosen yet. */

@@ -1,10 +1,14 @@
+import type { FlaggedProgram, FlagSettings, FlagValue, HostedControlPlaneSpec } from "@causeway/api";
 import { parseCidr } from "@causeway/foundation";
+import { kubeletArgs, readAdmission, readFlags, type KubeletArgs, type ReadFlags } from "./flags.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
 /** What becomes of a label of Magnum: it is mapped, it is accepted without effect, or its value is refused. */
 interface LabelRule {
   readonly act: "mapped" | "noted";
+  /** Has this value an effect? Undefined: all have. */
+  readonly works?: (value: string) => boolean;
   /** Why a value is refused; undefined: it is accepted. */
   readonly refuse?: (value: string) => string | undefined;
 }
@@ -21,42 +25,18 @@ const cidr = (value: string) => (parseCidr(value) === undefined ? "the value is 
 const onlyEmpty = (what: string): LabelRule =>
   mapped((value) => (value === "" ? undefined : `${what} is not supported`));
 
-/** Flags that change only what a program logs, and no client of a hosted control plane reads its logs. */
-const logFlags = ["log-flush-frequency", "log-json-info-buffer-size", "log-json-split-stream", "v", "vmodule"];
-
-/** Accepted without effect as long as nothing but logs would change. */
-const onlyLogFlags = (program: string): LabelRule => ({
-  act: "noted",
-  refuse(value) {
-    const names = value.split(/[\s,]+/).flatMap((word) => (word === "" ? [] : [word.replace(/^--/, "").split("=")[0]]));
-    const wrong = names.find((name = "") => !logFlags.includes(name));
-    const allowed = logFlags.join(", ");
-    return wrong === undefined
-      ? undefined
-      : `flag ${wrong.slice(0, 100)} of the ${program} is not supported; accepted without effect: ${allowed}`;
-  },
+const flagLabel = (read: (value: string) => ReadFlags): LabelRule => ({
+  act: "mapped",
+  refuse: (value) => read(value).refused,
+  works: (value) => Object.keys(read(value).settings).length > 0,
 });
 
-/** Flags of the kubelet that a tenant may set: those that change nothing outside of its own nodes. */
-const kubeletFlags = [
-  "max-pods",
-  "pod-max-pids",
-  "image-gc-high-threshold",
-  "image-gc-low-threshold",
-  "eviction-hard",
-  "eviction-soft",
-  "eviction-soft-grace-period",
-  "kube-reserved",
-  "system-reserved",
-  "container-log-max-files",
-  "container-log-max-size",
-  "cpu-manager-policy",
-  "topology-manager-policy",
-  "serialize-image-pulls",
-  "registry-qps",
-  "registry-burst",
-  "v",
-] as const;
+/** Labels whose flags become those of the control plane, by its program. */
+const flagLabels = {
+  kubeapi_options: ["apiServer", (value: string) => readFlags("apiServer", value)],
+  admission_control_list: ["apiServer", readAdmission],
+  kubecontroller_options: ["controllerManager", (value: string) => readFlags("controllerManager", value)],
+} as const;
 
 const VERSION = /^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$/;
 
@@ -81,11 +61,13 @@ const rules: Readonly<Record<string, LabelRule>> = {
   auto_healing_enabled: mapped(boolean),
   master_lb_allowed_cidrs: onlyEmpty("an access list of the API"),
   api_master_lb_allowed_cidrs: onlyEmpty("an access list of the API"),
-  kubeapi_options: onlyLogFlags("API server"),
-  kubecontroller_options: onlyLogFlags("controller manager"),
-  kubescheduler_options: onlyLogFlags("scheduler"),
-  kubeproxy_options: onlyEmpty("flags of kube-proxy"),
-  admission_control_list: noted,
+  kubeapi_options: flagLabel(flagLabels.kubeapi_options[1]),
+  kubecontroller_options: flagLabel(flagLabels.kubecontroller_options[1]),
+  kubescheduler_options: { act: "noted", refuse: (value) => readFlags("scheduler", value).refused },
+  kubeproxy_options: onlyEmpty(
+    "kube-proxy is installed in the cluster, by an AddonSet or its users, with its settings; this label",
+  ),
+  admission_control_list: flagLabel(flagLabels.admission_control_list[1]),
   container_infra_prefix: onlyEmpty("a registry of one's own for system images"),
   hyperkube_prefix: noted,
 };
@@ -105,27 +87,39 @@ export function refusedLabel(labels: Labels): string | undefined {
 /** Names of the labels that have no effect here, sorted. */
 export function unusedLabels(labels: Labels): readonly string[] {
   return Object.keys(labels)
-    .filter((name) => !Object.hasOwn(rules, name) || rules[name]?.act === "noted")
+    .filter((name) => !hasEffect(name, labels[name] ?? ""))
     .sort();
 }
 
-export interface KubeletArgs {
-  readonly args: readonly { readonly name: string; readonly value: string }[];
-  readonly refused: string | undefined;
+function hasEffect(name: string, value: string): boolean {
+  const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+  return rule?.act === "mapped" && rule.works?.(value) !== false;
 }
 
-/** The flags of `kubelet_options`, "--max-pods=50 --v=2". */
-export function kubeletArgs(value: string): KubeletArgs {
-  const words = value.split(/\s+/).filter((word) => word !== "");
-  const args = words.map((word) => {
-    const [, name = word, flag = "true"] = /^--([a-z0-9-]+)(?:=(.*))?$/i.exec(word) ?? [];
-    return { name, value: flag };
-  });
-  const allowed = new Set<string>(kubeletFlags);
-  const wrong = args.find(({ name }) => !allowed.has(name));
-  const refused =
-    wrong && `the kubelet's flag ${wrong.name.slice(0, 100)} may not be set; allowed: ${kubeletFlags.join(", ")}`;
-  return { args, refused };
+/** Labels that set flags of the control plane's programs. */
+export function flagLabelsOf(labels: Labels): readonly string[] {
+  return Object.keys(flagLabels).filter((name) => labels[name] !== undefined && hasEffect(name, labels[name]));
+}
+
+/** `spec.flags` of the control plane; undefined: there are none. */
+function flagsOf(labels: Labels): HostedControlPlaneSpec["flags"] {
+  const flags: { [K in FlaggedProgram]?: Record<string, FlagValue> } = {};
+  for (const [name, [program, read]] of Object.entries(flagLabels)) {
+    const { settings } = read(labels[name] ?? "");
+    if (Object.keys(settings).length > 0) flags[program] = merged(flags[program] ?? {}, settings);
+  }
+  return Object.keys(flags).length === 0 ? undefined : flags;
+}
+
+function union(a: FlagValue | undefined, b: FlagValue): FlagValue {
+  const isList = (value: FlagValue | undefined): value is readonly string[] => Array.isArray(value);
+  return isList(a) && isList(b) ? [...new Set([...a, ...b])].toSorted() : b;
+}
+
+/** Lists of two labels are one list. */
+function merged(a: FlagSettings, b: FlagSettings): Record<string, FlagValue> {
+  const both = Object.entries(b).map(([field, value]): [string, FlagValue] => [field, union(a[field], value)]);
+  return { ...a, ...Object.fromEntries(both) };
 }
 
 /** The settings that labels give, each where it has one. */
@@ -143,6 +137,8 @@ export interface LabelSettings {
   /** Nodes that are not ready for long are replaced. */
   readonly healing: boolean;
   readonly kubelet: KubeletArgs["args"];
+  /** Of the control plane's programs; undefined: none. */
+  readonly flags: HostedControlPlaneSpec["flags"];
 }
 
 /** Accepted labels as settings; defaults are those of Magnum's drivers. */
@@ -165,5 +161,6 @@ export function labelSettings(labels: Labels): LabelSettings {
       : undefined,
     healing: isTrue(labels["auto_healing_enabled"]),
     kubelet: kubeletArgs(labels["kubelet_options"] ?? "").args,
+    flags: flagsOf(labels),
   };
 }

@@ -58,7 +58,7 @@ export function planMigrating(observed: Observed, migrating: Migrating, now: num
     },
   } as const;
   const { status, reason } = verdict[state];
-  const { code: _, changingSince: __, ...seen } = statusOf(observed, true, now).status;
+  const { code: _, changingSince: __, progress: ___, ...seen } = statusOf(observed, true, now).status;
   const nodeGroups = (seen.nodeGroups ?? []).map((group) => ({ ...group, status, reason: "" }));
   return {
     steps: [],

@@ -3,6 +3,7 @@ import { isTrue, timestamp, type Plan, type PlannedEvent } from "@causeway/kuber
 import { firstFinding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
 import { healthOf } from "./health.ts";
+import { progressOf, type Progress } from "./plan-progress.ts";
 import { rotationWaitsFor } from "./plan-rotation.ts";
 import {
   createVerdict,
@@ -31,7 +32,10 @@ export function statusOf(
   const isDone = !isWriting && isSettled(observed);
   const created = before?.created === true || isDone;
   const finding = isDone ? undefined : findingOf(observed, now);
-  const change = { observed, isDone, isWriting, finding, now, since: sinceOf(observed, isDone, now) };
+  const since = sinceOf(observed, isDone, now);
+  const progress =
+    before?.created === true && since !== undefined ? progressFrom(observed, isWriting, { since, now }) : undefined;
+  const change = { observed, isDone, isWriting, finding, now, since, progress };
   const verdict = before?.created === true ? updateVerdict(change) : createVerdict(change);
   const status: Status = {
     ...(before?.conditions ? { conditions: before.conditions } : {}),
@@ -41,6 +45,7 @@ export function statusOf(
     ...(verdict.code === undefined ? {} : { code: verdict.code }),
     ...(created ? { created } : {}),
     ...(change.since === undefined ? {} : { changingSince: timestamp(change.since) }),
+    ...(progress === undefined ? {} : { progress }),
     ...healthOf(observed),
     ...mastersOf(observed),
     ...runtimeOf(pools),
@@ -48,6 +53,15 @@ export function statusOf(
   };
   const timed = waitOf(change, spec.createTimeout);
   return { status, ...(timed ? { wait: timed } : {}), ...eventOf(before, verdict) };
+}
+
+function progressFrom(
+  observed: Observed,
+  isWriting: boolean,
+  times: { readonly since: number; readonly now: number },
+): Progress {
+  const rotation = rotationFacts(observed);
+  return progressOf(observed, { rotation, isControlPlaneReady: isControlPlaneReady(observed), isWriting, ...times });
 }
 
 function isSettled(observed: Observed): boolean {

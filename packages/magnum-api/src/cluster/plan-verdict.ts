@@ -3,14 +3,15 @@ import { isTrue, type Plan } from "@causeway/kubernetes";
 import { runtimeOf } from "./desired.ts";
 import { firstFinding, type Finding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
-import { unusedLabels } from "./labels.ts";
+import { flagLabelsOf, unusedLabels } from "./labels.ts";
+import type { Progress } from "./plan-progress.ts";
 import { rotationWaitsFor, type RotationFacts } from "./plan-rotation.ts";
 import { arePoolsSettled, poolsOf } from "./pools.ts";
 import type { Step } from "./steps.ts";
 
 type Status = MagnumClusterStatus;
 
-/** A change of a cluster that is complete counts as failed after this; work on it goes on. */
+/** A change of a cluster that made no progress for so long counts as failed; work on it goes on. */
 const UPDATE_TIMEOUT = 60 * 60_000;
 /** The credentials are written right after the row: longer means that the process that was to write them has ended. */
 const CREDENTIALS_TIMEOUT = 60_000;
@@ -60,8 +61,14 @@ export interface Change {
   readonly finding: Finding | undefined;
   /** When the change that is in progress began. */
   readonly since: number | undefined;
+  /** Of a change of a cluster that was complete. */
+  readonly progress: Progress | undefined;
   readonly now: number;
 }
+
+/** When the time of the change begins: at its last progress. */
+const begunAt = ({ since, progress }: Pick<Change, "since" | "progress">): number | undefined =>
+  progress === undefined ? since : Date.parse(progress.at);
 
 /** When the change in progress began; undefined: none is. */
 export function sinceOf({ object }: Observed, isDone: boolean, now: number): number | undefined {
@@ -83,7 +90,8 @@ export function createVerdict({ observed, isDone, finding, since = 0, now }: Cha
   return { status: "CREATE_IN_PROGRESS", reason: worded(finding) ?? waitingFor(observed) };
 }
 
-export function updateVerdict({ observed, isDone, isWriting, finding, since, now }: Change): Verdict {
+export function updateVerdict(change: Change): Verdict {
+  const { observed, isDone, isWriting, finding, since, now } = change;
   const { object } = observed;
   const before = object.status;
   const isChanged = before?.observedGeneration !== object.metadata.generation;
@@ -93,9 +101,10 @@ export function updateVerdict({ observed, isDone, isWriting, finding, since, now
   }
   // What breaks by itself after a change was complete is a matter of health, not of the change.
   if (since === undefined && !isWriting && before !== undefined) return kept(before);
-  const isLate = since !== undefined && now >= since + UPDATE_TIMEOUT;
+  const begun = begunAt(change);
+  const isLate = begun !== undefined && now >= begun + UPDATE_TIMEOUT;
   if (finding?.isTerminal === true || isLate) {
-    const late = `the change was not complete after ${UPDATE_TIMEOUT / 60_000} minutes`;
+    const late = `the change made no progress for ${UPDATE_TIMEOUT / 60_000} minutes; ${waitingFor(observed)}`;
     return { status: "UPDATE_FAILED", reason: worded(finding) ?? late, code: finding?.code ?? "MAGNUM_UPDATE_TIMEOUT" };
   }
   return { status: "UPDATE_IN_PROGRESS", reason: waitingFor(observed) };
@@ -108,10 +117,14 @@ const kept = ({ status, reason = "", code }: Status): Verdict => ({ status, reas
 /** What was accepted without effect is named where every client shows it. */
 function completeReason(what: "CREATE" | "UPDATE", { object: { spec }, controlPlane }: Observed): string {
   const unused = unusedLabels(spec.labels ?? {});
+  const flags = flagLabelsOf(spec.labels ?? {});
   const runtime = runtimeOf(controlPlane) ?? "Embedded";
   const notes = [
     ...(spec.masterCount > 1 && runtime !== "Pods"
       ? [`master_count=${spec.masterCount} has no effect: a control plane with runtime ${runtime} has one API server`]
+      : []),
+    ...(runtime === "Embedded" && flags.length > 0
+      ? [`${flags.join(", ")} without effect: a control plane with runtime ${runtime} has no programs with flags`]
       : []),
     ...(unused.length > 0 ? [`Labels without effect: ${unused.join(", ").slice(0, 1_000)}`] : []),
   ];
@@ -143,7 +156,9 @@ function waitingForControlPlane({ object, controlPlane }: Observed): string {
   return `waiting for the control plane${masters}`;
 }
 
-export function waitOf({ observed, isDone, since, now }: Change, createTimeout: number): Plan<Step, Status>["wait"] {
+export function waitOf(change: Change, createTimeout: number): Plan<Step, Status>["wait"] {
+  const { observed, isDone, now } = change;
+  const since = begunAt(change);
   if (isDone || since === undefined) return undefined;
   const limit = observed.object.status?.created === true ? UPDATE_TIMEOUT : createTimeout * 60_000;
   const deadline = since + limit;

@@ -4,6 +4,7 @@ import { desiredManifests, nothingStands } from "./desired.ts";
 import type { Observed } from "./gather.ts";
 import { finalizer, magnumLabels, migratingAnnotation, pendingAnnotation } from "./names.ts";
 import { plan } from "./plan.ts";
+import { timestamp } from "@causeway/kubernetes";
 
 const NOW = Date.parse("2026-11-01T12:00:00Z");
 const at = (minutes: number): string => new Date(NOW + minutes * 60_000).toISOString();
@@ -268,6 +269,61 @@ describe("plan", () => {
       "CREATE completed successfully. master_count=3 has no effect: a control plane with runtime Embedded has one API server",
     );
     expect(plan(settled({ spec: three }, pods(2)), NOW).status.reason).toContain("2 of 3 masters are ready");
+  });
+
+  it.each<[string, number | undefined, string, string]>([
+    ["an upgrade that replaced a node 10 minutes ago is in progress after 3 hours", 3, at(-10), "UPDATE_IN_PROGRESS"],
+    ["an upgrade that replaces a node now is in progress after hours without one", 4, at(-90), "UPDATE_IN_PROGRESS"],
+    ["an upgrade that replaced no node for an hour has failed", 3, at(-61), "UPDATE_FAILED"],
+    ["nodes that fail and come back are no progress", 2, at(-61), "UPDATE_FAILED"],
+    [
+      "a change that began 3 hours ago and was never looked at is judged from now on",
+      undefined,
+      at(-61),
+      "UPDATE_IN_PROGRESS",
+    ],
+  ])("%s", (_, remaining, since, status) => {
+    const progress = { at: since, ...(remaining === undefined ? {} : { stage: 4, remaining }) };
+    const before = { ...created, status: "UPDATE_IN_PROGRESS", changingSince: at(-180), progress };
+    const observed = settled({ spec: { nodeGroups: [{ ...group, nodeCount: 5 }] }, status: before });
+    const rolling = { replicas: 5, readyReplicas: 5, upToDateReplicas: 2, observedGeneration: 1 };
+    const deployments = observed.deployments.map((one) => ({ ...one, status: rolling }) as unknown as typeof one);
+    const found = plan({ ...observed, deployments }, NOW).status;
+    expect(found.status).toBe(status);
+    const isBetter = remaining === undefined || remaining > 3;
+    expect(found.progress).toEqual(isBetter ? { stage: 4, remaining: 3, at: timestamp(NOW) } : progress);
+  });
+
+  it("counts the time of another change from its own beginning", () => {
+    const progress = { stage: 4, remaining: 1, at: at(-300) };
+    const before = { ...created, observedGeneration: 1, status: "UPDATE_FAILED", changingSince: at(-300), progress };
+    const { status, wait } = plan(unready(settled({ status: before })), NOW);
+    expect(status).toMatchObject({ status: "UPDATE_IN_PROGRESS", progress: { at: timestamp(NOW) } });
+    expect(wait?.until).toBe(NOW + 60 * 60_000);
+  });
+
+  it("does not count a change before the MachineDeployments know of it", () => {
+    const observed = settled({ status: { ...created, observedGeneration: 1 } });
+    const stale = observed.deployments.map((one) => ({ ...one, metadata: { ...one.metadata, generation: 2 } }));
+    const { status } = plan({ ...observed, deployments: stale }, NOW);
+    expect(status).toMatchObject({ status: "UPDATE_IN_PROGRESS", progress: { at: timestamp(NOW) } });
+    expect(status.progress).not.toHaveProperty("remaining");
+  });
+
+  it("has the flags of its labels where the runtime has programs, and says where they have no effect", () => {
+    const labels = { kubeapi_options: "--event-ttl=30m", kubecontroller_options: "--node-monitor-grace-period=20s" };
+    const flags = { apiServer: { eventTTLSeconds: 1_800 }, controllerManager: { nodeMonitorGracePeriodSeconds: 20 } };
+    const specOf = (runtime?: string) =>
+      settled({ spec: { labels } }, runtime === undefined ? {} : { runtime }).desired.find(
+        ({ object }) => object.kind === "HostedControlPlane",
+      )?.object as HostedControlPlane;
+    for (const runtime of ["Process", "Pods"]) expect(specOf(runtime).spec).toMatchObject({ flags });
+    for (const runtime of ["Embedded", undefined]) expect(specOf(runtime).spec).not.toHaveProperty("flags");
+    const reason = (runtime: string) => plan(settled({ spec: { labels } }, { runtime }), NOW).status.reason;
+    expect(reason("Embedded")).toBe(
+      "CREATE completed successfully. kubeapi_options, kubecontroller_options without effect: a control plane with runtime Embedded has no programs with flags",
+    );
+    expect(reason("Process")).toBe("CREATE completed successfully");
   });
 
   it("marks exactly the machines to remove before their group becomes smaller", () => {

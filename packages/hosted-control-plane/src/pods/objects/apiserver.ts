@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { ConfigMap, Deployment, KubeObject } from "@causeway/kubernetes";
+import { flagArgs, withFlags } from "../../flags.ts";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import type { Images } from "../images.ts";
 import { isPooled, type TunnelSettings } from "../options.ts";
@@ -104,7 +105,7 @@ function deployment(from: ApiServerFrom): Deployment {
         component: "kube-apiserver",
         version,
         image: images.apiServer,
-        command: ["kube-apiserver", ...args(from)],
+        command: ["kube-apiserver", ...withFlags(args(from), flagArgs("apiServer", from.spec.flags))],
         resources: size.apiServer,
         credentials: from.credentials,
         mounts: [
@@ -125,7 +126,8 @@ function deployment(from: ApiServerFrom): Deployment {
 
 /**
  * The flags. The port is the one of the endpoint: the Service `kubernetes` inside the tenant gets this port with the
- * advertised address. The flags are ours alone: a tenant's flags could read files, or leave its network.
+ * advertised address. Of a tenant's flags there are only those of the table: others could read files, or leave its
+ * network.
  */
 function args({ spec, namespace, endpoint, tunnel, size, poolServers }: ApiServerFrom): string[] {
   const servers = isPooled(spec) ? poolServers : ownServers(spec, namespace);

@@ -1,4 +1,5 @@
 import type { Deployment, KubeObject } from "@causeway/kubernetes";
+import { flagArgs } from "../../flags.ts";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import type { Images } from "../images.ts";
 import type { Resources, Size } from "../sizes.ts";
@@ -74,6 +75,7 @@ function managerArgs({ spec }: ControllersFrom): string[] {
     `--service-cluster-ip-range=${spec.serviceCidr}`,
     "--use-service-account-credentials=true",
     ...(spec.podCidr === undefined ? [] : ["--allocate-node-cidrs=true", `--cluster-cidr=${spec.podCidr}`]),
+    ...flagArgs("controllerManager", spec.flags),
   ];
 }
 

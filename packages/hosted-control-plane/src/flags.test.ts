@@ -1,0 +1,62 @@
+import { programFlags, type FlaggedProgram } from "@causeway/api";
+import { describe, expect, test } from "vitest";
+import { flagArgs, withFlags, type ControlPlaneFlags } from "./flags.ts";
+
+describe("flags of a tenant", () => {
+  test.each<[ControlPlaneFlags, FlaggedProgram, readonly string[]]>([
+    [{}, "apiServer", []],
+    [
+      { apiServer: { eventTTLSeconds: 1_800, tlsMinVersion: "VersionTLS13" } },
+      "apiServer",
+      ["--event-ttl=1800s", "--tls-min-version=VersionTLS13"],
+    ],
+    [{ apiServer: { eventTTLSeconds: 1_800 } }, "controllerManager", []],
+    [
+      { apiServer: { enableAdmissionPlugins: ["AlwaysPullImages", "AlwaysPullImages"] } },
+      "apiServer",
+      ["--enable-admission-plugins=NodeRestriction,AlwaysPullImages"],
+    ],
+    [
+      { apiServer: { serviceAccountExtendTokenExpiration: false } },
+      "apiServer",
+      ["--service-account-extend-token-expiration=false"],
+    ],
+    [{ apiServer: { serviceNodePortRange: "20000-22767" } }, "apiServer", ["--service-node-port-range=20000-22767"]],
+    [
+      { controllerManager: { terminatedPodGCThreshold: 50, nodeMonitorGracePeriodSeconds: 90 } },
+      "controllerManager",
+      ["--node-monitor-grace-period=90s", "--terminated-pod-gc-threshold=50"],
+    ],
+  ])("%j are those of the command line", (flags, program, args) => expect(flagArgs(program, flags)).toEqual(args));
+
+  test.each<[string, unknown]>([
+    ["anonymousAuth", false],
+    ["constructor", 1],
+    ["eventTTLSeconds", 0],
+    ["eventTTLSeconds", "60s --audit-log-path=/etc/x"],
+    ["eventTTLSeconds", Number.NaN],
+    ["enableAdmissionPlugins", ["EventRateLimit"]],
+    ["enableAdmissionPlugins", []],
+    ["enableAdmissionPlugins", "AlwaysPullImages"],
+    ["serviceNodePortRange", "22-65535"],
+    ["serviceNodePortRange", "3000-2000"],
+    ["serviceNodePortRange", "30000-99999"],
+    ["tlsMinVersion", "VersionTLS10"],
+    ["tlsMinVersion", null],
+  ])("apiServer.%s = %j of a writer whom no schema checked is refused", (field, value) => {
+    const flags = { apiServer: { [field]: value } } as ControlPlaneFlags;
+    expect(() => flagArgs("apiServer", flags)).toThrow(expect.objectContaining({ code: "FLAG_NOT_ALLOWED" }));
+  });
+
+  test("take the place of ours", () => {
+    expect(withFlags(["--a=1", "--enable-x=N", "--b"], ["--enable-x=N,M"])).toEqual(["--a=1", "--b", "--enable-x=N,M"]);
+  });
+
+  test("none names a file, an address or who is believed", () => {
+    const names = Object.values(programFlags).flatMap((rows) => rows.map(({ flag }) => flag));
+    expect(new Set(names).size).toBe(names.length);
+    const risky =
+      /file|path|dir|config|url|address|bind|cert|key|auth|etcd|audit|proxy|cidr|profiling|feature|kube-api/;
+    expect(names.filter((name) => risky.test(name))).toEqual([]);
+  });
+});
