@@ -2,13 +2,15 @@
  * The Magnum API with many clusters, next to Debian's real one of tools/devcloud, on the same Keystone and machine: the
  * list, the list with details, one cluster, and a burst of creates (ours alone: the real one's conductor cannot create
  * a cluster here). `--count 1500`, `--burst 200`, `--seconds 10` of each row, `--ours` alone, `--json FILE`. It creates
- * application credentials in the project "alt" of devcloud, and deletes them.
+ * application credentials in the project "alt" of devcloud, and deletes them. With `--simulated` ours alone runs on the
+ * Keystone of a simulated cloud, which needs nothing else.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { connectCloud, issueToken, loadCloudsYaml } from "@causeway/openstack";
+import { startSimulator } from "@causeway/simulator";
 import { rounded } from "./apiserver/rows.ts";
 import { makeRows, type Rows } from "./magnum-api/clusters.ts";
 import { clientOf, measured, wholeList, type Figures, type Send, type Subject } from "./magnum-api/load.ts";
@@ -30,6 +32,7 @@ const { values } = parseArgs({
     burst: { type: "string", default: "200" },
     seconds: { type: "string", default: "10" },
     ours: { type: "boolean", default: false },
+    simulated: { type: "boolean", default: false },
   },
 });
 const [count, burst, seconds] = [values.count, values.burst, values.seconds].map(Number) as [number, number, number];
@@ -37,12 +40,22 @@ if (![count, burst, seconds].every((n) => Number.isInteger(n) && n > 0))
   throw new Error("--count, --burst and --seconds take whole numbers from 1");
 /** Requests under way at once. */
 const WIDTH = 4;
+const PAGE = 1_000;
+/** Of many clusters a page is measured by itself, too: where in the list it begins differs from one to the next. */
+const isPaged = count >= 5 * PAGE;
 const BURST_WIDTH = 20;
 
-const problem = obstacle();
-if (problem !== undefined) throw new Error(`devcloud's Keystone is needed: ${problem}`);
-const text = readFileSync(join(process.env["DEVCLOUD_DIR"] ?? "/var/lib/devcloud", "clouds.yaml"), "utf8");
-const config = loadCloudsYaml({ cloud: "devcloud-alt", text });
+const simulator = values.simulated ? await startSimulator() : undefined;
+const problem = simulator ? undefined : obstacle();
+if (problem !== undefined) throw new Error(`devcloud's Keystone is needed, or --simulated: ${problem}`);
+const config = loadCloudsYaml(
+  simulator
+    ? { cloud: "simulator", text: simulator.cloudsYaml }
+    : {
+        cloud: "devcloud-alt",
+        text: readFileSync(join(process.env["DEVCLOUD_DIR"] ?? "/var/lib/devcloud", "clouds.yaml"), "utf8"),
+      },
+);
 const cloud = connectCloud(config);
 const { token, projectId: projectID = "" } = await issueToken(config);
 const userID = await cloud.identity.currentUserId();
@@ -54,6 +67,12 @@ async function reads(subject: Subject, { clusters }: Rows): Promise<readonly Fig
   const client = clientOf(subject.url, token, WIDTH);
   const { send } = client;
   const list = (path: string) => () => wholeList(send, path, count);
+  const page = (path: string) => async (at: number) => {
+    const marker = clusters[(at * 997) % Math.max(1, count - PAGE)]?.uuid ?? "";
+    const { status, text } = await send("GET", `${path}?limit=${PAGE}&marker=${marker}`);
+    if (status !== 200) throw new Error(`a page is ${status}: ${text.slice(0, 300)}`);
+    return text.length;
+  };
   const show = async (at: number): Promise<number> => {
     const uuid = clusters[(at * 37) % count]?.uuid ?? "";
     const { status, text } = await send("GET", `/v1/clusters/${uuid}`);
@@ -62,7 +81,9 @@ async function reads(subject: Subject, { clusters }: Rows): Promise<readonly Fig
   };
   try {
     const figures: Figures[] = [];
-    for (const call of [list("/v1/clusters"), list("/v1/clusters/detail"), show]) {
+    const pages = [page("/v1/clusters"), page("/v1/clusters/detail")];
+    const lists = [list("/v1/clusters"), list("/v1/clusters/detail")];
+    for (const call of [...lists, ...(isPaged ? pages : []), show]) {
       figures.push(await measured(subject, { width: WIDTH, seconds, most: Infinity, call }));
       console.error(subject.name, JSON.stringify(figures.at(-1)));
     }
@@ -118,11 +139,19 @@ const PAGES = `in pages of 1,000, ${WIDTH} at once`;
 const named: readonly Pick<Row, "name" | "by" | "note">[] = [
   { name: `whole list of ${count} clusters, ${PAGES}`, by: "perSecond" },
   { name: `whole list of ${count} clusters with details, ${PAGES}`, by: "perSecond" },
+  ...(isPaged
+    ? ([
+        { name: `a page of ${PAGE} of ${count} clusters, ${WIDTH} at once`, by: "perSecond" },
+        { name: `a page of ${PAGE} of ${count} clusters with details, ${WIDTH} at once`, by: "perSecond" },
+      ] as const)
+    : []),
   { name: `one cluster of ${count}, ${WIDTH} at once`, by: "perSecond" },
   {
     name: `burst of ${burst} creates, ${BURST_WIDTH} at once`,
     by: "perSecond",
-    note: "ours alone: the real conductor cannot create a cluster in devcloud; Keystone makes an application credential for each",
+    note: values.simulated
+      ? "the simulated cloud's Keystone makes an application credential for each"
+      : "ours alone: the real conductor cannot create a cluster in devcloud; Keystone makes an application credential for each",
   },
 ];
 /** A row of throughput gives one of latency with the same figures; the last read one of memory, too. */
@@ -144,7 +173,7 @@ function rowsOf(ours: readonly Figures[], upstream: readonly Figures[] | undefin
 }
 
 try {
-  const why = values.ours ? "only ours is wanted" : obstacle();
+  const why = values.ours || values.simulated ? "only ours is wanted" : obstacle();
   if (why !== undefined) console.error(`upstream is not measured: ${why}`);
   const ours = await measureOurs();
   const result = rowsOf(ours, why === undefined ? await measureUpstream() : undefined);
@@ -156,5 +185,6 @@ try {
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ rows: result }, undefined, 2)}\n`);
 } finally {
   await cloud.close();
+  await simulator?.close();
   rmSync(base, { recursive: true, force: true });
 }

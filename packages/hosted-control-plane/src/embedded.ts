@@ -27,6 +27,14 @@ export function createEmbeddedRuntime(options: EmbeddedRuntimeOptions): ControlP
         throw new CausewayError("RUNTIME_CANNOT_JOIN", "the embedded runtime has no etcd that could join another", {
           hint: "Set spec.runtime to Process.",
         });
+      if (spec.allowedCidrs !== undefined)
+        throw new CausewayError(
+          "RUNTIME_HAS_NO_ACCESS_LIST",
+          "the embedded runtime has no spec.endpoint.allowedCIDRs",
+          {
+            hint: "Remove the field. Control planes with spec.runtime Pods have it.",
+          },
+        );
       if (spec.flags !== undefined)
         throw new CausewayError("RUNTIME_HAS_NO_FLAGS", "the embedded runtime has no programs with spec.flags", {
           hint: "Remove spec.flags. Control planes with spec.runtime Process or Pods have them.",

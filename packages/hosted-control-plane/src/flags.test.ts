@@ -1,6 +1,9 @@
 import { programFlags, type FlaggedProgram } from "@causeway/api";
+import type { ApiServer } from "@causeway/apiserver";
 import { describe, expect, test } from "vitest";
+import { createEmbeddedRuntime } from "./embedded.ts";
 import { flagArgs, withFlags, type ControlPlaneFlags } from "./flags.ts";
+import type { ControlPlaneSpec } from "./runtime.ts";
 
 describe("flags of a tenant", () => {
   test.each<[ControlPlaneFlags, FlaggedProgram, readonly string[]]>([
@@ -46,6 +49,16 @@ describe("flags of a tenant", () => {
   ])("apiServer.%s = %j of a writer whom no schema checked is refused", (field, value) => {
     const flags = { apiServer: { [field]: value } } as ControlPlaneFlags;
     expect(() => flagArgs("apiServer", flags)).toThrow(expect.objectContaining({ code: "FLAG_NOT_ALLOWED" }));
+  });
+
+  test("and an access list are refused by the embedded runtime, before its server is asked", async () => {
+    const runtime = createEmbeddedRuntime({ apiServer: {} as ApiServer });
+    const ensure = (changes: Partial<ControlPlaneSpec>) =>
+      runtime.ensure({ id: "default.web", ...changes } as ControlPlaneSpec, new AbortController().signal);
+    const flags = { apiServer: { eventTTLSeconds: 600 } };
+    await expect(ensure({ flags })).rejects.toMatchObject({ code: "RUNTIME_HAS_NO_FLAGS" });
+    const allowedCidrs = ["192.0.2.0/24"];
+    await expect(ensure({ allowedCidrs })).rejects.toMatchObject({ code: "RUNTIME_HAS_NO_ACCESS_LIST" });
   });
 
   test("take the place of ours", () => {

@@ -23,6 +23,8 @@ export interface ControlPlaneSpec {
   /** While roots are rotated: those that are believed beside `authority` and `serviceAccountKey`. */
   readonly rotation?: ControlPlaneRotation;
   readonly endpoint: { readonly host: string; readonly port: number };
+  /** Networks that reach the API. Undefined: all. Runtime Pods only; others refuse it. */
+  readonly allowedCidrs?: readonly string[];
   readonly serviceCidr: string;
   readonly podCidr?: string;
   readonly dnsDomain: string;

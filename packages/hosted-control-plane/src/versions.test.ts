@@ -62,6 +62,36 @@ describe("a hosted control plane", () => {
       /needs rotateAfter and cannot be before it/,
     ],
     [
+      "an access list and another runtime than Pods",
+      { version: "v1.34.0", endpoint: { allowedCIDRs: ["192.0.2.0/24"] } },
+      /only its load balancers have access lists/,
+    ],
+    [
+      "an access list with what is no network",
+      { version: "v1.34.0", runtime: "Pods", endpoint: { allowedCIDRs: ["192.0.2.0/24", "me"] } },
+      /is a network such as/,
+    ],
+    [
+      "an access list and a node port",
+      {
+        version: "v1.34.0",
+        runtime: "Pods",
+        pods: { exposure: "NodePort" },
+        endpoint: { host: "192.0.2.1", allowedCIDRs: ["192.0.2.0/24"] },
+      },
+      /needs spec.pods.exposure LoadBalancer/,
+    ],
+    [
+      "an access list and the shared gateway",
+      {
+        version: "v1.34.0",
+        runtime: "Pods",
+        pods: { exposure: "Gateway" },
+        endpoint: { allowedCIDRs: ["192.0.2.0/24"] },
+      },
+      /needs spec.pods.exposure LoadBalancer/,
+    ],
+    [
       "flags and the embedded runtime",
       { version: "v1.34.0", runtime: "Embedded", flags: { apiServer: { eventTTLSeconds: 600 } } },
       /spec.flags needs runtime Process or Pods/,

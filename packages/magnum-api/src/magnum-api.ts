@@ -40,6 +40,11 @@ export interface MagnumOptions {
   readonly defaultQuota?: number;
   /** Version of clusters whose template names none. Default "v1.34.0". */
   readonly defaultVersion?: string;
+  /**
+   * Networks of the operator from which controllers and probes reach the APIs of clusters. With them a cluster may have
+   * an access list, which always has them; control planes have to be Pods behind load balancers with access lists.
+   */
+  readonly managementCidrs?: readonly string[] | undefined;
   readonly rate?: RateLimit;
   /** Milliseconds after which Keystone is asked again whether a token was revoked. Default 60,000. */
   readonly tokenRecheck?: number;
@@ -84,6 +89,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
       log,
     ),
     region: options.region,
+    support: { accessLists: (options.managementCidrs ?? []).length > 0 },
     defaultQuota: options.defaultQuota ?? 20,
     defaultVersion: options.defaultVersion ?? "v1.34.0",
     clusterTexts: new ClusterTexts(),
@@ -96,7 +102,16 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
     log,
   };
   const events = createEventRecorder(informers.client, { component: "magnum-api", clock });
-  const controller = createMagnumController({ informers, keystone, credentials, events, audit, metrics, clock, log });
+  const controller = createMagnumController({
+    informers,
+    installation: { ...keystone, managementCidrs: options.managementCidrs },
+    credentials,
+    events,
+    audit,
+    metrics,
+    clock,
+    log,
+  });
   const rates = new ProjectRates(options.rate ?? RATE, clock);
   const { certificate, publicUrl, election } = options;
   const server = await serve({ api, tokens, rates, host, port, certificate, publicUrl, metrics, clock, log });

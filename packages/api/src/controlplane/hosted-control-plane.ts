@@ -59,6 +59,18 @@ const listed = (minors: readonly string[]) => minors.map((minor) => `${minor}.x`
 /** Rules over several fields: what only runtime Pods does. */
 const specRules = [
   {
+    rule: "!has(self.endpoint) || !has(self.endpoint.allowedCIDRs) || self.endpoint.allowedCIDRs.all(each, isCIDR(each))",
+    message: "each of spec.endpoint.allowedCIDRs is a network such as 192.0.2.0/24",
+  },
+  {
+    rule: `!has(self.endpoint) || !has(self.endpoint.allowedCIDRs) || (${isPods})`,
+    message: "spec.endpoint.allowedCIDRs needs runtime Pods: only its load balancers have access lists",
+  },
+  {
+    rule: "!has(self.endpoint) || !has(self.endpoint.allowedCIDRs) || !has(self.pods) || !has(self.pods.exposure) || self.pods.exposure == 'LoadBalancer'",
+    message: "spec.endpoint.allowedCIDRs needs spec.pods.exposure LoadBalancer",
+  },
+  {
     rule: `(${isPods}) || ${isOf(SERVED_KUBERNETES)} || (${isProcess}) && ${isOf(RUN_KUBERNETES)}`,
     message: `this version of Kubernetes is not served; served: ${listed(SERVED_KUBERNETES)}; with runtime Process: ${listed(RUN_KUBERNETES)}`,
   },
@@ -110,6 +122,14 @@ const hostedControlPlaneSpec = object({
           text(1, 512, { description: "Address or name that nodes and people use. Chosen by the runtime when unset." }),
         ),
         port: port("Port of the API. Chosen by the runtime when unset."),
+        allowedCIDRs: optional(
+          setOf(text(2, 64), {
+            min: 1,
+            max: 100,
+            description:
+              "Networks whose clients reach the API through its load balancer; nodes and controllers have to be among them. Only with runtime Pods and a load balancer that has access lists. Default: all.",
+          }),
+        ),
       },
       { description: "Where the API server is reached." },
     ),

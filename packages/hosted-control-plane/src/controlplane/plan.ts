@@ -170,6 +170,7 @@ export function desired(observed: Observed): ControlPlaneSpec | undefined {
     serviceAccountKey: roots.sa.key,
     ...(authorities === undefined ? {} : rotationOf(authorities)),
     endpoint: endpointOf(object, defaults.host),
+    ...allowedOf(object),
     serviceCidr: network?.services?.cidrBlocks?.[0] ?? "10.96.0.0/12",
     ...(podCidr === undefined ? {} : { podCidr }),
     dnsDomain: network?.serviceDomain ?? "cluster.local",
@@ -230,6 +231,12 @@ function endpointOf(object: HostedControlPlane, defaultHost: string): { host: st
   const published = object.status?.endpoint;
   const wanted = object.spec.endpoint;
   return { host: published?.host ?? wanted?.host ?? defaultHost, port: published?.port ?? wanted?.port ?? 0 };
+}
+
+/** In one order, so that a set in another order is not another request. */
+function allowedOf({ spec }: HostedControlPlane): Pick<ControlPlaneSpec, "allowedCidrs"> {
+  const allowed = spec.endpoint?.allowedCIDRs;
+  return allowed === undefined ? {} : { allowedCidrs: allowed.toSorted() };
 }
 
 function run(observed: Observed): Step[] {

@@ -103,6 +103,19 @@ describe("a new control plane as pods", () => {
   });
 });
 
+test("an access list is the load balancer's, and a change of it restarts nothing", () => {
+  const cluster = new PlayedCluster();
+  cluster.complete(specOf({ allowedCidrs: ["192.0.2.0/24"] }));
+  const ranges = () => (cluster.live.get("Service/kube-apiserver") as Service).spec.loadBalancerSourceRanges;
+  expect(ranges()).toEqual(["192.0.2.0/24"]);
+  cluster.performed.splice(0);
+  cluster.settle(specOf({ allowedCidrs: ["192.0.2.0/24", "198.51.100.7/32"] }));
+  expect(cluster.performed).toEqual(["apply Service/kube-apiserver"]);
+  expect(ranges()).toEqual(["192.0.2.0/24", "198.51.100.7/32"]);
+  cluster.settle(specOf());
+  expect(ranges()).toBeUndefined();
+});
+
 test("flags of a tenant are on the command lines, and take the place of ours", () => {
   const cluster = new PlayedCluster();
   cluster.complete(specOf());

@@ -43,6 +43,24 @@ describe("a control plane as pods is refused, and nothing is changed,", () => {
       "PODS_CLOUD_CONFIG_MISSING",
       "user",
     ],
+    ["with an access list that has no network", () => ({ allowedCidrs: ["all"] }), "PODS_ACCESS_LIST_INVALID", "user"],
+    ["with an empty access list", () => ({ allowedCidrs: [] }), "PODS_ACCESS_LIST_INVALID", "user"],
+    [
+      "with an access list and a node port",
+      () => ({
+        allowedCidrs: ["192.0.2.0/24"],
+        pods: own({ exposure: "NodePort" }),
+        endpoint: { host: "10.6.0.1", port: 0 },
+      }),
+      "PODS_ACCESS_LIST_INVALID",
+      "user",
+    ],
+    [
+      "with an access list and the shared gateway",
+      () => ({ allowedCidrs: ["192.0.2.0/24"], pods: own({ exposure: "Gateway" }) }),
+      "PODS_ACCESS_LIST_INVALID",
+      "user",
+    ],
     [
       "with a flag that no tenant may set",
       () => ({ flags: { apiServer: { anonymousAuth: false } } }),

@@ -1,5 +1,5 @@
 import type { StatefulSet } from "@causeway/kubernetes";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, parseCidr } from "@causeway/foundation";
 import { flagArgs } from "../flags.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
@@ -101,6 +101,22 @@ const flags: Rule = ({ spec }) => {
   }
 };
 
+/** A load balancer that cannot read its access list might be open to all. */
+const accessList: Rule = ({ spec }) => {
+  const { allowedCidrs, pods } = spec;
+  if (allowedCidrs === undefined) return undefined;
+  if ((pods?.exposure ?? "LoadBalancer") !== "LoadBalancer")
+    return user("PODS_ACCESS_LIST_INVALID", "spec.endpoint.allowedCIDRs needs spec.pods.exposure LoadBalancer");
+  const wrong = allowedCidrs.find((each) => parseCidr(each) === undefined);
+  if (allowedCidrs.length > 0 && wrong === undefined) return undefined;
+  return user(
+    "PODS_ACCESS_LIST_INVALID",
+    wrong === undefined
+      ? "spec.endpoint.allowedCIDRs is empty: no client would reach the API"
+      : `spec.endpoint.allowedCIDRs has ${wrong.slice(0, 64)}, which is no network such as 192.0.2.0/24`,
+  );
+};
+
 const nodePort: Rule = ({ spec }) =>
   spec.pods?.exposure === "NodePort" && spec.endpoint.host === ""
     ? user(
@@ -174,6 +190,7 @@ const rules: readonly Rule[] = [
   version,
   unsupported,
   flags,
+  accessList,
   nodePort,
   gateway,
   datastore,

@@ -96,7 +96,11 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
 }
 
 /** What only the embedded runtime can do is refused, and not left out; flags, before anything is changed. */
-function refuseUnsupported({ authentication, flags }: ControlPlaneSpec): void {
+function refuseUnsupported({ authentication, flags, allowedCidrs }: ControlPlaneSpec): void {
+  if (allowedCidrs !== undefined)
+    throw new CausewayError("RUNTIME_HAS_NO_ACCESS_LIST", "the process runtime has no spec.endpoint.allowedCIDRs", {
+      hint: "Remove the field. Control planes with spec.runtime Pods have it.",
+    });
   for (const program of ["apiServer", "controllerManager"] as const) flagArgs(program, flags);
   if (authentication.external === undefined) return;
   throw new CausewayError(

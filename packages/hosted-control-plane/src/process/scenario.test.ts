@@ -230,6 +230,7 @@ describe("a control plane as processes", () => {
 
   test.for<[string, Partial<ControlPlaneSpec>, string]>([
     ["Keystone", { authentication: { external: { type: "keystone", settings: {} } } }, "PROCESS_RUNTIME_UNSUPPORTED"],
+    ["an access list", { allowedCidrs: ["192.0.2.0/24"] }, "RUNTIME_HAS_NO_ACCESS_LIST"],
     ["a flag that no tenant may set", { flags: { apiServer: { auditLogPath: "/etc/x" } } }, "FLAG_NOT_ALLOWED"],
     ["a name that leads out of its folder", { id: "../etc" }, "PROCESS_RUNTIME_UNSUPPORTED"],
   ])("is refused with %s, and nothing is made", async ([, changes, code]) => {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 
 /**
  * Programs in place of Kubernetes' own, for tests of how they are run: the API server serves /readyz over TLS with the
- * certificate of its flags and the version of its folder, and accepts every write; the others only run. A file
+ * certificate of its flags and the version of its folder, has no objects, and accepts every write; the others only
+ * run. A file
  * NAME.crash next to a program ends it at its start.
  */
 export function installPrograms(folder: string, version: string): void {
@@ -26,7 +27,12 @@ process.on("SIGTERM", () => { fs.appendFileSync(path.join(path.dirname(process.a
   if (name !== "kube-apiserver") return `${head}setInterval(() => {}, 1000);\n`;
   return `${head}const server = require("https").createServer({ cert: fs.readFileSync(flags["tls-cert-file"]), key: fs.readFileSync(flags["tls-private-key-file"]) },
   (request, response) => {
-    if (request.method === "GET") return response.end(${JSON.stringify(version)});
+    if (request.url.startsWith("/readyz")) return response.end(${JSON.stringify(version)});
+    // It has no objects, so that what is needed is written.
+    if (request.method === "GET") {
+      response.writeHead(404, { "content-type": "application/json" });
+      return response.end(JSON.stringify({ apiVersion: "v1", kind: "Status", status: "Failure", reason: "NotFound", code: 404 }));
+    }
     // A write is answered with what was written.
     response.writeHead(201, { "content-type": "application/json" });
     request.pipe(response);

@@ -15,15 +15,16 @@ import {
 import type { ApplicationCredentialClient } from "@causeway/openstack";
 import type { AuditAction } from "../audit/cadf.ts";
 import type { AuditTrail } from "../audit/trail.ts";
-import type { KeystoneAddress } from "./desired.ts";
+import type { Installation } from "./desired.ts";
 import { gather, openSources, type Observed } from "./gather.ts";
+import { readMigrating } from "./migrating.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
 export interface MagnumControllerOptions {
   readonly informers: Informers;
-  readonly keystone: KeystoneAddress;
+  readonly installation: Installation;
   readonly credentials: Pick<ApplicationCredentialClient, "revoke">;
   readonly events: EventRecorder;
   /** Undefined: nothing is audited. */
@@ -36,6 +37,8 @@ export interface MagnumControllerOptions {
 /** A change that ended, well or not, is recorded when its status is published. */
 function recordEnd(audit: MagnumControllerOptions["audit"], object: MagnumCluster, after: MagnumClusterStatus): void {
   const [, kind = "", end = ""] = /^(CREATE|UPDATE|DELETE)_(COMPLETE|FAILED)$/.exec(after.status) ?? [];
+  // What its own Magnum did is not audited here.
+  if (readMigrating(object)?.phase === "discover") return;
   if (end === "" || object.status?.status === after.status) return;
   audit?.record({
     action: kind.toLowerCase() as AuditAction,
@@ -46,11 +49,11 @@ function recordEnd(audit: MagnumControllerOptions["audit"], object: MagnumCluste
 
 /** The controller of MagnumCluster objects. One of all processes runs it. */
 export function createMagnumController(options: MagnumControllerOptions): { run(signal: AbortSignal): Promise<void> } {
-  const { informers, clock, log, events, credentials, keystone } = options;
+  const { informers, clock, log, events, credentials, installation } = options;
   const sources = openSources(informers);
   const { client } = informers;
   const pipeline: Pipeline<Observed, Step, MagnumClusterStatus> = {
-    gather: async (key) => gather(sources, keystone, key),
+    gather: async (key) => gather(sources, installation, key),
     plan,
     async perform(step, observed, signal) {
       await perform({ client, credentials }, step, observed, signal);

@@ -10,8 +10,9 @@ import {
   type ManagedCluster,
   type Manifest,
   type NodePool,
+  type OpenStackCluster,
 } from "@causeway/api";
-import { canonicalJson } from "@causeway/foundation";
+import { canonicalJson, parseIp } from "@causeway/foundation";
 import { ownerReference } from "@causeway/kubernetes";
 import { isUuid } from "../wire/fields.ts";
 import { healingManifests } from "./healing.ts";
@@ -25,6 +26,12 @@ export interface KeystoneAddress {
   readonly certificateAuthority?: string;
 }
 
+/** What an installation says about all clusters. */
+export interface Installation extends KeystoneAddress {
+  /** Networks of the operator, which access lists always have: controllers and probes come from there. */
+  readonly managementCidrs?: readonly string[] | undefined;
+}
+
 /** The MachineDeployments there are, by name: where an autoscaler decides, its number is kept. */
 export type StandingPools = ReadonlyMap<
   string,
@@ -35,6 +42,7 @@ export type StandingPools = ReadonlyMap<
 interface Standing {
   readonly pools: StandingPools;
   readonly controlPlane: HostedControlPlane | undefined;
+  readonly infrastructure?: OpenStackCluster | undefined;
   readonly machines: readonly Machine[];
   /** Each node group has all its nodes, all ready, and none besides. */
   readonly isSettled: boolean;
@@ -54,7 +62,7 @@ const GROUP_NAME = "magnum.openstack.org/nodegroup";
  */
 export function desiredManifests(
   cluster: MagnumCluster,
-  keystone: KeystoneAddress,
+  installation: Installation,
   standing: Standing,
 ): readonly Manifest[] {
   const { metadata, spec } = cluster;
@@ -69,11 +77,11 @@ export function desiredManifests(
     labels: { [magnumLabels.uuid]: spec.uuid },
     controlPlane: {
       version: spec.version,
-      ...(spec.template.apiserverPort === undefined ? {} : { endpoint: { port: spec.template.apiserverPort } }),
       ...replicasOf(cluster, standing.controlPlane),
+      ...endpointOf(cluster, settings, { installation, standing }),
       ...flagsOf(settings, standing.controlPlane),
       ...(authorities === undefined ? {} : { authorities }),
-      ...(settings.keystone ? { authentication: { keystone: keystoneUsers(keystone, spec.projectID) } } : {}),
+      ...(settings.keystone ? { authentication: { keystone: keystoneUsers(installation, spec.projectID) } } : {}),
     },
     infrastructure: infrastructureOf(cluster, settings),
     podCidr: settings.podCidr,
@@ -100,6 +108,25 @@ function replicasOf(
 ): Pick<HostedControlPlaneSpec, "runtime" | "replicas"> {
   const runtime = runtimeOf(controlPlane);
   return runtime === "Pods" ? { runtime, replicas: spec.masterCount } : {};
+}
+
+/**
+ * Who reaches the API. Only load balancers of runtime Pods have access lists: a cluster with one is not created with
+ * another runtime. Nodes come from their subnet, or from the address of their router.
+ */
+function endpointOf(
+  { spec }: MagnumCluster,
+  { access, nodeCidr }: LabelSettings,
+  { installation, standing }: { readonly installation: Installation; readonly standing: Standing },
+): Pick<HostedControlPlaneSpec, "endpoint" | "runtime"> {
+  const port = spec.template.apiserverPort === undefined ? {} : { port: spec.template.apiserverPort };
+  if (access.length === 0) return Object.keys(port).length === 0 ? {} : { endpoint: port };
+  const routers = (standing.infrastructure?.status?.router?.ips ?? []).flatMap((ip) => {
+    const found = parseIp(ip);
+    return found === undefined ? [] : [`${ip}/${found.version === 4 ? 32 : 128}`];
+  });
+  const allowed = new Set([...access, ...(installation.managementCidrs ?? []), nodeCidr, ...routers]);
+  return { runtime: "Pods", endpoint: { ...port, allowedCIDRs: [...allowed].toSorted() } };
 }
 
 /** The embedded runtime has no programs with flags, and refuses them: there they have no effect, which is reported. */

@@ -14,7 +14,7 @@ import {
   type Manifest,
 } from "@causeway/api";
 import { Secret, type Informer, type Informers, type KubeObject, type ObjectKey } from "@causeway/kubernetes";
-import { desiredManifests, type KeystoneAddress, type StandingPools } from "./desired.ts";
+import { desiredManifests, type Installation, type StandingPools } from "./desired.ts";
 import { arePoolsSettled } from "./pools.ts";
 
 /** Everything that the plan of one cluster is made from. */
@@ -80,7 +80,7 @@ export function machinesOf(sources: Pick<Sources, "machines">, key: ObjectKey): 
   return sources.machines.byIndex(byCluster, `${key.namespace}/${key.name}`);
 }
 
-export function gather(sources: Sources, keystone: KeystoneAddress, key: ObjectKey): Observed | undefined {
+export function gather(sources: Sources, installation: Installation, key: ObjectKey): Observed | undefined {
   const object = sources.magnum.get(key);
   if (!object) return undefined;
   const index = `${key.namespace}/${key.name}`;
@@ -96,9 +96,10 @@ export function gather(sources: Sources, keystone: KeystoneAddress, key: ObjectK
   const isSettled = arePoolsSettled({ object, deployments, machines });
   return {
     object,
-    desired: desiredManifests(object, keystone, {
+    desired: desiredManifests(object, installation, {
       pools: standingPools(deployments),
       controlPlane,
+      infrastructure,
       machines,
       isSettled,
     }),

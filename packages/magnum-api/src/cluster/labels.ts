@@ -38,6 +38,29 @@ const flagLabels = {
   kubecontroller_options: ["controllerManager", (value: string) => readFlags("controllerManager", value)],
 } as const;
 
+const MOST_CIDRS = 50;
+const cidrsOf = (value: string): readonly string[] => value.split(/[\s,]+/).filter((each) => each !== "");
+
+function notCidrs(value: string): string | undefined {
+  const all = cidrsOf(value);
+  if (all.length > MOST_CIDRS) return `it has more than ${MOST_CIDRS} networks`;
+  const wrong = all.find((each) => parseCidr(each) === undefined);
+  return wrong === undefined ? undefined : `"${wrong.slice(0, 100)}" is not a CIDR such as 192.0.2.0/24`;
+}
+
+const accessLabels = ["master_lb_allowed_cidrs", "api_master_lb_allowed_cidrs"] as const;
+
+/** Networks that may reach the API, in the words of its labels; none: all may. */
+function accessOf(labels: Labels): readonly string[] {
+  return [...new Set(accessLabels.flatMap((name) => cidrsOf(labels[name] ?? "")))];
+}
+
+/** What an installation does not support everywhere. */
+export interface LabelSupport {
+  /** Control planes are behind load balancers with access lists, and the operator's own networks are known. */
+  readonly accessLists: boolean;
+}
+
 const VERSION = /^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$/;
 
 const rules: Readonly<Record<string, LabelRule>> = {
@@ -59,8 +82,8 @@ const rules: Readonly<Record<string, LabelRule>> = {
   master_lb_floating_ip_enabled: { act: "noted", refuse: boolean },
   kubelet_options: mapped((value) => kubeletArgs(value).refused),
   auto_healing_enabled: mapped(boolean),
-  master_lb_allowed_cidrs: onlyEmpty("an access list of the API"),
-  api_master_lb_allowed_cidrs: onlyEmpty("an access list of the API"),
+  master_lb_allowed_cidrs: mapped(notCidrs),
+  api_master_lb_allowed_cidrs: mapped(notCidrs),
   kubeapi_options: flagLabel(flagLabels.kubeapi_options[1]),
   kubecontroller_options: flagLabel(flagLabels.kubecontroller_options[1]),
   kubescheduler_options: { act: "noted", refuse: (value) => readFlags("scheduler", value).refused },
@@ -73,7 +96,10 @@ const rules: Readonly<Record<string, LabelRule>> = {
 };
 
 /** The first label that is refused, in words that name it; undefined: all are accepted. */
-export function refusedLabel(labels: Labels): string | undefined {
+export function refusedLabel(labels: Labels, support: LabelSupport = { accessLists: false }): string | undefined {
+  const list = accessLabels.find((name) => cidrsOf(labels[name] ?? "").length > 0);
+  if (list !== undefined && !support.accessLists)
+    return `label ${list}=${(labels[list] ?? "").slice(0, 200)}: an access list of the API is not supported here.`;
   for (const [name, value] of Object.entries(labels)) {
     const why = Object.hasOwn(rules, name) ? rules[name]?.refuse?.(value) : undefined;
     if (why !== undefined) return `label ${name}=${value.slice(0, 200)}: ${why}.`;
@@ -137,6 +163,8 @@ export interface LabelSettings {
   /** Nodes that are not ready for long are replaced. */
   readonly healing: boolean;
   readonly kubelet: KubeletArgs["args"];
+  /** Networks that may reach the API; none: all may. */
+  readonly access: readonly string[];
   /** Of the control plane's programs; undefined: none. */
   readonly flags: HostedControlPlaneSpec["flags"];
 }
@@ -161,6 +189,7 @@ export function labelSettings(labels: Labels): LabelSettings {
       : undefined,
     healing: isTrue(labels["auto_healing_enabled"]),
     kubelet: kubeletArgs(labels["kubelet_options"] ?? "").args,
+    access: accessOf(labels),
     flags: flagsOf(labels),
   };
 }

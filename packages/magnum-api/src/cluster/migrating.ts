@@ -1,6 +1,7 @@
 import type { MagnumCluster, MagnumClusterStatus } from "@causeway/api";
 import type { Plan } from "@causeway/kubernetes";
 import type { Observed } from "./gather.ts";
+import { heatFacts, heatVerdict, readHeat, type HeatReport } from "./heat.ts";
 import { migratingAnnotation } from "./names.ts";
 import { statusOf } from "./plan-status.ts";
 import type { Step } from "./steps.ts";
@@ -32,12 +33,22 @@ export function readMigrating({ metadata }: Pick<MagnumCluster, "metadata">): Mi
     : { phase, state: "Running", at: metadata.creationTimestamp ?? "" };
 }
 
+/** A cluster of Heat's that is only shown. */
+function planShown(observed: Observed, heat: HeatReport, now: number): Plan<Step, MagnumClusterStatus> {
+  const { object } = observed;
+  const { code: _, changingSince: __, progress: ___, ...seen } = statusOf(observed, true, now).status;
+  const status = { ...seen, ...heatFacts(heat, object), ...heatVerdict(heat, object.spec.name), created: true };
+  return { steps: [], status };
+}
+
 /**
  * The migration writes the cluster's objects, and clients may change nothing meanwhile; none of its states lasts for
  * ever as a change in progress.
  */
 export function planMigrating(observed: Observed, migrating: Migrating, now: number): Plan<Step, MagnumClusterStatus> {
   const { object } = observed;
+  const heat = readHeat(object);
+  if (heat !== undefined && migrating.phase === "discover") return planShown(observed, heat, now);
   const { phase, at } = migrating;
   const silentAt = Date.parse(at) + SILENCE;
   const state = migrating.state === "Running" && !(now < silentAt) ? "Silent" : migrating.state;
@@ -59,10 +70,12 @@ export function planMigrating(observed: Observed, migrating: Migrating, now: num
   } as const;
   const { status, reason } = verdict[state];
   const { code: _, changingSince: __, progress: ___, ...seen } = statusOf(observed, true, now).status;
-  const nodeGroups = (seen.nodeGroups ?? []).map((group) => ({ ...group, status, reason: "" }));
+  // Until there is a control plane of ours, what Heat has is what there is.
+  const heats = heat !== undefined && seen.apiAddress === undefined ? heatFacts(heat, object) : {};
+  const nodeGroups = (heats.nodeGroups ?? seen.nodeGroups ?? []).map((group) => ({ ...group, status, reason: "" }));
   return {
     steps: [],
-    status: { ...seen, status, reason, created: true, nodeGroups },
+    status: { ...seen, ...heats, status, reason, created: true, nodeGroups },
     ...(state === "Running" ? { wait: { for: `phase ${phase} of the migration`, until: silentAt } } : {}),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { HostedControlPlane, MagnumCluster, MagnumNodeGroup } from "@causeway/api";
+import type { HostedControlPlane, MagnumCluster, MagnumNodeGroup, OpenStackCluster } from "@causeway/api";
 import { desiredManifests, nothingStands } from "./desired.ts";
 import type { Observed } from "./gather.ts";
 import { finalizer, magnumLabels, migratingAnnotation, pendingAnnotation } from "./names.ts";
@@ -324,6 +324,22 @@ describe("plan", () => {
       "CREATE completed successfully. kubeapi_options, kubecontroller_options without effect: a control plane with runtime Embedded has no programs with flags",
     );
     expect(reason("Process")).toBe("CREATE completed successfully");
+  });
+
+  it("lets an access list have the user's networks, the operator's, the nodes' and their router's, and no other runtime", () => {
+    const labels = { master_lb_allowed_cidrs: "203.0.113.0/24, 198.51.100.7/32" };
+    const object = clusterOf({ spec: { labels } });
+    const infrastructure = { status: { router: { ips: ["192.0.2.9", "2001:db8::9"] } } } as unknown as OpenStackCluster;
+    const installation = { ...keystone, managementCidrs: ["10.9.0.0/16"] };
+    const specOf = (standing: object) =>
+      desiredManifests(object, installation, { ...nothingStands, ...standing })
+        .map(({ object: one }) => one as HostedControlPlane)
+        .find(({ kind }) => kind === "HostedControlPlane")?.spec;
+    const before = ["10.0.0.0/24", "10.9.0.0/16", "198.51.100.7/32", "203.0.113.0/24"];
+    expect(specOf({})).toMatchObject({ runtime: "Pods", endpoint: { allowedCIDRs: before } });
+    expect(specOf({ infrastructure })?.endpoint?.allowedCIDRs).toEqual(
+      [...before, "192.0.2.9/32", "2001:db8::9/128"].toSorted(),
+    );
   });
 
   it("marks exactly the machines to remove before their group becomes smaller", () => {

@@ -13,7 +13,7 @@ import { conflict, invalid, MagnumError } from "../wire/error.ts";
 import { readFields, type Fields } from "../wire/fields.ts";
 import { shownStatus } from "./cluster-view.ts";
 import { accepted } from "./clusters.ts";
-import { asBadRequest, findCluster, requireNotMigrating, targetOf } from "./find-cluster.ts";
+import { asBadRequest, findCluster, requireHere, requireNotMigrating, targetOf } from "./find-cluster.ts";
 
 const fields: Fields = {
   cluster_uuid: { type: "text", max: 255 },
@@ -83,6 +83,7 @@ export async function signCertificate(api: Api, call: Call): Promise<Answer> {
  */
 async function authorityOf(api: Api, call: Call, cluster: MagnumCluster, type: string | null): Promise<KeyPair> {
   if (type === "etcd") throw new MagnumError(404, "A hosted control plane has no certificate authority of etcd.");
+  requireHere(cluster);
   const purpose = type === "front-proxy" || type === "front_proxy" ? "proxy" : "ca";
   const { namespace = "", name } = cluster.metadata;
   const secret = await api.store.client.find(

@@ -75,10 +75,15 @@ export function versionOf(api: Pick<Api, "defaultVersion">, labels: Readonly<Rec
 /** The object of a new cluster. @throws MagnumError 400 */
 export function newCluster(api: Api, call: Call, values: Values, template: MagnumClusterTemplate): MagnumCluster {
   const { template: base } = template.spec;
-  const labels = labelsOf(values, base);
+  const labels = labelsOf(api, values, base);
   requireTls(template);
   const version = versionOf(api, labels);
   const masters = mastersOf(values, base);
+  const fixed = fixedOf(values, base);
+  if (labelSettings(labels).access.length > 0 && fixed.fixedNetwork !== undefined)
+    throw invalid(
+      "An access list of the API is not supported with fixed_network: the address by which its nodes reach the API is not known.",
+    );
   const [uuid, masterUUID, workerUUID] = [api.newId(), api.newId(), api.newId()];
   const clusterName = (values["name"] as string | undefined) ?? `${randomName()}-cluster`;
   const now = timestamp(api.clock.now());
@@ -104,7 +109,7 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
       flavorID,
       dockerVolumeSize: size,
       discoveryURL: values["discovery_url"],
-      ...fixedOf(values, base),
+      ...fixed,
     }),
     nodeGroups: [
       {
@@ -133,11 +138,11 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
 type Labels = Readonly<Record<string, string>>;
 
 /** @throws MagnumError 400 */
-function labelsOf(values: Values, { labels: parent = {} }: MagnumTemplateAttributes): Labels {
+function labelsOf({ support }: Api, values: Values, { labels: parent = {} }: MagnumTemplateAttributes): Labels {
   const own = (values["labels"] ?? {}) as Labels;
   const isGiven = Object.keys(own).length > 0;
   const labels = !isGiven ? parent : values["merge_labels"] === true ? { ...parent, ...own } : own;
-  const refused = refusedLabel(labels);
+  const refused = refusedLabel(labels, support);
   if (refused !== undefined) throw invalid(refused);
   return labels;
 }

@@ -1,6 +1,6 @@
 import { enforce, type Answer, type Api, type Call } from "../server/call.ts";
 import { accepted } from "./clusters.ts";
-import { findCluster, targetOf } from "./find-cluster.ts";
+import { findCluster, requireHere, targetOf } from "./find-cluster.ts";
 import { giveCredentials } from "./give-credentials.ts";
 
 /**
@@ -11,6 +11,7 @@ export async function rotateCredential(api: Api, call: Call): Promise<Answer> {
   enforce(api, call, "credential:rotate");
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   enforce(api, call, "credential:rotate", targetOf(cluster));
+  requireHere(cluster);
   await giveCredentials(api, call, cluster);
   return accepted(cluster);
 }

@@ -1,4 +1,5 @@
 import type { MagnumCluster } from "@causeway/api";
+import { isHeats } from "../cluster/heat.ts";
 import { readMigrating } from "../cluster/migrating.ts";
 import { isAdmin, type Api, type Call } from "../server/call.ts";
 import { conflict, invalid, MagnumError, notFound } from "../wire/error.ts";
@@ -26,9 +27,21 @@ export async function findCluster(api: Api, call: Call, ident: string): Promise<
 
 export const targetOf = ({ spec }: MagnumCluster) => ({ project_id: spec.projectID, user_id: spec.userID });
 
+const heats = ({ spec }: MagnumCluster): MagnumError =>
+  conflict(
+    `Cluster ${spec.name} is one of Magnum's Heat driver and only shown here: change it by its own Magnum, or migrate it with "causeway migrate magnum freeze ${spec.name}" and the phases after it.`,
+  );
+
+/** What needs the cluster's own keys or credentials. @throws MagnumError 409 for a cluster that only Heat has */
+export function requireHere(cluster: MagnumCluster): void {
+  const migrating = readMigrating(cluster);
+  if (migrating !== undefined && isHeats(migrating)) throw heats(cluster);
+}
+
 /** @throws MagnumError 409 */
 export function requireNotMigrating(cluster: MagnumCluster): void {
   const migrating = readMigrating(cluster);
+  if (migrating?.phase === "discover") throw heats(cluster);
   if (migrating)
     throw conflict(
       `Cluster ${cluster.spec.name} is being migrated from Heat (phase ${migrating.phase}); changes are refused until that is complete.`,

@@ -120,7 +120,7 @@ function newGroup(api: Api, { spec }: MagnumCluster, values: Values): MagnumNode
     own === undefined ? (spec.labels ?? {}) : values["merge_labels"] === true ? { ...spec.labels, ...own } : own;
   const role = (values["role"] as string | undefined) ?? "worker";
   if (role === "master") throw invalid("Creating master nodegroups is currently not supported.");
-  const refused = refusedLabel(labels);
+  const refused = refusedLabel(labels, api.support);
   if (refused !== undefined) throw invalid(refused);
   const uuid = api.newId();
   const optional = {

@@ -84,7 +84,7 @@ export async function createTemplate(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, templateFields, "cluster_template");
   refuseReadOnly(call.body as Values);
   if (values["coe"] === undefined) throw invalid("Requested COE type Unset is not supported.");
-  const attributes = checked(values);
+  const attributes = checked(api, values);
   enforce(api, call, "clustertemplate:create");
   const { distribution } = await checkCloud(api, call, attributes, { isNewTemplate: true });
   if (attributes.public || attributes.hidden) enforcePublish(api, call);
@@ -142,7 +142,7 @@ function checkCloud(
 }
 
 /** Attributes that a cluster can be made from. @throws MagnumError 400 */
-function checked(values: Values): MagnumTemplateAttributes {
+function checked({ support }: Api, values: Values): MagnumTemplateAttributes {
   const attributes = attributesOf(values);
   const { networkDriver = "calico", volumeDriver, labels = {}, dockerStorageDriver, dockerVolumeSize } = attributes;
   const expecting = (drivers: readonly string[]) => [...drivers, "unspecified"].join("/");
@@ -156,7 +156,7 @@ function checked(values: Values): MagnumTemplateAttributes {
     throw invalid(
       `docker volume size ${dockerVolumeSize ?? "None"} GB is not valid, expecting minimum value 3GB for devicemapper storage driver.`,
     );
-  const refused = refusedLabel(labels);
+  const refused = refusedLabel(labels, support);
   if (refused !== undefined) throw invalid(refused);
   return { ...attributes, networkDriver, driver: attributes.driver ?? "k8s_causeway" };
 }
@@ -192,13 +192,13 @@ export async function patchTemplate(api: Api, call: Call): Promise<Answer> {
   const { uuid, projectID: project_id, userID: user_id } = template.spec;
   enforce(api, call, "clustertemplate:update", { project_id, user_id });
   const wanted = readFields(applyPatch(templateDocument(template), patch), templateFields, "cluster_template");
-  await checkCloud(api, call, checked(wanted));
+  await checkCloud(api, call, checked(api, wanted));
   const changed = await api.store.change(
     MagnumClusterTemplate,
     keyOf(template),
     (current) => {
       const values = readFields(applyPatch(templateDocument(current), patch), templateFields, "cluster_template");
-      const attributes = checked(values);
+      const attributes = checked(api, values);
       const name = typeof values["name"] === "string" ? values["name"] : current.spec.name;
       const before = current.spec.template;
       if (before.public !== attributes.public || before.hidden !== attributes.hidden) enforcePublish(api, call);

@@ -6,6 +6,7 @@ import type { AuditTrail } from "../audit/trail.ts";
 import type { Caller } from "../access/caller.ts";
 import type { CloudChecker } from "../access/cloud-checks.ts";
 import type { KeystoneAddress } from "../cluster/desired.ts";
+import type { LabelSupport } from "../cluster/labels.ts";
 import type { Store } from "../state/store.ts";
 import { MagnumError } from "../wire/error.ts";
 
@@ -17,6 +18,7 @@ export interface Api {
   readonly keystone: KeystoneAddress;
   readonly cloud: CloudChecker;
   readonly region: string | undefined;
+  readonly support: LabelSupport;
   /** Clusters of a project that has no quota of its own. */
   readonly defaultQuota: number;
   /** Version of clusters whose template names none. */

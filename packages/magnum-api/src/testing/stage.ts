@@ -41,11 +41,18 @@ const clouds = {
   reader: "simulator-reader",
 };
 
-/** `rate`: of each project, where a suite sends more than its limit. */
-export async function openStage(
-  options: { readonly rate?: RateLimit; readonly audit?: AuditTarget } = {},
-): Promise<Stage> {
-  const simulator = await startSimulator();
+/**
+ * `rate`: of each project, where a suite sends more than its limit. `heatMagnum`: the cloud has one of its own, too.
+ */
+export async function openStage({
+  heatMagnum,
+  ...options
+}: {
+  readonly rate?: RateLimit;
+  readonly audit?: AuditTarget;
+  readonly heatMagnum?: boolean;
+} = {}): Promise<Stage> {
+  const simulator = await startSimulator(heatMagnum === true ? { heatMagnum } : {});
   const server = await startApiServer({
     crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition),
   });

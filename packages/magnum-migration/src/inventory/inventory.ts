@@ -14,6 +14,16 @@ const labelsOf = (value: unknown): Labels =>
     ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, String(one)]))
     : {};
 
+const kept = [
+  "create_timeout",
+  "discovery_url",
+  "docker_volume_size",
+  "fixed_network",
+  "fixed_subnet",
+  "floating_ip_enabled",
+  "master_lb_enabled",
+];
+
 /** What was found, and what speaks against a migration. Pure. */
 export function inventoryOf(facts: ClusterFacts): Inventory {
   const { cluster, template, stacks } = facts;
@@ -47,6 +57,7 @@ export function inventoryOf(facts: ClusterFacts): Inventory {
     networkId: port?.network_id ?? "",
     subnetId: port?.fixed_ips[0]?.subnet_id ?? "",
     resources,
+    attributes: Object.fromEntries(kept.map((name) => [name, cluster[name] ?? null])),
   };
   return { ...known, findings: findingsOf(known, facts) };
 }

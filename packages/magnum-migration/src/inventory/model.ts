@@ -81,4 +81,6 @@ export interface Inventory {
   readonly subnetId: string;
   readonly resources: readonly Resource[];
   readonly findings: readonly Finding[];
+  /** Attributes of the cluster that only its users see, as Magnum returned them. */
+  readonly attributes?: Readonly<Record<string, unknown>>;
 }

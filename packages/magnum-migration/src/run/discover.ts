@@ -1,10 +1,11 @@
-import { InputError, systemClock } from "@causeway/foundation";
+import { CausewayError, InputError, systemClock } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import type { Cloud } from "@causeway/openstack";
 import { inventoryOf } from "../inventory/inventory.ts";
 import type { Inventory } from "../inventory/model.ts";
-import { readCluster } from "../inventory/read.ts";
+import { readCluster, type ClusterFacts } from "../inventory/read.ts";
 import { ensureNamespace, findRecord, newRecord, writeRecord, type MigrationRecord } from "../record/record.ts";
+import { forgetShown, heatReport, showCluster } from "./show.ts";
 import { inTurn } from "./turn.ts";
 
 export interface DiscoverWith {
@@ -15,7 +16,8 @@ export interface DiscoverWith {
 }
 
 /**
- * Reads a cluster, and records what it is for the phases to come; a recorded one is read again until freeze is done.
+ * Reads a cluster, shows it in the Magnum API, and records what it is for the phases to come; a recorded one is read
+ * again until freeze is done. One that cannot be migrated is shown, too.
  * @throws MIGRATE_BLOCKED, MIGRATE_ORDER
  */
 export async function discoverCluster(
@@ -23,19 +25,23 @@ export async function discoverCluster(
   ident: string,
   signal: AbortSignal,
 ): Promise<Inventory> {
-  const inventory = inventoryOf(await readCluster(cloud, ident, signal));
+  const facts = await readKnown({ cloud, management }, ident, signal);
+  const inventory = inventoryOf(facts);
   if (management === undefined) return inventory;
+  requireNotBegun(await findRecord(management, inventory.uuid, signal), inventory);
+  const report = heatReport(facts, inventory, new Date(now).toISOString());
+  await showCluster(management, { inventory, report }, signal);
+  requireUnblocked(inventory);
   const record: MigrationRecord = {
     ...newRecord(inventory),
     phases: { discover: { at: new Date(now).toISOString(), proof: proofOf(inventory) } },
   };
-  requireFirst(await findRecord(management, inventory.uuid, signal), inventory);
   await ensureNamespace(management, record, signal);
   const turn = { client: management, clock: systemClock, record, report: () => {} };
   await inTurn(
     turn,
     async (term) => {
-      requireFirst(await findRecord(management, inventory.uuid, term), inventory);
+      requireNotBegun(await findRecord(management, inventory.uuid, term), inventory);
       await writeRecord(management, record, term);
     },
     signal,
@@ -43,8 +49,23 @@ export async function discoverCluster(
   return inventory;
 }
 
-/** @throws MIGRATE_BLOCKED, and MIGRATE_ORDER where a phase was begun */
-function requireFirst(known: MigrationRecord | undefined, { name, findings }: Inventory): void {
+/** A cluster that its Magnum does not have any more is not shown any longer. @throws MIGRATE_CLUSTER_UNKNOWN */
+async function readKnown(
+  { cloud, management }: Pick<DiscoverWith, "cloud" | "management">,
+  ident: string,
+  signal: AbortSignal,
+): Promise<ClusterFacts> {
+  try {
+    return await readCluster(cloud, ident, signal);
+  } catch (error) {
+    if (management !== undefined && error instanceof CausewayError && error.code === "MIGRATE_CLUSTER_UNKNOWN")
+      await forgetShown(management, ident, signal);
+    throw error;
+  }
+}
+
+/** @throws MIGRATE_ORDER where a phase was begun */
+function requireNotBegun(known: MigrationRecord | undefined, { name }: Inventory): void {
   if (known !== undefined && known.begun !== "discover")
     throw new InputError(
       "MIGRATE_ORDER",
@@ -53,6 +74,10 @@ function requireFirst(known: MigrationRecord | undefined, { name, findings }: In
         hint: "See what the cluster is now with --dry-run.",
       },
     );
+}
+
+/** @throws MIGRATE_BLOCKED */
+function requireUnblocked({ findings }: Inventory): void {
   const blocking = findings.filter(({ blocks }) => blocks);
   if (blocking.length > 0)
     throw new InputError("MIGRATE_BLOCKED", blocking.map(({ code, message }) => `${message} (${code})`).join("\n"), {

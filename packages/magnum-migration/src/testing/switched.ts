@@ -3,7 +3,8 @@ import type { KubernetesClient } from "@causeway/kubernetes";
 import type { Cloud } from "@causeway/openstack";
 import { inventoryOf } from "../inventory/inventory.ts";
 import { readCluster } from "../inventory/read.ts";
-import { clusterManifests, magnumClusterOf } from "../phases/import/objects.ts";
+import { clusterManifests } from "../phases/import/objects.ts";
+import { magnumClusterOf } from "../record/rows.ts";
 import { newRecord, writeRecord, type MigrationRecord } from "../record/record.ts";
 
 export interface SwitchedOptions {
@@ -29,7 +30,7 @@ export async function makeSwitched(
     begun: "switch",
   };
   await writeRecord(management, record, signal);
-  const cluster = magnumClusterOf(record, done.at);
+  const cluster = magnumClusterOf(record, "import", done.at);
   await management.create(MagnumCluster, cluster, { signal });
   const owner = await management.get(MagnumCluster, { namespace: record.namespace, name: record.name }, { signal });
   for (const { type, object } of clusterManifests(record, owner, { members: [], peerHost: "127.0.0.1", cloudsYaml }))

@@ -122,6 +122,10 @@ export function magnumControl(kernel: Kernel): Hono {
     for (const { id } of clusters.all()) clusters.update(id, { isDenied: ids.includes(id) });
     return c.json({ denied: ids });
   });
+  app.delete("/clusters/:id", (c) => {
+    clusters.remove(c.req.param("id"));
+    return c.body(null, 204);
+  });
   app.post("/clusters/:id", async (c) => {
     const [row, change] = [clusters.get(c.req.param("id")), await bodyOf(c.req)];
     if (!row || !isObject(change)) throw magnumError(404, "There is no such cluster.");

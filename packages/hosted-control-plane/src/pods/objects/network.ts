@@ -32,6 +32,9 @@ export function apiService(spec: ControlPlaneSpec, namespace: string, { gateway 
       ports: inside
         ? [...ports, { name: "internal", protocol: "TCP", targetPort: "api", port: API_SERVICE_PORT }]
         : ports,
+      ...(type === "LoadBalancer" && spec.allowedCidrs !== undefined
+        ? { loadBalancerSourceRanges: [...spec.allowedCidrs] }
+        : {}),
       ...(type === "LoadBalancer" && spec.endpoint.host !== "" ? { loadBalancerIP: spec.endpoint.host } : {}),
     },
   } as Service;

@@ -3,90 +3,15 @@ import {
   credentialsManifest,
   HostedControlPlane,
   labels,
-  MagnumCluster,
   manifest,
+  type MagnumCluster,
   type HostedControlPlaneSpec,
-  type MagnumClusterSpec,
   type Manifest,
 } from "@causeway/api";
-import { isUuid, magnumLabels, migratingAnnotation, renderMigrating } from "@causeway/magnum-api";
+import { magnumLabels } from "@causeway/magnum-api";
 import { ownerReference, Secret } from "@causeway/kubernetes";
-import type { Inventory, NodeGroup } from "../../inventory/model.ts";
+import type { Inventory } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
-
-type Json = Readonly<Record<string, unknown>>;
-
-const given = (from: Json, name: string): string | undefined => {
-  const value = from[name];
-  return typeof value === "string" && value !== "" ? value : undefined;
-};
-const set = <K extends string, V>(key: K, value: V | undefined | null) =>
-  (value === undefined || value === null ? {} : { [key]: value }) as { [P in K]?: V };
-
-/** The cluster as the Magnum API keeps it: the same uuid and name; on the network that Heat made. */
-export function magnumClusterOf({ namespace, name, inventory }: MigrationRecord, now: string): MagnumCluster {
-  const { template, networkId, subnetId } = inventory;
-  const spec: MagnumClusterSpec = {
-    uuid: inventory.uuid,
-    name: inventory.name,
-    projectID: inventory.projectId,
-    userID: inventory.userId || "unknown",
-    templateUUID: inventory.templateId,
-    template: templateOf(template),
-    version: inventory.version,
-    ...set("keypair", inventory.keypair),
-    masterCount: 1,
-    masterUUID: isUuid(inventory.masterUuid) ? inventory.masterUuid : inventory.uuid,
-    ...set("masterFlavorID", inventory.masterFlavorId),
-    ...set("flavorID", inventory.groups.find(({ isDefault }) => isDefault)?.flavorId),
-    labels: { ...inventory.labels },
-    createTimeout: 60,
-    fixedNetwork: networkId,
-    fixedSubnet: subnetId,
-    floatingIPEnabled: template["floating_ip_enabled"] !== false,
-    masterLBEnabled: true,
-    nodeGroups: inventory.groups.map((group) => nodeGroupOf(inventory, group, now)),
-  };
-  return {
-    apiVersion: `${MagnumCluster.group}/${MagnumCluster.version}`,
-    kind: MagnumCluster.kind,
-    metadata: {
-      namespace,
-      name,
-      labels: { [magnumLabels.uuid]: inventory.uuid },
-      annotations: { [migratingAnnotation]: renderMigrating({ phase: "import", state: "Running", at: now }) },
-    },
-    spec,
-  };
-}
-
-function templateOf(template: Json): MagnumClusterSpec["template"] {
-  return {
-    coe: "kubernetes",
-    imageID: given(template, "image_id") ?? "unknown",
-    ...set("flavorID", given(template, "flavor_id")),
-    ...set("externalNetworkID", given(template, "external_network_id")),
-    ...set("dnsNameserver", given(template, "dns_nameserver")),
-    ...set("networkDriver", given(template, "network_driver")),
-  } as MagnumClusterSpec["template"];
-}
-
-function nodeGroupOf(inventory: Inventory, group: NodeGroup, now: string): MagnumClusterSpec["nodeGroups"][number] {
-  return {
-    uuid: group.uuid,
-    name: group.name,
-    role: group.role,
-    isDefault: group.isDefault,
-    ...set("flavorID", group.flavorId),
-    imageID: group.imageId,
-    nodeCount: group.nodeCount,
-    minNodeCount: group.minNodeCount,
-    ...set("maxNodeCount", group.maxNodeCount),
-    labels: { ...group.labels },
-    version: inventory.version,
-    createdAt: now,
-  };
-}
 
 /** "https://HOST:PORT" of the cluster's API. */
 export function endpointOf({ apiAddress, api }: Inventory): { host: string; port: number } {

@@ -7,7 +7,8 @@ import { openEtcd } from "../../etcd/access.ts";
 import type { EtcdClient } from "../../etcd/client.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
-import { clusterManifests, magnumClusterOf, secretManifest } from "./objects.ts";
+import { magnumClusterOf } from "../../record/rows.ts";
+import { clusterManifests, secretManifest } from "./objects.ts";
 import { knownMasterFiles } from "./pki.ts";
 import { planImport, type ImportFacts, type ImportStep } from "./plan.ts";
 
@@ -130,7 +131,7 @@ async function createFrontProxy({ name }: MigrationRecord, now: number): Promise
 async function createObjects(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<void> {
   const { management, peerHost, cloudsYaml, clock } = tools;
   const now = new Date(clock.now()).toISOString();
-  await create(management, { type: MagnumCluster, object: magnumClusterOf(record, now) } as Manifest, signal);
+  await create(management, { type: MagnumCluster, object: magnumClusterOf(record, "import", now) } as Manifest, signal);
   const owner = await management.get(MagnumCluster, { namespace: record.namespace, name: record.name }, { signal });
   const found = await (await openEtcd(tools, record, signal)).members(signal);
   const members = found.map((member) => ({ name: member.name, peerURL: member.peerURLs[0] ?? "" }));

@@ -1,6 +1,6 @@
 import { CausewayError, hasCode } from "@causeway/foundation";
 import { Machine, MagnumCluster } from "@causeway/api";
-import { migratingAnnotation } from "@causeway/magnum-api";
+import { heatAnnotation, migratingAnnotation } from "@causeway/magnum-api";
 import { Node } from "@causeway/kubernetes";
 import type { Cloud } from "@causeway/openstack";
 import { openEtcd } from "../../etcd/access.ts";
@@ -64,7 +64,7 @@ export const retire = definePhase<RetireFacts, RetireStep>({
         return;
       case "hand-over": {
         const { namespace, name } = record;
-        const body = { metadata: { annotations: { [migratingAnnotation]: null } } };
+        const body = { metadata: { annotations: { [migratingAnnotation]: null, [heatAnnotation]: null } } };
         await tools.management.patch(MagnumCluster, { namespace, name }, { type: "merge", body }, { signal });
         return;
       }

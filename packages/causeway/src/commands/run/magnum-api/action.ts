@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { createMetrics, InputError, readTextFile, systemClock } from "@causeway/foundation";
+import { createMetrics, InputError, parseCidr, readTextFile, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
 import { auditFile, auditUrl, readPolicyFile, startMagnum } from "@causeway/magnum-api";
 import { commandLog } from "../../../terminal/text-log.ts";
@@ -28,6 +28,7 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
       publicUrl: flags.publicUrl?.replace(/\/+$/, ""),
       ...(policyFile === undefined ? {} : { policy: readPolicyFile(policyFile) }),
       audit: auditOf(flags),
+      managementCidrs: cidrsOf(flags),
       defaultQuota: flags.defaultQuota,
       defaultVersion: flags.kubernetesVersion,
       rate: { perSecond: rate, burst: rate * 4 },
@@ -53,6 +54,14 @@ function addressOf(listen: string): { readonly host: string; readonly port: numb
   if (host === "" || Number(port) > 65_535)
     throw invalidFlag(`--listen ${listen} is no address with a port, such as 0.0.0.0:9511`);
   return { host, port: Number(port) };
+}
+
+function cidrsOf({ managementCidrs }: MagnumApiFlags): readonly string[] | undefined {
+  if (managementCidrs === undefined) return undefined;
+  const all = managementCidrs.split(",").map((each) => each.trim());
+  const wrong = all.find((each) => parseCidr(each) === undefined);
+  if (wrong !== undefined) throw invalidFlag(`--management-cidrs: "${wrong}" is no network such as 192.0.2.0/24`);
+  return all;
 }
 
 function auditOf({ auditFile: file, auditUrl: url }: MagnumApiFlags) {

@@ -33,6 +33,10 @@ function options() {
     .option("--policy-file <file>", "rules in YAML that replace Magnum's policies, in oslo.policy's language")
     .option("--audit-file <file>", "audit events (CADF) of clusters, one a line (default: none)")
     .option("--audit-url <url>", "server that takes each audit event as a POST, in place of a file")
+    .option(
+      "--management-cidrs <list>",
+      "networks of controllers and of this program; with them clusters may have access lists (labels master_lb_allowed_cidrs), if control planes are Pods",
+    )
     .option("--default-quota <count>", "clusters of a project without a quota", whole(0, 1_000_000), 20)
     .option("--kubernetes-version <version>", "version of clusters whose template has no label kube_tag", "v1.34.0")
     .option("--rate <count>", "requests a second of one project", whole(1, 100_000), 50)
