@@ -99,16 +99,20 @@ const rules: Readonly<Record<string, LabelRule>> = {
 export function refusedLabel(labels: Labels, support: LabelSupport = { accessLists: false }): string | undefined {
   const list = accessLabels.find((name) => cidrsOf(labels[name] ?? "").length > 0);
   if (list !== undefined && !support.accessLists)
-    return `label ${list}=${(labels[list] ?? "").slice(0, 200)}: an access list of the API is not supported here.`;
+    return refusal(list, labels[list] ?? "", "an access list of the API is not supported here");
   for (const [name, value] of Object.entries(labels)) {
     const why = Object.hasOwn(rules, name) ? rules[name]?.refuse?.(value) : undefined;
-    if (why !== undefined) return `label ${name}=${value.slice(0, 200)}: ${why}.`;
+    if (why !== undefined) return refusal(name, value, why);
   }
   const [fewest, most] = [labels["min_node_count"], labels["max_node_count"]];
   if (fewest !== undefined && most !== undefined && Number(fewest) > Number(most))
     return `label min_node_count=${fewest} is larger than max_node_count=${most}.`;
   return undefined;
 }
+
+/** The reason comes before the value: clients print a refusal up to its first full stop, which a value may have. */
+const refusal = (name: string, value: string, why: string): string =>
+  `label ${name} is refused: ${why}; its value is ${value.slice(0, 200)}.`;
 
 /** Names of the labels that have no effect here, sorted. */
 export function unusedLabels(labels: Labels): readonly string[] {
