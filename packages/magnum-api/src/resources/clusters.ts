@@ -8,7 +8,7 @@ import { applyPatch, readPatch } from "../wire/patch.ts";
 import { clusterFields, newCluster, withoutEmpty } from "./cluster-body.ts";
 import { clusterDetail, isAutoscaled, nodeCountOf, shownStatus } from "./cluster-view.ts";
 import { asBadRequest, findCluster, requireIdle, requireNotMigrating, targetOf } from "./find-cluster.ts";
-import { finishRow, pendingRow } from "./new-row.ts";
+import { discardRow, finishRow, pendingRow } from "./new-row.ts";
 import { quotaOf } from "./quotas.ts";
 import { bootsFromVolume, cloudNamesOf, findTemplate } from "./templates.ts";
 
@@ -88,7 +88,11 @@ export async function createCluster(api: Api, call: Call): Promise<Answer> {
     const limit = quotaOf(api, caller.projectId);
     if (api.store.countOf(caller.projectId) >= limit) throw quotaReached(limit);
     const row = pendingRow(cluster, timestamp(api.clock.now()));
-    return api.store.create(MagnumCluster, row, caller.projectId, signal);
+    const created = await api.store.create(MagnumCluster, row, caller.projectId, signal);
+    // Another process may have created one that this one had not heard of: whoever sees too many gives its own up.
+    if ((await api.store.freshCountOf(created, signal)) <= limit) return created;
+    await discardRow(api.store.client, created);
+    throw quotaReached(limit);
   });
   return accepted(await finishRow(api, call, made));
 }

@@ -47,7 +47,7 @@ function shown(row: MagnumCluster): MagnumCluster {
 }
 
 /** Deletes a row unless it was shown meanwhile. */
-async function discardRow(client: KubernetesClient, row: MagnumCluster): Promise<void> {
+export async function discardRow(client: KubernetesClient, row: MagnumCluster): Promise<void> {
   const found = await client.find(MagnumCluster, keyOf(row));
   if (found === undefined || found.metadata.uid !== row.metadata.uid || !isPending(found)) return;
   const { uid = "", resourceVersion = "" } = found.metadata;

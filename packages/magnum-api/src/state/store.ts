@@ -31,6 +31,8 @@ export interface Store {
   clustersOf(project: string | undefined): readonly MagnumCluster[];
   /** How many rows a project has, those included that are being created. */
   countOf(project: string): number;
+  /** The same of the project of this row, as the API server has it now. */
+  freshCountOf(row: MagnumCluster, signal: AbortSignal): Promise<number>;
   cluster(uuid: string, signal: AbortSignal): Promise<MagnumCluster | undefined>;
   template(uuid: string): MagnumClusterTemplate | undefined;
   /**
@@ -72,6 +74,10 @@ export function openStore(informers: Informers): Store {
     clustersOf: (project) =>
       (project === undefined ? clusters.list() : clusters.byIndex(byProject, project)).filter((one) => !isPending(one)),
     countOf: (project) => clusters.byIndex(byProject, project).length,
+    async freshCountOf({ metadata: { namespace = "" }, spec: { projectID } }, signal) {
+      const { items } = await client.list(MagnumCluster, { namespace, signal });
+      return items.filter(({ spec }) => spec.projectID === projectID).length;
+    },
     async cluster(uuid, signal) {
       const [known] = clusters.byIndex(byUuid, uuid);
       const found = known
