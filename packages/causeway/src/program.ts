@@ -6,6 +6,7 @@ import { describeCommand } from "./commands/describe/command.ts";
 import { explainCommand } from "./commands/explain/command.ts";
 import { generateCommand } from "./commands/generate/command.ts";
 import { getCommand } from "./commands/get/command.ts";
+import { rotateCommand } from "./commands/rotate/command.ts";
 import { kubeconfigCommand } from "./commands/kubeconfig/command.ts";
 import { backupCommand } from "./commands/backup/command.ts";
 import { cloudCommand } from "./commands/cloud/command.ts";
@@ -36,6 +37,7 @@ const commands: readonly ((signal: AbortSignal) => CommandUnknownOpts)[] = [
   createCommand,
   describeCommand,
   kubeconfigCommand,
+  rotateCommand,
   deleteCommand,
   generateCommand,
   backupCommand,

@@ -16,7 +16,7 @@ export interface ControlPlaneSpec {
   /** Which runtime runs it. Undefined: the default one, which then stays. */
   readonly runtime?: RuntimeName;
   readonly authority: KeyPair;
-  /** The root of the front proxy's certificate. */
+  /** The root of the front proxy's certificate. While it is rotated its certificate is two: the first one signs. */
   readonly frontProxy?: KeyPair;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;

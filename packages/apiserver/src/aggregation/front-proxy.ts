@@ -10,6 +10,8 @@ export interface FrontProxy {
   authority(): Promise<KeyPair>;
   /** The proxy's certificate, issued again at half its life. */
   client(): Promise<KeyPair>;
+  /** Another authority; of several certificates the first signs, and all are published. */
+  replace(given: KeyPair): void;
 }
 
 /**
@@ -27,6 +29,11 @@ export function openFrontProxy(
   const root = (): Promise<KeyPair> => (authority ??= given ? Promise.resolve(given) : keptOrNew(files, folder, clock));
   return {
     authority: root,
+    replace(next) {
+      keep(files, folder, next);
+      authority = Promise.resolve(next);
+      issued = undefined;
+    },
     client() {
       const now = clock.now();
       if (issued === undefined || now >= issued.until)

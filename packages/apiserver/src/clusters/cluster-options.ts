@@ -40,5 +40,5 @@ export function differences({ open, listener }: Opened, asked: LogicalClusterOpt
 
 /** Are these options that change while the cluster is served? */
 export function areLive(options: readonly string[]): boolean {
-  return options.every((option) => ["authority", "serviceAccountKey", "rotation"].includes(option));
+  return options.every((option) => ["authority", "serviceAccountKey", "rotation", "frontProxy"].includes(option));
 }

@@ -205,6 +205,7 @@ export async function openCluster(
       const nextKeys = keysOf(next);
       identity = next;
       current = { ...current, ...rootsOf(wanted) };
+      if (wanted.frontProxy) frontProxy.replace(wanted.frontProxy);
       keys = () => nextKeys;
       cluster.clientAuthorities.reload();
     },
@@ -244,11 +245,12 @@ function identityIn({ serviceAccountKey, rotation }: LogicalClusterOptions, now:
 }
 
 /** The options that `rotate` takes. */
-function rootsOf({ authority, serviceAccountKey, rotation }: LogicalClusterOptions): LogicalClusterOptions {
+function rootsOf({ authority, serviceAccountKey, rotation, frontProxy }: LogicalClusterOptions): LogicalClusterOptions {
   return {
     ...(authority ? { authority } : {}),
     ...(serviceAccountKey === undefined ? {} : { serviceAccountKey }),
     ...(rotation === undefined ? {} : { rotation }),
+    ...(frontProxy ? { frontProxy } : {}),
   };
 }
 

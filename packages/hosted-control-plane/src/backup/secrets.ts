@@ -1,5 +1,5 @@
 import { createPublicKey } from "node:crypto";
-import { CausewayError, type KeyPair } from "@causeway/foundation";
+import { CausewayError, splitCertificates, type KeyPair } from "@causeway/foundation";
 import type { ControlPlaneSpec } from "../runtime.ts";
 import type { BackupSecrets } from "./take.ts";
 
@@ -11,10 +11,15 @@ export function backupSecrets(
   return {
     "ca.crt": authority.certificate,
     "ca.key": authority.key,
-    ...(frontProxy === undefined ? {} : { "proxy.crt": frontProxy.certificate, "proxy.key": frontProxy.key }),
+    ...(frontProxy === undefined ? {} : { "proxy.crt": signerOf(frontProxy), "proxy.key": frontProxy.key }),
     "sa.key": serviceAccountKey,
     encryption,
   };
+}
+
+/** Of several certificates, the one that signs. */
+function signerOf({ certificate }: KeyPair): string {
+  return splitCertificates(certificate)[0] ?? certificate;
 }
 
 /** @throws BACKUP_INCOMPLETE */

@@ -11,7 +11,7 @@ import {
 import { Cluster, HostedControlPlane, Machine } from "@causeway/api";
 import type { ControlPlaneRuntime, ControlPlaneState, JoinCertificates } from "../runtime.ts";
 import { kubeconfigRenewAnnotation, kubeconfigRootAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
-import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type Root } from "./roots.ts";
+import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type Root, type RotatedRoots } from "./roots.ts";
 import type { RootPurpose } from "./steps.ts";
 
 export interface KubeconfigFacts {
@@ -87,17 +87,17 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   const name = clusterName(object, cluster);
   const secret = (purpose: string) => from.secrets.get({ namespace: key.namespace, name: `${name}-${purpose}` });
   const roots: Partial<Record<RootPurpose, KeyPair>> = {};
-  for (const purpose of ["ca", "proxy", "sa"] as const) {
-    const pair = rootOf(secret(purpose))?.pair;
-    if (pair) roots[purpose] = pair;
-  }
-  const [ca, sa] = [rootOf(secret("ca")), rootOf(secret("sa"))];
+  const [ca, sa, proxy] = [rootOf(secret("ca")), rootOf(secret("sa")), rootOf(secret("proxy"))];
+  if (ca) roots.ca = ca.pair;
+  if (sa) roots.sa = sa.pair;
+  // While it is rotated, both are believed.
+  if (proxy) roots.proxy = { certificate: bundleOf(proxy), key: proxy.pair.key };
   const state = await from.runtime.observe(runtimeId(object), signal);
   return {
     object,
     cluster,
     roots,
-    authorities: ca && sa && (await authoritiesOf(from, { object, name, ca, sa }, signal)),
+    authorities: ca && sa && (await authoritiesOf(from, { object, name, roots: { ca, sa, proxy } }, signal)),
     etcd: object.spec.datastore === undefined ? undefined : certificatesOf(secret("etcd")),
     kubeconfig: kubeconfigOf(secret("kubeconfig"), ca),
     kubeconfigSecret: secret("kubeconfig"),
@@ -139,9 +139,10 @@ function ownerCluster(from: GatherFrom, object: HostedControlPlane): Cluster | u
 
 async function authoritiesOf(
   { machines }: GatherFrom,
-  { object, name, ca, sa }: { object: HostedControlPlane; name: string; ca: Root; sa: Root },
+  { object, name, roots }: { object: HostedControlPlane; name: string; roots: RotatedRoots },
   signal: AbortSignal,
 ): Promise<AuthorityFacts> {
+  const { ca } = roots;
   const { notBefore, notAfter } = readCertificate(ca.pair.certificate);
   const { phase, rotation, rotatedAt } = object.status?.authorities ?? {};
   // Until all of the control plane signs with the new authority, a new Machine may still get a certificate of the old.
@@ -149,7 +150,7 @@ async function authoritiesOf(
   const all = ca.stage === "sign" ? await machines(object.metadata.namespace ?? "", name, signal) : [];
   const old = all.filter(({ metadata }) => !(Date.parse(metadata.creationTimestamp ?? "") >= since));
   return {
-    roots: { ca, sa },
+    roots,
     createdAt: notBefore,
     expiresAt: notAfter,
     oldMachines: old.map(({ metadata }) => metadata.name).toSorted(),

@@ -28,21 +28,22 @@ function root(stage: RootStage, changes: Partial<Root> = {}): Root {
 }
 
 interface Given {
-  readonly stages?: readonly [ca: RootStage, sa: RootStage];
+  readonly stages?: readonly [ca: RootStage, sa: RootStage, proxy?: RootStage];
   readonly spec?: HostedControlPlane["spec"]["authorities"];
   readonly status?: NonNullable<HostedControlPlane["status"]>["authorities"];
   readonly oldMachines?: readonly string[];
   readonly settled?: boolean;
   readonly initialized?: boolean;
   readonly ca?: Partial<Root>;
+  readonly proxy?: Partial<Root>;
   readonly expiresAt?: number;
   readonly createdAt?: number;
 }
 
 function from(given: Given): AuthoritiesFrom {
-  const [ca, sa] = given.stages ?? ["single", "single"];
+  const [ca, sa, proxy] = given.stages ?? ["single", "single"];
   const facts: AuthorityFacts = {
-    roots: { ca: root(ca, given.ca), sa: root(sa) },
+    roots: { ca: root(ca, given.ca), sa: root(sa), ...(proxy ? { proxy: root(proxy, given.proxy) } : {}) },
     createdAt: given.createdAt ?? now - 1000 * HOUR,
     expiresAt: given.expiresAt ?? now + 100_000 * HOUR,
     oldMachines: given.oldMachines ?? [],
@@ -70,6 +71,7 @@ function outcome(given: Given): { steps: string[]; phase: string | undefined; re
 }
 
 const both = (to: RootStage): string[] => [`advance ca→${to}`, `advance sa→${to}`];
+const all = (to: RootStage): string[] => [...both(to), `advance proxy→${to}`];
 const due = { rotateAfter: rotation };
 const retired = { rotateAfter: rotation, retireOldAfter: rotation };
 
@@ -194,6 +196,51 @@ describe("a rotation of a control plane's authority", () => {
       { steps: ["catch up sa→single"], phase: "Retiring", reason: "Rotating" },
     ],
     [
+      "the front proxy's authority begins with the others",
+      { spec: due, stages: ["single", "single", "single"] },
+      { steps: all("trust"), phase: "Current", reason: "Rotating" },
+    ],
+    [
+      "the front proxy's authority goes on with the others",
+      { spec: due, stages: ["trust", "trust", "trust"] },
+      { steps: all("sign"), phase: "Preparing", reason: "Rotating" },
+    ],
+    [
+      "the front proxy's authority is retired with the others",
+      { spec: retired, stages: ["sign", "sign", "sign"] },
+      { steps: all("retire"), phase: "Prepared", reason: "Rotating" },
+    ],
+    [
+      "only one of the three was written before a crash",
+      { spec: due, stages: ["single", "trust", "single"], settled: false },
+      { steps: ["catch up ca→trust", "catch up proxy→trust"], phase: "Preparing", reason: "Rotating" },
+    ],
+    [
+      "only the front proxy's authority is behind at the end",
+      { spec: retired, stages: ["single", "single", "retire"], ca: { rotation }, settled: false },
+      { steps: ["catch up proxy→single"], phase: "Retiring", reason: "Rotating" },
+    ],
+    [
+      "the front proxy's authority ended first",
+      { spec: retired, stages: ["retire", "retire", "single"], proxy: { rotation }, settled: false },
+      { steps: ["catch up ca→single", "catch up sa→single"], phase: "Retiring", reason: "Rotating" },
+    ],
+    [
+      "a rotation of a version that left the front proxy out ends without it",
+      { spec: retired, stages: ["sign", "sign", "single"] },
+      { steps: both("retire"), phase: "Prepared", reason: "Rotating" },
+    ],
+    [
+      "a rotation of a version that left the front proxy out does not end before it has settled",
+      { spec: retired, stages: ["retire", "retire", "single"], settled: false },
+      { steps: [], phase: "Retiring", reason: "Rotating" },
+    ],
+    [
+      "three Secrets of three stages",
+      { spec: retired, stages: ["trust", "sign", "retire"] },
+      { steps: [], phase: "Preparing", reason: "RotationBroken" },
+    ],
+    [
       "someone put an old Secret back",
       { spec: retired, stages: ["sign", "single"] },
       { steps: [], phase: "Preparing", reason: "RotationBroken" },
@@ -229,8 +276,9 @@ describe("a rotation of a control plane's authority", () => {
 });
 
 describe("the Secrets of a rotation", () => {
-  const made: Partial<Record<RotatedPurpose, KeyPair>> = {};
-  let first: Record<RotatedPurpose, Secret>;
+  type All<T> = Record<RotatedPurpose, T>;
+  const made: Partial<All<KeyPair>> = {};
+  let first: All<Secret>;
   beforeAll(async () => {
     const base64 = (text: string): string => Buffer.from(text).toString("base64");
     const secret = (name: string, pair: KeyPair): Secret => ({
@@ -242,14 +290,16 @@ describe("the Secrets of a rotation", () => {
     first = {
       ca: secret("demo-ca", await createAuthority({ commonName: "kubernetes", lifetime: HOUR })),
       sa: secret("demo-sa", await newRoot("sa", "demo", now)),
+      proxy: secret("demo-proxy", await newRoot("proxy", "demo", now)),
     };
+    made.proxy = await newRoot("proxy", "demo", now);
     made.ca = await newRoot("ca", "demo", now);
     made.sa = await newRoot("sa", "demo", now);
   });
 
   /** The roots after each stage. */
-  function walk(): Record<RotatedPurpose, Root>[] {
-    const walked: Record<RotatedPurpose, Root>[] = [];
+  function walk(): All<Root>[] {
+    const walked: All<Root>[] = [];
     let secrets = first;
     for (const to of ["trust", "sign", "retire", "single"] as const) {
       const next = (purpose: RotatedPurpose): Secret =>
@@ -257,32 +307,36 @@ describe("the Secrets of a rotation", () => {
           { type: "rotate-root", purpose, to, rotation },
           { root: rootOf(secrets[purpose]) as Root, made: to === "trust" ? made[purpose] : undefined, now },
         );
-      secrets = { ca: next("ca"), sa: next("sa") };
-      walked.push({ ca: rootOf(secrets.ca) as Root, sa: rootOf(secrets.sa) as Root });
+      secrets = { ca: next("ca"), sa: next("sa"), proxy: next("proxy") };
+      const read = (purpose: RotatedPurpose): Root => rootOf(secrets[purpose]) as Root;
+      walked.push({ ca: read("ca"), sa: read("sa"), proxy: read("proxy") });
     }
     return walked;
   }
 
-  test("have the one that signs first in tls.crt with its key, whatever the stage", async () => {
-    const [old, fresh] = [rootOf(first.ca)?.pair, made.ca] as [KeyPair, KeyPair];
-    const stages = walk().map(({ ca }) => ca);
-    const certificates = (text: string): string[] => splitCertificates(text);
-    expect(stages.map(({ stage }) => stage)).toEqual(["trust", "sign", "retire", "single"]);
-    expect(stages.map((root) => certificates(bundleOf(root)))).toEqual([
-      [...certificates(old.certificate), ...certificates(fresh.certificate)],
-      [...certificates(fresh.certificate), ...certificates(old.certificate)],
-      certificates(fresh.certificate),
-      certificates(fresh.certificate),
-    ]);
-    for (const { pair } of stages) {
-      const issued = await issueCertificate(pair, { commonName: "x", usages: ["client"], lifetime: HOUR });
-      expect(verifyChain(issued.certificate, pair.certificate)).toBe(true);
-    }
-    const last = stages.at(-1)?.secret;
-    expect(Object.keys(last?.data ?? {}).toSorted()).toEqual(["more", "tls.crt", "tls.key"]);
-    expect(last?.metadata.annotations).toMatchObject({ kept: "yes", "controlplane.causeway.dev/rotation": rotation });
-    expect(last?.metadata.annotations).not.toHaveProperty("controlplane.causeway.dev/rotation-stage");
-  });
+  test.each(["ca", "proxy"] as const)(
+    "have the one that signs first in tls.crt, whatever the stage: %s",
+    async (purpose) => {
+      const [old, fresh] = [rootOf(first[purpose])?.pair, made[purpose]] as [KeyPair, KeyPair];
+      const stages = walk().map((roots) => roots[purpose]);
+      const certificates = (text: string): string[] => splitCertificates(text);
+      expect(stages.map(({ stage }) => stage)).toEqual(["trust", "sign", "retire", "single"]);
+      expect(stages.map((root) => certificates(bundleOf(root)))).toEqual([
+        [...certificates(old.certificate), ...certificates(fresh.certificate)],
+        [...certificates(fresh.certificate), ...certificates(old.certificate)],
+        certificates(fresh.certificate),
+        certificates(fresh.certificate),
+      ]);
+      for (const { pair } of stages) {
+        const issued = await issueCertificate(pair, { commonName: "x", usages: ["client"], lifetime: HOUR });
+        expect(verifyChain(issued.certificate, pair.certificate)).toBe(true);
+      }
+      const last = stages.at(-1)?.secret;
+      expect(Object.keys(last?.data ?? {}).toSorted()).toEqual(["more", "tls.crt", "tls.key"]);
+      expect(last?.metadata.annotations).toMatchObject({ kept: "yes", "controlplane.causeway.dev/rotation": rotation });
+      expect(last?.metadata.annotations).not.toHaveProperty("controlplane.causeway.dev/rotation-stage");
+    },
+  );
 
   test("tell the runtime to sign what others verify with the older one until it is retired", () => {
     const old = rootOf(first.ca)?.pair as KeyPair;

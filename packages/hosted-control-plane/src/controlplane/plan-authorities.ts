@@ -17,7 +17,7 @@ export interface AuthoritiesFrom {
 }
 
 export interface AuthoritiesPlan {
-  /** Bring the second root to where the first one is: done before anything runs with half of a rotation. */
+  /** Bring the roots that are behind to where the others are: done before anything runs with half of a rotation. */
   readonly catchUp: readonly Step[];
   /** Go on with the rotation, once everything has settled. */
   readonly advance: readonly Step[];
@@ -54,16 +54,17 @@ export function planAuthorities(from: AuthoritiesFrom): AuthoritiesPlan {
   if (stage === undefined) return { ...none, status: brokenStatus(from), conditions: [no("RotationBroken", broken)] };
   if ("behind" in stage) {
     const { behind, to } = stage;
-    const rotation = facts.roots.ca.rotation ?? facts.roots.sa.rotation ?? "";
-    const catchUp: Step[] = [{ type: "rotate-root", purpose: behind, to, rotation }];
-    // Whichever of the two is behind: both go on in the same stage.
+    const rotation = rotationIn(participants(facts), to) ?? "";
+    const catchUp = behind.map((purpose): Step => ({ type: "rotate-root", purpose, to, rotation }));
+    // Whichever of them are behind: all go on in the same stage.
     const phase = to === "trust" || to === "sign" ? "trust" : "retire";
     return { ...none, catchUp, status: statusOf(from, phase), conditions: [no("Rotating", running(phase))] };
   }
   const { at } = stage;
   const hold = holdOf(from, at);
   const rotation = at === "single" ? (wantedRotation(from) ?? "") : (facts.roots.ca.rotation ?? "");
-  const steps = rotatedPurposes.map((purpose): Step => ({ type: "rotate-root", purpose, to: following[at], rotation }));
+  const to = following[at];
+  const steps = participants(facts).map(([purpose]): Step => ({ type: "rotate-root", purpose, to, rotation }));
   const until = lookAgain(object, { at, now });
   return {
     catchUp: [],
@@ -74,17 +75,42 @@ export function planAuthorities(from: AuthoritiesFrom): AuthoritiesPlan {
   };
 }
 
-type Where = { readonly at: RootStage } | { readonly behind: RotatedPurpose; readonly to: RootStage } | undefined;
+type Where =
+  | { readonly at: RootStage }
+  | { readonly behind: readonly RotatedPurpose[]; readonly to: RootStage }
+  | undefined;
 
-/** Where both roots are; which one is a stage behind; undefined: their Secrets contradict each other. */
-function stageOf({ roots }: AuthorityFacts): Where {
-  for (const { stage, other } of [roots.ca, roots.sa])
+/**
+ * The roots that a rotation is of. One that was begun by a version that knew nothing of the front proxy's goes on
+ * without it: that one has no part before the next rotation.
+ */
+function participants({ roots }: AuthorityFacts): (readonly [RotatedPurpose, Root])[] {
+  const isUnderWay = roots.ca.stage === "sign" || roots.ca.stage === "retire";
+  return rotatedPurposes.flatMap((purpose): (readonly [RotatedPurpose, Root])[] => {
+    const root = roots[purpose];
+    const isLeftOut =
+      purpose === "proxy" && isUnderWay && root?.stage === "single" && root.rotation !== roots.ca.rotation;
+    return root === undefined || isLeftOut ? [] : [[purpose, root]];
+  });
+}
+
+/** Where all roots are; which ones are a stage behind; undefined: their Secrets contradict each other. */
+function stageOf(facts: AuthorityFacts): Where {
+  const all = participants(facts);
+  for (const [, { stage, other }] of all)
     if ((stage === "trust" || stage === "sign") !== (other !== undefined)) return undefined;
-  const [ca, sa] = [roots.ca.stage, roots.sa.stage];
-  if (ca === sa) return { at: ca };
-  if (following[ca] === sa && roots.sa.rotation !== undefined) return { behind: "ca", to: sa };
-  if (following[sa] === ca && roots.ca.rotation !== undefined) return { behind: "sa", to: ca };
-  return undefined;
+  const stages = [...new Set(all.map(([, { stage }]) => stage))];
+  const [one, two, ...more] = stages;
+  if (one === undefined || more.length > 0) return undefined;
+  if (two === undefined) return { at: one };
+  const to = following[one] === two ? two : following[two] === one ? one : undefined;
+  if (to === undefined || rotationIn(all, to) === undefined) return undefined;
+  return { behind: all.flatMap(([purpose, { stage }]) => (stage === to ? [] : [purpose])), to };
+}
+
+/** The rotateAfter that brought roots to this stage. */
+function rotationIn(all: ReturnType<typeof participants>, stage: RootStage): string | undefined {
+  return all.find(([, root]) => root.stage === stage && root.rotation !== undefined)?.[1].rotation;
 }
 
 /** The rotateAfter that has been reached and that the authority is older than. */
@@ -135,7 +161,7 @@ function named(machines: readonly string[]): string {
 }
 
 const broken =
-  "Secrets CLUSTER-ca and CLUSTER-sa are in different stages of a rotation, or lack other.crt and other.key; restore them from a backup of the same time (CONTROL_PLANE_ROTATION_BROKEN)";
+  "Secrets CLUSTER-ca, CLUSTER-sa and CLUSTER-proxy are in different stages of a rotation, or lack other.crt and other.key; restore them from a backup of the same time (CONTROL_PLANE_ROTATION_BROKEN)";
 
 function running(at: RootStage): string {
   const what = at === "retire" ? "the old authority is being removed" : "the new authority is being made known";

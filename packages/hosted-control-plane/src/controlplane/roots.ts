@@ -2,8 +2,8 @@ import { readCertificate, splitCertificates, type KeyPair } from "@causeway/foun
 import { secretText, type Secret } from "@causeway/kubernetes";
 import type { RootPurpose } from "./steps.ts";
 
-/** Roots that are rotated: the cluster's authority, and the key of service-account tokens. */
-export const rotatedPurposes = ["ca", "sa"] as const satisfies readonly RootPurpose[];
+/** Roots that are rotated: the cluster's authority, the key of account tokens, and the front proxy's authority. */
+export const rotatedPurposes = ["ca", "sa", "proxy"] as const satisfies readonly RootPurpose[];
 export type RotatedPurpose = (typeof rotatedPurposes)[number];
 
 /**
@@ -33,9 +33,12 @@ export interface Root {
   readonly retiredAt?: string;
 }
 
+/** A control plane of an early version has no authority of a front proxy. */
+export type RotatedRoots = Readonly<Record<Exclude<RotatedPurpose, "proxy">, Root> & { proxy?: Root | undefined }>;
+
 /** What a rotation is planned from; undefined where a root is missing. */
 export interface AuthorityFacts {
-  readonly roots: Readonly<Record<RotatedPurpose, Root>>;
+  readonly roots: RotatedRoots;
   /** Of the authority that signs, in ms since epoch. */
   readonly createdAt: number;
   readonly expiresAt: number;

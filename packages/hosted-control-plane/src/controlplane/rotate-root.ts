@@ -74,7 +74,7 @@ function rolesIn(
 
 /** The contract's tls.crt: of an authority all that are trusted, the one that signs first; of a key its public half. */
 function published(purpose: RotatedPurpose, pair: KeyPair, other: KeyPair | undefined): string {
-  return purpose === "ca" && other !== undefined ? bundleOf({ pair, other }) : pair.certificate;
+  return purpose !== "sa" && other !== undefined ? bundleOf({ pair, other }) : pair.certificate;
 }
 
 function encode(text: string): string {

@@ -1,0 +1,50 @@
+import { Command } from "@commander-js/extra-typings";
+import { managementOptions } from "../../clusters/options.ts";
+import { whole } from "../../options/numbers.ts";
+
+/** What `causeway rotate authority` is given. */
+export type RotateAuthorityOptions = ReturnType<ReturnType<typeof authorityOptions>["opts"]>;
+
+/** Replaces what a cluster is trusted by. */
+export function rotateCommand(signal: AbortSignal) {
+  return new Command("rotate")
+    .description("Replace a cluster's certificate authorities in two phases.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  causeway rotate authority tenants/web
+  causeway rotate authority tenants/web --retire`,
+    )
+    .addCommand(
+      authorityOptions()
+        .addHelpText(
+          "after",
+          `
+Without --retire it makes new authorities and a new key of tokens, and waits until both the new and the old ones are trusted everywhere.
+Then replace the machines that it names and hand out new kubeconfigs. With --retire it removes the old ones, and waits until no machine
+needs them and nothing trusts them. Interrupted, the rotation goes on: the same command follows it again.
+
+It ends with status 0, with 1 when the time is over, with 2 where the cluster has no hosted control plane or nothing can be retired.
+
+Examples:
+  causeway rotate authority web -n tenants
+  causeway rotate authority tenants/web --retire --timeout 3600
+  causeway rotate authority tenants/web --retire --ignore-machines`,
+        )
+        .action(async (name, given) => (await import("./action.ts")).rotateAuthority(name, given, signal)),
+    );
+}
+
+function authorityOptions() {
+  return new Command("authority")
+    .description("The cluster's authority, its key of service-account tokens, and the authority of its front proxy.")
+    .argument("<name>", "name of the cluster, or namespace/name")
+    .addOption(managementOptions.namespace())
+    .option("--retire", "the second phase: the old ones are trusted no more", false)
+    .option("--ignore-machines", "with --retire: give up machines that know only the old authority", false)
+    .option("--no-wait", "return as soon as it is requested")
+    .option("--timeout <seconds>", "longest time to wait", whole(1, 86_400), 900)
+    .addOption(managementOptions.kubeconfig())
+    .addOption(managementOptions.context());
+}
