@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import type { HostedControlPlaneSpec } from "@causeway/api";
 import { createMetrics, type Clock, type KeyPair, type Log, type Metrics } from "@causeway/foundation";
 import { createEventRecorder, electLeader, type Informers } from "@causeway/kubernetes";
 import {
@@ -45,6 +46,8 @@ export interface MagnumOptions {
    * an access list, which always has them; control planes have to be Pods behind load balancers with access lists.
    */
   readonly managementCidrs?: readonly string[] | undefined;
+  /** Runtime of new control planes. Default: what the controller of hosted control planes chooses. */
+  readonly controlPlaneRuntime?: HostedControlPlaneSpec["runtime"] | undefined;
   readonly rate?: RateLimit;
   /** Milliseconds after which Keystone is asked again whether a token was revoked. Default 60,000. */
   readonly tokenRecheck?: number;
@@ -69,6 +72,7 @@ const RATE: RateLimit = { perSecond: 50, burst: 200 };
 /** Begins to serve the API. @throws MAGNUM_PORT, MAGNUM_POLICY_INVALID, CLOUD_CONFIG_INVALID */
 export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   const { informers, clock, log, metrics = createMetrics(), certificateAuthority, host, port } = options;
+  const { controlPlaneRuntime: runtime } = options;
   const rules = readRules({ ...defaultPolicy, ...options.policy });
   const identity = createIdentityClient(options.keystone, { clock, log, metrics });
   const credentials = createApplicationCredentialClient(options.keystone, { clock, log, metrics });
@@ -89,7 +93,10 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
       log,
     ),
     region: options.region,
-    support: { accessLists: (options.managementCidrs ?? []).length > 0 },
+    runtime,
+    support: {
+      accessLists: (options.managementCidrs ?? []).length > 0 && (runtime === undefined || runtime === "Pods"),
+    },
     defaultQuota: options.defaultQuota ?? 20,
     defaultVersion: options.defaultVersion ?? "v1.34.0",
     clusterTexts: new ClusterTexts(),
@@ -104,7 +111,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   const events = createEventRecorder(informers.client, { component: "magnum-api", clock });
   const controller = createMagnumController({
     informers,
-    installation: { ...keystone, managementCidrs: options.managementCidrs },
+    installation: { ...keystone, managementCidrs: options.managementCidrs, runtime },
     credentials,
     events,
     audit,

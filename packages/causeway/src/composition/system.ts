@@ -67,8 +67,9 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const kubeconfig = state.write("management.kubeconfig", text);
   const client = createClient(loadKubeconfig({ text }));
   const clouds = createCloudPool({ clock, log: log.with({ component: "openstack" }) });
+  const runtime = options.runtime ?? { default: "Embedded", programs: undefined };
   const controlPlanes = openRuntime({
-    choice: options.runtime ?? { default: "Embedded", programs: undefined },
+    choice: runtime,
     apiServer,
     dir: state.path("control-planes"),
     nodes: options.nodes,
@@ -92,7 +93,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const endAdmin = await serveAdmin(state.dir, { backup }, log);
   const stopping = new AbortController();
   const { informers } = controllers;
-  const magnum = await magnumOfSystem(cloud, { state, informers, metrics: apiServer.metrics, clock, log });
+  const magnum = await magnumOfSystem(cloud, { state, informers, runtime, metrics: apiServer.metrics, clock, log });
   const running = [
     controllers.run(stopping.signal),
     playMachines(options, stopping.signal),

@@ -5,12 +5,14 @@ import type { Informers } from "@causeway/kubernetes";
 import type { Magnum } from "@causeway/magnum-api";
 import { loadCloudsYaml } from "@causeway/openstack";
 import type { ChosenCloud } from "../composition/cloud.ts";
+import { newestVersion, type RuntimeChoice } from "../composition/runtime.ts";
 import type { State } from "../composition/state.ts";
 import { registerMagnum } from "./register.ts";
 
 interface Using {
   readonly state: State;
   readonly informers: Informers;
+  readonly runtime: RuntimeChoice;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -25,13 +27,17 @@ const HOST = "127.0.0.1";
  */
 export async function magnumOfSystem(cloud: ChosenCloud, using: Using): Promise<Magnum | undefined> {
   if (!cloud.simulator) return undefined;
-  const { state, informers, metrics, clock, log } = using;
+  const { state, informers, runtime, metrics, clock, log } = using;
   const { startMagnum } = await import("@causeway/magnum-api");
   const region = cloud.config.region;
   const common = {
     informers,
     keystone: { name: "simulator", authUrl: cloud.config.authUrl },
     region,
+    // Of the programs that are installed, the newest ones are the default.
+    ...(runtime.default === "Process"
+      ? { controlPlaneRuntime: "Process" as const, defaultVersion: newestVersion(runtime.programs) }
+      : {}),
     host: HOST,
     metrics,
     clock,

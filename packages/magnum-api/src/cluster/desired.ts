@@ -30,6 +30,8 @@ export interface KeystoneAddress {
 export interface Installation extends KeystoneAddress {
   /** Networks of the operator, which access lists always have: controllers and probes come from there. */
   readonly managementCidrs?: readonly string[] | undefined;
+  /** Runtime of new control planes; undefined: what the controller of hosted control planes chooses. */
+  readonly runtime?: HostedControlPlaneSpec["runtime"] | undefined;
 }
 
 /** The MachineDeployments there are, by name: where an autoscaler decides, its number is kept. */
@@ -69,6 +71,7 @@ export function desiredManifests(
   const settings = labelSettings(spec.labels ?? {});
   const rotation = { ...standing, object: cluster };
   const authorities = authoritiesOf(rotation);
+  const runtime = runtimeOf(standing.controlPlane) ?? installation.runtime;
   const rolloutAfter = rolloutAfterOf(rotation);
   const plan: ManagedCluster = {
     namespace: metadata.namespace ?? "",
@@ -77,9 +80,9 @@ export function desiredManifests(
     labels: { [magnumLabels.uuid]: spec.uuid },
     controlPlane: {
       version: spec.version,
-      ...replicasOf(cluster, standing.controlPlane),
+      ...replicasOf(cluster, runtime, installation),
       ...endpointOf(cluster, settings, { installation, standing }),
-      ...flagsOf(settings, standing.controlPlane),
+      ...flagsOf(settings, runtime),
       ...(authorities === undefined ? {} : { authorities }),
       ...(settings.keystone ? { authentication: { keystone: keystoneUsers(installation, spec.projectID) } } : {}),
     },
@@ -98,16 +101,19 @@ export function desiredManifests(
   });
 }
 
+type Runtime = HostedControlPlaneSpec["runtime"];
+
 /**
  * Only runtime Pods runs several API servers. Which one runs the control plane is known once it has been chosen; until
- * then there is one.
+ * then there is one. Where the installation says which one, that one is chosen, and what a control plane has stays.
  */
 function replicasOf(
   { spec }: MagnumCluster,
-  controlPlane: HostedControlPlane | undefined,
+  runtime: Runtime,
+  installation: Installation,
 ): Pick<HostedControlPlaneSpec, "runtime" | "replicas"> {
-  const runtime = runtimeOf(controlPlane);
-  return runtime === "Pods" ? { runtime, replicas: spec.masterCount } : {};
+  if (runtime === "Pods") return { runtime, replicas: spec.masterCount };
+  return runtime === undefined || installation.runtime === undefined ? {} : { runtime };
 }
 
 /**
@@ -130,11 +136,7 @@ function endpointOf(
 }
 
 /** The embedded runtime has no programs with flags, and refuses them: there they have no effect, which is reported. */
-function flagsOf(
-  { flags }: LabelSettings,
-  controlPlane: HostedControlPlane | undefined,
-): Pick<HostedControlPlaneSpec, "flags"> {
-  const runtime = runtimeOf(controlPlane);
+function flagsOf({ flags }: LabelSettings, runtime: Runtime): Pick<HostedControlPlaneSpec, "flags"> {
   return flags === undefined || runtime === undefined || runtime === "Embedded" ? {} : { flags };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HostedControlPlane, MagnumCluster, MagnumNodeGroup, OpenStackCluster } from "@causeway/api";
-import { desiredManifests, nothingStands } from "./desired.ts";
+import { desiredManifests, nothingStands, type Installation } from "./desired.ts";
 import type { Observed } from "./gather.ts";
 import { finalizer, magnumLabels, migratingAnnotation, pendingAnnotation } from "./names.ts";
 import { plan } from "./plan.ts";
@@ -324,6 +324,29 @@ describe("plan", () => {
       "CREATE completed successfully. kubeapi_options, kubecontroller_options without effect: a control plane with runtime Embedded has no programs with flags",
     );
     expect(reason("Process")).toBe("CREATE completed successfully");
+  });
+
+  it.each<[string | undefined, string | undefined, object]>([
+    [undefined, undefined, {}],
+    ["Process", undefined, { runtime: "Process" }],
+    ["Pods", undefined, { runtime: "Pods", replicas: 3 }],
+    // What a control plane has stays.
+    ["Process", "Embedded", { runtime: "Embedded" }],
+    [undefined, "Embedded", {}],
+    [undefined, "Pods", { runtime: "Pods", replicas: 3 }],
+  ])("on an installation with runtime %s a control plane with %s has %j", (runtime, has, expected) => {
+    const labels = { kubeapi_options: "--event-ttl=30m" };
+    const installation = { ...keystone, ...(runtime === undefined ? {} : { runtime }) } as Installation;
+    const controlPlane = has === undefined ? undefined : ({ spec: {}, status: { runtime: has } } as HostedControlPlane);
+    const spec = desiredManifests(clusterOf({ spec: { ...three, labels } }), installation, {
+      ...nothingStands,
+      controlPlane,
+    })
+      .map(({ object }) => object as HostedControlPlane)
+      .find(({ kind }) => kind === "HostedControlPlane")?.spec;
+    const { runtime: chosen, replicas } = spec ?? {};
+    expect({ ...(chosen && { runtime: chosen }), ...(replicas && { replicas }) }).toEqual(expected);
+    expect(spec?.flags !== undefined).toBe(["Process", "Pods"].includes(chosen ?? ""));
   });
 
   it("lets an access list have the user's networks, the operator's, the nodes' and their router's, and no other runtime", () => {

@@ -1,5 +1,6 @@
 import { MagnumCluster, type Machine, type MagnumNodeGroup } from "@causeway/api";
 import { keyOf, timestamp } from "@causeway/kubernetes";
+import { runtimeOf } from "../cluster/desired.ts";
 import { machinesOf } from "../cluster/gather.ts";
 import { keyOfCluster, magnumLabels } from "../cluster/names.ts";
 import { enforce, isAdmin, type Answer, type Api, type Call } from "../server/call.ts";
@@ -135,7 +136,8 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
   requireIdle(cluster);
   requireTls(template);
   const { template: attributes, uuid: templateUUID } = template.spec;
-  const version = versionOf(api, { ...cluster.spec.labels, ...kubeTag(attributes.labels) });
+  const runtime = runtimeOf(api.store.sources.controlPlanes.get(keyOf(cluster)));
+  const version = versionOf(api, { ...cluster.spec.labels, ...kubeTag(attributes.labels) }, runtime);
   requireNoDowngrade(cluster.spec.version, version);
   await asUnfit(() => api.cloud.check(call.caller.token, { imageID: attributes.imageID }, call.signal));
   const batch = values["max_batch_size"] as number | undefined;

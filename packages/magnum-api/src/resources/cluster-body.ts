@@ -1,5 +1,5 @@
 import type { MagnumCluster, MagnumClusterSpec, MagnumClusterTemplate, MagnumTemplateAttributes } from "@causeway/api";
-import { SERVED_KUBERNETES } from "@causeway/api";
+import { RUN_KUBERNETES, SERVED_KUBERNETES } from "@causeway/api";
 import { timestamp } from "@causeway/kubernetes";
 import { labelSettings, refusedLabel } from "../cluster/labels.ts";
 import { magnumLabels, objectNameOf } from "../cluster/names.ts";
@@ -63,11 +63,19 @@ export function withoutEmpty(body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== "" && value !== null));
 }
 
-/** The version that labels name, or the default. @throws MagnumError 400 for one that no control plane here serves */
-export function versionOf(api: Pick<Api, "defaultVersion">, labels: Readonly<Record<string, string>>): string {
+/**
+ * The version that labels name, or the default; `runtime`: of the control plane. @throws MagnumError 400 for one that no
+ * control plane here serves
+ */
+export function versionOf(
+  api: Pick<Api, "defaultVersion" | "runtime">,
+  labels: Readonly<Record<string, string>>,
+  runtime: Api["runtime"] = api.runtime,
+): string {
   const version = labelSettings(labels).version ?? api.defaultVersion;
-  if (SERVED_KUBERNETES.some((minor) => version.startsWith(`${minor}.`))) return version;
-  const served = SERVED_KUBERNETES.map((minor) => `${minor}.x`).join(", ");
+  const minors = runtime === "Process" || runtime === "Pods" ? RUN_KUBERNETES : SERVED_KUBERNETES;
+  if (minors.some((minor) => version.startsWith(`${minor}.`))) return version;
+  const served = minors.map((minor) => `${minor}.x`).join(", ");
   // Clients print an error up to its first full stop.
   throw invalid(`The version of Kubernetes is not served: label kube_tag=${version}; served: ${served}.`);
 }

@@ -1,4 +1,4 @@
-import type { MagnumCluster } from "@causeway/api";
+import type { HostedControlPlaneSpec, MagnumCluster } from "@causeway/api";
 import type { Clock, Log } from "@causeway/foundation";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
 import { allows, type Rules, type Target } from "../access/policy.ts";
@@ -19,6 +19,8 @@ export interface Api {
   readonly cloud: CloudChecker;
   readonly region: string | undefined;
   readonly support: LabelSupport;
+  /** Runtime of new control planes; undefined: it is not known here. */
+  readonly runtime: HostedControlPlaneSpec["runtime"];
   /** Clusters of a project that has no quota of its own. */
   readonly defaultQuota: number;
   /** Version of clusters whose template names none. */

@@ -29,6 +29,7 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
       ...(policyFile === undefined ? {} : { policy: readPolicyFile(policyFile) }),
       audit: auditOf(flags),
       managementCidrs: cidrsOf(flags),
+      controlPlaneRuntime: flags.controlPlaneRuntime,
       defaultQuota: flags.defaultQuota,
       defaultVersion: flags.kubernetesVersion,
       rate: { perSecond: rate, burst: rate * 4 },

@@ -33,6 +33,12 @@ function options() {
     .option("--policy-file <file>", "rules in YAML that replace Magnum's policies, in oslo.policy's language")
     .option("--audit-file <file>", "audit events (CADF) of clusters, one a line (default: none)")
     .option("--audit-url <url>", "server that takes each audit event as a POST, in place of a file")
+    .addOption(
+      new Option(
+        "--control-plane-runtime <runtime>",
+        "of new control planes; Process and Pods serve more versions (default: what their controller chooses)",
+      ).choices(["Embedded", "Process", "Pods"] as const),
+    )
     .option(
       "--management-cidrs <list>",
       "networks of controllers and of this program; with them clusters may have access lists (labels master_lb_allowed_cidrs), if control planes are Pods",
