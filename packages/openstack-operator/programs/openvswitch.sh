@@ -4,7 +4,7 @@ set -eu
 run=/run/openvswitch
 mkdir -p "$run" /etc/openvswitch
 # Sockets of the pod before: who finds them must find this one's.
-rm -f "$run/db.sock" "$run"/*.ctl
+rm -f "$run/db.sock" "$run"/*.ctl "$run"/*.mgmt
 db=/etc/openvswitch/conf.db
 [ -e "$db" ] || ovsdb-tool create "$db" /usr/share/openvswitch/vswitch.ovsschema
 ovsdb-server "$db" --remote="punix:$run/db.sock" --remote=db:Open_vSwitch,Open_vSwitch,manager_options \

@@ -30,7 +30,9 @@ done
 mkdir -p /run/ovn
 rm -f /run/ovn/ovn-controller.ready /run/ovn/ovn-controller.*ctl
 {
-  until ovs-appctl -t /run/ovn/ovn-controller.ctl connection-status 2>/dev/null | grep -qx connected; do sleep 1; done
+  # Where the switch could not make the bridge, no server of this node would have a network.
+  until ovs-appctl -t /run/ovn/ovn-controller.ctl connection-status 2>/dev/null | grep -qx connected &&
+    [ -S /run/openvswitch/br-int.mgmt ]; do sleep 1; done
   touch /run/ovn/ovn-controller.ready
 } &
 # Not every release lets its control socket be named: by itself it is named after the process, which is this one.

@@ -14,6 +14,9 @@ import {
 } from "./words.ts";
 
 const OVS_SOCKET = "/run/openvswitch/db.sock";
+const CONTROLLER_STATUS = "ovs-appctl -t /run/ovn/ovn-controller.ctl connection-status";
+/** Open vSwitch makes it once the bridge of all servers works. */
+const BRIDGE_SOCKET = "/run/openvswitch/br-int.mgmt";
 /** Processes of Python that are connected with OVN's databases: names have to be looked up for their library. */
 const PYTHON_OVS = { programs: ["sitecustomize.py"], environment: { PYTHONPATH: "/programs" } } as const;
 
@@ -82,7 +85,13 @@ export const ovn: readonly Component[] = [
       network: true,
       root: true,
       capabilities: ["NET_ADMIN", "SYS_NICE"],
-      paths: [{ path: "/run" }, { path: "/etc/openvswitch" }, { path: "/lib/modules", readOnly: true }],
+      paths: [
+        { path: "/run" },
+        { path: "/etc/openvswitch" },
+        { path: "/lib/modules", readOnly: true },
+        // The switch in user space, where the kernel has no module of it, makes its ports by /dev/net/tun.
+        { path: "/dev/net" },
+      ],
     },
     resources: { cpu: "250m", memory: "512Mi" },
     uid: 0,
@@ -98,7 +107,12 @@ export const ovn: readonly Component[] = [
     after: ["ovn-northd"],
     sameNode: [{ component: "openvswitch", socket: OVS_SOCKET }],
     programs: ["ovn-controller.sh"],
-    probe: { ask: "unixctl", socket: "/run/ovn/ovn-controller.ctl", command: "connection-status", expect: "connected" },
+    probe: {
+      // Ready: it has the southbound database, and the switch has made its bridge.
+      ask: "command",
+      command: ["/bin/sh", "-c", `${CONTROLLER_STATUS} | grep -qx connected && test -S ${BRIDGE_SOCKET}`],
+      alive: ["/bin/sh", "-c", `${CONTROLLER_STATUS} >/dev/null`],
+    },
     grace: { seconds: 30 },
     host: {
       reason: "writes flows through the sockets of Open vSwitch on the host",
