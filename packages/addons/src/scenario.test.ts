@@ -152,6 +152,38 @@ describe("an add-on", () => {
     await world.until("restored", async () => (await text("one")) === "first");
   });
 
+  test("with a changed field that is immutable says so, and is recreated with consent only", async () => {
+    const moved = deployment.replaceAll("app: web", "app: moved");
+    const agreed = moved.replace(
+      "metadata: { name: web,",
+      'metadata: { annotations: { addons.causeway.dev/recreate: "true" }, name: web,',
+    );
+    const uid = async () => (await world.tenant.find(Deployment, key("web")))?.metadata.uid;
+    const message = async () => (await world.set()).status?.addons?.find(({ name }) => name === "a")?.message ?? "";
+    await world.declare([{ name: "a", manifests: deployment }]);
+    await world.until("installed", async () => (await uid()) !== undefined);
+    const first = await uid();
+    await world.declare([{ name: "a", manifests: moved }]);
+    await world.until("refused", async () => (await stateOf("a")) === "Failed");
+    expect(await message()).toMatch(
+      /^Deployment.apps default\/web cannot be changed as declared: .*immutable.*ADDON_OBJECT_IMMUTABLE/s,
+    );
+    expect(await uid()).toBe(first);
+
+    // Consent is no license to delete what the manifests would not bring back.
+    await world.declare([{ name: "a", manifests: agreed.replace("replicas: 2", "replicas: -1") }]);
+    await world.until("refused again", async () => /replicas/.test(await message()));
+    expect(await uid()).toBe(first);
+
+    await world.declare([{ name: "a", manifests: agreed }]);
+    await world.until("recreated", async () => ![first, undefined].includes(await uid()));
+    const live = await world.tenant.get(Deployment, key("web"));
+    expect(live.spec.selector.matchLabels).toEqual({ app: "moved" });
+    await world.until("reported", async () =>
+      (await world.events(world.client)).some((each) => each.startsWith("AddonRecreated")),
+    );
+  });
+
   test("of a later wave waits until the earlier one works, and says for what", async () => {
     await world.declare([
       { name: "late", wave: 1, manifests: configMap("one", "declared") },

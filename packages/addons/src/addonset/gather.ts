@@ -30,6 +30,8 @@ export interface ObservedObject {
   readonly set?: string;
   /** It was applied before with this content: it is restored, not installed. */
   readonly known: boolean;
+  /** Why the live object cannot become what is declared, though a new one could be that. */
+  readonly immutable?: string;
   /** Why it does not work. */
   readonly problem?: string;
   /** What was changed when it was restored last. */
@@ -171,6 +173,8 @@ async function observe(
   const owner = live.metadata.labels?.[labels.set];
   if (owner !== undefined && others.has(owner)) return { ...base, resource, state: "foreign", set: owner };
   const state = tracker.stateOf(text, digest, live);
+  const immutable = tracker.immutableOf(text, digest, live);
+  if (immutable !== undefined) return { ...base, resource, state, immutable };
   const problem = isJudged(id.kind) ? await session.problemOf(resource, live, signal) : undefined;
   return { ...base, resource, state, ...(problem === undefined ? {} : { problem }) };
 }

@@ -1,13 +1,16 @@
 import { AddonSet } from "@causeway/api";
-import { canonicalJson, CausewayError, type Clock, type Log } from "@causeway/foundation";
+import { canonicalJson, CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
 import {
   addFinalizer,
+  isAlreadyExists,
+  isInvalid,
   ownerReference,
   publishStatus,
   removeFinalizer,
   type EventRecorder,
   type KubeObject,
   type KubernetesClient,
+  type ResourceType,
 } from "@causeway/kubernetes";
 import { changesBetween, managersOf, parsePath, pathText, valueAt, without, type FieldChange } from "../live/fields.ts";
 import type { Session } from "../live/session.ts";
@@ -53,6 +56,9 @@ export async function perform(
     case "install":
     case "restore":
       return apply(using, step, observed, signal);
+    case "recreate":
+      await recreate(using, step, observed, signal);
+      return;
     case "delete":
       await prune(using, step, observed, signal);
       return;
@@ -99,10 +105,49 @@ async function apply(
   refuseForeign(live, observed, step.name);
   if (live?.metadata.deletionTimestamp !== undefined) return "deferred";
   const wanted = live === undefined ? declared.object : withoutKept(declared.object, live, addon.mayChange);
-  const applied = await session.remote.client.apply(resource, wanted, { fieldManager, force: true, signal });
+  let applied: KubeObject;
+  try {
+    applied = await session.remote.client.apply(resource, wanted, { fieldManager, force: true, signal });
+  } catch (error) {
+    if (!isInvalid(error) || live === undefined) throw error;
+    if (!(await isValidAsNew(session.remote.client, { resource, object: declared.object }, signal))) throw error;
+    tracker.refused(step.name, declared.digest, live, messageOf(error));
+    return "deferred";
+  }
   tracker.applied(step.name, declared.digest, applied);
   if (live !== undefined && live.metadata.resourceVersion === applied.metadata.resourceVersion) return "deferred";
   if (step.type === "restore") report(using, { observed, session, target, live, applied }, step);
+}
+
+/**
+ * Would the server accept the object if it were new? It judges an object before it sees that the name is taken. So what
+ * is refused as a change only is kept apart from manifests that are wrong, for which nothing is ever deleted.
+ */
+async function isValidAsNew(
+  client: KubernetesClient,
+  { resource, object }: { readonly resource: ResourceType<KubeObject>; readonly object: ManifestObject },
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await client.create(resource, object, { dryRun: true, fieldManager, signal });
+    return true;
+  } catch (error) {
+    if (isAlreadyExists(error)) return true;
+    if (isInvalid(error)) return false;
+    throw error;
+  }
+}
+
+/** With its pods: the consent to the recreation of a workload is one to its restart. */
+async function recreate(
+  { events }: PerformWith,
+  step: { readonly addon: string; readonly name: string },
+  observed: Observed,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!(await deleteOwn(observed, step, signal))) return;
+  const message = `Deleted ${step.name} of add-on ${step.addon} to create it again: a field that was changed is immutable`;
+  events.event(observed.set, { type: "Normal", reason: "AddonRecreated", message });
 }
 
 function refuseForeign(live: KubeObject | undefined, { others }: Observed, name: string): void {
@@ -176,14 +221,25 @@ async function prune(
   observed: Observed,
   signal: AbortSignal,
 ): Promise<void> {
+  if (!(await deleteOwn(observed, step, signal))) return;
+  const message = `Deleted ${step.name}, which add-on ${step.addon} no longer declares`;
+  events.event(observed.set, { type: "Normal", reason: "AddonPruned", message });
+}
+
+/** Returns whether it was there and ours. */
+async function deleteOwn(
+  observed: Observed,
+  step: { readonly addon: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<boolean> {
   const { set, session } = observed;
   const found = staleAndDeclared(observed, step.addon).find(({ id }) => idText(id) === step.name);
-  if (!session || !found) return;
+  if (!session || !found) return false;
   const { id, resource } = found;
   const { client } = session.remote;
   const key = { namespace: id.namespace, name: id.name };
   const live = await client.find(resource, key, { signal });
-  if (live?.metadata.labels?.[labels.set] !== set.metadata.name || live.metadata.uid === undefined) return;
+  if (live?.metadata.labels?.[labels.set] !== set.metadata.name || live.metadata.uid === undefined) return false;
   // The cluster's own policy lets objects with it go.
   const body = { metadata: { uid: live.metadata.uid, annotations: { [allowDeletion]: "pruned" } } };
   if (live.metadata.annotations?.[allowDeletion] === undefined)
@@ -191,8 +247,7 @@ async function prune(
   const preconditions = { uid: live.metadata.uid };
   await client.delete(resource, key, { propagationPolicy: "Background", preconditions, signal });
   session.trackerOf(set.metadata.name).forget(step.name);
-  const message = `Deleted ${step.name}, which add-on ${step.addon} no longer declares`;
-  events.event(set, { type: "Normal", reason: "AddonPruned", message });
+  return true;
 }
 
 function staleAndDeclared({ addons, removed }: Observed, name: string) {

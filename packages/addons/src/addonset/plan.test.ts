@@ -26,15 +26,20 @@ const idOf = (name: string, kind = "ConfigMap"): ObjectId => ({
 
 interface ObjectOf extends Partial<Omit<ObservedObject, "declared">> {
   readonly name?: string;
+  readonly kind?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 function object({
   name = "a",
   state = "current",
   known = state !== "missing",
+  kind,
+  annotations,
   ...rest
 }: ObjectOf = {}): ObservedObject {
-  const declared = { id: idOf(name), digest: `digest-${name}` } as unknown as Declared;
+  const metadata = { name, annotations };
+  const declared = { id: idOf(name, kind), digest: `digest-${name}`, object: { metadata } } as unknown as Declared;
   return { declared, state, known, resource: type, ...rest };
 }
 
@@ -81,6 +86,7 @@ function observed(addons: readonly ObservedAddon[], given: SetOf = {}, rest: Par
 const stepsOf = (given: Observed): string[] =>
   plan(given, NOW).steps.map((step) => ("name" in step ? `${step.type} ${step.name.split("/").at(-1)}` : step.type));
 const stale = (name: string, kind = "ConfigMap") => ({ id: idOf(name, kind), resource: type });
+const consent = { "addons.causeway.dev/recreate": "true" };
 const fight: Drift = { changes: [{ path: ["data", "x"] } as never], managers: ["kubectl"], times: 9, at: NOW };
 
 describe("what is done for add-ons", () => {
@@ -102,6 +108,35 @@ describe("what is done for add-ons", () => {
       "what another writer changes again and again is left for a while",
       observed([addon("dns", [object({ state: "changed", drift: fight }), object({ name: "b", state: "changed" })])]),
       ["restore b"],
+    ],
+    [
+      "what cannot be changed as declared is left alone, and the rest goes on",
+      observed([
+        addon("dns", [object({ state: "unapplied", immutable: "selector" }), object({ name: "b", state: "missing" })]),
+      ]),
+      ["install b"],
+    ],
+    [
+      "what cannot be changed as declared is recreated with consent",
+      observed([addon("dns", [object({ state: "unapplied", immutable: "selector", annotations: consent })])]),
+      ["recreate a"],
+    ],
+    [
+      "a Namespace is never recreated",
+      observed([
+        addon("dns", [object({ state: "unapplied", immutable: "x", kind: "Namespace", annotations: consent })]),
+      ]),
+      ["record"],
+    ],
+    [
+      "what cannot be changed is recreated only when lower waves work",
+      observed([
+        addon("dns", [object({ name: "b", state: "unapplied", known: false, immutable: "x", annotations: consent })], {
+          wave: 1,
+        }),
+        addon("cni", [object({ state: "missing" })]),
+      ]),
+      ["install a"],
     ],
     [
       "what follows a kind that is not served waits",

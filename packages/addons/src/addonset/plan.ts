@@ -1,6 +1,6 @@
 import type { AddonSetStatus } from "@causeway/api";
 import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
-import { idText, type ObjectId } from "../manifests/names.ts";
+import { allowRecreation, idText, type ObjectId } from "../manifests/names.ts";
 import { isNeverDeleted } from "../manifests/order.ts";
 import { heldUntil } from "../live/tracker.ts";
 import { statusOf, type Observed, type ObservedAddon, type ObservedObject, type StaleObject } from "./gather.ts";
@@ -81,6 +81,8 @@ function stateOf(addon: ObservedAddon, gate: string | undefined, now: number): P
       state: "Failed",
       message: `${nameOf(foreign)} belongs to AddonSet ${foreign.set} (ADDON_OBJECT_OF_ANOTHER_SET)`,
     };
+  const fixed = addon.objects.find((each) => each.immutable !== undefined && !mayRecreate(each));
+  if (fixed) return { state: "Failed", message: unchangeable(fixed) };
   const open = addon.objects.find(({ state }) => state !== "current");
   if (open && gate !== undefined && !open.known) return { state: "Waiting", message: gate };
   if (open && isHeld(open, now)) return { state: "Applying", message: contested(open) };
@@ -101,6 +103,18 @@ const words: Readonly<Record<ObservedObject["state"], string>> = {
   changed: "was changed",
   current: "is as declared",
 };
+
+/** Did the author of the manifests consent? What others or data depend on is never deleted. */
+function mayRecreate({ declared: { id, object } }: ObservedObject): boolean {
+  return object.metadata.annotations?.[allowRecreation] === "true" && !isNeverDeleted(id.kind);
+}
+
+function unchangeable(object: ObservedObject): string {
+  const what = isNeverDeleted(object.declared.id.kind)
+    ? "objects of this kind are never deleted: undo the change"
+    : `undo the change, or declare the object with the annotation ${allowRecreation}: "true" to have it deleted and created again`;
+  return `${nameOf(object)} cannot be changed as declared: ${object.immutable}; ${what} (ADDON_OBJECT_IMMUTABLE)`;
+}
 
 /** Is another writer changing it again and again? Then it is restored later. */
 function isHeld({ drift }: ObservedObject, now: number): boolean {
@@ -140,6 +154,10 @@ function applySteps(addon: ObservedAddon, gate: string | undefined, now: number)
     if (state === "unserved" || state === "unread") break;
     if (!appliable.includes(state) || (gate !== undefined && !known) || isHeld(object, now)) continue;
     const name = idText(declared.id);
+    if (object.immutable !== undefined) {
+      if (mayRecreate(object)) steps.push({ type: "recreate", addon: addon.name, name });
+      continue;
+    }
     steps.push({ type: known ? "restore" : "install", addon: addon.name, name, digest: declared.digest });
   }
   return steps;

@@ -14,4 +14,6 @@ export type Step =
       readonly name: string;
       readonly digest: string;
     }
+  /** Deletes an object that cannot be changed as declared; it is created again when it is gone. */
+  | { readonly type: "recreate"; readonly addon: string; readonly name: string }
   | { readonly type: "delete"; readonly addon: string; readonly name: string };

@@ -16,6 +16,12 @@ interface Known {
   readonly token: string;
 }
 
+interface Refused {
+  readonly digest: string;
+  readonly uid: string | undefined;
+  readonly reason: string;
+}
+
 const AGAIN = 60_000;
 
 /**
@@ -32,6 +38,7 @@ export function tokenOf({ metadata }: KubeObject): string {
 export class Tracker {
   readonly #applied = new Map<string, Known>();
   readonly #drifts = new Map<string, Drift>();
+  readonly #refused = new Map<string, Refused>();
 
   /** Is the object, by its metadata, as it was when `digest` was applied? */
   stateOf(id: string, digest: string, live: KubeObject): "unapplied" | "changed" | "current" {
@@ -47,11 +54,24 @@ export class Tracker {
 
   applied(id: string, digest: string, live: KubeObject): void {
     this.#applied.set(id, { digest, token: tokenOf(live) });
+    this.#refused.delete(id);
   }
 
   forget(id: string): void {
     this.#applied.delete(id);
     this.#drifts.delete(id);
+    this.#refused.delete(id);
+  }
+
+  /** The live object cannot become this content; a new one could have it. */
+  refused(id: string, digest: string, { metadata: { uid } }: KubeObject, reason: string): void {
+    this.#refused.set(id, { digest, uid, reason });
+  }
+
+  /** Why the live object cannot become this content; undefined: nothing is known that prevents it. */
+  immutableOf(id: string, digest: string, { metadata: { uid } }: KubeObject): string | undefined {
+    const refused = this.#refused.get(id);
+    return refused?.digest === digest && refused.uid === uid ? refused.reason : undefined;
   }
 
   /** Notes a restoration, and returns it with how often it was needed. */

@@ -18,6 +18,12 @@ export const labels = {
 /** An object with it may be deleted although the set is protected. */
 export const allowDeletion = "addons.causeway.dev/allow-deletion";
 
+/**
+ * On a declared object, with "true": if a change of it is refused since a field is immutable, it is deleted and created
+ * again.
+ */
+export const allowRecreation = "addons.causeway.dev/recreate";
+
 /** What an object is known by within a cluster, whatever version it is written in. */
 export interface ObjectId {
   readonly apiVersion: string;

@@ -89,7 +89,7 @@ export async function createCluster(api: Api, call: Call): Promise<Answer> {
     if (api.store.countOf(caller.projectId) >= limit) throw quotaReached(limit);
     const row = pendingRow(cluster, timestamp(api.clock.now()));
     const created = await api.store.create(MagnumCluster, row, caller.projectId, signal);
-    // Another process may have created one that this one had not read yet: a process that sees too many gives its own up.
+    // Another process may have created one that this one had not read: who sees too many gives its own up.
     if ((await api.store.freshCountOf(created, signal)) <= limit) return created;
     await discardRow(api.store.client, created);
     throw quotaReached(limit);
