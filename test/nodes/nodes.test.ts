@@ -50,8 +50,9 @@ describe("a cluster whose nodes run real containers", () => {
     rig.workload("rollout", "status", "deployment/web", "--timeout=600s");
     const pods = podsOf("app=web");
     expect(new Set(pods.map(({ spec }) => spec.nodeName)).size).toBe(2);
+    // kube-proxy chooses at random: of 64 requests, some pod gets none once in twenty million runs.
     const names = await rig.run(
-      "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do timeout 20 wget -q -O - http://web.default.svc.cluster.local/hostname 2>&1; echo; done > /dev/termination-log",
+      "i=0; while [ $i -lt 64 ]; do i=$((i+1)); timeout 20 wget -q -O - http://web.default.svc.cluster.local/hostname 2>&1; echo; done > /dev/termination-log",
     );
     const found = new Set(names.split("\n").filter((line) => line !== ""));
     expect(found).toEqual(new Set(pods.map(({ metadata }) => metadata.name)));
@@ -194,15 +195,16 @@ describe("a cluster whose nodes run real containers", () => {
         await sleep(50);
       }
     })();
+    const isAnswered = (byOld: boolean) => [...answered.keys()].some((name) => before.has(name) === byOld) || undefined;
+    await eventually(PATIENCE, () => isAnswered(true));
     rig.apply(web("two"));
     await rig.rolledOut("web");
+    await eventually(PATIENCE, () => isAnswered(false));
     asking.abort();
     await load;
     await Promise.all(requests);
     console.log(`${requests.length} requests during a rolling update, ${failures.length} failed`);
     expect(failures).toEqual([]);
-    // Pods of both generations have answered.
-    expect(new Set([...answered.keys()].map((name) => before.has(name))).size).toBe(2);
   });
 
   test("pods of a node that is switched off are replaced on the other one", async () => {
