@@ -64,8 +64,8 @@ export function withoutEmpty(body: unknown): unknown {
 }
 
 /**
- * The version that labels name, or the default; `runtime`: of the control plane. @throws MagnumError 400 for one that no
- * control plane here serves
+ * The version that labels name, or the default; `runtime`: of the control plane. @throws MagnumError 400 for one that
+ * no control plane here serves
  */
 export function versionOf(
   api: Pick<Api, "defaultVersion" | "runtime">,
