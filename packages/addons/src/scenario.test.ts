@@ -1,3 +1,4 @@
+import { AddonSet, Cluster } from "@causeway/api";
 import {
   ConfigMap,
   Deployment,
@@ -288,5 +289,61 @@ describe("a set", () => {
     await world.client.delete(AddonSet, { namespace: "default", name: "system" });
     await world.until("gone", async () => (await world.client.find(AddonSet, key("system"))) === undefined);
     expect((await find("one")) !== undefined).toBe(stays);
+  });
+});
+
+describe("an AddonSet that selects clusters by labels", () => {
+  const sets = async () => (await world.client.list(AddonSet)).items;
+  const selecting = {
+    apiVersion: "addons.causeway.dev/v1alpha1",
+    kind: "AddonSet",
+    metadata: { name: "gold", namespace: "default" },
+    spec: {
+      clusterSelector: { matchLabels: { tier: "gold" } },
+      addons: [{ name: "a", manifests: configMap("one", "declared") }],
+      deletionPolicy: "Delete" as const,
+    },
+  };
+  const label = (tier: string | null) =>
+    world.client.patch(Cluster, key("tenant"), { type: "merge", body: { metadata: { labels: { tier } } } });
+
+  test("installs in those that match, follows labels and changes, and leaves nothing", async () => {
+    await world.client.create(AddonSet, selecting);
+    await world.until("a status", async () => (await sets())[0]?.status?.clusters?.selected === 0);
+    await label("gold");
+    await world.until("installed", async () => (await text("one")) === "declared");
+    await world.until("reported", async () => {
+      const set = await world.client.get(AddonSet, key("gold"));
+      return set.status?.clusters?.applied === 1 && set.status.clusters.healthy === 1;
+    });
+    const changed = { ...selecting.spec, addons: [{ name: "a", manifests: configMap("one", "changed") }] };
+    await world.client.patch(AddonSet, key("gold"), { type: "merge", body: { spec: changed } });
+    await world.until("changed", async () => (await text("one")) === "changed");
+
+    const made = (await sets()).find(({ spec }) => spec.clusterName === "tenant");
+    await world.client.delete(AddonSet, key(made?.metadata.name ?? ""));
+    await world.until("made again", async () => {
+      const again = (await sets()).find(({ spec }) => spec.clusterName === "tenant");
+      return again !== undefined && again.metadata.uid !== made?.metadata.uid && (await text("one")) === "changed";
+    });
+
+    await label(null);
+    await world.until("removed", async () => (await find("one")) === undefined && (await sets()).length === 1);
+    await label("gold");
+    await world.until("installed again", async () => (await text("one")) === "changed");
+    await world.client.delete(AddonSet, key("gold"));
+    await world.until("gone", async () => (await sets()).length === 0 && (await find("one")) === undefined);
+  });
+
+  test("is of one cluster or of many, and stays so", async () => {
+    const { clusterSelector: _, ...neither } = selecting.spec;
+    await expect(world.client.create(AddonSet, { ...selecting, spec: neither })).rejects.toThrow(/one of the two/);
+    const both = { ...selecting.spec, clusterName: "tenant" };
+    await expect(world.client.create(AddonSet, { ...selecting, spec: both })).rejects.toThrow(/one of the two/);
+    await world.client.create(AddonSet, selecting);
+    const body = { spec: { clusterName: "tenant", clusterSelector: null } };
+    await expect(world.client.patch(AddonSet, key("gold"), { type: "merge", body })).rejects.toThrow(
+      /cannot replace each other/,
+    );
   });
 });

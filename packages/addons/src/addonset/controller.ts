@@ -19,6 +19,7 @@ import {
 import { Prober, type Dial } from "../health/prober.ts";
 import { Session } from "../live/session.ts";
 import { fieldManager } from "../manifests/names.ts";
+import { createSelection } from "../selection/controller.ts";
 import { Declarations } from "./declarations.ts";
 import { gather, openInformers, type GatherFrom, type Observed } from "./gather.ts";
 import { perform } from "./perform.ts";
@@ -73,20 +74,17 @@ export function createAddons(options: AddonsOptions): { run(signal: AbortSignal)
       "addon" in later && "addon" in held && (later.addon !== held.addon || later.type === "restore"),
     epochOf: ({ set }) => String(set.metadata.generation),
   };
+  const selection = createSelection({ informers, clock, log, ...(metrics ? { metrics } : {}) });
   return {
     async run(signal) {
       const stop = sessions.follow(from.sets);
-      await runController(
-        {
-          name,
-          reconcile: runPipeline(pipeline, { clock, log, name, maxRounds: ROUNDS, ...(metrics ? { metrics } : {}) }),
-          sources: sourcesOf(from, sessions),
-          clock,
-          log,
-          ready: (stopped) => informers.whenSynced(stopped),
-        },
-        signal,
-      );
+      const reconcile = runPipeline(pipeline, { clock, log, name, maxRounds: ROUNDS, ...(metrics ? { metrics } : {}) });
+      const ready = (stopped: AbortSignal) => informers.whenSynced(stopped);
+      const sources = sourcesOf(from, sessions);
+      await Promise.all([
+        selection.run(signal),
+        runController({ name, reconcile, sources, clock, log, ready }, signal),
+      ]);
       stop();
     },
   };
@@ -138,7 +136,7 @@ class Sessions {
   follow(sets: GatherFrom["sets"]): () => void {
     return sets.onChange(({ type, object }) => {
       const { namespace = "" } = object.metadata;
-      const cluster = object.spec.clusterName;
+      const cluster = object.spec.clusterName ?? "";
       const used = sets.list(namespace).some(({ spec }) => spec.clusterName === cluster);
       if (type === "deleted" && !used) this.#sessions.delete(`${namespace}/${cluster}`);
     });

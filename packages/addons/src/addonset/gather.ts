@@ -100,7 +100,8 @@ export function openInformers(
 
 export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const set = from.sets.get(key);
-  if (!set) return undefined;
+  // One that selects clusters has an AddonSet for each of them.
+  if (set?.spec.clusterName === undefined) return undefined;
   const clusterKey = { namespace: key.namespace, name: set.spec.clusterName };
   const cluster = from.clusters.get(clusterKey);
   const session = cluster && from.sessionOf(clusterKey);

@@ -10,6 +10,7 @@ import {
   immutable,
   int32,
   int64,
+  labelSelector,
   list,
   listByKey,
   object,
@@ -123,7 +124,10 @@ const addon = checked(
 );
 
 const addonSetSpec = object({
-  clusterName: immutable(name("The Cluster, in the namespace of the AddonSet, that the add-ons are applied to.")),
+  clusterName: optional(
+    immutable(name("The Cluster, in the namespace of the AddonSet, that the add-ons are applied to.")),
+  ),
+  clusterSelector: optional(labelSelector),
   addons: listByKey(addon, ["name"], { max: 64, description: "The add-ons." }),
   protect: optional(
     flag({
@@ -139,6 +143,17 @@ const addonSetSpec = object({
     }),
   ),
 });
+
+checked(addonSetSpec, [
+  {
+    rule: "has(self.clusterName) != has(self.clusterSelector)",
+    message: "an AddonSet is of one Cluster (clusterName) or of all that match (clusterSelector): set one of the two",
+  },
+  {
+    rule: "has(self.clusterName) == has(oldSelf.clusterName)",
+    message: "clusterName and clusterSelector cannot replace each other: create another AddonSet",
+  },
+]);
 
 const reference = object({
   apiVersion: text(1, 317, { description: "Group and version." }),
@@ -167,7 +182,22 @@ const addonSetStatus = object({
       { max: 128, description: "State of each add-on." },
     ),
   ),
-  failing: optional(setOf(text(1, 63), { max: 64, description: "Names of add-ons that are not as they should be." })),
+  clusters: optional(
+    object(
+      {
+        selected: int32({ description: "How many there are." }),
+        applied: int32({ description: "In how many every object is as declared." }),
+        healthy: int32({ description: "In how many every add-on works." }),
+      },
+      { description: "With clusterSelector: its clusters, each of which has an AddonSet of its own." },
+    ),
+  ),
+  failing: optional(
+    setOf(text(1, 63), {
+      max: 64,
+      description: "Names of add-ons that are not as they should be; with clusterSelector, of clusters.",
+    }),
+  ),
 });
 
 export type AddonSetSpec = Static<typeof addonSetSpec>;
