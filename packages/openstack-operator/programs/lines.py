@@ -2,8 +2,9 @@
 
     lines.py SERVICE COMMAND [ARGUMENT ...]
 
-Lines that are objects already pass as they are. Lines of text get a time, a level and the name of the service; a traceback, and lines that begin
-with a space, belong to the line before them. Signals are passed on, and the program's status is the container's. The standard library alone.
+Lines that are objects already pass as they are. Lines of text get a time, a level, and names of the service and of the host; a
+traceback, and lines that begin with a space, belong to the line before them. Signals are passed on, and the program's status is the
+container's. The standard library alone.
 """
 import json
 import os
@@ -29,6 +30,7 @@ LEVEL = re.compile(
     r"^\S+Z\|\d+\|[^|]*\|(EMER|ERR|WARN|INFO|DBG)\||^(DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL) |\[(debug|info|note|notice|warning|error|critical)\]",
     re.IGNORECASE,
 )
+HOST = os.uname().nodename
 CHAINED = ("During handling of the above exception", "The above exception was the direct cause")
 
 
@@ -99,7 +101,7 @@ class Stream:
             return
         now = time.time()
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03d}Z"
-        fields = {"time": stamp, "level": level_of(text), "service": self.service, "message": text}
+        fields = {"time": stamp, "level": level_of(text), "service": self.service, "host": HOST, "message": text}
         self.write(json.dumps(fields).encode() + b"\n")
 
     def end(self):

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
@@ -9,6 +10,7 @@ const python = spawnSync("python3", ["-c", ""]).status === 0;
 interface Line {
   readonly level?: string;
   readonly service?: string;
+  readonly host?: string;
   readonly message?: string;
   readonly time?: string;
 }
@@ -31,7 +33,9 @@ describe.skipIf(!python)("lines of a container's log", () => {
     ['says "so", with a \\ and a tab\t', "INFO"],
   ])("that are text become objects with a level: %s", (text, level) => {
     const { lines, status } = run(`printf '%s\\n' '${text.replaceAll("'", `'"'"'`)}'`);
-    expect(lines).toEqual([{ time: expect.stringMatching(/^\d{4}-.*Z$/), level, service: "nova", message: text }]);
+    expect(lines).toEqual([
+      { time: expect.stringMatching(/^\d{4}-.*Z$/), level, service: "nova", host: hostname(), message: text },
+    ]);
     expect(status).toBe(0);
   });
 
