@@ -22,6 +22,7 @@ import {
   type KubernetesClient,
 } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { everyFlag, expectFlags } from "./control-planes/flags.ts";
 import {
   available,
   create,
@@ -152,6 +153,20 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
         await available(world, "one");
         const tenant = await world.tenant("one");
         await until("serving", async () => (await tenant.find(ConfigMap, key("kept"))) && true);
+      });
+
+      test.runIf(name !== "Embedded")("runs its programs with every flag that a tenant may set", async () => {
+        const setFlags = (flags: object | null) =>
+          world.client.patch(HostedControlPlane, key("one"), { type: "merge", body: { spec: { flags } } });
+        await setFlags(everyFlag());
+        await expectFlags(await world.tenant("one"), until);
+        await available(world, "one");
+        await setFlags(null);
+        await until("without the flags", async () => {
+          const { flags, requested, starting } = (await world.runtime.observe("default.one", signal)) ?? {};
+          const isSettled = flags === undefined && requested?.flags === undefined && starting !== true;
+          return isSettled ? available(world, "one") : undefined;
+        });
       });
 
       test("trusts two authorities during a rotation, and only the new one after it", async () => {

@@ -134,6 +134,37 @@ describe.runIf(hasClient)("openstack coe", () => {
     expect((await valueOf("cluster show one"))["status"]).toBe("UPDATE_COMPLETE");
   });
 
+  it("upgrades the control plane and the nodes to a newer version", { timeout: 10 * MINUTE }, async () => {
+    await good("cluster template update other replace labels=kube_tag=v1.34.1");
+    await good("cluster upgrade one other");
+    await complete("UPDATE_COMPLETE");
+    expect(await valueOf("cluster show one")).toMatchObject({ coe_version: "v1.34.1" });
+    const client = clientOf();
+    const { items } = await client.list(Node);
+    expect(items.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual(["v1.34.1"]);
+    await client.close();
+  });
+
+  it(
+    "rotates the authority: the kubeconfig of before is refused, a new one works",
+    { timeout: 10 * MINUTE },
+    async () => {
+      const before = await good("ca show one");
+      const old = clientOf();
+      await good("ca rotate one");
+      await eventually(9 * MINUTE, async () => (await valueOf("cluster show one"))["status"] === "UPDATE_COMPLETE");
+      const after = await good("ca show one");
+      expect(after.match(/BEGIN CERTIFICATE/g)).toHaveLength(1);
+      expect(after).not.toBe(before);
+      await expect(old.list(Node)).rejects.toThrow();
+      await old.close();
+      await good("cluster config one --dir . --force");
+      const client = clientOf();
+      expect((await client.list(Node)).items).toHaveLength(1);
+      await client.close();
+    },
+  );
+
   it("has quotas by project, which only the administrator writes", async () => {
     const { project_id: project } = await valueOf("cluster show one");
     const of = `--project-id ${String(project)} --resource Cluster`;
