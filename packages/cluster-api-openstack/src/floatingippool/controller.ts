@@ -13,7 +13,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
-import { refusalOf } from "../reactions/refusals.ts";
+import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
 import { gatherPool, poolOf, type PoolGathered, type PoolSources } from "./gather.ts";
 import { fieldManager, performPoolStep } from "./perform.ts";
 import { planPool } from "./plan.ts";
@@ -50,7 +50,7 @@ export function runPoolController(options: PoolControllerOptions, signal: AbortS
       for (const event of planned) events.event(object, event);
     },
     failed(observed, plan, step, error) {
-      const refusal = refusalOf(error, step.reason);
+      const refusal = refusalOf(error, step.reason, publishedMessage(observed.object, type));
       sources.holds.note(observed.object, type, refusal);
       const moment = { generation: observed.object.metadata.generation, now: clock.now() };
       return failureOf(plan.status, { type, refusal }, moment);

@@ -14,7 +14,7 @@ import {
 } from "@causeway/kubernetes";
 import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { failureOf } from "../reactions/failure.ts";
-import { refusalOf } from "../reactions/refusals.ts";
+import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
 import { unreadReport } from "../reactions/unread.ts";
 import { gatherCluster, type ClusterGathered, type ClusterSources } from "./gather.ts";
 import type { ClusterStep } from "./steps.ts";
@@ -61,7 +61,8 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
       for (const event of planned) events.event(object, event);
     },
     failed(observed, plan, step, error) {
-      const refusal = refusalOf(error, step.do === "remove-finalizer" ? "FinalizerError" : "OpenStackError");
+      const reason = step.do === "remove-finalizer" ? "FinalizerError" : "OpenStackError";
+      const refusal = refusalOf(error, reason, publishedMessage(observed.object, step.for));
       sources.holds.note(observed.object, step.for, refusal);
       const moment = { generation: observed.object.metadata.generation, now: clock.now() };
       return failureOf(plan.status, { type: step.for, refusal }, moment);

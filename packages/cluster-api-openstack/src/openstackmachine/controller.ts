@@ -14,7 +14,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
-import { refusalOf } from "../reactions/refusals.ts";
+import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
 import { unreadReport } from "../reactions/unread.ts";
 import { isDeleting } from "../openstackcluster/gather.ts";
 import { gatherMachine, usesVolumes, type MachineGathered, type MachineSources } from "./gather.ts";
@@ -66,7 +66,7 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
       for (const event of planned) events.event(object, event);
     },
     failed(observed, plan, step, error) {
-      const refusal = refusalOf(error, step.reason);
+      const refusal = refusalOf(error, step.reason, publishedMessage(observed.object, "InstanceReady"));
       sources.holds.note(observed.object, "InstanceReady", refusal);
       const moment = { generation: observed.object.metadata.generation, now: clock.now() };
       return failureOf(plan.status, { type: "InstanceReady", refusal }, moment);

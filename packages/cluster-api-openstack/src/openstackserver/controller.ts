@@ -14,7 +14,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
-import { refusalOf } from "../reactions/refusals.ts";
+import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
 import { gatherServer, type ServerGathered, type ServerSources } from "./gather.ts";
 import { fieldManager, performServerStep } from "./perform.ts";
 import { planServerObject } from "./plan.ts";
@@ -50,7 +50,7 @@ export function reconcileServer(options: ServerControllerOptions): Reconcile {
       for (const event of planned) events.event(object, event);
     },
     failed(observed, plan, step, error) {
-      const refusal = refusalOf(error, step.reason);
+      const refusal = refusalOf(error, step.reason, publishedMessage(observed.object, "InstanceReady"));
       sources.holds.note(observed.object, "InstanceReady", refusal);
       const moment = { generation: observed.object.metadata.generation, now: clock.now() };
       return failureOf(plan.status, { type: "InstanceReady", refusal }, moment);

@@ -1,5 +1,5 @@
 import { CausewayError, messageOf, type Clock } from "@causeway/foundation";
-import type { KubeObject } from "@causeway/kubernetes";
+import type { Condition, KubeObject } from "@causeway/kubernetes";
 import { isBadRequest, isForbidden, isNotImplemented, isOpenStackConflict, isQuotaExceeded } from "@causeway/openstack";
 import type { Hold } from "../identity/state.ts";
 import { oneLine } from "../resources/findings.ts";
@@ -14,18 +14,41 @@ export interface Refusal {
 
 const minute = 60_000;
 
-/** Reads an error of a step. `reason` is the step's own, for what has no better name. */
-export function refusalOf(error: unknown, reason: string): Refusal {
+/**
+ * Reads an error of a step. `reason` is the step's own, for what has no better name; `known`: what is published of it.
+ * The message has the request's id, by which an operator finds it in the service's log: that of the first request that
+ * failed so, since each retry has another one and nothing else is new.
+ */
+export function refusalOf(error: unknown, reason: string, known?: string): Refusal {
   const hint = error instanceof CausewayError && error.hint !== undefined ? ` ${error.hint}` : "";
-  const message = oneLine(`${messageOf(error)}${hint}`);
+  const said = (advice: string): string => firstOf(known, oneLine(`${messageOf(error)}${requestOf(error)}${advice}`));
+  const message = said(hint);
   if (isQuotaExceeded(error)) {
     const advice = "Request a higher quota, or delete unused resources; the step is retried every minute.";
-    return { reason: "QuotaExceeded", message: oneLine(`${messageOf(error)} ${advice}`), pause: minute };
+    return { reason: "QuotaExceeded", message: said(` ${advice}`), pause: minute };
   }
   if (isForbidden(error)) return { reason: "Forbidden", message, pause: minute };
   if (isBadRequest(error) || isNotImplemented(error)) return { reason, message, pause: minute };
   if (isOpenStackConflict(error)) return { reason, message, pause: 5_000 };
   return { reason, message };
+}
+
+function requestOf(error: unknown): string {
+  const id = error instanceof CausewayError ? error.details?.["requestId"] : undefined;
+  return typeof id === "string" && /^[\w-]{1,64}$/.test(id) ? ` (request ${id})` : "";
+}
+
+const withoutRequest = (message: string): string => message.replaceAll(/ \(request [\w-]{1,64}\)/g, "");
+
+const firstOf = (known: string | undefined, message: string): string =>
+  known !== undefined && withoutRequest(known) === withoutRequest(message) ? known : message;
+
+/** What a condition of an object says. */
+export function publishedMessage(
+  { status }: { readonly status?: { readonly conditions?: readonly Condition[] } },
+  type: string,
+): string | undefined {
+  return status?.conditions?.find((each) => each.type === type)?.message;
 }
 
 /** Current refusals, by object. A new generation of the spec, or the end of the pause, lifts them. */

@@ -1,6 +1,6 @@
 import { setConditions, type Condition, type PlannedEvent } from "@causeway/kubernetes";
 import { summarise } from "../resources/findings.ts";
-import { refusalOf } from "./refusals.ts";
+import { publishedMessage, refusalOf } from "./refusals.ts";
 
 interface Readable {
   readonly metadata: { readonly generation?: number };
@@ -18,7 +18,7 @@ export function unreadReport<Object extends Readable>(
   { metadata, status }: Object,
   { type, error, now }: { readonly type: string; readonly error: unknown; readonly now: number },
 ): { conditions: Condition[] | undefined; event: PlannedEvent } {
-  const { reason, message } = refusalOf(error, "OpenStackError");
+  const { reason, message } = refusalOf(error, "OpenStackError", publishedMessage({ status: status ?? {} }, type));
   const event = { type: "Warning", reason, message } as const;
   if (status?.initialization?.provisioned === true) return { conditions: undefined, event };
   const finding = { type, status: "False", reason, message } as const;

@@ -1,0 +1,30 @@
+import { CausewayError } from "@causeway/foundation";
+import { describe, expect, it } from "vitest";
+import { publishedMessage, refusalOf } from "./refusals.ts";
+
+const refused = (requestId: string, code = "OPENSTACK_QUOTA_EXCEEDED") =>
+  new CausewayError(code, "POST compute /servers responded 403: Quota exceeded for instances", {
+    details: { status: 403, requestId },
+  });
+
+describe("a refusal of a cloud", () => {
+  it("has the request's id, by which its operator finds it", () => {
+    expect(refusalOf(refused("req-1"), "InstanceCreateFailed")).toMatchObject({
+      reason: "QuotaExceeded",
+      message: expect.stringMatching(/^POST .*instances \(request req-1\) Request a higher quota/) as string,
+    });
+    expect(refusalOf(new Error("no answer"), "InstanceCreateFailed").message).toBe("no answer");
+    expect(refusalOf(refused("x\n(y)"), "InstanceCreateFailed").message).not.toContain("request x");
+  });
+
+  it("keeps the id of the first request while nothing else is new", () => {
+    const first = refusalOf(refused("req-1"), "InstanceCreateFailed").message;
+    expect(refusalOf(refused("req-2"), "InstanceCreateFailed", first).message).toBe(first);
+    expect(refusalOf(refused("req-2"), "InstanceCreateFailed", "another failure").message).toContain("req-2");
+    const object = {
+      status: { conditions: [{ type: "InstanceReady", status: "False", reason: "x", message: first }] },
+    };
+    expect(publishedMessage(object as unknown as Parameters<typeof publishedMessage>[0], "InstanceReady")).toBe(first);
+    expect(publishedMessage({}, "InstanceReady")).toBeUndefined();
+  });
+});
