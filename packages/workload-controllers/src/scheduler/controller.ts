@@ -15,7 +15,7 @@ import type { ClusterEvent } from "./filters/interface.ts";
 import { gatherPod } from "./gather.ts";
 import { podInfo, type PodInfo } from "../model/pod-info.ts";
 import { keyText, specOf, statusOf } from "../model/spec.ts";
-import { bind, preempt, report, type Performing } from "./perform.ts";
+import { bind, clearNomination, preempt, report, type Performing } from "./perform.ts";
 import { planPod, type SchedulerPlan } from "./plan.ts";
 import { SchedulingQueue, type Waiting } from "./queue.ts";
 import { ClusterState } from "./state.ts";
@@ -186,7 +186,9 @@ class RunningScheduler {
   async #preempt(pod: PodInfo, step: Extract<SchedulerStep, { type: "preempt" }>): Promise<void> {
     await preempt(pod, step, this.#performing);
     for (const other of this.#state.nominatedTo(step.node)) {
-      if (other.priority < pod.priority) this.#state.dropNomination(other.key);
+      if (other.priority >= pod.priority) continue;
+      this.#state.dropNomination(other.key);
+      await clearNomination(other, this.#performing);
     }
   }
 
@@ -289,10 +291,16 @@ class RunningScheduler {
     if (this.#state.isAssumed(key)) return;
     const info = podInfo(pod);
     this.#state.nominate(info, statusOf(pod).nominatedNodeName ?? "");
-    if (this.#queue.has(key) && previous && !isNewRequest(previous, pod)) return this.#queue.refresh(info);
+    const isSame = previous && !isNewRequest(previous, pod) && !isNominationLost(previous, pod);
+    if (this.#queue.has(key) && isSame) return this.#queue.refresh(info);
     this.#queue.put(info, this.#clock.now());
     this.#wake.resolve();
   }
+}
+
+/** A pod of a higher priority has taken the room that was made for it. */
+function isNominationLost(before: Pod, now: Pod): boolean {
+  return (statusOf(before).nominatedNodeName ?? "") !== "" && (statusOf(now).nominatedNodeName ?? "") === "";
 }
 
 function isLeavingAlike(a: Pod, b: Pod): boolean {

@@ -1,5 +1,13 @@
 import { CausewayError, type Clock } from "@causeway/foundation";
-import { isNotFound, keyOf, Pod, timestamp, type EventRecorder, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  isConflict,
+  isNotFound,
+  keyOf,
+  Pod,
+  timestamp,
+  type EventRecorder,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
 import type { Caches } from "./caches.ts";
 import { isBound } from "./filters/volume-claims.ts";
 import type { VolumePlan } from "./filters/volume-binding.ts";
@@ -112,6 +120,17 @@ export async function preempt(pod: PodInfo, step: StepOf<"preempt">, using: Perf
     }
     const message = `Preempted by pod ${pod.pod.metadata.uid ?? pod.key} on node ${step.node}`;
     events.event(victim, { type: "Normal", reason: "Preempted", message });
+  }
+}
+
+/** The room that was made for the pod is another's now. */
+export async function clearNomination(pod: PodInfo, { client, signal }: Performing): Promise<void> {
+  const { uid } = pod.pod.metadata;
+  const body = { metadata: { uid }, status: { nominatedNodeName: null } };
+  try {
+    await client.patch(Pod, keyOf(pod.pod), { type: "strategic", body }, { subresource: "status", signal });
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
   }
 }
 

@@ -76,10 +76,10 @@ export function totalScores(pod: PodInfo, nodes: readonly NodeInfo[], view: Clus
 }
 
 function refusal(facts: SchedulerFacts, evaluation: Evaluation): SchedulerPlan {
-  const { pod, view, budgets } = facts;
+  const { pod, view, budgets, nominatedTo } = facts;
   const { rejection, failures, tested } = evaluation;
   const count = view.nodes.length;
-  const found = count === 0 ? undefined : planPreemption({ pod, view, evaluation, budgets });
+  const found = count === 0 ? undefined : planPreemption({ pod, view, evaluation, budgets, nominatedTo });
   const preemption = found && "victims" in found ? found : undefined;
   const obstacle = found && "message" in found ? found : undefined;
   const message = unschedulableMessage(evaluation, count, obstacle?.message);

@@ -121,6 +121,22 @@ test("keeps the room that was made for a nominated pod from pods of a lower prio
   expect(higher.steps[0]).toMatchObject({ type: "bind", node: "a" });
 });
 
+test("counts the pods of at least its priority that room was made for, and no others", () => {
+  const cluster = [
+    nodeWith(small("a"), info("x", { ...half, priority: 1 }), info("y", { ...half, priority: 1, created: 1_000 })),
+  ];
+  const removedFor = (priority: number, nominated: PodFacts) => {
+    const pod = info("incoming", { ...half, priority });
+    const nominatedTo = () => [info("nominated", { ...half, ...nominated })];
+    const { steps } = planPod({ pod, view: view({ nodes: cluster }), budgets: [], nominatedTo, start: 0, choice: 0 });
+    return steps.flatMap((step) => (step.type === "preempt" ? step.victims.map(({ key }) => key) : []));
+  };
+  expect(removedFor(50, { priority: 50 })).toEqual(["default/x", "default/y"]);
+  expect(removedFor(50, { priority: 60 })).toEqual(["default/x", "default/y"]);
+  expect(removedFor(50, { priority: 40 })).toEqual(["default/y"]);
+  expect(removedFor(50, { priority: 50, requests: { cpu: "1" } })).toEqual([]);
+});
+
 test("takes the best of fewer candidates where comparing all would keep other clusters waiting", () => {
   const terms = Array.from({ length: 100 }, () => ({ topologyKey: "kubernetes.io/hostname" }));
   const avoids = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };

@@ -21,6 +21,8 @@ export interface PreemptionFacts {
   readonly view: ClusterView;
   readonly evaluation: Evaluation;
   readonly budgets: readonly DisruptionBudget[];
+  /** Pods for which pods have been removed from a node. */
+  readonly nominatedTo: (node: string) => readonly PodInfo[];
 }
 
 /** Why no pods are removed. */
@@ -60,7 +62,7 @@ export function planPreemption(facts: PreemptionFacts): Preemption | Obstacle {
       continue;
     }
     if (candidates.length >= enough || (candidates.length > 0 && work > MOST_WORK)) break;
-    work += node.pods.size * each;
+    work += node.pods.size * each * (facts.nominatedTo(node.name).length === 0 ? 1 : 2);
     const found = victimsOn(pod, node, facts);
     if ("victims" in found) candidates.push(found);
     else reasons.push(...found.reasons);
@@ -94,19 +96,26 @@ function wasPreempted({ pod }: PodInfo): boolean {
 function victimsOn(
   pod: PodInfo,
   node: NodeInfo,
-  { view, budgets }: PreemptionFacts,
+  { view, budgets, nominatedTo }: PreemptionFacts,
 ): Candidate | Pick<NodeFailure, "reasons"> {
   const lower = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
   if (lower.length === 0) return { reasons: ["No preemption victims found for incoming pod"] };
   const staying = new Map([...node.pods].filter(([, { priority }]) => priority >= pod.priority));
-  const failure = failureOn(pod, node.with(staying.values()), view);
+  // The room that was made for pods of at least its priority is theirs.
+  const expected = nominatedTo(node.name).filter(
+    ({ key, priority }) => key !== pod.key && priority >= pod.priority && !node.pods.has(key),
+  );
+  const failing = (): NodeFailure | undefined =>
+    failureOn(pod, node.with(staying.values()), view) ??
+    (expected.length === 0 ? undefined : failureOn(pod, node.with([...staying.values(), ...expected]), view));
+  const failure = failing();
   if (failure) return failure;
   const sorted = lower.toSorted(byImportance);
   const violating = violatingPods(sorted, budgets);
   const victims: PodInfo[] = [];
   for (const other of [...violating, ...sorted.filter((one) => !violating.has(one))]) {
     staying.set(other.key, other);
-    if (!failureOn(pod, node.with(staying.values()), view)) continue;
+    if (!failing()) continue;
     staying.delete(other.key);
     victims.push(other);
   }

@@ -17,6 +17,7 @@ import {
 } from "@causeway/kubernetes";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createScheduler } from "./controller.ts";
+import { statusOf } from "../model/spec.ts";
 import { node, pod, type NodeFacts, type PodFacts } from "./testing/objects.ts";
 
 let server: ApiServer;
@@ -64,6 +65,10 @@ async function addPod(name: string, facts: PodFacts = {}): Promise<void> {
 }
 
 const find = (name: string) => client.find(Pod, { namespace: "default", name });
+const nominatedOf = async (name: string): Promise<string | undefined> => {
+  const found = await find(name);
+  return found && statusOf(found).nominatedNodeName;
+};
 const nodeOf = async (name: string) => (await find(name))?.spec.nodeName;
 const scheduled = async (name: string) =>
   (await find(name))?.status?.conditions?.find(({ type }) => type === "PodScheduled");
@@ -177,6 +182,47 @@ test("removes a pod of a lower priority for one of a higher", async () => {
       return nodeOf("high");
     })
     .toBe("a");
+});
+
+test("makes room for each pod of a higher priority, and gives it to the highest", { timeout: 60_000 }, async () => {
+  const classes = { low: 1, medium: 100, high: 1_000 };
+  for (const [name, value] of Object.entries(classes)) {
+    const body = { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name }, value };
+    await client.request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", { body });
+  }
+  for (const name of ["a", "b"]) await addNode(name, { allocatable: { cpu: "4" } });
+  run();
+  const add = async (priorityClassName: string, count: number): Promise<string[]> => {
+    const names = Array.from({ length: count }, (_, i) => `${priorityClassName}-${i}`);
+    for (const name of names) {
+      const { metadata: _own, ...rest } = pod(name, { requests: { cpu: "1" } });
+      const spec = { ...rest.spec, priorityClassName, terminationGracePeriodSeconds: 600 };
+      await client.create(Pod, { ...rest, spec, metadata: { namespace: "default", name } });
+    }
+    return names;
+  };
+  const placed = async (names: readonly string[]) =>
+    (await Promise.all(names.map(nodeOf))).filter((node) => node !== undefined).length;
+  const lows = await add("low", 8);
+  await expect.poll(() => placed(lows), { timeout: 10_000 }).toBe(8);
+  const mediums = await add("medium", 8);
+  const highs = await add("high", 4);
+  // Nothing leaves yet: every one of a low priority is on its way out, and each high one has a place to come.
+  const settled = async (): Promise<unknown> => {
+    await clock.advance(1_000);
+    const [all, nominated] = await Promise.all([Promise.all(lows.map(find)), Promise.all(highs.map(nominatedOf))]);
+    return [
+      all.filter((one) => one?.metadata.deletionTimestamp !== undefined).length,
+      nominated.filter(Boolean).length,
+    ];
+  };
+  await expect.poll(settled, { timeout: 30_000 }).toEqual([8, 4]);
+  for (const name of lows) await client.delete(Pod, { namespace: "default", name }, { gracePeriodSeconds: 0 });
+  const outcome = async (): Promise<unknown> => {
+    await clock.advance(1_000);
+    return [await placed(highs), await placed(mediums)];
+  };
+  await expect.poll(outcome, { timeout: 30_000 }).toEqual([4, 4]);
 });
 
 test("a pod whose class has no room waits until the driver publishes capacity", async () => {
