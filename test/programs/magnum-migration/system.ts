@@ -35,6 +35,8 @@ export interface System {
   readonly client: KubernetesClient;
   /** Of an administrator of the management cluster. */
   readonly kubeconfig: string;
+  /** Of its Magnum API, without a version. */
+  readonly magnumUrl: string;
   stop(): Promise<void>;
 }
 
@@ -86,6 +88,7 @@ export async function startSystem(dir: string, simulator: Simulator, programs: s
   return {
     client,
     kubeconfig,
+    magnumUrl: `http://127.0.0.1:${magnum.port}`,
     async stop() {
       stopping.abort();
       await Promise.allSettled(running);

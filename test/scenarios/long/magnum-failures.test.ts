@@ -1,14 +1,17 @@
 /**
- * Clusters of the Magnum API of `causeway up` with machines, when the cloud refuses or hangs, and when their creator is
+ * Clusters of the Magnum API with machines, on what `causeway up` runs, when the cloud refuses or hangs, and when their creator is
  * gone: true states in time, recovery without help, and nothing left behind.
  */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { createRequest } from "@causeway/foundation";
 import { createClient, loadKubeconfig, Node } from "@causeway/kubernetes";
 import { connectCloud, issueToken, loadCloudsYaml, type Cloud } from "@causeway/openstack";
+import { startSimulator, type Simulator } from "@causeway/simulator";
+import { startSystem, type System } from "../../programs/magnum-migration/system.ts";
 import { eventually } from "../../support/processes.ts";
-import type { OpenedCloud } from "../../support/suite-cloud.ts";
-import { openSystemCloud } from "../../support/system-cloud.ts";
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
@@ -22,16 +25,16 @@ interface Reply {
   readonly body: Json;
 }
 
-let opened: OpenedCloud;
+let dir: string;
+let simulator: Simulator;
+let system: System;
 let admin: Cloud;
-let url = "";
-let origin = "";
 let projectId = "";
 let template = "";
 const tokens = new Map<string, string>();
 
 async function api(who: string, method: string, path: string, body?: unknown): Promise<Reply> {
-  const response = await fetch(`${url}/v1${path}`, {
+  const response = await fetch(`${system.magnumUrl}/v1${path}`, {
     method,
     headers: {
       "x-auth-token": tokens.get(who) ?? "",
@@ -47,13 +50,17 @@ async function api(who: string, method: string, path: string, body?: unknown): P
 /** Orders to the simulated cloud. */
 async function order(what: string, body: Json): Promise<void> {
   const headers = { "content-type": "application/json" };
-  const { status } = await fetch(`${origin}/_control/${what}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const { status } = await fetch(`${new URL(simulator.authUrl).origin}/_control/${what}`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
   expect(status).toBe(200);
 }
 
 /** What the project has in the cloud, but for what clusters keep on purpose: nothing. */
 async function inventory(): Promise<readonly string[]> {
-  const response = await fetch(`${origin}/_control/inventory?project=${projectId}`);
+  const response = await fetch(`${new URL(simulator.authUrl).origin}/_control/inventory?project=${projectId}`);
   return ((await response.json()) as { inventory: readonly string[] }).inventory;
 }
 
@@ -67,7 +74,8 @@ const show = async (uuid: string): Promise<Json> => (await api("demo", "GET", `/
 const becomes = (uuid: string, status: string, within = 4 * MINUTE): Promise<Json> =>
   eventually(within, async () => {
     const found = await show(uuid);
-    return found["status"] === status ? found : undefined;
+    if (found["status"] === status) return found;
+    throw new Error(`${String(found["status"])}, not ${status}: ${String(found["status_reason"])}`);
   });
 
 async function remove(uuid: string): Promise<void> {
@@ -79,24 +87,21 @@ async function userOf(name: string): Promise<string> {
   const user = await admin.identity.users.create({ name, password: PASSWORD });
   const [role] = await admin.identity.roles.all({ name: "member" });
   await admin.identity.grant({ role: role?.id ?? "", user: user.id, project: projectId });
-  const config = loadCloudsYaml({ cloud: "simulator", text: opened.cloud.text });
+  const config = loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml });
   const auth = { type: "password", userId: user.id, password: PASSWORD } as const;
   tokens.set(name, (await issueToken({ ...config, auth, scope: { projectId } })).token);
   return user.id;
 }
 
 beforeAll(async () => {
-  opened = await openSystemCloud();
-  const { text } = opened.cloud;
-  const config = loadCloudsYaml({ cloud: "simulator", text });
-  const issued = await issueToken(config);
+  dir = mkdtempSync(join(tmpdir(), "magnum-failures-"));
+  simulator = await startSimulator();
+  system = await startSystem(join(dir, "state"), simulator, undefined);
+  const text = simulator.cloudsYaml;
+  const issued = await issueToken(loadCloudsYaml({ cloud: "simulator", text }));
   tokens.set("demo", issued.token);
   projectId = issued.projectId ?? "";
-  ({ origin } = new URL(config.authUrl));
   admin = connectCloud(loadCloudsYaml({ cloud: "simulator-admin", text }));
-  const [service] = await admin.identity.services.all({ type: "container-infra" });
-  const [endpoint] = await admin.identity.endpoints.all({ service_id: service?.id ?? "" });
-  url = endpoint?.url.replace(/\/v1\/?$/, "") ?? "";
   const body = {
     name: "t",
     coe: "kubernetes",
@@ -109,18 +114,23 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await admin?.close();
-  await opened?.close();
+  await system?.stop();
+  await simulator?.close();
+  rmSync(dir, { recursive: true, force: true });
 });
 
 it("a quota that is reached fails the cluster within a minute, with code and request, and it completes by itself later", async () => {
   await order("quotas", { project: projectId, limits: { instances: 0 } });
   const begun = Date.now();
   const uuid = await create("demo", { name: "no-quota" });
-  const failed = await becomes(uuid, "CREATE_FAILED", MINUTE);
-  expect(Date.now() - begun).toBeLessThan(MINUTE);
-  expect(failed["status_reason"]).toMatch(/[Qq]uota.*req-[0-9a-f-]{36}.*\(QuotaExceeded\)/);
-  expect(failed["faults"]).toMatchObject({ "default-worker": expect.stringMatching(/[Qq]uota/) as string });
-  await order("quotas", { project: projectId, limits: { instances: 200 } });
+  try {
+    const failed = await becomes(uuid, "CREATE_FAILED", MINUTE);
+    expect(Date.now() - begun).toBeLessThan(MINUTE);
+    expect(failed["status_reason"]).toMatch(/[Qq]uota.*\(request req-[0-9a-f-]{36}\).*\(QuotaExceeded\)/);
+    expect(failed["faults"]).toMatchObject({ "default-worker": expect.stringMatching(/[Qq]uota/) as string });
+  } finally {
+    await order("quotas", { project: projectId, limits: { instances: 200 } });
+  }
   await becomes(uuid, "CREATE_COMPLETE");
   await remove(uuid);
 });
@@ -130,13 +140,16 @@ it("a Nova that hangs fails the cluster when create_timeout is over, and its del
   await order("outcomes", { outcomes: [{ operation: "server.create", outcome: "stuck" }] });
   const begun = Date.now();
   const uuid = await create("demo", { name: "hung", create_timeout: 1 });
-  const failed = await becomes(uuid, "CREATE_FAILED", 3 * MINUTE);
-  const minutes = (Date.now() - begun) / MINUTE;
-  expect(minutes).toBeGreaterThan(0.95);
-  expect(minutes).toBeLessThan(2);
-  expect(failed["status_reason"]).not.toBe("");
-  await remove(uuid);
-  await order("outcomes", { outcomes: [] });
+  try {
+    const failed = await becomes(uuid, "CREATE_FAILED", 3 * MINUTE);
+    const minutes = (Date.now() - begun) / MINUTE;
+    expect(minutes).toBeGreaterThan(0.95);
+    expect(minutes).toBeLessThan(2);
+    expect(failed["status_reason"]).not.toBe("");
+    await remove(uuid);
+  } finally {
+    await order("outcomes", { outcomes: [] });
+  }
   await eventually(MINUTE, async () => {
     expect(await inventory()).toEqual(before);
     return true;

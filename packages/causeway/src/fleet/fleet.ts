@@ -1,9 +1,10 @@
 import type { Clock, Log, Metrics } from "@causeway/foundation";
-import { Cluster, HostedControlPlane, OpenStackCluster } from "@causeway/api";
+import { Cluster, HostedControlPlane, labels, OpenStackCluster } from "@causeway/api";
 import {
   addFinalizer,
   removeFinalizer,
   runController,
+  Secret,
   watchInformer,
   type EventRecorder,
   type Informers,
@@ -13,7 +14,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
-import { startMember, type Member } from "./member.ts";
+import { identityDigest, startMember, type Member } from "./member.ts";
 
 /** Holds a control plane until the load balancers of its Services are gone: only its own API knows them all. */
 export const fleetFinalizer = "cloud-controller-manager.causeway.dev/load-balancers";
@@ -45,7 +46,10 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
   const clusters = informers.for(Cluster);
   const infrastructures = informers.for(OpenStackCluster);
   const controlPlanes = informers.for(HostedControlPlane);
+  const secrets = informers.for(Secret, { labelSelector: labels.clusterName });
   const members = new Map<string, Member>();
+  /** Clusters of which a Secret was written since their member was looked at. */
+  const changed = new Set<string>();
 
   const reconcile = async (key: ObjectKey, signal: AbortSignal) => {
     const cluster = clusters.get(key);
@@ -61,6 +65,12 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
     const controlPlane = controlPlaneOf(controlPlanes.list(key.namespace), cluster);
     if (controlPlane && !isInitialized(controlPlane)) return;
     if (!member && remote) return join({ id, cluster, controlPlane, remote }, signal);
+    if (member && changed.delete(id) && (await hasNewIdentity(member, cluster, signal))) {
+      // The old credentials are revoked: with them no node and no load balancer would be served any longer.
+      members.delete(id);
+      await member.stop();
+      return { after: 0 };
+    }
     if (cluster.metadata.deletionTimestamp === undefined || !member) return;
     member.release();
     if (!member.released) return retryLater;
@@ -69,15 +79,26 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
     return;
   };
 
+  const infrastructureOf = (cluster: Cluster) =>
+    infrastructures.get({
+      namespace: cluster.metadata.namespace ?? "",
+      name: cluster.spec.infrastructureRef?.name ?? "",
+    });
+
+  /** A Secret that cannot be read keeps the member: it is written again. */
+  const hasNewIdentity = async (member: Member, cluster: Cluster, signal: AbortSignal): Promise<boolean> => {
+    const infrastructure = infrastructureOf(cluster);
+    if (!infrastructure) return false;
+    const now = await identityDigest({ informers, infrastructure }, signal).catch(() => undefined);
+    return now !== undefined && now !== member.identity;
+  };
+
   const join = async (
     joining: { id: string; cluster: Cluster; controlPlane: HostedControlPlane | undefined; remote: RemoteCluster },
     signal: AbortSignal,
   ) => {
     const { id, cluster, controlPlane, remote } = joining;
-    const infrastructure = infrastructures.get({
-      namespace: cluster.metadata.namespace ?? "",
-      name: cluster.spec.infrastructureRef?.name ?? "",
-    });
+    const infrastructure = infrastructureOf(cluster);
     if (!infrastructure) return retryLater;
     if (
       controlPlane?.metadata.deletionTimestamp !== undefined &&
@@ -100,6 +121,13 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
     watchInformer(clusters),
     watchInformer(controlPlanes, (change) => clusterOf(change.object)),
     connected,
+    watchInformer(secrets, ({ object: { metadata } }) => {
+      const name = metadata.labels?.[labels.clusterName];
+      if (name === undefined || name === "") return [];
+      const key = { namespace: metadata.namespace ?? "", name };
+      changed.add(`${key.namespace}/${key.name}`);
+      return [key];
+    }),
   ];
 
   return {

@@ -1,4 +1,5 @@
-import { messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { createHash } from "node:crypto";
+import { canonicalJson, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { Machine, MachinePool, type Cluster, type OpenStackCluster } from "@causeway/api";
 import {
   createCloudControllerManager,
@@ -29,6 +30,8 @@ export interface MemberOptions {
 /** The cloud controller manager of one workload cluster, and the controllers of its volumes. */
 export interface Member {
   readonly remote: RemoteCluster;
+  /** `identityDigest` of the credentials that it works with. */
+  readonly identity: string;
   /** Starts to give back every load balancer of the cluster's Services. Repeating it is harmless. */
   release(): void;
   /** True when none is left. */
@@ -75,6 +78,7 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
   let released = false;
   return {
     remote,
+    identity: digestOf(config),
     release() {
       releasing ??= releaseLoadBalancers({ informers: remote.informers, clock, log }, life).then(
         () => {
@@ -94,6 +98,16 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
       await running;
     },
   };
+}
+
+const digestOf = (config: unknown): string => createHash("sha256").update(canonicalJson(config)).digest("base64url");
+
+/** Of the credentials that a cluster's infrastructure has now: another one needs another member. */
+export async function identityDigest(
+  { informers, infrastructure }: Pick<MemberOptions, "informers" | "infrastructure">,
+  signal: AbortSignal,
+): Promise<string> {
+  return digestOf(await resolveIdentity({ client: informers.client, owner: infrastructure }, signal));
 }
 
 /** Whether a server is a machine of the cluster, by its ID. */
