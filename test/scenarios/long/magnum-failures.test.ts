@@ -1,6 +1,6 @@
 /**
- * Clusters of the Magnum API with machines, on what `causeway up` runs, when the cloud refuses or hangs, and when their creator is
- * gone: true states in time, recovery without help, and nothing left behind.
+ * Clusters of the Magnum API with machines, on what `causeway up` runs, when the cloud refuses or hangs, and when their
+ * creator is gone: true states in time, recovery without help, and nothing left behind.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
