@@ -156,7 +156,7 @@ describe.runIf(hasClient)("openstack coe", () => {
       const after = await good("ca show one");
       expect(after.match(/BEGIN CERTIFICATE/g)).toHaveLength(1);
       expect(after).not.toBe(before);
-      await expect(old.list(Node)).rejects.toThrow();
+      await expect(old.list(Node, { signal: AbortSignal.timeout(30_000) })).rejects.toThrow();
       await old.close();
       await good("cluster config one --dir . --force");
       const client = clientOf();
