@@ -5,9 +5,9 @@
  * to the test runner.
  */
 import { spawnSync } from "node:child_process";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { realCloud } from "./devcloud.ts";
-import { controlPlanePrograms, previousPrograms, root, run } from "./kubernetes-programs.ts";
+import { controlPlanePrograms, pinnedVersion, previousPrograms, root, run } from "./kubernetes-programs.ts";
 
 const PROCESS = "process";
 
@@ -16,10 +16,8 @@ async function processRuntime(): Promise<Record<string, string>> {
   const [current, previous] = [await controlPlanePrograms(), await previousPrograms({ build: true })];
   if ("reason" in current) throw new Error(current.reason);
   if ("reason" in previous) throw new Error(previous.reason);
-  return {
-    CAUSEWAY_MAGNUM_PROGRAMS: dirname(previous.dir),
-    CAUSEWAY_MAGNUM_VERSIONS: [previous.dir, current.dir].map((dir) => dir.slice(dirname(dir).length + 1)).join(" "),
-  };
+  const newest = pinnedVersion(resolve(root, "tools/kubernetes"), "k8s.io/kubernetes");
+  return { CAUSEWAY_MAGNUM_PROGRAMS: current.dir, CAUSEWAY_MAGNUM_VERSIONS: `${previous.version} ${newest}` };
 }
 
 async function main(): Promise<number> {

@@ -5,6 +5,7 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { regressions } from "./magnum/regressions.ts";
 import { play } from "./magnum/run.ts";
 import { schedules, type Schedule } from "./magnum/schedule.ts";
 import { MagnumFaultWorld } from "./magnum/world.ts";
@@ -48,6 +49,20 @@ test(
     const seconds = Math.round((user + system) / 1e6);
     const played = FROM > 0 ? `schedules ${FROM} to ${SCHEDULES - 1}` : `${SCHEDULES} schedules`;
     console.log(`${played} of seed ${SEED}, ${statuses} statuses checked, in ${seconds} s of CPU`);
+  },
+);
+
+test.each(Object.keys(regressions))(
+  "schedule %s of seed 11, which ended badly once",
+  { timeout: 10 * 60_000 },
+  async (name) => {
+    const world = await MagnumFaultWorld.start();
+    try {
+      const { wrong } = await play(world, regressions[name] as Schedule, Number(name));
+      expect(wrong).toBeUndefined();
+    } finally {
+      await world.close();
+    }
   },
 );
 

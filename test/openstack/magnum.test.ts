@@ -51,6 +51,7 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     const { authUrl, region } = loadCloudsYaml({ cloud: cloudName });
     const [port = 0] = await freePorts(1);
     const flags = ["--kubeconfig", management(), "--keystone-url", authUrl, "--listen", `127.0.0.1:${port}`];
+    if (programs !== undefined) flags.push("--control-plane-runtime", "Process");
     started.push(causeway(["run", "magnum-api", ...flags, ...(region === undefined ? [] : ["--region", region])]));
     const url = `http://127.0.0.1:${port}`;
     await eventually(PATIENCE, () =>

@@ -46,8 +46,21 @@ function shown(row: MagnumCluster): MagnumCluster {
   return { ...row, metadata: { ...row.metadata, annotations } };
 }
 
+/** What fails once is often over at the next attempt: a row that stays holds its template for two minutes. */
+const DISCARDS = 3;
+
 /** Deletes a row unless it was shown meanwhile. */
 export async function discardRow(client: KubernetesClient, row: MagnumCluster): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await discardOnce(client, row);
+    } catch (error) {
+      if (attempt === DISCARDS) throw error;
+    }
+  }
+}
+
+async function discardOnce(client: KubernetesClient, row: MagnumCluster): Promise<void> {
   const found = await client.find(MagnumCluster, keyOf(row));
   if (found === undefined || found.metadata.uid !== row.metadata.uid || !isPending(found)) return;
   const { uid = "", resourceVersion = "" } = found.metadata;

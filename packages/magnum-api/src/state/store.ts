@@ -1,4 +1,5 @@
 import { MagnumCluster, MagnumClusterTemplate, MagnumQuota } from "@causeway/api";
+import { canonicalJson } from "@causeway/foundation";
 import {
   isAlreadyExists,
   isConflict,
@@ -100,10 +101,16 @@ export function openStore(informers: Informers): Store {
     },
     async change(type, key, change, signal) {
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        const before = await client.get(type, key, { signal });
+        const wanted = change(before);
         try {
-          return await client.update(type, change(await client.get(type, key, { signal })), { signal });
+          return await client.update(type, wanted, { signal });
         } catch (error) {
-          if (!isConflict(error)) throw error;
+          if (isConflict(error)) continue;
+          // It may have been written though the answer was lost: then a client that repeats it would be refused.
+          const found = await client.find(type, key, { signal }).catch(() => undefined);
+          if (found === undefined || !isWritten(found, { before, wanted })) throw error;
+          return found;
         }
       }
       throw conflict("Conflict.");
@@ -134,6 +141,19 @@ async function createOnce<T extends KubeObject>(
     if (found === undefined || uuidOf(found) !== uuid) throw error;
     return found;
   }
+}
+
+/** Is this the object after the write? */
+function isWritten<T extends KubeObject>(found: T, { before, wanted }: { readonly before: T; readonly wanted: T }) {
+  const content = (object: T) => {
+    const { metadata, spec = null } = object as T & { readonly spec?: unknown };
+    return canonicalJson([spec, metadata.annotations ?? {}, metadata.labels ?? {}]);
+  };
+  return (
+    found.metadata.uid === before.metadata.uid &&
+    found.metadata.resourceVersion !== before.metadata.resourceVersion &&
+    content(found) === content(wanted)
+  );
 }
 
 /** A uuid is made for one create: an object that has it is the one of that create. */
