@@ -30,11 +30,13 @@ const isSeen = ({ metadata, status }: Deployment | StatefulSet | DaemonSet): boo
 
 function ofDeployment(found: Deployment): Readiness {
   const { replicas = 1 } = found.spec;
-  const { updatedReplicas = 0, availableReplicas = 0, conditions = [] } = found.status ?? {};
+  const { replicas: all = 0, updatedReplicas = 0, availableReplicas = 0, conditions = [] } = found.status ?? {};
   if (!isSeen(found)) return progressing("the change is not observed yet");
   const stuck = conditions.find(({ type, status }) => type === "Progressing" && status === "False");
-  if (updatedReplicas < replicas) {
-    const step = `${updatedReplicas} of ${replicas} pods are updated`;
+  // A new pod comes before an old one goes: as long as there are old ones, they are what is available.
+  if (updatedReplicas < replicas || all > updatedReplicas) {
+    const old = `${all - updatedReplicas} older pods until the new ones are available`;
+    const step = updatedReplicas < replicas ? `${updatedReplicas} of ${replicas} pods are updated` : old;
     return stuck
       ? { state: "Failed", step: `${step}; the rollout stopped: ${stuck.message ?? ""}` }
       : progressing(step);
