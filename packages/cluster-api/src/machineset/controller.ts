@@ -6,10 +6,12 @@ import {
   watchInformer,
   watchOwner,
   type ControllerOptions,
+  type KubeObject,
   type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
 import { by, membersOf, providerKinds, type Context } from "../objects/context.ts";
+import { controlPlaneVersionOf } from "../contract/provider-object.ts";
 import { objectIndex } from "../contract/kind-table.ts";
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
 import type { MachineSetFacts } from "./facts.ts";
@@ -57,7 +59,7 @@ function sources(context: Context): Source[] {
     ),
     ...providerKinds(context).map((kind) =>
       watchInformer(informers.for(kind), ({ object, previous }) =>
-        previous?.metadata.generation === object.metadata.generation
+        previous && isAlike(previous, object)
           ? []
           : [
               ...sets.byIndex(by.reference, objectIndex(object)),
@@ -70,4 +72,12 @@ function sources(context: Context): Source[] {
       ),
     ),
   ];
+}
+
+/** Neither a new template nor another version of a control plane, which Machines of a newer one wait for. */
+function isAlike(before: KubeObject, now: KubeObject): boolean {
+  return (
+    before.metadata.generation === now.metadata.generation &&
+    controlPlaneVersionOf(before) === controlPlaneVersionOf(now)
+  );
 }

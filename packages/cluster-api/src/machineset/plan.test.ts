@@ -122,6 +122,20 @@ describe("a MachineSet", () => {
     expect(scaling(given)).toEqual([]);
     expect(scalingUp(given)).toContain(message);
   });
+  test("reads the version of its control plane again while machines wait for it, and only then", () => {
+    const waits = (count: number, controlPlaneVersion: string) =>
+      planMachineSet(
+        facts(
+          1,
+          Array.from({ length: count }, (_, i) => owned(`m${i}`)),
+          { controlPlaneVersion },
+        ),
+        now,
+      ).wait?.until;
+    expect(waits(0, "v1.33.0")).toBe(now + 15_000);
+    expect(waits(1, "v1.33.0")).toBeUndefined();
+    expect(waits(0, "v1.34.0")).toBeUndefined();
+  });
   test("counts what its machines say", () => {
     const { status } = planMachineSet(facts(3, [owned("a"), { ...owned("b"), status: {} }]), now);
     expect(status).toMatchObject({

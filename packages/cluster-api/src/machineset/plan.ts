@@ -23,6 +23,9 @@ import { versionSkew } from "./version-skew.ts";
 
 export type MachineSetPlan = Plan<MachineSetStep, MachineSetStatus>;
 
+/** Ms after which the version of a control plane that keeps Machines from being made is read again, as upstream. */
+const SKEW_RECHECK = 15_000;
+
 /** What to do for a MachineSet: as many Machines as it requests, each with its provider objects. */
 export function planMachineSet(facts: MachineSetFacts, now: number): MachineSetPlan {
   const { set } = facts;
@@ -35,8 +38,14 @@ export function planMachineSet(facts: MachineSetFacts, now: number): MachineSetP
   return {
     steps,
     status: machineSetStatus(facts, { now, blocked }),
-    wait: { for: blocked ?? "changes" },
+    wait: { for: blocked ?? "changes", ...(waitsForVersion(facts) ? { until: now + SKEW_RECHECK } : {}) },
   };
+}
+
+/** Whether Machines are missing that are made once the control plane is upgraded. */
+function waitsForVersion({ set, machines, controlPlaneVersion }: MachineSetFacts): boolean {
+  if (set.metadata.deletionTimestamp !== undefined || machines.length >= (set.spec.replicas ?? 1)) return false;
+  return versionSkew(set.spec.template.spec.version, controlPlaneVersion) !== undefined;
 }
 
 /** Why no Machine may be made now. */
