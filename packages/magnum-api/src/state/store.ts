@@ -1,6 +1,7 @@
 import { MagnumCluster, MagnumClusterTemplate, MagnumQuota } from "@causeway/api";
 import { canonicalJson } from "@causeway/foundation";
 import {
+  collectionPath,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -32,7 +33,7 @@ export interface Store {
   clustersOf(project: string | undefined): readonly MagnumCluster[];
   /** How many rows a project has, those included that are being created. */
   countOf(project: string): number;
-  /** The same of the project of this row, as the API server has it now. */
+  /** The same of the project of this row, as the API server has it now; at least that many. */
   freshCountOf(row: MagnumCluster, signal: AbortSignal): Promise<number>;
   cluster(uuid: string, signal: AbortSignal): Promise<MagnumCluster | undefined>;
   template(uuid: string): MagnumClusterTemplate | undefined;
@@ -75,10 +76,7 @@ export function openStore(informers: Informers): Store {
     clustersOf: (project) =>
       (project === undefined ? clusters.list() : clusters.byIndex(byProject, project)).filter((one) => !isPending(one)),
     countOf: (project) => clusters.byIndex(byProject, project).length,
-    async freshCountOf({ metadata: { namespace = "" }, spec: { projectID } }, signal) {
-      const { items } = await client.list(MagnumCluster, { namespace, signal });
-      return items.filter(({ spec }) => spec.projectID === projectID).length;
-    },
+    freshCountOf: (row, signal) => freshCount(client, row, signal),
     async cluster(uuid, signal) {
       const [known] = clusters.byIndex(byUuid, uuid);
       const found = known
@@ -122,6 +120,18 @@ export function openStore(informers: Informers): Store {
       await untilUnlisted(informer, object, AbortSignal.any([signal, AbortSignal.timeout(LAG)]));
     },
   };
+}
+
+/**
+ * What one short page says is left of the project's namespace, so that a create costs the same however many there are.
+ */
+async function freshCount(client: KubernetesClient, { metadata }: MagnumCluster, signal: AbortSignal): Promise<number> {
+  const path = collectionPath(MagnumCluster, metadata.namespace);
+  const page = (await client.request("GET", path, { query: { limit: "1" }, signal })) as {
+    readonly items: readonly unknown[];
+    readonly metadata: { readonly remainingItemCount?: number };
+  };
+  return page.items.length + (page.metadata.remainingItemCount ?? 0);
 }
 
 const keyOf = ({ metadata }: KubeObject): ObjectKey => ({ namespace: metadata.namespace ?? "", name: metadata.name });
