@@ -334,8 +334,8 @@ describe("pages", () => {
 describe("names of objects", () => {
   it("are names of hosts, whatever the cluster is called", () => {
     const uuid = "01a2073e-445f-7000-afad-72fdc1845089";
-    expect(objectNameOf("My_Cluster.1", uuid)).toBe("my-cluster-1-01a2073e44");
-    expect(objectNameOf("9..--", uuid)).toBe("cluster-01a2073e44");
+    expect(objectNameOf("My_Cluster.1", uuid)).toBe("my-cluster-1-fdc1845089");
+    expect(objectNameOf("9..--", uuid)).toBe("cluster-fdc1845089");
     expect(namespaceOf("ABC_d")).toBe("magnum-abc-d");
   });
 });

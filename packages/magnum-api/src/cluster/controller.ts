@@ -1,5 +1,5 @@
 import { labels, MagnumCluster, type MagnumClusterStatus } from "@causeway/api";
-import { CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { CausewayError, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   runPipeline,
   publishStatus,
@@ -47,6 +47,15 @@ function recordEnd(audit: MagnumControllerOptions["audit"], object: MagnumCluste
   });
 }
 
+/** What a tenant may read of a failed step: of the management cluster mostly the code: its addresses are the operator's. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof CausewayError)) return "an unexpected error; the operator's log has it (INTERNAL)";
+  // What is wrong with the object itself is the tenant's to know.
+  return error.code.startsWith("KUBERNETES_") && error.code !== "KUBERNETES_INVALID"
+    ? `the management cluster did not take it; the operator's log has the reason (${error.code})`
+    : `${error.message} (${error.code})`;
+}
+
 /** The controller of MagnumCluster objects. One of all processes runs it. */
 export function createMagnumController(options: MagnumControllerOptions): { run(signal: AbortSignal): Promise<void> } {
   const { informers, clock, log, events, credentials, installation } = options;
@@ -66,7 +75,7 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
       recordEnd(options.audit, observed.object, status);
     },
     failed(_observed, { status }, step, error) {
-      const message = error instanceof CausewayError ? `${error.message} (${error.code})` : messageOf(error);
+      const message = reasonOf(error);
       const reason = `${step.type}: ${message}`.slice(0, 4_000);
       return { status: { ...status, reason }, events: [{ type: "Warning", reason: "Failed", message: reason }] };
     },

@@ -17,7 +17,7 @@ import { ownerReference } from "@causeway/kubernetes";
 import { isUuid } from "../wire/fields.ts";
 import { healingManifests } from "./healing.ts";
 import { labelSettings, type LabelSettings } from "./labels.ts";
-import { appliedAnnotation, CLOUD, magnumLabels, poolNameOf } from "./names.ts";
+import { appliedAnnotation, CLOUD, LABEL_VALUE, magnumLabels, poolNameOf } from "./names.ts";
 import { authoritiesOf, rolloutAfterOf } from "./plan-rotation.ts";
 
 /** Where Keystone is, for clusters whose users come in by it. */
@@ -81,7 +81,7 @@ export function desiredManifests(
     controlPlane: {
       version: spec.version,
       ...replicasOf(cluster, runtime, installation),
-      ...endpointOf(cluster, settings, { installation, standing }),
+      ...endpointOf(cluster, settings, { installation, standing, runtime }),
       ...flagsOf(settings, runtime),
       ...(authorities === undefined ? {} : { authorities }),
       ...(settings.keystone ? { authentication: { keystone: keystoneUsers(installation, spec.projectID) } } : {}),
@@ -123,9 +123,13 @@ function replicasOf(
 function endpointOf(
   { spec }: MagnumCluster,
   { access, nodeCidr }: LabelSettings,
-  { installation, standing }: { readonly installation: Installation; readonly standing: Standing },
+  on: { readonly installation: Installation; readonly standing: Standing; readonly runtime: Runtime },
 ): Pick<HostedControlPlaneSpec, "endpoint" | "runtime"> {
-  const port = spec.template.apiserverPort === undefined ? {} : { port: spec.template.apiserverPort };
+  const { installation, standing } = on;
+  // With other runtimes it would be a port of the operator's host, which all control planes share.
+  const { apiserverPort } = spec.template;
+  const isOwn = on.runtime === "Pods" || access.length > 0;
+  const port = apiserverPort === undefined || !isOwn ? {} : { port: apiserverPort };
   if (access.length === 0) return Object.keys(port).length === 0 ? {} : { endpoint: port };
   const routers = (standing.infrastructure?.status?.router?.ips ?? []).flatMap((ip) => {
     const found = parseIp(ip);
@@ -209,7 +213,9 @@ function poolOf(cluster: MagnumCluster, group: MagnumNodeGroup, standing: Standi
   const kubelet = [
     {
       name: "node-labels",
+      // A name or role of a group may be any text; what is no value of a label would become flags of its own.
       value: Object.entries(nodeLabels)
+        .filter(([, value]) => LABEL_VALUE.test(value))
         .map(([key, value]) => `${key}=${value}`)
         .join(","),
     },

@@ -48,6 +48,9 @@ function notCidrs(value: string): string | undefined {
   return wrong === undefined ? undefined : `"${wrong.slice(0, 100)}" is not a CIDR such as 192.0.2.0/24`;
 }
 
+/** Of both labels: a control plane takes 100, and those of nodes, routers and the operator come in addition. */
+const MOST_NETWORKS = 50;
+
 const accessLabels = ["master_lb_allowed_cidrs", "api_master_lb_allowed_cidrs"] as const;
 
 /** Networks that may reach the API, in the words of its labels; none: all may. */
@@ -100,6 +103,8 @@ export function refusedLabel(labels: Labels, support: LabelSupport = { accessLis
   const list = accessLabels.find((name) => cidrsOf(labels[name] ?? "").length > 0);
   if (list !== undefined && !support.accessLists)
     return refusal(list, labels[list] ?? "", "an access list of the API is not supported here");
+  if (list !== undefined && accessOf(labels).length > MOST_NETWORKS)
+    return refusal(list, labels[list] ?? "", `access lists have more than ${MOST_NETWORKS} networks together`);
   for (const [name, value] of Object.entries(labels)) {
     const why = Object.hasOwn(rules, name) ? rules[name]?.refuse?.(value) : undefined;
     if (why !== undefined) return refusal(name, value, why);

@@ -36,20 +36,26 @@ export function namespaceOf(projectId: string): string {
   return `magnum-${safe.slice(0, 50) || "none"}`;
 }
 
-/** The name of a cluster's objects: what its name has of letters and digits, and the beginning of its uuid. */
+/**
+ * The name of a cluster's objects: what its name has of letters and digits, and the end of its uuid. The beginning is
+ * the time, which others of the same moment share.
+ */
 export function objectNameOf(name: string, uuid: string): string {
   const safe = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .slice(0, 20)
     .replaceAll(/^[^a-z]+|-+$/g, "");
-  return `${safe || "cluster"}-${uuid.replaceAll("-", "").slice(0, 10)}`;
+  return `${safe || "cluster"}-${uuid.replaceAll("-", "").slice(-10)}`;
 }
 
 /** The name of a node group's MachineDeployment. */
 export function poolNameOf(cluster: string, group: { readonly uuid: string; readonly isDefault: boolean }): string {
-  return group.isDefault ? `${cluster}-default` : `${cluster}-${group.uuid.slice(0, 8)}`;
+  return group.isDefault ? `${cluster}-default` : `${cluster}-${group.uuid.slice(-8)}`;
 }
+
+/** Values of labels as Kubernetes takes them. */
+export const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
 
 /** The entry of the cluster's clouds.yaml. */
 export const CLOUD = "magnum";

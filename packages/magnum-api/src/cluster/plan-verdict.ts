@@ -123,6 +123,11 @@ function completeReason(what: "CREATE" | "UPDATE", { object: { spec }, controlPl
     ...(spec.masterCount > 1 && runtime !== "Pods"
       ? [`master_count=${spec.masterCount} has no effect: a control plane with runtime ${runtime} has one API server`]
       : []),
+    ...(spec.template.apiserverPort !== undefined && runtime !== "Pods"
+      ? [
+          `apiserver_port=${spec.template.apiserverPort} has no effect: a control plane with runtime ${runtime} gets a free port`,
+        ]
+      : []),
     ...(runtime === "Embedded" && flags.length > 0
       ? [`${flags.join(", ")} without effect: a control plane with runtime ${runtime} has no programs with flags`]
       : []),

@@ -1,0 +1,67 @@
+import type { HostedControlPlane, MagnumCluster } from "@causeway/api";
+import { expect, test } from "vitest";
+import { desiredManifests, nothingStands } from "./desired.ts";
+import { refusedLabel } from "./labels.ts";
+
+const clusterOf = (spec: object): MagnumCluster =>
+  ({
+    apiVersion: "magnum.causeway.dev/v1alpha1",
+    kind: "MagnumCluster",
+    metadata: { name: "web", namespace: "magnum-p", uid: "u" },
+    spec: {
+      uuid: "6e8ae3a5-0b4c-4f0e-9d26-000000000001",
+      name: "web",
+      projectID: "p",
+      userID: "u",
+      template: { coe: "kubernetes", imageID: "cirros" },
+      version: "v1.34.0",
+      createTimeout: 60,
+      labels: {},
+      nodeGroups: [],
+      ...spec,
+    },
+  }) as unknown as MagnumCluster;
+
+test.each([
+  ["Pods", 7443],
+  ["Process", undefined],
+  ["Embedded", undefined],
+])("with runtime %s the port of a template is %s: others listen on the operator's host", (runtime, expected) => {
+  const object = clusterOf({ template: { coe: "kubernetes", imageID: "cirros", apiserverPort: 7_443 } });
+  const controlPlane = { spec: {}, status: { runtime } } as HostedControlPlane;
+  const manifests = desiredManifests(object, { authUrl: "http://keystone" }, { ...nothingStands, controlPlane });
+  const found = manifests.map(({ object: one }) => one).find(({ kind }) => kind === "HostedControlPlane");
+  expect((found as HostedControlPlane).spec.endpoint?.port).toBe(expected);
+});
+
+test("a role that is no value of a label is not passed on to kubelets", () => {
+  const group = (role: string) => ({
+    uuid: "6e8ae3a5-0b4c-4f0e-9d26-0000000000b2",
+    name: "extra",
+    role,
+    isDefault: false,
+    imageID: "cirros",
+    nodeCount: 1,
+    minNodeCount: 0,
+    version: "v1.34.0",
+    createdAt: "2026-11-01T12:00:00Z",
+  });
+  const textOf = (role: string) =>
+    JSON.stringify(desiredManifests(clusterOf({ nodeGroups: [group(role)] }), { authUrl: "http://k" }, nothingStands));
+  expect(textOf("db")).toContain("role=db");
+  const hostile = textOf("x --pod-manifest-path=/etc/evil");
+  expect(hostile).not.toContain("pod-manifest-path");
+  expect(hostile).toContain("nodegroup=extra");
+});
+
+test("access lists of both labels have at most 50 networks together", () => {
+  const networks = (count: number, first: number) =>
+    Array.from({ length: count }, (_, i) => `10.${first}.${i}.0/24`).join(",");
+  const refused = (count: number) =>
+    refusedLabel(
+      { master_lb_allowed_cidrs: networks(25, 1), api_master_lb_allowed_cidrs: networks(count, 2) },
+      { accessLists: true },
+    );
+  expect(refused(25)).toBeUndefined();
+  expect(refused(26)).toContain("more than 50 networks");
+});
