@@ -19,6 +19,7 @@ import { createMagnumController } from "./cluster/controller.ts";
 import { ClusterTexts } from "./resources/cluster-texts.ts";
 import type { Api } from "./server/call.ts";
 import { serve } from "./server/server.ts";
+import { UnderWay } from "./server/under-way.ts";
 import { createIds } from "./state/ids.ts";
 import { openStore } from "./state/store.ts";
 import { createTurns } from "./state/turns.ts";
@@ -121,7 +122,8 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   });
   const rates = new ProjectRates(options.rate ?? RATE, clock);
   const { certificate, publicUrl, election } = options;
-  const server = await serve({ api, tokens, rates, host, port, certificate, publicUrl, metrics, clock, log });
+  const underWay = new UnderWay();
+  const server = await serve({ api, tokens, rates, underWay, host, port, certificate, publicUrl, metrics, clock, log });
   const lead = (signal: AbortSignal) =>
     election === undefined
       ? controller.run(signal)

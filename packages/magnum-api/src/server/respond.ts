@@ -8,6 +8,7 @@ import { errorBody, invalid, MagnumError, unrouted } from "../wire/error.ts";
 import { audited, auditedAction } from "./audited.ts";
 import type { Answer, Api } from "./call.ts";
 import { routeOf } from "./routes.ts";
+import type { UnderWay } from "./under-way.ts";
 import { readVersion, versionHeaders } from "./version.ts";
 
 /** A request, as far as it is looked at before its body is. */
@@ -25,6 +26,7 @@ export interface RespondOptions {
   readonly api: Api;
   readonly tokens: Tokens<Omit<Caller, "token">>;
   readonly rates: ProjectRates;
+  readonly underWay: UnderWay;
 }
 
 const DEEPEST = 32;
@@ -36,6 +38,7 @@ export async function respond(
   requestId: string,
 ): Promise<Answer & { readonly project?: string }> {
   let project: string | undefined;
+  let leave = (): void => {};
   const headers: Record<string, string> = { "x-openstack-request-id": requestId };
   try {
     const [before = "/", query = ""] = split(request.url);
@@ -48,6 +51,7 @@ export async function respond(
     }
     const caller = path === "" ? undefined : await authenticate(options, request);
     project = caller?.projectId;
+    if (project !== undefined) leave = enter(options.underWay, project);
     const minor = readVersion(request.header("openstack-api-version"));
     Object.assign(headers, versionHeaders(`1.${minor}`));
     if (caller === undefined) {
@@ -58,7 +62,22 @@ export async function respond(
     return { ...answer, headers: { ...headers, ...answer.headers }, project: caller.projectId };
   } catch (error) {
     return { ...failure(options.api, error, requestId, headers), ...(project === undefined ? {} : { project }) };
+  } finally {
+    leave();
   }
+}
+
+/** A place for a request of the project, before its body is read. @throws MagnumError 429, 503 */
+function enter(underWay: UnderWay, project: string): () => void {
+  const place = underWay.enter(project);
+  if ("leave" in place) return place.leave;
+  const headers = { "retry-after": "1" };
+  if (place.full === "server") throw new MagnumError(503, "The server has too many requests under way.", { headers });
+  throw new MagnumError(
+    429,
+    `The project has ${place.limit} requests under way, which is the limit: wait for their responses.`,
+    { headers },
+  );
 }
 
 function split(url: string): readonly string[] {

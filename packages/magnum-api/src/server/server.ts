@@ -2,16 +2,9 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecure } from "node:https";
-import {
-  InputError,
-  messageOf,
-  readBounded,
-  type Clock,
-  type KeyPair,
-  type Log,
-  type Metrics,
-} from "@causeway/foundation";
+import { InputError, messageOf, type Clock, type KeyPair, type Log, type Metrics } from "@causeway/foundation";
 import { errorBody, MagnumError } from "../wire/error.ts";
+import { bodyOf } from "./body.ts";
 import type { Answer } from "./call.ts";
 import { respond, type Request, type RespondOptions } from "./respond.ts";
 
@@ -32,19 +25,14 @@ export interface MagnumServer {
   close(): Promise<void>;
 }
 
-const LARGEST = 256 * 1024;
 const MOST_CONNECTIONS = 2_000;
-const MOST_REQUESTS = 500;
 
 /** Serves the API until it is closed. @throws MAGNUM_PORT */
 export async function serve(options: ServerOptions): Promise<MagnumServer> {
   const { certificate, host, port, log } = options;
   const measure = measures(options.metrics);
-  let underWay = 0;
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const requestId = `req-${randomUUID()}`;
-    if (underWay >= MOST_REQUESTS) return send(response, busy(requestId), request.method);
-    underWay += 1;
     const begun = options.clock.now();
     void answer(options, request, response, requestId)
       .catch((error: unknown): Answer => {
@@ -52,9 +40,8 @@ export async function serve(options: ServerOptions): Promise<MagnumServer> {
         return { status: 500, body: errorBody(new MagnumError(500, "The request failed.")) };
       })
       .then((result) => {
-        underWay -= 1;
         measure(request.method ?? "GET", result.status, (options.clock.now() - begun) / 1000);
-        send(response, result, request.method);
+        send(request, response, result);
       });
   };
   const server = certificate
@@ -87,11 +74,6 @@ async function listening(server: Server, { host, port }: ServerOptions): Promise
   }
 }
 
-function busy(requestId: string): Answer {
-  const body = errorBody(new MagnumError(503, "The server has too many requests under way."));
-  return { status: 503, headers: { "x-openstack-request-id": requestId, "retry-after": "1" }, body };
-}
-
 async function answer(
   options: ServerOptions,
   incoming: IncomingMessage,
@@ -109,7 +91,7 @@ async function answer(
     method: incoming.method ?? "GET",
     url: incoming.url ?? "/",
     header: (name) => textOf(incoming.headers[name]),
-    body: () => readBounded(incoming, LARGEST),
+    body: () => bodyOf(incoming, clock),
     origin: options.publicUrl ?? `${scheme}://${hostOf(incoming) ?? `${options.host}:${options.port}`}`,
     signal: gone.signal,
   };
@@ -133,14 +115,16 @@ function hostOf({ headers }: IncomingMessage): string | undefined {
   return headers.host !== undefined && /^[A-Za-z0-9.[\]:-]{1,255}$/.test(headers.host) ? headers.host : undefined;
 }
 
-function send(response: ServerResponse, { status, headers, ...given }: Answer, method: string | undefined): void {
+function send(request: IncomingMessage, response: ServerResponse, { status, headers, ...given }: Answer): void {
   if (response.destroyed) return;
   const json = given.json ?? (given.body === undefined ? undefined : JSON.stringify(given.body));
   const bytes = Buffer.from(json ?? "");
   const type = json === undefined ? {} : { "content-type": "application/json" };
   const length = status === 204 ? {} : { "content-length": bytes.length };
-  response.writeHead(status, { ...type, ...length, ...headers });
-  response.end(method === "HEAD" ? "" : bytes);
+  // A body that is not read would hold its connection.
+  const close = request.complete ? {} : { connection: "close" };
+  response.writeHead(status, { ...type, ...length, ...headers, ...close });
+  response.end(request.method === "HEAD" ? "" : bytes);
 }
 
 function measures(metrics: Metrics): (method: string, status: number, seconds: number) => void {
