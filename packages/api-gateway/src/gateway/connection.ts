@@ -36,12 +36,13 @@ export async function serve(client: Socket, context: ConnectionContext): Promise
   prepare(client);
   // Errors before the relay: the connection is gone, which its `close` says.
   client.on("error", () => {});
-  const found = await readPreface(client, context);
-  if (found === undefined) return;
+  const arrived = await readPreface(client, context);
+  if (arrived === undefined) return;
+  const { found, source } = arrived;
   const { serverName } = found;
   if (serverName === undefined) return refuse(client, context, "no_server_name", alerts.missingExtension);
   const route = context.routes.find(serverName);
-  if (route !== undefined) return forward(client, { route, found }, context);
+  if (route !== undefined) return forward(client, { route, found, source }, context);
   // Before the routes are read the client is to try again; afterwards no tenant has the name.
   const reason = context.routes.ready ? "unknown_server_name" : "not_ready";
   return refuse(client, context, reason, context.routes.ready ? alerts.unrecognizedName : alerts.internalError);
@@ -66,8 +67,14 @@ function sendAlert(client: Socket, alert: Alert, clock: Clock): void {
   );
 }
 
+interface Arrived {
+  readonly found: Routed;
+  /** The client's address, as far as it is known. */
+  readonly source: string;
+}
+
 /** Undefined: it was refused, or ended. */
-function readPreface(client: Socket, context: ConnectionContext): Promise<Routed | undefined> {
+function readPreface(client: Socket, context: ConnectionContext): Promise<Arrived | undefined> {
   const { ledger, timing, trusted, clock } = context;
   const peer = client.remoteAddress ?? "";
   const ip = parseIp(peer.replace(/^::ffff:(?=\d+\.)/, ""));
@@ -86,7 +93,7 @@ function readPreface(client: Socket, context: ConnectionContext): Promise<Routed
       over.abort();
       client.off("data", onData).off("end", onEnd).off("close", onClose);
       ledger.leavePending(source, held);
-      resolve(found);
+      resolve(found && { found, source: found.source ?? source });
     };
     // Clients of one load balancer are counted apart as soon as it has said who they are.
     const countAs = (found = source): void => {
@@ -117,7 +124,7 @@ function readPreface(client: Socket, context: ConnectionContext): Promise<Routed
 
 async function forward(
   client: Socket,
-  { route, found }: { readonly route: Route; readonly found: Routed },
+  { route, found, source }: { readonly route: Route; readonly found: Routed; readonly source: string },
   context: ConnectionContext,
 ): Promise<void> {
   const { ledger, metrics, timing, clock, log } = context;
@@ -131,10 +138,10 @@ async function forward(
       metrics.limited.increment({ tenant, limit: reason });
       client.resetAndDestroy();
       server?.destroy();
-      ledger.leave(tenant, held);
+      ledger.leave(tenant, source, held);
     },
   };
-  const admission = ledger.admit(tenant, held);
+  const admission = ledger.admit(tenant, source, held);
   if (!admission.admitted) {
     metrics.limited.increment({ tenant, limit: admission.reason });
     return sendAlert(client, alerts.internalError, clock);
@@ -161,6 +168,6 @@ async function forward(
     metrics.bytes.increment({ tenant, direction: "sent" }, client.bytesWritten);
   } finally {
     client.off("close", onClose);
-    ledger.leave(tenant, held);
+    ledger.leave(tenant, source, held);
   }
 }

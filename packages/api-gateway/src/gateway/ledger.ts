@@ -17,13 +17,16 @@ export type Admission = { readonly admitted: true } | { readonly admitted: false
 
 /**
  * Counts connections by tenant. When all together are too many, the tenant with the most gives one up: the newest,
- * since watches are old. Those whose tenant is not known yet are counted by the client's address, and when they are too
+ * since watches are old. When one tenant's are too many, the client address with the most of them does: whoever knows a
+ * tenant's name can connect. Those whose tenant is not known yet are counted by the client's address, and when they are too
  * many, the address with the most gives up its oldest: a client that sends its ClientHello is never the oldest for
  * long.
  */
 export class Ledger {
   readonly #limits: Limits;
   readonly #tenants = new Map<string, Set<Held>>();
+  /** By tenant, and by the client's address. */
+  readonly #sources = new Map<string, Map<string, Set<Held>>>();
   readonly #pending = new Map<string, Set<Held>>();
   #total = 0;
   #waiting = 0;
@@ -55,22 +58,36 @@ export class Ledger {
     this.#waiting -= remove(this.#pending, source, held);
   }
 
-  admit(tenant: string, held: Held): Admission {
-    const own = this.#tenants.get(tenant)?.size ?? 0;
-    if (own >= this.#limits.perTenant) return { admitted: false, reason: "tenant" };
+  admit(tenant: string, source: string, held: Held): Admission {
+    const sources = this.#sources.get(tenant) ?? new Map<string, Set<Held>>();
+    if ((this.#tenants.get(tenant)?.size ?? 0) >= this.#limits.perTenant) {
+      if (!makeRoom(sources, sources.get(source)?.size ?? 0, "tenant")) return { admitted: false, reason: "tenant" };
+    }
     if (this.#total >= this.#limits.total) {
-      const most = largest(this.#tenants);
-      // Between equals nothing is taken: they would take turns without end.
-      if (most === undefined || most.size <= own + 1) return { admitted: false, reason: "total" };
-      last(most)?.end("total");
+      const own = this.#tenants.get(tenant)?.size ?? 0;
+      if (!makeRoom(this.#tenants, own, "total")) return { admitted: false, reason: "total" };
     }
     this.#total += add(this.#tenants, tenant, held);
+    add(sources, source, held);
+    this.#sources.set(tenant, sources);
     return { admitted: true };
   }
 
-  leave(tenant: string, held: Held): void {
+  leave(tenant: string, source: string, held: Held): void {
     this.#total -= remove(this.#tenants, tenant, held);
+    const sources = this.#sources.get(tenant);
+    if (sources === undefined) return;
+    remove(sources, source, held);
+    if (sources.size === 0) this.#sources.delete(tenant);
   }
+}
+
+/** The one with the most gives up its newest. Between equals nothing is taken: they would take turns without end. */
+function makeRoom(all: ReadonlyMap<string, Set<Held>>, own: number, reason: string): boolean {
+  const most = largest(all);
+  if (most === undefined || most.size <= own + 1) return false;
+  last(most)?.end(reason);
+  return true;
 }
 
 function add(all: Map<string, Set<Held>>, key: string, held: Held): number {
