@@ -117,6 +117,7 @@ const kept = ({ status, reason = "", code }: Status): Verdict => ({ status, reas
 /** What was accepted without effect is named where every client shows it. */
 function completeReason(what: "CREATE" | "UPDATE", { object: { spec }, controlPlane }: Observed): string {
   const unused = unusedLabels(spec.labels ?? {});
+  const attributes = unusedAttributes(spec.template);
   const flags = flagLabelsOf(spec.labels ?? {});
   const runtime = runtimeOf(controlPlane) ?? "Embedded";
   const notes = [
@@ -131,6 +132,7 @@ function completeReason(what: "CREATE" | "UPDATE", { object: { spec }, controlPl
     ...(runtime === "Embedded" && flags.length > 0
       ? [`${flags.join(", ")} without effect: a control plane with runtime ${runtime} has no programs with flags`]
       : []),
+    ...(attributes.length > 0 ? [`Attributes without effect: ${attributes.join(", ")}`] : []),
     ...(unused.length > 0 ? [`Labels without effect: ${unused.join(", ").slice(0, 1_000)}`] : []),
   ];
   return [`${what} completed successfully`, ...notes].join(". ");
@@ -169,4 +171,20 @@ export function waitOf(change: Change, createTimeout: number): Plan<Step, Status
   const deadline = since + limit;
   const soon = observed.hasCredentials ? deadline : Math.min(deadline, since + CREDENTIALS_TIMEOUT + 1_000);
   return soon > now ? { for: waitingFor(observed), until: soon } : { for: waitingFor(observed) };
+}
+
+/** Attributes of the template, as clients name them, that nothing here is made of. */
+function unusedAttributes(template: MagnumCluster["spec"]["template"]): string[] {
+  const given: Readonly<Record<string, unknown>> = {
+    network_driver: template.networkDriver,
+    volume_driver: template.volumeDriver,
+    docker_storage_driver: template.dockerStorageDriver,
+    http_proxy: template.httpProxy,
+    https_proxy: template.httpsProxy,
+    no_proxy: template.noProxy,
+    insecure_registry: template.insecureRegistry,
+    registry_enabled: template.registryEnabled === true || undefined,
+    server_type: template.serverType === "bm" ? template.serverType : undefined,
+  };
+  return Object.keys(given).filter((name) => given[name] !== undefined);
 }

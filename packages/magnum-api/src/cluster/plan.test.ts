@@ -271,6 +271,13 @@ describe("plan", () => {
     expect(plan(settled({ spec: three }, pods(2)), NOW).status.reason).toContain("2 of 3 masters are ready");
   });
 
+  it("names the attributes of its template that have no effect", () => {
+    const template = { coe: "kubernetes", imageID: "cirros", networkDriver: "calico", serverType: "vm", noProxy: "a" };
+    expect(plan(settled({ spec: { template } }), NOW).status.reason).toBe(
+      "CREATE completed successfully. Attributes without effect: network_driver, no_proxy",
+    );
+  });
+
   it.each<[string, number | undefined, string, string]>([
     ["an upgrade that replaced a node 10 minutes ago is in progress after 3 hours", 3, at(-10), "UPDATE_IN_PROGRESS"],
     ["an upgrade that replaces a node now is in progress after hours without one", 4, at(-90), "UPDATE_IN_PROGRESS"],
