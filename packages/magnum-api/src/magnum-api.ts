@@ -40,6 +40,8 @@ export interface MagnumOptions {
   readonly policy?: Readonly<Record<string, string>>;
   /** Clusters of a project that has no quota of its own. Default 20. */
   readonly defaultQuota?: number;
+  /** Templates of a project. Default 100; 0: no limit. */
+  readonly maxTemplates?: number;
   /** Version of clusters whose template names none. Default "v1.34.0". */
   readonly defaultVersion?: string;
   /**
@@ -99,6 +101,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
       accessLists: (options.managementCidrs ?? []).length > 0 && (runtime === undefined || runtime === "Pods"),
     },
     defaultQuota: options.defaultQuota ?? 20,
+    maxTemplates: options.maxTemplates ?? 100,
     defaultVersion: options.defaultVersion ?? "v1.34.0",
     clusterTexts: new ClusterTexts(),
     newId: createIds(clock),

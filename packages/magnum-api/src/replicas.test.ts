@@ -1,6 +1,6 @@
-import { MagnumCluster } from "@causeway/api";
+import { MagnumCluster, MagnumClusterTemplate } from "@causeway/api";
 import { silentLog, systemClock } from "@causeway/foundation";
-import { createInformers, Lease } from "@causeway/kubernetes";
+import { createInformers, keyOf, Lease } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startMagnum } from "./magnum-api.ts";
 import { openStage, type Stage } from "./testing/stage.ts";
@@ -12,9 +12,10 @@ let stage: Stage;
 let urls: string[];
 const stopping = new AbortController();
 const running: Promise<unknown>[] = [];
+const maxTemplates = 3;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ maxTemplates });
   urls = [stage.url, await another("second"), await another("third")];
 });
 afterAll(async () => {
@@ -29,7 +30,8 @@ async function another(identity: string): Promise<string> {
   const informers = createInformers(stage.client, using);
   const keystone = { name: "simulator", authUrl: stage.simulator.authUrl };
   const election = { namespace: "kube-system", identity };
-  const magnum = await startMagnum({ informers, keystone, host: "127.0.0.1", port: 0, election, ...using });
+  const address = { host: "127.0.0.1", port: 0 };
+  const magnum = await startMagnum({ informers, keystone, ...address, election, maxTemplates, ...using });
   running.push(informers.run(stopping.signal), magnum.run(stopping.signal));
   await informers.whenSynced();
   return `http://127.0.0.1:${magnum.port}`;
@@ -92,6 +94,25 @@ describe("several processes on one management cluster", () => {
     for (let i = all.length; i < limit; i++)
       expect((await send(i, "POST", "clusters", { name: `last-${i}`, cluster_template_id: uuid })).status).toBe(202);
     expect((await send(0, "POST", "clusters", { name: "over", cluster_template_id: uuid })).status).toBe(403);
+  });
+
+  it("keep the limit of a project's templates together", async () => {
+    const ofAlt = { ...template, name: "of-alt", external_network_id: "public" };
+    for (let round = 0; round < 5; round++) {
+      const requests = Array.from({ length: 12 }, (_, i) => send(i, "POST", "clustertemplates", ofAlt, "alt"));
+      const replies = await Promise.all(requests);
+      const made = replies.filter(({ status }) => status === 201).map(({ body }) => String(body["uuid"]));
+      expect(replies.every(({ status }) => status === 201 || status === 403)).toBe(true);
+      const { items } = await stage.client.list(MagnumClusterTemplate);
+      const own = items.filter(({ spec }) => spec.name === "of-alt");
+      expect(own.map(({ spec }) => spec.uuid).toSorted()).toEqual(made.toSorted());
+      expect(made.length).toBeLessThanOrEqual(maxTemplates);
+      for (const each of own) await stage.client.delete(MagnumClusterTemplate, keyOf(each));
+      await vi.waitFor(async () => {
+        for (const i of urls.keys())
+          expect((await send(i, "GET", "clustertemplates", undefined, "alt")).body["clustertemplates"]).toEqual([]);
+      });
+    }
   });
 
   it("elect one of them to run the controller", async () => {

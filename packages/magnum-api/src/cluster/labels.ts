@@ -98,8 +98,21 @@ const rules: Readonly<Record<string, LabelRule>> = {
   hyperkube_prefix: noted,
 };
 
+/** Bytes of all labels of one object: a cluster keeps those of its template and of each node group, too. */
+const LARGEST = 32 * 1024;
+
+function sizeOf(labels: Labels): number {
+  return Object.entries(labels).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value),
+    0,
+  );
+}
+
 /** The first label that is refused, in words that name it; undefined: all are accepted. */
 export function refusedLabel(labels: Labels, support: LabelSupport = { accessLists: false }): string | undefined {
+  const size = sizeOf(labels);
+  if (size > LARGEST)
+    return `labels are refused: together they have ${size} bytes, and at most ${LARGEST} are accepted.`;
   const list = accessLabels.find((name) => cidrsOf(labels[name] ?? "").length > 0);
   if (list !== undefined && !support.accessLists)
     return refusal(list, labels[list] ?? "", "an access list of the API is not supported here");

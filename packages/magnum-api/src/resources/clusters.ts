@@ -90,7 +90,7 @@ export async function createCluster(api: Api, call: Call): Promise<Answer> {
     const row = pendingRow(cluster, timestamp(api.clock.now()));
     const created = await api.store.create(MagnumCluster, row, caller.projectId, signal);
     // Another process may have created one that this one had not read: who sees too many gives its own up.
-    if ((await api.store.freshCountOf(created, signal)) <= limit) return created;
+    if ((await api.store.freshCountOf(MagnumCluster, created, signal)) <= limit) return created;
     await discardRow(api.store.client, created);
     throw quotaReached(limit);
   });

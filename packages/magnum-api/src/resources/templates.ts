@@ -84,8 +84,8 @@ export async function createTemplate(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, templateFields, "cluster_template");
   refuseReadOnly(call.body as Values);
   if (values["coe"] === undefined) throw invalid("Requested COE type Unset is not supported.");
-  const attributes = checked(api, values);
   enforce(api, call, "clustertemplate:create");
+  const attributes = checked(api, values);
   const { distribution } = await checkCloud(api, call, attributes, { isNewTemplate: true });
   if (attributes.public || attributes.hidden) enforcePublish(api, call);
   const uuid = api.newId();
@@ -103,13 +103,32 @@ export async function createTemplate(api: Api, call: Call): Promise<Answer> {
       template: { ...attributes, ...(distribution === undefined ? {} : { clusterDistro: distribution }) },
     },
   };
-  const made = await api.store.create(MagnumClusterTemplate, template, projectId, call.signal);
+  const made = await createWithinQuota(api, call, template);
   const location = `${call.origin}/v1/clustertemplates/${uuid}`;
   const view = templateView(made, call);
   // As Magnum responds: what was not given is null, in this response only.
   const body = values["labels"] === undefined ? { ...view, labels: null } : view;
   return { status: 201, body, headers: { location } };
 }
+
+/** Creates of a project come one after the other, as those of clusters. @throws MagnumError 403 */
+function createWithinQuota(api: Api, call: Call, template: MagnumClusterTemplate): Promise<MagnumClusterTemplate> {
+  const { store, maxTemplates: limit } = api;
+  const { projectId } = call.caller;
+  return api.inTurn(`templates of ${projectId}`, async () => {
+    if (limit > 0 && store.templateCountOf(projectId) >= limit) throw quotaReached(limit);
+    const made = await store.create(MagnumClusterTemplate, template, projectId, call.signal);
+    // Another process may have created one that this one had not read: who sees too many gives its own up.
+    if (limit === 0 || (await store.freshCountOf(MagnumClusterTemplate, made, call.signal)) <= limit) return made;
+    await store.remove(store.templates, made, call.signal);
+    throw quotaReached(limit);
+  });
+}
+
+const quotaReached = (limit: number) =>
+  forbidden(
+    `Resource limit exceeded: You have reached the maximum cluster templates per project, ${limit}. You may delete a cluster template to make room for a new one.`,
+  );
 
 function refuseReadOnly(body: Values): void {
   const uuid = body["uuid"];

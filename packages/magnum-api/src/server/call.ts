@@ -23,6 +23,8 @@ export interface Api {
   readonly runtime: HostedControlPlaneSpec["runtime"];
   /** Clusters of a project that has no quota of its own. */
   readonly defaultQuota: number;
+  /** Templates of a project; 0: as many as it likes. */
+  readonly maxTemplates: number;
   /** Version of clusters whose template names none. */
   readonly defaultVersion: string;
   readonly newId: () => string;

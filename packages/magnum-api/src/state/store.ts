@@ -33,8 +33,10 @@ export interface Store {
   clustersOf(project: string | undefined): readonly MagnumCluster[];
   /** How many rows a project has, those included that are being created. */
   countOf(project: string): number;
-  /** The same of the project of this row, as the API server has it now; at least that many. */
-  freshCountOf(row: MagnumCluster, signal: AbortSignal): Promise<number>;
+  /** The same of templates. */
+  templateCountOf(project: string): number;
+  /** How many objects of its kind the project of this one has, as the API server has them now; at least that many. */
+  freshCountOf<T extends Named>(type: ResourceType<T>, object: T, signal: AbortSignal): Promise<number>;
   cluster(uuid: string, signal: AbortSignal): Promise<MagnumCluster | undefined>;
   template(uuid: string): MagnumClusterTemplate | undefined;
   /**
@@ -76,7 +78,8 @@ export function openStore(informers: Informers): Store {
     clustersOf: (project) =>
       (project === undefined ? clusters.list() : clusters.byIndex(byProject, project)).filter((one) => !isPending(one)),
     countOf: (project) => clusters.byIndex(byProject, project).length,
-    freshCountOf: (row, signal) => freshCount(client, row, signal),
+    templateCountOf: (project) => templates.byIndex(byProject, project).length,
+    freshCountOf: (type, { metadata }, signal) => freshCount(client, collectionPath(type, metadata.namespace), signal),
     async cluster(uuid, signal) {
       const [known] = clusters.byIndex(byUuid, uuid);
       const found = known
@@ -125,8 +128,7 @@ export function openStore(informers: Informers): Store {
 /**
  * What one short page says is left of the project's namespace, so that a create costs the same however many there are.
  */
-async function freshCount(client: KubernetesClient, { metadata }: MagnumCluster, signal: AbortSignal): Promise<number> {
-  const path = collectionPath(MagnumCluster, metadata.namespace);
+async function freshCount(client: KubernetesClient, path: string, signal: AbortSignal): Promise<number> {
   const page = (await client.request("GET", path, { query: { limit: "1" }, signal })) as {
     readonly items: readonly unknown[];
     readonly metadata: { readonly remainingItemCount?: number };

@@ -51,6 +51,7 @@ export async function openStage({
   readonly rate?: RateLimit;
   readonly audit?: AuditTarget;
   readonly heatMagnum?: boolean;
+  readonly maxTemplates?: number;
 } = {}): Promise<Stage> {
   const simulator = await startSimulator(heatMagnum === true ? { heatMagnum } : {});
   const server = await startApiServer({

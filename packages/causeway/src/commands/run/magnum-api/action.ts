@@ -31,6 +31,7 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
       managementCidrs: cidrsOf(flags),
       controlPlaneRuntime: flags.controlPlaneRuntime,
       defaultQuota: flags.defaultQuota,
+      maxTemplates: flags.maxTemplates,
       defaultVersion: flags.kubernetesVersion,
       rate: { perSecond: rate, burst: rate * 4 },
       tokenRecheck: flags.tokenRecheck * 1000,
