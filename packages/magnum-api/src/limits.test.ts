@@ -1,6 +1,6 @@
 /** What one project may have, so that it does not fill the management cluster. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { MagnumClusterTemplate } from "@causeway/api";
+import { MagnumCluster, MagnumClusterTemplate } from "@causeway/api";
 import { openStage, type Json, type Reply, type Stage } from "./testing/stage.ts";
 
 vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
@@ -11,7 +11,7 @@ const titleOf = ({ body }: Reply): string => String(listIn(body, "errors")[0]?.[
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await openStage({ maxTemplates: 4 });
+  stage = await openStage({ maxTemplates: 4, maxNodes: 10, isFollower: true });
 });
 afterAll(() => stage.close());
 
@@ -62,5 +62,54 @@ describe("labels of one object", () => {
     const merged = await create({ labels: { note1 }, merge_labels: true });
     expect([merged.status, titleOf(merged)]).toEqual([400, why]);
     expect((await create({ labels: { note1 } })).status).toBe(202);
+  });
+});
+
+describe("nodes of a project", () => {
+  const clusters = "/v1/clusters";
+  const alt = (method: string, path: string, body?: unknown) => call(method, path, body, "alt");
+  const reached = (here: number, others: number) =>
+    `Resource limit exceeded: You have reached the maximum nodes per project, 10: this cluster would have ${here}, and the others have ${others}`;
+
+  /** Completes the cluster, as its controller would, and changes it. */
+  async function change(uuid: string, method: string, path: string, body: unknown): Promise<Reply> {
+    const selector = { labelSelector: `magnum.causeway.dev/uuid=${uuid}` };
+    const [row] = (await stage.client.list(MagnumCluster, selector)).items;
+    const { namespace = "", name = "", generation: observedGeneration } = row?.metadata ?? {};
+    const status = { status: "CREATE_COMPLETE", created: true, observedGeneration, apiAddress: "https://x" };
+    const merge = { type: "merge", body: { status } } as const;
+    await stage.client.patch(MagnumCluster, { namespace, name }, merge, { subresource: "status" });
+    return alt(method, `${clusters}/${uuid}${path}`, body);
+  }
+
+  it("are limited over all clusters and node groups, whichever request adds them", async () => {
+    const { body } = await alt("GET", templates);
+    const cluster_template_id = listIn(body, "clustertemplates")[0]?.["uuid"];
+    const create = (node_count: number, labels = {}) =>
+      alt("POST", clusters, { cluster_template_id, node_count, labels });
+    const seen = ({ status, ...reply }: Reply) => (status === 403 ? titleOf({ status, ...reply }) : status);
+    expect(seen(await create(11))).toBe(reached(11, 0));
+    const answers = await Promise.all([create(4), create(4), create(4)]);
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(2);
+    expect(answers.map(seen)).toContain(reached(4, 8));
+    const uuid = String(answers.find(({ status }) => status === 202)?.body["uuid"]);
+    // An autoscaler may make as many as its bound.
+    const scaled = { auto_scaling_enabled: "true", max_node_count: "9" };
+    expect(seen(await create(1, scaled))).toBe(reached(9, 8));
+
+    const patch = (value: number) => change(uuid, "PATCH", "", [{ op: "replace", path: "/node_count", value }]);
+    expect(seen(await patch(7))).toBe(reached(7, 4));
+    const resize = (node_count: number) => change(uuid, "POST", "/actions/resize", { node_count });
+    expect(seen(await resize(7))).toBe(reached(7, 4));
+    expect(seen(await resize(3))).toBe(202);
+
+    const group = { name: "more", node_count: 2, labels: scaled, max_node_count: 3 };
+    const addGroup = (more: object) => change(uuid, "POST", "/nodegroups", { ...group, ...more });
+    expect(seen(await addGroup({ max_node_count: 4 }))).toBe(reached(7, 4));
+    expect(seen(await addGroup({}))).toBe(202);
+    const bound = [{ op: "replace", path: "/max_node_count", value: 4 }];
+    expect(seen(await change(uuid, "PATCH", "/nodegroups/more", bound))).toBe(reached(7, 4));
+    expect(seen(await resize(2))).toBe(202);
+    expect(seen(await change(uuid, "PATCH", "/nodegroups/more", bound))).toBe(202);
   });
 });

@@ -42,6 +42,8 @@ export interface MagnumOptions {
   readonly defaultQuota?: number;
   /** Templates of a project. Default 100; 0: no limit. */
   readonly maxTemplates?: number;
+  /** Nodes of a project, in all node groups of all its clusters. Default 1000; 0: no limit. */
+  readonly maxNodes?: number;
   /** Version of clusters whose template names none. Default "v1.34.0". */
   readonly defaultVersion?: string;
   /**
@@ -102,6 +104,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
     },
     defaultQuota: options.defaultQuota ?? 20,
     maxTemplates: options.maxTemplates ?? 100,
+    maxNodes: options.maxNodes ?? 1_000,
     defaultVersion: options.defaultVersion ?? "v1.34.0",
     clusterTexts: new ClusterTexts(),
     newId: createIds(clock),

@@ -53,7 +53,7 @@ export async function startOurs(files: string, keystoneUrl: string): Promise<Our
     const url = `http://127.0.0.1:${port}`;
     const log = openSync(join(files, "ours.log"), "a", 0o600);
     // Limits of a project's rate and number are set so that they decide nothing.
-    const limits = ["--rate", "100000", "--default-quota", "1000000", "--max-templates", "0"];
+    const limits = ["--rate", "100000", "--default-quota", "1000000", "--max-templates", "0", "--max-nodes", "0"];
     const flags = [...limits, "--keystone-url", keystoneUrl];
     const args = ["run", "magnum-api", "--kubeconfig", kubeconfig, "--listen", `127.0.0.1:${port}`, ...flags];
     child = spawn(LAUNCH, args, { stdio: ["ignore", log, log], cwd: files });

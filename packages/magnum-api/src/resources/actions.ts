@@ -10,6 +10,7 @@ import { requireTls, versionOf } from "./cluster-body.ts";
 import { accepted } from "./clusters.ts";
 import { findCluster, requireIdle, targetOf } from "./find-cluster.ts";
 import { resizeMasters } from "./masters.ts";
+import { changeNodes } from "./node-quota.ts";
 import { findTemplate } from "./templates.ts";
 
 const resizeFields: Fields = {
@@ -103,9 +104,9 @@ export function changeGroup(
   { cluster, uuid }: { readonly cluster: MagnumCluster; readonly uuid: string },
   change: (group: MagnumNodeGroup) => MagnumNodeGroup,
 ): Promise<MagnumCluster> {
-  return api.store.change(
-    MagnumCluster,
-    keyOf(cluster),
+  return changeNodes(
+    api,
+    cluster,
     (current) => {
       const nodeGroups = current.spec.nodeGroups.map((each) => (each.uuid === uuid ? change(each) : each));
       return { ...current, spec: { ...current.spec, nodeGroups, updatedAt: timestamp(api.clock.now()) } };

@@ -1,5 +1,5 @@
 import { MagnumCluster } from "@causeway/api";
-import { keyOf, timestamp } from "@causeway/kubernetes";
+import { timestamp } from "@causeway/kubernetes";
 import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../server/call.ts";
 import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../server/page.ts";
 import { forbidden, invalid } from "../wire/error.ts";
@@ -9,6 +9,7 @@ import { clusterFields, newCluster, withoutEmpty } from "./cluster-body.ts";
 import { clusterDetail, isAutoscaled, nodeCountOf, shownStatus } from "./cluster-view.ts";
 import { asBadRequest, findCluster, requireIdle, requireNotMigrating, targetOf } from "./find-cluster.ts";
 import { discardRow, finishRow, pendingRow } from "./new-row.ts";
+import { changeNodes, requireNodes } from "./node-quota.ts";
 import { quotaOf } from "./quotas.ts";
 import { bootsFromVolume, cloudNamesOf, findTemplate } from "./templates.ts";
 
@@ -87,6 +88,7 @@ export async function createCluster(api: Api, call: Call): Promise<Answer> {
   const made = await api.inTurn(caller.projectId, async () => {
     const limit = quotaOf(api, caller.projectId);
     if (api.store.countOf(caller.projectId) >= limit) throw quotaReached(limit);
+    requireNodes(api, undefined, cluster);
     const row = pendingRow(cluster, timestamp(api.clock.now()));
     const created = await api.store.create(MagnumCluster, row, caller.projectId, signal);
     // Another process may have created one that this one had not read: who sees too many gives its own up.
@@ -139,9 +141,9 @@ export async function patchCluster(api: Api, call: Call): Promise<Answer> {
   const values = readCounts(after);
   if (hasCount) refuseZero(call, values.nodeCount);
   if (hasCount) requireIdle(cluster, ["UPDATE_FAILED"]);
-  const updated = await api.store.change(
-    MagnumCluster,
-    keyOf(cluster),
+  const updated = await changeNodes(
+    api,
+    cluster,
     (current) =>
       withChanges(
         current,

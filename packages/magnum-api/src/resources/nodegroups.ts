@@ -8,6 +8,7 @@ import { readFields, type Fields, type NodeTaint, type Values } from "../wire/fi
 import { applyPatch, readPatch } from "../wire/patch.ts";
 import { changeGroup, groupFor } from "./actions.ts";
 import { findCluster, requireIdle } from "./find-cluster.ts";
+import { changeNodes } from "./node-quota.ts";
 import { groupView } from "./nodegroup-view.ts";
 import { bootsFromVolume } from "./templates.ts";
 
@@ -94,9 +95,9 @@ export async function createGroup(api: Api, call: Call): Promise<Answer> {
   requireIdle(cluster, ["UPDATE_IN_PROGRESS", "UPDATE_FAILED"]);
   const { imageID, flavorID, labels } = group;
   await api.cloud.check(call.caller.token, { imageID, flavorID, hasBootVolume: bootsFromVolume(labels) }, call.signal);
-  const changed = await api.store.change(
-    MagnumCluster,
-    keyOf(cluster),
+  const changed = await changeNodes(
+    api,
+    cluster,
     (current) => {
       const { nodeGroups } = current.spec;
       if (group.name === "default-master" || nodeGroups.some(({ name: each }) => each === group.name))

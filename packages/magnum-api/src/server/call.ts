@@ -25,6 +25,8 @@ export interface Api {
   readonly defaultQuota: number;
   /** Templates of a project; 0: as many as it likes. */
   readonly maxTemplates: number;
+  /** Nodes of all of a project's clusters; 0: as many as it likes. */
+  readonly maxNodes: number;
   /** Version of clusters whose template names none. */
   readonly defaultVersion: string;
   readonly newId: () => string;

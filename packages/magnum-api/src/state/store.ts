@@ -33,7 +33,9 @@ export interface Store {
   clustersOf(project: string | undefined): readonly MagnumCluster[];
   /** How many rows a project has, those included that are being created. */
   countOf(project: string): number;
-  /** The same of templates. */
+  /** These rows. */
+  rowsOf(project: string): readonly MagnumCluster[];
+  /** How many templates a project has. */
   templateCountOf(project: string): number;
   /** How many objects of its kind the project of this one has, as the API server has them now; at least that many. */
   freshCountOf<T extends Named>(type: ResourceType<T>, object: T, signal: AbortSignal): Promise<number>;
@@ -78,6 +80,7 @@ export function openStore(informers: Informers): Store {
     clustersOf: (project) =>
       (project === undefined ? clusters.list() : clusters.byIndex(byProject, project)).filter((one) => !isPending(one)),
     countOf: (project) => clusters.byIndex(byProject, project).length,
+    rowsOf: (project) => clusters.byIndex(byProject, project),
     templateCountOf: (project) => templates.byIndex(byProject, project).length,
     freshCountOf: (type, { metadata }, signal) => freshCount(client, collectionPath(type, metadata.namespace), signal),
     async cluster(uuid, signal) {

@@ -2,7 +2,7 @@
 import { allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer } from "@causeway/apiserver";
 import { silentLog, systemClock } from "@causeway/foundation";
-import { createClient, createInformers, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
+import { createClient, createInformers, Lease, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { issueToken, loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import type { AuditTarget } from "../audit/trail.ts";
@@ -46,12 +46,16 @@ const clouds = {
  */
 export async function openStage({
   heatMagnum,
+  isFollower,
   ...options
 }: {
   readonly rate?: RateLimit;
   readonly audit?: AuditTarget;
   readonly heatMagnum?: boolean;
+  /** Another process has the controller's Lease: nothing is made of clusters. */
+  readonly isFollower?: boolean;
   readonly maxTemplates?: number;
+  readonly maxNodes?: number;
 } = {}): Promise<Stage> {
   const simulator = await startSimulator(heatMagnum === true ? { heatMagnum } : {});
   const server = await startApiServer({
@@ -61,9 +65,11 @@ export async function openStage({
   const using = { clock: systemClock, log: silentLog };
   const informers = createInformers(client, using);
   const keystone = { name: "simulator", authUrl: simulator.authUrl };
+  if (isFollower === true) await holdLease(client);
   const magnum = await startMagnum({
     informers,
     keystone,
+    ...(isFollower === true ? { election: { namespace: "kube-system", identity: "follower" } } : {}),
     host: "127.0.0.1",
     port: 0,
     tokenRecheck: 2_000,
@@ -105,4 +111,14 @@ export async function openStage({
       await simulator.close();
     },
   };
+}
+
+async function holdLease(client: KubernetesClient): Promise<void> {
+  const now = new Date().toISOString().replace("Z", "000Z");
+  await client.create(Lease, {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name: "causeway-magnum", namespace: "kube-system" },
+    spec: { holderIdentity: "another", leaseDurationSeconds: 3_600, acquireTime: now, renewTime: now },
+  });
 }

@@ -32,6 +32,7 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
       controlPlaneRuntime: flags.controlPlaneRuntime,
       defaultQuota: flags.defaultQuota,
       maxTemplates: flags.maxTemplates,
+      maxNodes: flags.maxNodes,
       defaultVersion: flags.kubernetesVersion,
       rate: { perSecond: rate, burst: rate * 4 },
       tokenRecheck: flags.tokenRecheck * 1000,
