@@ -50,6 +50,9 @@ export function readFlags(program: Program, label: string): ReadFlags {
 const notAllowed = (name: string, value: string, words: string): string =>
   `flag ${name}=${value.slice(0, 100)} is not allowed: the value is ${words}`;
 
+/** No flag is near a name that is longer than any. */
+const nearest = (name: string, flags: readonly string[]): string => (name.length > 100 ? "" : suggestion(name, flags));
+
 /** Why flags that users know may not be set. */
 const refusals: readonly (readonly [RegExp, string])[] = [
   [
@@ -74,7 +77,7 @@ const refusals: readonly (readonly [RegExp, string])[] = [
 function whyRefused(program: Program, name: string): string {
   const names = program === "scheduler" ? [] : programFlags[program].map(({ flag }) => flag);
   const why = refusals.find(([pattern]) => pattern.test(name))?.[1];
-  const near = why === undefined ? suggestion(name, [...names, ...logFlags]) : `: ${why}`;
+  const near = why === undefined ? nearest(name, [...names, ...logFlags]) : `: ${why}`;
   const set = names.length === 0 ? "" : `; allowed: ${names.join(", ")}`;
   return `flag ${name.slice(0, 100)} may not be set${near}${set}; accepted without effect: ${logFlags.join(", ")}`;
 }
@@ -141,15 +144,24 @@ export function kubeletArgs(label: string): KubeletArgs {
   const words = wordsOf(label, /\s+/);
   return {
     args: words.map(([name, value]) => ({ name, value })),
-    refused: words.map((word) => whyNoKubeletFlag(word)).find((why) => why !== undefined),
+    refused: firstRefused(words),
   };
+}
+
+/** The words after a refused one are not looked at: the nearest flag of each takes long to find. */
+function firstRefused(words: readonly Flag[]): string | undefined {
+  for (const word of words) {
+    const why = whyNoKubeletFlag(word);
+    if (why !== undefined) return why;
+  }
+  return undefined;
 }
 
 function whyNoKubeletFlag([name, value]: Flag): string | undefined {
   const flags = Object.keys(kubeletFlags);
   const known = Object.hasOwn(kubeletFlags, name) ? kubeletFlags[name] : undefined;
   if (known === undefined) {
-    const near = suggestion(name, flags);
+    const near = nearest(name, flags);
     return `the kubelet's flag ${name.slice(0, 100)} may not be set${near}; allowed: ${flags.join(", ")}`;
   }
   const [pattern, words] = known;

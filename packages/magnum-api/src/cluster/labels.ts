@@ -25,9 +25,16 @@ const cidr = (value: string) => (parseCidr(value) === undefined ? "the value is 
 const onlyEmpty = (what: string): LabelRule =>
   mapped((value) => (value === "" ? undefined : `${what} is not supported`));
 
+/** Characters of a label with flags, before it is read. */
+const LONGEST = 4_096;
+const short =
+  (refuse: (value: string) => string | undefined) =>
+  (value: string): string | undefined =>
+    value.length > LONGEST ? `it is longer than ${LONGEST} characters` : refuse(value);
+
 const flagLabel = (read: (value: string) => ReadFlags): LabelRule => ({
   act: "mapped",
-  refuse: (value) => read(value).refused,
+  refuse: short((value) => read(value).refused),
   works: (value) => Object.keys(read(value).settings).length > 0,
 });
 
@@ -83,13 +90,13 @@ const rules: Readonly<Record<string, LabelRule>> = {
   min_node_count: mapped(whole),
   max_node_count: mapped(whole),
   master_lb_floating_ip_enabled: { act: "noted", refuse: boolean },
-  kubelet_options: mapped((value) => kubeletArgs(value).refused),
+  kubelet_options: mapped(short((value) => kubeletArgs(value).refused)),
   auto_healing_enabled: mapped(boolean),
   master_lb_allowed_cidrs: mapped(notCidrs),
   api_master_lb_allowed_cidrs: mapped(notCidrs),
   kubeapi_options: flagLabel(flagLabels.kubeapi_options[1]),
   kubecontroller_options: flagLabel(flagLabels.kubecontroller_options[1]),
-  kubescheduler_options: { act: "noted", refuse: (value) => readFlags("scheduler", value).refused },
+  kubescheduler_options: { act: "noted", refuse: short((value) => readFlags("scheduler", value).refused) },
   kubeproxy_options: onlyEmpty(
     "kube-proxy is installed in the cluster, by an AddonSet or its users, with its settings; this label",
   ),
