@@ -60,9 +60,9 @@ export const programFlags: Readonly<Record<FlaggedProgram, readonly ProgramFlag[
       "Admission plugins in addition to Kubernetes' own default and NodeRestriction.",
       "they only refuse or complete the tenant's own objects",
     ]),
-    row("event-ttl", "eventTTLSeconds", span(60, 21_600), [
+    row("event-ttl", "eventTTLSeconds", span(60, 3_600), [
       "Seconds that events are kept. Default 3600.",
-      "events count among the control plane's limits",
+      "more than the default would take room in an etcd that control planes share",
     ]),
     row("service-account-extend-token-expiration", "serviceAccountExtendTokenExpiration", yesOrNo, [
       "Tokens of pods are accepted for a year, so that programs that do not read them again go on. Default true.",

@@ -9,8 +9,8 @@ describe("flags of the control plane's programs", () => {
   it.each<[Labels, unknown]>([
     [{ kubeapi_options: "--event-ttl=30m --v=2" }, { apiServer: { eventTTLSeconds: 1_800 } }],
     [
-      { kubeapi_options: "event-ttl=1h30m,tls-min-version=VersionTLS13" },
-      { apiServer: { eventTTLSeconds: 5_400, tlsMinVersion: "VersionTLS13" } },
+      { kubeapi_options: "event-ttl=0h30m,tls-min-version=VersionTLS13" },
+      { apiServer: { eventTTLSeconds: 1_800, tlsMinVersion: "VersionTLS13" } },
     ],
     [
       {
@@ -70,7 +70,7 @@ describe("flags of the control plane's programs", () => {
     ["kubeapi_options", "--oidc-issuer-url=http://169.254.169.254", /oidc-issuer-url .*label keystone_auth_enabled/],
     ["kubeapi_options", "--etcd-servers=http://x", /etcd-servers may not be set/],
     ["kubeapi_options", "--event-tll=5m", /event-tll may not be set; is "event-ttl" meant\?/],
-    ["kubeapi_options", "--event-ttl=1ms", /event-ttl=1ms is not allowed: the value is a time from 60s to 21600s/],
+    ["kubeapi_options", "--event-ttl=1ms", /event-ttl=1ms is not allowed: the value is a time from 60s to 3600s/],
     ["kubeapi_options", "--event-ttl=9999h", /event-ttl=9999h is not allowed/],
     ["kubeapi_options", "--event-ttl", /event-ttl=true is not allowed/],
     ["kubeapi_options", "--enable-admission-plugins=EventRateLimit", /is not allowed: the value is some of/],
