@@ -148,6 +148,9 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
     MagnumCluster,
     keyOf(cluster),
     (current) => {
+      // Of two requests at the same time, one finds the other's upgrade in progress.
+      requireIdle(current);
+      requireNoDowngrade(current.spec.version, version);
       const nodeGroups = current.spec.nodeGroups.map((each) =>
         each.uuid === chosen?.uuid
           ? {
