@@ -3,7 +3,7 @@ import { isHeats } from "../cluster/heat.ts";
 import { readMigrating } from "../cluster/migrating.ts";
 import { isAdmin, type Api, type Call } from "../server/call.ts";
 import { conflict, invalid, MagnumError, notFound } from "../wire/error.ts";
-import { isUuid } from "../wire/fields.ts";
+import { readUuid } from "../wire/fields.ts";
 import { shownStatus } from "./cluster-view.ts";
 
 /**
@@ -12,16 +12,15 @@ import { shownStatus } from "./cluster-view.ts";
  */
 export async function findCluster(api: Api, call: Call, ident: string): Promise<MagnumCluster> {
   const project = isAdmin(api, call) ? undefined : call.caller.projectId;
-  let uuid = ident.toLowerCase();
-  if (!isUuid(ident)) {
+  let uuid = readUuid(ident);
+  if (uuid === undefined) {
     const named = api.store.clustersOf(project).filter(({ spec }) => spec.name === ident);
     if (named.length > 1)
       throw conflict("Multiple clusters exist with same name. Please use the cluster uuid instead.");
-    uuid = named[0]?.spec.uuid ?? "";
+    uuid = named[0]?.spec.uuid;
   }
-  const found = uuid === "" ? undefined : await api.store.cluster(uuid, call.signal);
-  if (found === undefined || (project !== undefined && found.spec.projectID !== project))
-    throw notFound("Cluster", ident.slice(0, 300));
+  const found = uuid === undefined ? undefined : await api.store.cluster(uuid, project, call.signal);
+  if (found === undefined) throw notFound("Cluster", ident.slice(0, 300));
   return found;
 }
 

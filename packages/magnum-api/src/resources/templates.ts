@@ -7,7 +7,7 @@ import { magnumLabels } from "../cluster/names.ts";
 import { enforce, isAdmin, scopeOf, type Answer, type Api, type Call } from "../server/call.ts";
 import { nextLink, onlyParameters, pageOf, readPage, type Listed } from "../server/page.ts";
 import { conflict, forbidden, invalid, MagnumError, notFound } from "../wire/error.ts";
-import { isUuid, readFields, type Values } from "../wire/fields.ts";
+import { isUuid, readFields, readUuid, type Values } from "../wire/fields.ts";
 import { pythonRepr } from "../wire/python.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";
 import { randomName } from "./random-name.ts";
@@ -34,9 +34,9 @@ const listed: Listed<MagnumClusterTemplate> = {
 /** The template by its id or name, if the caller sees it. @throws MagnumError 404, 409 */
 export function findTemplate(api: Api, call: Call, ident: string): MagnumClusterTemplate {
   const { templates } = api.store;
-  const all = isUuid(ident)
-    ? [api.store.template(ident.toLowerCase())]
-    : templates.list().filter(({ spec }) => spec.name === ident);
+  const uuid = readUuid(ident);
+  const all =
+    uuid !== undefined ? [api.store.template(uuid)] : templates.list().filter(({ spec }) => spec.name === ident);
   const seen = all.filter((one) => one !== undefined).filter((one) => isSeen(api, call, one));
   const [first, second] = seen;
   if (first === undefined) throw notFound("ClusterTemplate", ident.slice(0, 300));

@@ -1,7 +1,7 @@
 import type { MagnumCluster } from "@causeway/api";
 import type { AuditAction } from "../audit/cadf.ts";
 import { MagnumError } from "../wire/error.ts";
-import { isUuid } from "../wire/fields.ts";
+import { readUuid } from "../wire/fields.ts";
 import { isAdmin, type Answer, type Api, type Call } from "./call.ts";
 
 /** What a request would do to a cluster; undefined: nothing. */
@@ -42,8 +42,6 @@ export async function audited(
 function known(api: Api, call: Call, ident: string | undefined): MagnumCluster | undefined {
   if (ident === undefined) return undefined;
   const seen = api.store.clustersOf(isAdmin(api, call) ? undefined : call.caller.projectId);
-  const isOne = isUuid(ident)
-    ? ({ spec }: MagnumCluster) => spec.uuid === ident.toLowerCase()
-    : ({ spec }: MagnumCluster) => spec.name === ident;
-  return seen.find(isOne);
+  const uuid = readUuid(ident);
+  return seen.find(({ spec }) => (uuid === undefined ? spec.name === ident : spec.uuid === uuid));
 }

@@ -39,7 +39,8 @@ export interface Store {
   templateCountOf(project: string): number;
   /** How many objects of its kind the project of this one has, as the API server has them now; at least that many. */
   freshCountOf<T extends Named>(type: ResourceType<T>, object: T, signal: AbortSignal): Promise<number>;
-  cluster(uuid: string, signal: AbortSignal): Promise<MagnumCluster | undefined>;
+  /** The cluster as it stands now, of this project or, with undefined, of any. */
+  cluster(uuid: string, project: string | undefined, signal: AbortSignal): Promise<MagnumCluster | undefined>;
   template(uuid: string): MagnumClusterTemplate | undefined;
   /**
    * Creates an object in its project's namespace, which is created when it is not there. An object with a uuid whose
@@ -83,13 +84,16 @@ export function openStore(informers: Informers): Store {
     rowsOf: (project) => clusters.byIndex(byProject, project),
     templateCountOf: (project) => templates.byIndex(byProject, project).length,
     freshCountOf: (type, { metadata }, signal) => freshCount(client, collectionPath(type, metadata.namespace), signal),
-    async cluster(uuid, signal) {
+    async cluster(uuid, project, signal) {
       const [known] = clusters.byIndex(byUuid, uuid);
+      // Another process may have written it just now. All namespaces are many objects to look through for a guess.
+      const place = project === undefined ? {} : { namespace: namespaceOf(project) };
       const found = known
         ? await client.find(MagnumCluster, keyOf(known), { signal })
-        : // Another process may have written it just now.
-          (await client.list(MagnumCluster, { labelSelector: `${magnumLabels.uuid}=${uuid}`, signal })).items[0];
-      return found === undefined || isPending(found) ? undefined : found;
+        : (await client.list(MagnumCluster, { ...place, labelSelector: `${magnumLabels.uuid}=${uuid}`, signal }))
+            .items[0];
+      if (found === undefined || isPending(found)) return undefined;
+      return project === undefined || found.spec.projectID === project ? found : undefined;
     },
     template: (uuid) => templates.byIndex(byUuid, uuid)[0],
     async create(type, object, project, signal) {

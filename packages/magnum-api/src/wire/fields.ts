@@ -20,6 +20,15 @@ export type Values = Readonly<Record<string, unknown>>;
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 export const isUuid = (text: string): boolean => UUID.test(text);
 
+/** The id as it is kept: in lower case, with dashes. Undefined: the text is no id. */
+export function readUuid(text: string): string | undefined {
+  if (!isUuid(text)) return undefined;
+  return text
+    .toLowerCase()
+    .replaceAll("-", "")
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
 const MOST_LABELS = 200;
 
 function wrong(name: string, value: unknown, why: string): MagnumError {
