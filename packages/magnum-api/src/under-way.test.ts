@@ -15,7 +15,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** Announces a body and never sends it; resolves with the status line of the response once the connection ends. */
+/** Announces a body and never sends it; resolves with the status line of the response that ends the connection. */
 function announce(path: string, token?: string): Promise<string> {
   const { hostname, port } = new URL(stage.url);
   const socket = connect(Number(port), hostname);
@@ -26,7 +26,8 @@ function announce(path: string, token?: string): Promise<string> {
     let text = "";
     socket.on("data", (data) => (text += data.toString()));
     socket.on("error", () => {});
-    socket.on("close", () => resolve(text.split("\r\n")[0] ?? ""));
+    const line = (): string => (/^connection: close\r$/im.test(text) ? (text.split("\r\n")[0] ?? "") : "stays open");
+    socket.on("close", () => resolve(line()));
   });
 }
 
