@@ -17,10 +17,10 @@ export type Admission = { readonly admitted: true } | { readonly admitted: false
 
 /**
  * Counts connections by tenant. When all together are too many, the tenant with the most gives one up: the newest,
- * since watches are old. When one tenant's are too many, the client address with the most of them does: whoever knows a
- * tenant's name can connect. Those whose tenant is not known yet are counted by the client's address, and when they are too
- * many, the address with the most gives up its oldest: a client that sends its ClientHello is never the oldest for
- * long.
+ * since watches are old. When one tenant's are too many, the client address with the most of them does, since a
+ * tenant's name is enough to connect. Those whose tenant is not known yet are counted by the client's address, and when
+ * they are too many, the address with the most gives up its oldest: a client that sends its ClientHello is never the
+ * oldest for long.
  */
 export class Ledger {
   readonly #limits: Limits;

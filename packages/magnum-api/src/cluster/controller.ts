@@ -47,7 +47,9 @@ function recordEnd(audit: MagnumControllerOptions["audit"], object: MagnumCluste
   });
 }
 
-/** What a tenant may read of a failed step: of the management cluster mostly the code: its addresses are the operator's. */
+/**
+ * What a tenant may read of a failed step: of the management cluster mostly the code: its addresses are the operator's.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof CausewayError)) return "an unexpected error; the operator's log has it (INTERNAL)";
   // What is wrong with the object itself is the tenant's to know.
