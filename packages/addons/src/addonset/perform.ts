@@ -57,10 +57,8 @@ export async function perform(
     case "restore":
       return apply(using, step, observed, signal);
     case "recreate":
-      await recreate(using, step, observed, signal);
-      return;
     case "delete":
-      await prune(using, step, observed, signal);
+      await removeOwn(using, step, observed, signal);
       return;
   }
 }
@@ -138,18 +136,6 @@ async function isValidAsNew(
   }
 }
 
-/** With its pods: the consent to the recreation of a workload is one to its restart. */
-async function recreate(
-  { events }: PerformWith,
-  step: { readonly addon: string; readonly name: string },
-  observed: Observed,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!(await deleteOwn(observed, step, signal))) return;
-  const message = `Deleted ${step.name} of add-on ${step.addon} to create it again: a field that was changed is immutable`;
-  events.event(observed.set, { type: "Normal", reason: "AddonRecreated", message });
-}
-
 function refuseForeign(live: KubeObject | undefined, { others }: Observed, name: string): void {
   const owner = live?.metadata.labels?.[labels.set];
   if (owner === undefined || !others.has(owner)) return;
@@ -214,16 +200,25 @@ function shown(value: unknown): string {
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
 
-/** Deletes what is no longer declared, if it is still ours. */
-async function prune(
+/**
+ * Deletes an object, if it is still ours: one that is no longer declared, or one to create again. With its pods: the
+ * consent to the recreation of a workload is one to its restart.
+ */
+async function removeOwn(
   { events }: PerformWith,
-  step: { readonly addon: string; readonly name: string },
+  step: { readonly type: "delete" | "recreate"; readonly addon: string; readonly name: string },
   observed: Observed,
   signal: AbortSignal,
 ): Promise<void> {
   if (!(await deleteOwn(observed, step, signal))) return;
-  const message = `Deleted ${step.name}, which add-on ${step.addon} no longer declares`;
-  events.event(observed.set, { type: "Normal", reason: "AddonPruned", message });
+  const { addon, name } = step;
+  const again = `Deleted ${name} of add-on ${addon} to create it again: a field that was changed is immutable`;
+  const gone = `Deleted ${name}, which add-on ${addon} no longer declares`;
+  const event =
+    step.type === "recreate"
+      ? ({ type: "Normal", reason: "AddonRecreated", message: again } as const)
+      : ({ type: "Normal", reason: "AddonPruned", message: gone } as const);
+  events.event(observed.set, event);
 }
 
 /** Returns whether it was there and ours. */

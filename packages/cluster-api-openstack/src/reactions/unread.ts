@@ -1,5 +1,5 @@
-import { setConditions, type Condition, type PlannedEvent } from "@causeway/kubernetes";
-import { summarise } from "../resources/findings.ts";
+import type { Condition, PlannedEvent } from "@causeway/kubernetes";
+import { failureOf } from "./failure.ts";
 import { publishedMessage, refusalOf } from "./refusals.ts";
 
 interface Readable {
@@ -19,9 +19,10 @@ export function unreadReport<Object extends Readable>(
   { type, error, now }: { readonly type: string; readonly error: unknown; readonly now: number },
 ): { conditions: Condition[] | undefined; event: PlannedEvent } {
   const { reason, message } = refusalOf(error, "OpenStackError", publishedMessage({ status: status ?? {} }, type));
-  const event = { type: "Warning", reason, message } as const;
-  if (status?.initialization?.provisioned === true) return { conditions: undefined, event };
-  const finding = { type, status: "False", reason, message } as const;
   const moment = { generation: metadata.generation, now };
-  return { conditions: setConditions(status?.conditions, [finding, summarise([finding], "")], moment), event };
+  const before = { conditions: [...(status?.conditions ?? [])] };
+  const failure = failureOf(before, { type, refusal: { reason, message } }, moment);
+  const isProvisioned = status?.initialization?.provisioned === true;
+  const event = { type: "Warning", reason, message } as const;
+  return { conditions: isProvisioned ? undefined : failure.status.conditions, event };
 }

@@ -47,12 +47,10 @@ function recordEnd(audit: MagnumControllerOptions["audit"], object: MagnumCluste
   });
 }
 
-/**
- * What a tenant may read of a failed step: of the management cluster mostly the code: its addresses are the operator's.
- */
+/** What a tenant may read of a failed step. Addresses of the management cluster are the operator's alone. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof CausewayError)) return "an unexpected error; the operator's log has it (INTERNAL)";
-  // What is wrong with the object itself is the tenant's to know.
+  // The tenant may know what is wrong with the object itself.
   return error.code.startsWith("KUBERNETES_") && error.code !== "KUBERNETES_INVALID"
     ? `the management cluster did not take it; the operator's log has the reason (${error.code})`
     : `${error.message} (${error.code})`;
