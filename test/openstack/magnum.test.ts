@@ -39,11 +39,24 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     return all.map(({ id, name }) => `${id} ${name}`).toSorted();
   };
 
+  /** What the project has once nothing changes for ten seconds: a cloud deletes what others left after they ended. */
+  async function settled(): Promise<string[]> {
+    let found = await inventory(cloud);
+    await eventually(PATIENCE, async () => {
+      await new Promise((done) => setTimeout(done, 10_000));
+      const before = found;
+      found = await inventory(cloud);
+      return found.join() === before.join();
+    });
+    return found;
+  }
+
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "causeway-magnum-"));
     cloud = connectCloud(loadCloudsYaml({ cloud: cloudName }));
     admin = connectCloud(loadCloudsYaml({ cloud: `${cloudName}-admin` }));
-    [listing, credentialsBefore] = [await inventory(cloud), await credentials()];
+    listing = await settled();
+    credentialsBefore = await credentials();
     const runtime = programs === undefined ? [] : ["--runtime", "process", "--programs", programs];
     started.push(causeway(["machine-agent", "--cloud", cloudName, "--state", join(dir, "machines")]));
     started.push(causeway(["up", "--cloud", cloudName, "--state", join(dir, "state"), ...runtime]));
@@ -96,7 +109,8 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
 
   /** The output of `openstack coe COMMAND…`. */
   function coe(command: string): Promise<string> {
-    const env = { ...process.env, OS_CLIENT_CONFIG_FILE: join(dir, "clouds.yaml"), OS_CLOUD: cloudName };
+    // `coe cluster config` needs SHELL, which a program without a terminal need not have.
+    const env = { SHELL: "/bin/sh", ...process.env, OS_CLIENT_CONFIG_FILE: join(dir, "clouds.yaml"), OS_CLOUD: cloudName };
     return new Promise((done, reject) => {
       execFile("openstack", ["coe", ...command.split(" ")], { env, cwd: dir }, (error, stdout, stderr) => {
         if (error) reject(new Error(`openstack coe ${command}: ${stdout}${stderr}`));

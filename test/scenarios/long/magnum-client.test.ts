@@ -38,7 +38,8 @@ interface Printed {
 
 /** Runs `openstack coe COMMAND…` to its end, as a member or as the administrator. */
 function coe(command: string, as: "simulator" | "simulator-admin" = "simulator"): Promise<Printed> {
-  const env = { ...process.env, OS_CLIENT_CONFIG_FILE: join(folder, "clouds.yaml"), OS_CLOUD: as };
+  // `coe cluster config` needs SHELL, which a program without a terminal need not have.
+  const env = { SHELL: "/bin/sh", ...process.env, OS_CLIENT_CONFIG_FILE: join(folder, "clouds.yaml"), OS_CLOUD: as };
   return new Promise((done) => {
     execFile("openstack", ["coe", ...command.split(" ")], { env, cwd: folder }, (error, stdout, stderr) => {
       done({ code: error === null ? 0 : 1, text: `${stdout}${stderr}` });
