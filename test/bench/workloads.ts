@@ -2,14 +2,15 @@
  * Workloads in figures: `causeway apiserver --controllers`, next to kube-apiserver with etcd, kube-controller-manager
  * and kube-scheduler; one after the other in one run, with the same simulated nodes in a process that is not measured.
  * "upstream" has the programs' default limits of requests (20 and 50 a second), "unlimited" none that matter. Then idle
- * tenants of ours. `--side NAME` runs one of them ("tenants" for the last); `--nodes`, `--pods`, `--rate`, `--seconds`,
+ * tenants of ours. `--hollow` puts Kubernetes' own kubelets with made-up containers in the place of simulated nodes, on
+ * each side, and adds rows of its own. `--side NAME` runs one of them ("tenants" for the last); `--nodes`, `--pods`, `--rate`, `--seconds`,
  * `--idle` and `--tenants` change the sizes. `--json FILE` adds the rows to those that the file has.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { controlPlanePrograms, kubernetesBinaries } from "../../scripts/kubernetes-programs.ts";
+import { controlPlanePrograms, e2ePrograms, kubernetesBinaries } from "../../scripts/kubernetes-programs.ts";
 import { rounded } from "./apiserver/rows.ts";
 import { Kept } from "./workloads/kept.ts";
 import { printed, roundedFigures, type Side } from "./workloads/rows.ts";
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "10" },
     idle: { type: "string", default: "60" },
     tenants: { type: "string", default: "1000" },
+    hollow: { type: "boolean", default: false },
   },
 });
 const sizes: Sizes = {
@@ -53,6 +55,12 @@ async function upstreamPrograms(): Promise<string | undefined> {
   return undefined;
 }
 
+async function hollowNodes(): Promise<string> {
+  const programs = await e2ePrograms(["hollow-node"]);
+  if ("dir" in programs) return programs.dir;
+  throw new Error(`no hollow kubelets: ${programs.reason}`);
+}
+
 function add(name: string, side: Side, measured: Measured): void {
   kept.add(name, side, measured);
   console.error(`${side}: ${name}: ${JSON.stringify(roundedFigures(measured.figures))}`);
@@ -62,17 +70,20 @@ function add(name: string, side: Side, measured: Measured): void {
  * Where kube-controller-manager and kube-scheduler are next to kube-apiserver and etcd: built for sides that need it.
  */
 const binaries = sides.some((side) => side !== "ours") ? await upstreamPrograms() : undefined;
+const kubelets = values.hollow ? await hollowNodes() : undefined;
+const suffix = values.hollow ? ", hollow kubelets" : "";
 try {
   for (const side of sides) {
     if (side !== "ours" && binaries === undefined) continue;
-    const stage = await Stage.start({ side, base, binaries: binaries ?? "", nodes: Number(values.nodes) });
+    const stage = await Stage.start({ side, base, binaries: binaries ?? "", nodes: Number(values.nodes), kubelets });
     try {
-      for (const situation of situations) add(situation.name(sizes), side, await situation.run(stage, sizes));
+      for (const situation of situations)
+        add(`${situation.name(sizes)}${suffix}`, side, await situation.run(stage, sizes));
     } finally {
       await stage.close();
     }
   }
-  if (values.side?.includes("tenants") ?? true) {
+  if (values.side?.includes("tenants") ?? !values.hollow) {
     const tenants = Number(values.tenants);
     const figures = await idleTenants(base, { tenants, idleSeconds: sizes.idleSeconds });
     add(`${tenants} idle tenants with their controllers, ${sizes.idleSeconds} s`, "ours", { figures });

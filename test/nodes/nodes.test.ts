@@ -10,6 +10,8 @@ import { eventually } from "../support/processes.ts";
 import { IMAGE, startRig, type Rig } from "./rig.ts";
 
 const PATIENCE = 10 * 60_000;
+/** The control plane is Kubernetes' own programs. */
+const isProcess = process.env["CAUSEWAY_NODES_PROGRAMS"] !== undefined;
 const isOverlay = process.env["CAUSEWAY_NODES_OVERLAY"] !== undefined;
 
 describe("a cluster whose nodes run real containers", () => {
@@ -18,6 +20,20 @@ describe("a cluster whose nodes run real containers", () => {
   let machines: readonly string[] = [];
   const podsOf = (selector: string) =>
     (JSON.parse(rig.workload("get", "pods", "-l", selector, "-o", "json")) as { items: PodView[] }).items;
+
+  /** Who wrote what the application's objects are. */
+  function writersOf(resource: string): string[] {
+    const printed = rig.workload("get", resource, "-l", "app=web", "--show-managed-fields", "-o", "json");
+    const { items } = JSON.parse(printed) as { items: { metadata: { managedFields?: { manager: string }[] } }[] };
+    return items.flatMap(({ metadata }) => (metadata.managedFields ?? []).map(({ manager }) => manager));
+  }
+
+  /** The cells of what `kubectl top ARGS…` prints; none while kubelets have no figures yet. */
+  function topped(...args: string[]): string[][] {
+    const printed = rig.kubectl(["top", ...args, "--no-headers"]);
+    const lines = printed.stdout.toString().split("\n");
+    return lines.filter((line) => line !== "").map((line) => line.split(/\s+/));
+  }
 
   beforeAll(async () => {
     rig = await startRig({ overlay: isOverlay });
@@ -56,6 +72,13 @@ describe("a cluster whose nodes run real containers", () => {
     );
     const found = new Set(names.split("\n").filter((line) => line !== ""));
     expect(found).toEqual(new Set(pods.map(({ metadata }) => metadata.name)));
+  });
+
+  test("either Kubernetes' own controllers run the workload or ours, never both", () => {
+    const managers = [...new Set([writersOf("replicaset"), writersOf("pods"), writersOf("endpointslices")].flat())];
+    const own = managers.filter((name) => name.startsWith("causeway"));
+    const upstream = managers.filter((name) => name === "kube-controller-manager");
+    expect([own.length > 0, upstream.length > 0], managers.join()).toEqual([!isProcess, isProcess]);
   });
 
   test("what pods of either node send arrives as it was sent", async () => {
@@ -138,6 +161,26 @@ describe("a cluster whose nodes run real containers", () => {
       const piped = rig.kubectl(["exec", "-i", "printer", "--", "sha256sum"], { input });
       expect(piped.stdout.toString().split(" ")[0]).toBe(sum(input));
       expect(rig.kubectl(["exec", "printer", "--", "sh", "-c", "exit 7"]).status).toBe(7);
+    });
+
+    // metrics-server, which Kubernetes' own control plane would need for it, is not a part of it.
+    test.skipIf(isProcess)("top shows what a busy container and the nodes use", async () => {
+      rig.apply(onePod("busy", { command: ["sh", "-c", "while :; do :; done"] }));
+      rig.workload("wait", "pod/busy", "--for=condition=Ready", "--timeout=600s");
+      await eventually(PATIENCE, () => {
+        const [, cpu, memory] = topped("pod", "busy").find(([name]) => name === "busy") ?? [];
+        // Of a processor that others use, too.
+        return parseInt(cpu ?? "", 10) >= 100 && /^\d+Mi$/.test(memory ?? "");
+      });
+      const nodes = topped("node");
+      expect(nodes).toHaveLength(2);
+      for (const [, cpu, , memory] of nodes) {
+        expect(parseInt(cpu ?? "", 10)).toBeGreaterThan(0);
+        expect(parseInt(memory ?? "", 10)).toBeGreaterThan(0);
+      }
+      const containers = topped("pod", "--containers", "-l", "app=web");
+      expect(new Set(containers.map(([, container]) => container))).toEqual(new Set(["main"]));
+      rig.workload("delete", "pod", "busy", "--grace-period=1");
     });
 
     test("cp copies a file to a container and back", () => {

@@ -110,7 +110,12 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
   /** The output of `openstack coe COMMAND…`. */
   function coe(command: string): Promise<string> {
     // `coe cluster config` needs SHELL, which a program without a terminal need not have.
-    const env = { SHELL: "/bin/sh", ...process.env, OS_CLIENT_CONFIG_FILE: join(dir, "clouds.yaml"), OS_CLOUD: cloudName };
+    const env = {
+      SHELL: "/bin/sh",
+      ...process.env,
+      OS_CLIENT_CONFIG_FILE: join(dir, "clouds.yaml"),
+      OS_CLOUD: cloudName,
+    };
     return new Promise((done, reject) => {
       execFile("openstack", ["coe", ...command.split(" ")], { env, cwd: dir }, (error, stdout, stderr) => {
         if (error) reject(new Error(`openstack coe ${command}: ${stdout}${stderr}`));

@@ -1,6 +1,8 @@
-import { fork, type ChildProcess } from "node:child_process";
+import { fork } from "node:child_process";
 import { join, resolve } from "node:path";
 import { Node, type KubernetesClient } from "@causeway/kubernetes";
+import { freePorts } from "../../support/free-ports.ts";
+import { startHollowNode } from "../../support/hollow-node.ts";
 import { startOurs } from "../apiserver/ours.ts";
 import { costOf, stop, type Cost, type Subject } from "../apiserver/subject.ts";
 import { startUpstream } from "../apiserver/upstream.ts";
@@ -24,6 +26,8 @@ export interface StageOptions {
   /** The folder of etcd, kube-apiserver, kube-controller-manager and kube-scheduler. */
   readonly binaries: string;
   readonly nodes: number;
+  /** The folder of Kubernetes' own kubelets with made-up containers; undefined: our simulated nodes. */
+  readonly kubelets?: string | undefined;
 }
 
 /**
@@ -34,17 +38,22 @@ export interface Measured {
   readonly controllers?: Figures;
 }
 
-/** A control plane with simulated nodes, which are the same for each side and run in a process that is not measured. */
+/** A control plane with nodes, which are the same for each side and run in processes that are not measured. */
 export class Stage {
   readonly client: KubernetesClient;
   readonly side: Side;
   readonly #subject: Subject;
   readonly #controllers: Controller | undefined;
-  readonly #nodes: ChildProcess;
+  readonly #nodes: () => Promise<void>;
 
   private constructor(
     side: Side,
-    made: { subject: Subject; controllers: Controller | undefined; nodes: ChildProcess; client: KubernetesClient },
+    made: {
+      subject: Subject;
+      controllers: Controller | undefined;
+      nodes: () => Promise<void>;
+      client: KubernetesClient;
+    },
   ) {
     this.side = side;
     this.#subject = made.subject;
@@ -53,11 +62,14 @@ export class Stage {
     this.client = made.client;
   }
 
-  static async start({ side, base, binaries, nodes: count }: StageOptions): Promise<Stage> {
+  static async start({ side, base, binaries, nodes: count, kubelets }: StageOptions): Promise<Stage> {
     const subject = await (side === "ours" ? startOurs(base, ["--controllers"]) : startUpstream(base, binaries));
     const { client, kubeconfig } = await clusterOn(subject);
     const controllers = side === "ours" ? undefined : startControllers({ subject, binaries, kubeconfig, side });
-    const nodes = fork(NODES_CHILD, [kubeconfig, String(count)], { stdio: "inherit" });
+    const nodes =
+      kubelets === undefined
+        ? playNodes(kubeconfig, count)
+        : await startKubelets({ kubeconfig, count, programs: kubelets, dir: subject.files });
     const stage = new Stage(side, { subject, controllers, nodes, client });
     await stage.until(async () => {
       const { items } = await client.list(Node);
@@ -110,11 +122,31 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    await stop(this.#nodes);
+    await this.#nodes();
     await this.#controllers?.stop();
     await this.client.close();
     await this.#subject.close();
   }
+}
+
+function playNodes(kubeconfig: string, count: number): () => Promise<void> {
+  const child = fork(NODES_CHILD, [kubeconfig, String(count)], { stdio: "inherit" });
+  return async () => void (await stop(child));
+}
+
+interface Kubelets {
+  readonly kubeconfig: string;
+  readonly count: number;
+  readonly programs: string;
+  readonly dir: string;
+}
+
+async function startKubelets({ kubeconfig, count, programs, dir }: Kubelets): Promise<() => Promise<void>> {
+  const ports = await freePorts(2 * count);
+  const stops = Array.from({ length: count }, (_, i) =>
+    startHollowNode({ name: `hollow-${i}`, kubeconfig, programs, dir, ports: ports.slice(2 * i, 2 * i + 2) }),
+  );
+  return async () => void (await Promise.all(stops.map((each) => each())));
 }
 
 interface UpstreamControllers {

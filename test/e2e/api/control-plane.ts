@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
-import { openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerName } from "../../contracts/kubernetes/interface.ts";
 import { freePorts } from "../../support/free-ports.ts";
+import { launchInto, startHollowNode } from "../../support/hollow-node.ts";
 import { kubeconfigFor, startServer, type Server } from "./servers.ts";
 
 const NODES = 2;
@@ -29,21 +29,6 @@ export interface Programs {
   readonly dir: string;
 }
 
-/** Starts a program with its output in a file; the answer ends it. */
-function launch(file: string, args: readonly string[], log: string): () => Promise<void> {
-  const out = openSync(log, "a", 0o600);
-  const child = spawn(file, args, { stdio: ["ignore", out, out] });
-  const kill = (): void => void child.kill("SIGKILL");
-  process.once("exit", kill);
-  const ended = new Promise<void>((done) => child.once("close", () => done()));
-  child.once("error", (error) => console.error(`${file}: ${error.message}`));
-  return () => {
-    process.removeListener("exit", kill);
-    kill();
-    return ended;
-  };
-}
-
 /** Writes what the programs read; answers the path. */
 function keeper(dir: string): (name: string, text: string) => string {
   return (name, text) => {
@@ -66,32 +51,19 @@ async function startControllers(server: Server, { binaries, dir }: Programs): Pr
     `--cluster-signing-cert-file=${authority}`,
     `--cluster-signing-key-file=${keep("authority.key", server.authority.key)}`,
   ];
-  return launch(join(binaries, "kube-controller-manager"), args, join(dir, "controllers.log"));
+  return launchInto(join(dir, "controllers.log"), join(binaries, "kube-controller-manager"), args);
 }
 
 async function startScheduler(server: Server, { binaries, dir }: Programs): Promise<() => Promise<void>> {
   const kubeconfig = keeper(dir)("scheduler.json", await kubeconfigFor(server, { user: "system:kube-scheduler" }));
   const args = [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0"];
-  return launch(join(binaries, "kube-scheduler"), args, join(dir, "scheduler.log"));
+  return launchInto(join(dir, "scheduler.log"), join(binaries, "kube-scheduler"), args);
 }
 
 async function startNode(server: Server, { programs, dir }: Programs, name: string): Promise<() => Promise<void>> {
-  const [port = 0, readOnly = 0] = await freePorts(2);
   const identity = { user: `system:node:${name}`, groups: ["system:nodes"] };
-  const args = [
-    `--name=${name}`,
-    `--kubeconfig=${keeper(dir)(`${name}.json`, await kubeconfigFor(server, identity))}`,
-    `--kubelet-port=${port}`,
-    `--kubelet-read-only-port=${readOnly}`,
-  ];
-  const log = join(dir, `${name}.log`);
-  const stop = launch(join(programs, "hollow-node"), args, log);
-  return async () => {
-    await stop();
-    // It keeps its pods' folders in one of its own, wherever temporary files are to be.
-    const [, kept] = /Using (\/tmp\/hollow-kubelet\.\d+) as root dir/.exec(readFileSync(log, "utf8")) ?? [];
-    if (kept !== undefined) rmSync(kept, { recursive: true, force: true });
-  };
+  const kubeconfig = keeper(dir)(`${name}.json`, await kubeconfigFor(server, identity));
+  return startHollowNode({ name, kubeconfig, programs, dir, ports: await freePorts(2) });
 }
 
 export async function startControlPlane(

@@ -170,8 +170,8 @@ class Play {
       if (kind !== "Job") this.#problems.add(`${name} was removed before its kubelet stopped it`);
     }
     // Two leaders that know nothing of each other may both create pods with generated names; later one of them deletes
-    // what is too much.
-    if (!twoLeaders) this.#judgeSurge(Math.max(before, size));
+    // what is too much. The sizes of ReplicaSets and the names of a StatefulSet's pods hold with two of them, too.
+    if (!twoLeaders || kind === "Deployment" || kind === "StatefulSet") this.#judgeSurge(Math.max(before, size));
     if (kind === "StatefulSet") {
       const names = pods.map(({ metadata }) => metadata.name).toSorted((a, b) => a.localeCompare(b));
       const wanted = Array.from({ length: size }, (_, ordinal) => `web-${ordinal}`);
