@@ -8,7 +8,7 @@ import { SYSTEM } from "../contract/user.ts";
 import { startLoop } from "../controllers/loop.ts";
 import { tooManyRequests } from "../errors/status.ts";
 import { at, fields, isRecord, record, records, same, timestamp, type Json } from "../json/json.ts";
-import { API_SERVICES } from "../kinds/api-service.ts";
+import { API_SERVICES } from "../kinds/apiregistration/kinds.ts";
 import { create } from "../registry/create.ts";
 import { change } from "../registry/update.ts";
 import type { Dial } from "../webhooks/connections.ts";

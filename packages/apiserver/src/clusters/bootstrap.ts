@@ -4,7 +4,7 @@ import { bootstrapRoles } from "../auth/bootstrap-roles.ts";
 import { withAggregates } from "../controllers/role-aggregation.ts";
 import type { Json } from "../json/json.ts";
 import { mandatoryFlowObjects, suggestedFlowObjects } from "../flow/bootstrap.ts";
-import { serviceNetworks } from "../kinds/addresses.ts";
+import { serviceNetworks } from "../kinds/core/addresses.ts";
 import { internalCall } from "../contract/call.ts";
 import { create } from "../registry/create.ts";
 import type { Cluster } from "../contract/cluster.ts";

@@ -19,7 +19,7 @@ import { serveDefinitions } from "../definitions/serve.ts";
 import type { LogicalClusterOptions, RunningControllers } from "../interface.ts";
 import { ClusterMetrics } from "../contract/cluster-metrics.ts";
 import { Catalog, type BuiltIns } from "../contract/catalog.ts";
-import { serviceNetworks } from "../kinds/addresses.ts";
+import { serviceNetworks } from "../kinds/core/addresses.ts";
 import { FlowControl } from "../flow/flow-control.ts";
 import type { BytesInFlight } from "../flow/in-flight.ts";
 import type { ThreadTime } from "../contract/thread-time.ts";

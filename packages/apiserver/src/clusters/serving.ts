@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair, type Log } from "@causeway/foundation";
 import type { ServingFiles } from "../interface.ts";
 import type { Cluster } from "../contract/cluster.ts";
-import { serviceNetworks } from "../kinds/addresses.ts";
+import { serviceNetworks } from "../kinds/core/addresses.ts";
 
 const DAY = 86_400_000;
 const YEAR = 365 * DAY;

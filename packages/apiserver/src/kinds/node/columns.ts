@@ -1,0 +1,5 @@
+import type { Column } from "../../contract/resource.ts";
+import { field } from "../../tables/cells.ts";
+import { AGE, NAME } from "../../tables/table.ts";
+
+export const RUNTIME_CLASS_COLUMNS: readonly Column[] = [NAME, field("Handler", "handler"), AGE];

@@ -1,0 +1,7 @@
+import { oneOf, share, type FieldRule } from "../shared/rules.ts";
+
+export const BUDGET_RULES: readonly FieldRule[] = [
+  ["spec.minAvailable", share],
+  ["spec.maxUnavailable", share],
+  ["spec.unhealthyPodEvictionPolicy", oneOf("AlwaysAllow", "IfHealthyBudget")],
+];

@@ -1,0 +1,11 @@
+import type { Column } from "../../contract/resource.ts";
+import { field, number } from "../../tables/cells.ts";
+import { AGE, NAME } from "../../tables/table.ts";
+
+export const PRIORITY_CLASS_COLUMNS: readonly Column[] = [
+  NAME,
+  number("Value", "value"),
+  { name: "Global-Default", type: "boolean", cell: (o) => o["globalDefault"] === true },
+  AGE,
+  field("PreemptionPolicy", "preemptionPolicy"),
+];
