@@ -88,7 +88,12 @@ export function createEtcdClient(access: EtcdAccess): EtcdClient {
       }
     },
     async remove(id, signal) {
-      await any("/v3/cluster/member/remove", { ID: id }, signal);
+      try {
+        await any("/v3/cluster/member/remove", { ID: id }, signal);
+      } catch (error) {
+        // An earlier attempt whose response was lost has removed it.
+        if (!messageOf(error).includes("member not found")) throw error;
+      }
     },
     async status(url, signal) {
       const answer = await at(url, "/v3/maintenance/status", {}, signal);
@@ -130,13 +135,7 @@ function send({ url, authority, certificate, key, body, signal }: Sent): Promise
         response.on("end", () => {
           const parsed = parse(text);
           if (response.statusCode === 200 && parsed) resolve(parsed);
-          else
-            reject(
-              new CausewayError(
-                "MIGRATE_ETCD_REFUSED",
-                `etcd at ${url} refused: ${String((parsed?.["message"] ?? parsed?.["error"] ?? text) as string).slice(0, 300)}`,
-              ),
-            );
+          else reject(refusal(url, response.statusCode, parsed ?? { error: text }));
         });
       },
     );
@@ -144,6 +143,19 @@ function send({ url, authority, certificate, key, body, signal }: Sent): Promise
     sent.on("error", unreachable);
     sent.end(JSON.stringify(body));
   });
+}
+
+/**
+ * The gateway answers 503 (gRPC's Unavailable) while etcd elects a leader, cannot reach its members or is slow: no
+ * refusal.
+ */
+function refusal(url: string, status: number | undefined, answer: Json): CausewayError {
+  const reason = String((answer["message"] ?? answer["error"]) as string).slice(0, 300);
+  return status === 503
+    ? new CausewayError("MIGRATE_ETCD_UNAVAILABLE", `etcd at ${url} cannot do it now: ${reason}`, {
+        hint: "Run the phase again when etcd has a leader and all its members are connected.",
+      })
+    : new CausewayError("MIGRATE_ETCD_REFUSED", `etcd at ${url} refused: ${reason}`);
 }
 
 function parse(text: string): Json | undefined {

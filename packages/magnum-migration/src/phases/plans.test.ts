@@ -71,11 +71,24 @@ describe("import", () => {
     stage: "Follow",
     members: [{ id: "1", name: "m0", peerURLs: ["https://10.0.0.4:2380"], isLearner: false }, own],
     etcdVersion: "3.6.0",
+    peerHost: "192.0.2.1",
+    isLoopback: false,
+    elsewhere: ["10.0.0.4"],
     problem: undefined,
   };
   const others = imported.members.slice(0, 1);
   test.for<[string, Partial<ImportFacts>, string]>([
     ["takes the keys first", { secrets: { ca: false, proxy: true, sa: true, etcd: false } }, "write-roots"],
+    [
+      "refuses an address of this machine alone for masters that are on others",
+      { hasObjects: false, peerURL: undefined, peerHost: "127.0.0.1", isLoopback: true },
+      "MIGRATE_PEER_HOST",
+    ],
+    [
+      "takes it where the masters are on this machine",
+      { hasObjects: false, peerURL: undefined, peerHost: "127.0.0.1", isLoopback: true, elsewhere: [] },
+      "create-objects",
+    ],
     ["makes objects with them", { hasObjects: false, peerURL: undefined }, "create-objects"],
     ["waits for ports", { peerURL: undefined }, "wait"],
     ["waits for a controller that will try again", { peerURL: undefined, problem: "disk full" }, "wait"],
@@ -109,6 +122,7 @@ describe("switch", () => {
     apiAddress: "192.0.2.1:40001",
     uid: "x",
     hostedUid: "x",
+    kubelets: [],
     isPoolBusy: false,
     members: [member("causeway-web-1", "192.0.2.1", 40001)],
     masters: [{ name: "m0", address: "10.0.0.4", active: [] }],
@@ -121,6 +135,16 @@ describe("switch", () => {
     ["starts the hosted API", { wantedStage: "Follow" }, "serve"],
     ["waits until it is available", { isAvailable: false }, "wait"],
     ["refuses an API of other data", { hostedUid: "y" }, "MIGRATE_OTHER_CLUSTER"],
+    [
+      "is refused before anything is switched while logs and exec would not work",
+      { members: [old], kubelets: [{ node: "n0", problem: "connection refused", isUnreachable: false }] },
+      "MIGRATE_KUBELET_UNREACHABLE",
+    ],
+    [
+      "does not ask for more than the masters can do",
+      { members: [old], kubelets: [{ node: "n0", problem: "connection refused", isUnreachable: true }] },
+      "add-pool-member",
+    ],
     ["waits for a load balancer that is changed", { isPoolBusy: true, members: [old] }, "wait"],
     ["adds its own member before it removes others", { members: [old] }, "add-pool-member"],
     ["keeps the masters until its own member is ready", { members: [old, { ...own, isReady: false }] }, "wait"],
@@ -193,6 +217,7 @@ describe("retire", () => {
     oldMachines: [],
     masterNodes: [],
     leftovers: [],
+    changing: new Set(),
     kept: [],
     isMigrating: false,
     status: { status: "UPDATE_COMPLETE", reason: "" },
@@ -202,6 +227,8 @@ describe("retire", () => {
   const magnum = (changes: Partial<RetireFacts["magnum"]>) => ({ magnum: { ...retired.magnum, row, ...changes } });
   const enabled = { isEnabled: true };
   const disabled = { isEnabled: false };
+  const balancer: Resource = { name: "loadbalancer", type: "OS::Octavia::LoadBalancer", id: "2", parent: "etcd_lb" };
+  const group: Resource = { name: "secgroup_kube_master", type: "OS::Neutron::SecurityGroup", id: "3", parent: "0" };
   const server: Resource = { name: "kube-master", type: "OS::Nova::Server", id: "1", parent: "0" };
   test.for<[string, Partial<RetireFacts>, string]>([
     ["abandons stacks before anything is deleted", { stacks: inventory.stacks, leftovers: [server] }, "abandon"],
@@ -227,6 +254,21 @@ describe("retire", () => {
     ],
     ["waits until Heat has given up a stack", { leaving: inventory.stacks, leftovers: [server] }, "wait"],
     ["deletes what is left", { leftovers: [server] }, "delete-resource"],
+    [
+      "waits for a load balancer that the cloud is deleting, before what depends on it",
+      { leftovers: [balancer, group], changing: new Set([balancer.id]) },
+      "wait",
+    ],
+    [
+      "deletes another load balancer meanwhile",
+      { leftovers: [balancer, { ...balancer, id: "another" }, group], changing: new Set([balancer.id]) },
+      "delete-resource",
+    ],
+    [
+      "does not hand the cluster over while the cloud deletes the last resource",
+      { leftovers: [group], changing: new Set([group.id]), isMigrating: true },
+      "wait",
+    ],
     ["hands the cluster over then", { isMigrating: true, ...magnum({ trustee: enabled }) }, "hand-over"],
     [
       "touches nothing of Magnum's before the cluster is complete",

@@ -1,4 +1,4 @@
-import { CausewayError, InputError } from "@causeway/foundation";
+import { CausewayError, InputError, messageOf } from "@causeway/foundation";
 import {
   deleteRecord,
   phaseNames,
@@ -7,13 +7,16 @@ import {
   type MigrationRecord,
   type PhaseName,
 } from "../record/record.ts";
-import type { AnyPhase, PhasePlan, Step, Tools } from "./phase.ts";
+import type { AnyPhase, PhasePlan, Round, Step, Tools } from "./phase.ts";
 import { createProgress, type Progress } from "./progress.ts";
+import { isTransient } from "./transient.ts";
 import { inTurn } from "./turn.ts";
 
 /** Ms between looks at what a phase waits for, and without any change until it gives up. */
 const PAUSE = 500;
 const STEP_TIMEOUT = 30 * 60_000;
+/** Ms for which reads and steps may fail in a row, of causes that pass by themselves. */
+const FAILING = 5 * 60_000;
 /** Rounds without a wait: more are a loop of our own making. */
 const ROUNDS = 1_000;
 
@@ -92,19 +95,23 @@ async function complete(
   // A phase may take hours, as long as something of it changes.
   let end = tools.clock.now() + STEP_TIMEOUT;
   let waited: string | undefined;
+  const failures = createFailures(tools);
   for (let round = 0; round < ROUNDS;) {
     signal.throwIfAborted();
-    await progress.running();
-    const next = await phase.round(tools, record, signal);
-    const { plan } = next;
-    if (plan.refused) throw new CausewayError(plan.refused.code, plan.refused.message, { hint: plan.refused.hint });
-    const batch = plan.steps.slice(0, plan.batch ?? 1);
-    for (const [index, step] of batch.entries()) {
+    let done: Awaited<ReturnType<typeof playRound>>;
+    try {
+      await progress.running();
+      const next = await phase.round(tools, record, signal);
+      failures.hasRead();
+      done = await playRound(next, tools, signal);
+      failures.clear();
+    } catch (error) {
       signal.throwIfAborted();
-      tools.report(step.what);
-      await next.perform(index);
+      await failures.wait(error, signal);
+      continue;
     }
-    if (batch.length > 0) {
+    const { plan, performed } = done;
+    if (performed > 0) {
       end = tools.clock.now() + STEP_TIMEOUT;
       round += 1;
       continue;
@@ -121,6 +128,48 @@ async function complete(
   throw new CausewayError("MIGRATE_TIMEOUT", `Phase ${phase.name} took ${ROUNDS} steps and is not done`, {
     hint: "Read what it repeats with --dry-run.",
   });
+}
+
+/** Does the next steps of what was decided. */
+async function playRound(
+  next: Round,
+  tools: Tools,
+  signal: AbortSignal,
+): Promise<{ readonly plan: PhasePlan<Step>; readonly performed: number }> {
+  const { plan } = next;
+  if (plan.refused) throw new CausewayError(plan.refused.code, plan.refused.message, { hint: plan.refused.hint });
+  const batch = plan.steps.slice(0, plan.batch ?? 1);
+  for (const [index, step] of batch.entries()) {
+    signal.throwIfAborted();
+    tools.report(step.what);
+    await next.perform(index);
+  }
+  return { plan, performed: batch.length };
+}
+
+/**
+ * What passes by itself is tried again, as a command that is run again would: from a read on. A first read that fails
+ * is an error of the command line, such as a wrong address, and ends the phase.
+ */
+function createFailures({ clock, report }: Pick<Tools, "clock" | "report">) {
+  let last: number | undefined;
+  let shown: string | undefined;
+  return {
+    hasRead(): void {
+      last ??= clock.now();
+    },
+    clear(): void {
+      last = clock.now();
+      shown = undefined;
+    },
+    async wait(error: unknown, signal: AbortSignal): Promise<void> {
+      if (last === undefined || !isTransient(error) || clock.now() - last > FAILING) throw error;
+      const reason = messageOf(error);
+      if (reason !== shown) report(`waiting, and trying again: ${reason}`);
+      shown = reason;
+      await clock.sleep(PAUSE, signal);
+    },
+  };
 }
 
 const timedOut = (phase: AnyPhase, wait: string): CausewayError =>

@@ -1,10 +1,11 @@
 import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 import { Cluster, HostedControlPlane, MagnumCluster } from "@causeway/api";
 import { createAuthority, createRequest, type KeyPair } from "@causeway/foundation";
 import { getCondition, isAlreadyExists, Secret, type Condition, type KubernetesClient } from "@causeway/kubernetes";
 import type { Manifest } from "@causeway/api";
 import { openEtcd } from "../../etcd/access.ts";
-import type { EtcdClient } from "../../etcd/client.ts";
+import type { EtcdClient, EtcdMember } from "../../etcd/client.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { magnumClusterOf } from "../../record/rows.ts";
@@ -35,6 +36,9 @@ export const importPhase = definePhase<ImportFacts, ImportStep>({
       wantedStage: controlPlane?.spec.datastore?.stage,
       stage: controlPlane?.status?.datastore?.stage,
       members,
+      peerHost: tools.peerHost,
+      isLoopback: isLoopback(tools.peerHost),
+      elsewhere: elsewhereOf(members),
       problem: problemOf(controlPlane),
       etcdVersion: await versionOf(client, tools, record, signal),
     };
@@ -67,6 +71,20 @@ export const importPhase = definePhase<ImportFacts, ImportStep>({
     }
   },
 });
+
+const isLoopback = (host: string): boolean =>
+  /^(127\.|0\.0\.0\.0$|localhost$)/.test(host) || ["::1", "::", "[::1]", "[::]"].includes(host);
+
+/** Hosts of members that are not this machine. */
+function elsewhereOf(members: readonly EtcdMember[]): readonly string[] {
+  const own = new Set(
+    Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address.split("%")[0] ?? "")),
+  );
+  return members
+    .flatMap(({ peerURLs }) => peerURLs)
+    .map((url) => URL.parse(url)?.hostname.replaceAll(/^\[|\]$/g, "") ?? "")
+    .filter((host) => host !== "" && !isLoopback(host) && !own.has(host));
+}
 
 function problemOf(controlPlane: HostedControlPlane | undefined): string | undefined {
   const available = getCondition((controlPlane?.status?.conditions ?? []) as Condition[], "Available");

@@ -11,6 +11,11 @@ export interface ImportFacts {
   readonly stage: string | undefined;
   readonly members: readonly EtcdMember[];
   readonly etcdVersion: string;
+  /** Where the masters are to reach the hosted etcd, and whether that is this machine's own loopback. */
+  readonly peerHost: string;
+  readonly isLoopback: boolean;
+  /** Hosts of the masters' etcd that are other machines than this one. */
+  readonly elsewhere: readonly string[];
   /** Why the controller of hosted control planes could not do what it was to do. */
   readonly problem: string | undefined;
 }
@@ -30,6 +35,17 @@ export function planImport(facts: ImportFacts, { namespace, name, inventory }: M
   const { secrets, members, peerURL, wantedStage, stage } = facts;
   const only = (step: ImportStep): PhasePlan<ImportStep> => ({ steps: [step], proof: [] });
   const wait = (what: string): PhasePlan<ImportStep> => ({ steps: [], wait: what, proof: [] });
+  const [elsewhere] = facts.elsewhere;
+  if (!facts.hasObjects && facts.isLoopback && elsewhere !== undefined)
+    return {
+      steps: [],
+      refused: {
+        code: "MIGRATE_PEER_HOST",
+        message: `The masters of cluster ${inventory.name} cannot reach the hosted etcd at ${facts.peerHost}: their etcd is on other machines, such as ${elsewhere}`,
+        hint: "Give --peer-host the address of the hosted control plane's machine at which the masters reach it.",
+      },
+      proof: [],
+    };
   if (!secrets.ca || !secrets.proxy || !secrets.sa)
     return only({
       type: "write-roots",

@@ -41,6 +41,7 @@ export const retire = definePhase<RetireFacts, RetireStep>({
         ({ id }) => there.all.has(id),
         ({ id }) => there.free.has(id),
       ),
+      changing: there.changing,
       kept: keptOf(inventory.resources, ({ id }) => there.all.has(id)),
       isMigrating: cluster?.metadata.annotations?.[migratingAnnotation] !== undefined,
       status: cluster?.status && { status: cluster.status.status ?? "", reason: cluster.status.reason ?? "" },
@@ -107,11 +108,11 @@ async function abandon({ cloud }: Tools, stack: { id: string; name: string }, si
   }
 }
 
-/** Ids that the project has, and those of them that no server uses. */
+/** Ids that the project has; those of them that no server uses; those that the cloud is changing or deleting. */
 async function presentIn(
   cloud: Cloud,
   signal: AbortSignal,
-): Promise<{ all: ReadonlySet<string>; free: ReadonlySet<string> }> {
+): Promise<Readonly<Record<"all" | "free" | "changing", ReadonlySet<string>>>> {
   const options = { signal };
   const servers = await cloud.compute.servers.all({}, options);
   const living = new Set(servers.filter(({ status }) => status !== "DELETED").map(({ id }) => id));
@@ -134,7 +135,12 @@ async function presentIn(
     ...others[0].filter(({ port_id }) => !port_id),
     ...volumes.filter(({ status }) => status === "available" || status.startsWith("error")),
   ];
+  const changing = [
+    ...balancers.filter(({ provisioning_status }) => provisioning_status.startsWith("PENDING_")),
+    ...volumes.filter(({ status }) => status.endsWith("ing")),
+  ];
   return {
+    changing: new Set(changing.map(({ id }) => id)),
     all: new Set([...living, ...ports.map(({ id }) => id), ...volumes.map(({ id }) => id), ...rest]),
     free: new Set(free.map(({ id }) => id)),
   };

@@ -18,6 +18,8 @@ export interface RetireFacts {
   readonly masterNodes: readonly string[];
   /** Resources of the inventory that are in the cloud still, and may be deleted. */
   readonly leftovers: readonly Resource[];
+  /** Ids of resources that the cloud is changing or deleting: it refuses another change meanwhile. */
+  readonly changing: ReadonlySet<string>;
   /** Resources that are the cluster's from now on, of those that the cloud has. */
   readonly kept: readonly Resource[];
   readonly isMigrating: boolean;
@@ -71,15 +73,20 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
       what: `remove member ${member.name || member.id} from etcd`,
     })),
     ...facts.masterNodes.map((node): RetireStep => ({ type: "delete-node", name: node, what: `delete Node ${node}` })),
-    ...facts.leftovers.map((resource): RetireStep => ({
-      type: "delete-resource",
-      resource,
-      what: `delete ${resource.type} ${resource.name} (${resource.id})`,
-    })),
+    ...facts.leftovers
+      .filter(({ id }) => !facts.changing.has(id))
+      .map((resource): RetireStep => ({
+        type: "delete-resource",
+        resource,
+        what: `delete ${resource.type} ${resource.name} (${resource.id})`,
+      })),
     ...(facts.isMigrating
       ? [{ type: "hand-over", what: `hand MagnumCluster ${namespace}/${name} over to the Magnum API` } as const]
       : []),
   ];
+  const busy = busyOf(facts);
+  if (busy !== undefined && !first.some(({ type }) => ["abandon", "remove-member", "delete-node"].includes(type)))
+    return { steps: [], wait: `the cloud to complete the change of ${busy.type} ${busy.name} (${busy.id})`, proof: [] };
   if (first.length > 0) return { steps: [...first, ...rest], batch: batchOf(first), proof: [] };
   if (facts.status?.status !== "UPDATE_COMPLETE")
     return {
@@ -99,6 +106,14 @@ export function planRetire(facts: RetireFacts, { inventory, namespace, name }: M
       ...leftOf(facts.magnum, inventory),
     ],
   };
+}
+
+/**
+ * The resource to wait for: those of the next types may depend on it. Others of its own type can be deleted meanwhile.
+ */
+function busyOf({ leftovers, changing }: RetireFacts): Resource | undefined {
+  const next = leftovers.filter(({ type }) => type === leftovers[0]?.type);
+  return next.every(({ id }) => changing.has(id)) ? next[0] : undefined;
 }
 
 /** Resources of one type go together: those of the next type may depend on them. */

@@ -17,6 +17,7 @@ import type { MigrationRecord } from "../../record/record.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { endpointOf } from "../import/objects.ts";
 import { setStage } from "../import/phase.ts";
+import { unreachedKubelets } from "./kubelets.ts";
 import { memberNameOf, planSwitch, type PoolMember, type SwitchFacts, type SwitchStep } from "./plan.ts";
 
 const LEASES = ["kube-controller-manager", "kube-scheduler"] as const;
@@ -72,13 +73,17 @@ async function gatherSwitch(tools: Tools, record: MigrationRecord, signal: Abort
     ({ metadata }) => metadata.uid,
     () => undefined,
   );
+  const address = isAvailable ? apiAddress : undefined;
+  // Once it is the only one, there is no other to compare it with.
+  const isLed = pool.members.some(({ name }) => name === memberNameOf(record.name));
+  const hosted = await readHosted(tools, record, { address, withKubelets: !isLed }, signal);
   return {
     wantedStage: object?.spec.datastore?.stage,
     isAvailable,
     message: getCondition(conditions, "Available")?.message ?? "it is being started",
     apiAddress,
     uid,
-    hostedUid: isAvailable && apiAddress !== undefined ? await hostedUid(tools, record, apiAddress, signal) : undefined,
+    ...hosted,
     ...pool,
     masters,
     hasEndpoints: await hasEndpoints(tools, record, signal),
@@ -87,24 +92,28 @@ async function gatherSwitch(tools: Tools, record: MigrationRecord, signal: Abort
 }
 
 /** The hosted API itself, not by way of the load balancer; with a certificate of the cluster's own authority. */
-async function hostedUid(
+async function readHosted(
   tools: Tools,
   { namespace, name }: MigrationRecord,
-  address: string,
+  { address, withKubelets }: { readonly address: string | undefined; readonly withKubelets: boolean },
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Pick<SwitchFacts, "hostedUid" | "kubelets">> {
+  const unknown = { hostedUid: undefined, kubelets: [] };
   const secret = await tools.management.find(Secret, { namespace, name: `${name}-kubeconfig` }, { signal });
   const text = secretText(secret, "value");
-  if (text === undefined) return undefined;
+  if (text === undefined || address === undefined) return unknown;
   const client = createClient({
     ...loadKubeconfig({ text }),
     server: `https://${address}`,
     tlsServerName: "kubernetes",
   });
   try {
-    return (await client.get(Namespace, kubeSystem, { signal })).metadata.uid;
-  } catch {
-    return undefined;
+    const uid = await client.get(Namespace, kubeSystem, { signal }).then(
+      ({ metadata }) => metadata.uid,
+      () => undefined,
+    );
+    if (uid === undefined || !withKubelets) return { ...unknown, hostedUid: uid };
+    return { hostedUid: uid, kubelets: await unreachedKubelets({ ...tools, hosted: client }, signal) };
   } finally {
     await client.close();
   }

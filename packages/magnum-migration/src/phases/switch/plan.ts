@@ -1,5 +1,6 @@
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
+import type { UnreachedKubelet } from "./kubelets.ts";
 
 /** The name of our member in the pool of the API's load balancer. */
 export const memberNameOf = (name: string): string => `causeway-${name}`.slice(0, 255);
@@ -21,6 +22,8 @@ export interface SwitchFacts {
   /** Uid of namespace kube-system, by the address that clients use and by the hosted API. */
   readonly uid: string | undefined;
   readonly hostedUid: string | undefined;
+  /** Of ready nodes, until the load balancer leads to the hosted API. */
+  readonly kubelets: readonly UnreachedKubelet[];
   readonly isPoolBusy: boolean;
   readonly members: readonly PoolMember[];
   readonly masters: readonly { readonly name: string; readonly address: string; readonly active: readonly string[] }[];
@@ -64,6 +67,8 @@ export function planSwitch(facts: SwitchFacts, { namespace, name, inventory }: M
       },
       proof: [],
     };
+  const cut = kubeletProblem(facts, inventory);
+  if (cut) return { steps: [], refused: cut, proof: [] };
   if (facts.isPoolBusy) return wait(`load balancer ${inventory.api?.id ?? ""} to be ACTIVE`);
   const { host, port } = splitAddress(facts.apiAddress);
   const own = members.find((member) => member.address === host && member.port === port);
@@ -101,6 +106,21 @@ export function planSwitch(facts: SwitchFacts, { namespace, name, inventory }: M
       ...facts.leases.map((lease) => `Lease kube-system/${lease.name} is renewed by ${lease.holder}`),
       `the control plane's programs are stopped on ${facts.masters.length} masters, and their etcd runs on`,
     ],
+  };
+}
+
+/** What works by the masters has to work by the hosted control plane: logs, exec, metrics of each node. */
+function kubeletProblem(
+  { kubelets }: SwitchFacts,
+  { name }: MigrationRecord["inventory"],
+): PhasePlan<SwitchStep>["refused"] {
+  const cut = kubelets.filter(({ isUnreachable }) => !isUnreachable);
+  const [first] = cut;
+  if (first === undefined) return undefined;
+  return {
+    code: "MIGRATE_KUBELET_UNREACHABLE",
+    message: `The hosted API server of ${name} does not reach the kubelet of ${cut.length} nodes that the masters reach, such as ${first.node}: ${first.problem}`,
+    hint: "Open port 10250 of the nodes for the hosted control plane, or have a tunnel agent in the cluster; then run switch again. Nothing was switched.",
   };
 }
 

@@ -1,0 +1,107 @@
+/** What a phase does about errors that pass by themselves, and about those that do not. */
+import { CausewayError, VirtualClock } from "@causeway/foundation";
+import { beforeEach, expect, test } from "vitest";
+import type { Inventory } from "../inventory/model.ts";
+import { writeRecord, type MigrationRecord } from "../record/record.ts";
+import { MemoryCluster } from "../testing/memory.ts";
+import { definePhase, type Tools } from "./phase.ts";
+import { runPhase } from "./run.ts";
+
+const signal = new AbortController().signal;
+const inventory = { uuid: "u", name: "web", stacks: [], masters: [], groups: [] } as unknown as Inventory;
+const done = { at: "", proof: [] };
+const phases = { discover: done, freeze: done, import: done, switch: done, adopt: done, roll: done };
+const record: MigrationRecord = { namespace: "n", name: "web-1", inventory, phases, begun: "roll" };
+
+let clock: VirtualClock;
+let tools: Tools;
+let lines: string[];
+beforeEach(async () => {
+  clock = new VirtualClock();
+  lines = [];
+  const management = new MemoryCluster().client(() => false);
+  await writeRecord(management, record, signal);
+  const report = (line: string): void => void lines.push(line);
+  tools = { management, clock, report, checked: new Set(), identity: "run", isGone: () => false } as unknown as Tools;
+});
+
+const unavailable = new CausewayError("MIGRATE_ETCD_UNAVAILABLE", "etcd cannot do it now: etcdserver: leader changed");
+
+/** A phase of two steps; `failing` says with what a read or step ends, by its number. */
+function phaseOf(failing: (what: string, attempt: number) => Error | undefined) {
+  const left = ["one", "two"];
+  const attempts = new Map<string, number>();
+  const meet = (what: string): void => {
+    const attempt = (attempts.get(what) ?? 0) + 1;
+    attempts.set(what, attempt);
+    const error = failing(what, attempt);
+    if (error) throw error;
+  };
+  return definePhase({
+    name: "retire",
+    async gather() {
+      meet("read");
+      return left[0];
+    },
+    plan: (next) => ({
+      steps: next === undefined ? [] : [{ type: next, what: next }],
+      proof: next === undefined ? ["all"] : [],
+    }),
+    async perform(_tools, _record, { type }) {
+      meet(type);
+      left.shift();
+    },
+  });
+}
+
+/** Runs the phase to its end, while the clock goes on. */
+async function play(phase: ReturnType<typeof phaseOf>): Promise<unknown> {
+  let ended: unknown;
+  const running = runPhase(phase, tools, record, signal).then(
+    ({ proof }) => (ended = proof),
+    (error: unknown) => (ended = error),
+  );
+  for (let i = 0; ended === undefined && i < 5_000; i += 1) {
+    for (let j = 0; j < 6; j += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+    await clock.advance(500);
+  }
+  await running;
+  return ended;
+}
+
+test("an election of etcd in the middle of a step is waited out, and every step is done once", async () => {
+  const ended = await play(phaseOf((what, attempt) => (what === "two" && attempt < 20 ? unavailable : undefined)));
+  expect(ended).toEqual(["all"]);
+  expect(lines.filter((line) => line.startsWith("waiting"))).toEqual([
+    "waiting, and trying again: etcd cannot do it now: etcdserver: leader changed",
+  ]);
+});
+
+test.each([
+  new CausewayError("KUBERNETES_INTERNAL_ERROR", "etcdserver: leader changed"),
+  new CausewayError("KUBERNETES_UNREACHABLE", "it hung up"),
+  new CausewayError("OPENSTACK_IMMUTABLE", "Load Balancer is immutable and cannot be updated"),
+])("a read or step that ends with $code is repeated", async (error) => {
+  const failing = (what: string, attempt: number) =>
+    (what === "read" && attempt === 2) || (what === "one" && attempt === 1) ? error : undefined;
+  expect(await play(phaseOf(failing))).toEqual(["all"]);
+});
+
+test("what does not pass ends the phase at once", async () => {
+  const refused = new CausewayError("MIGRATE_ABANDON_REFUSED", "Heat did not abandon stack web");
+  expect(await play(phaseOf((what) => (what === "two" ? refused : undefined)))).toBe(refused);
+  expect(lines).toEqual(["one", "two"]);
+});
+
+test("what does not pass in five minutes ends the phase, with its own error", async () => {
+  const begun = clock.now();
+  expect(await play(phaseOf((what) => (what === "two" ? unavailable : undefined)))).toBe(unavailable);
+  expect(clock.now() - begun).toBeGreaterThan(5 * 60_000);
+  expect(clock.now() - begun).toBeLessThan(7 * 60_000);
+});
+
+test("a first read that fails is an error of the command line, and ends the phase at once", async () => {
+  const begun = clock.now();
+  expect(await play(phaseOf(() => unavailable))).toBe(unavailable);
+  expect(clock.now() - begun).toBeLessThan(30_000);
+});
