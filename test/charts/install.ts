@@ -82,6 +82,14 @@ async function wrongRights({ kubectl, kubeconfig }: Stage, rights: Rights): Prom
   return (await Promise.all(wrong)).flat();
 }
 
+/** Applies the CRDs of a folder, and waits until they are served; what is wrong. */
+export async function definitionProblems({ kubectl, kubeconfig }: Stage, folder: string): Promise<readonly string[]> {
+  const given = ["-f", folder, "--kubeconfig", kubeconfig];
+  const applied = await execute(kubectl, ["apply", "--server-side", ...given]);
+  const served = await execute(kubectl, ["wait", "--for=condition=Established", "--timeout=60s", ...given]);
+  return [applied, served].filter(({ code }) => code !== 0).map(({ stderr }) => stderr.trim());
+}
+
 /** What no API server takes: files for programs, and a kind whose definition comes with its operator. */
 const notForServers = ["EncryptionConfiguration", "Config", "OpenStackDeployment"];
 
@@ -91,12 +99,18 @@ export async function manifestProblems(stage: Stage, texts: readonly string[]): 
     parseAllDocuments(text, { merge: true }).map((each) => each.toJS() as Kind | null),
   );
   const objects = documents.filter((each) => each !== null && !notForServers.includes(each.kind));
-  const first = objects.toSorted((a, b) => Number(b?.kind === "Namespace") - Number(a?.kind === "Namespace"));
-  const file = join(stage.dir, "plain.yaml");
-  writeFileSync(file, first.map((each) => stringify(each)).join("---\n"));
-  const given = ["-f", file, "--kubeconfig", stage.kubeconfig];
-  const applied = await execute(stage.kubectl, ["apply", "--validate=strict", ...given]);
-  const removed = await execute(stage.kubectl, ["delete", "--ignore-not-found", "--wait=false", ...given]);
+  const namespaces = objects.filter((each) => each?.kind === "Namespace");
+  const others = objects.filter((each) => each?.kind !== "Namespace");
+  const given = (name: string, all: typeof objects): string[] => {
+    const file = join(stage.dir, name);
+    writeFileSync(file, all.map((each) => stringify(each)).join("---\n"));
+    return ["-f", file, "--kubeconfig", stage.kubeconfig];
+  };
+  const all = given("plain.yaml", [...namespaces, ...others]);
+  const applied = await execute(stage.kubectl, ["apply", "--validate=strict", ...all]);
+  // No controller ends a namespace that is deleted here, and another folder may have the same.
+  const rest = given("rest.yaml", others);
+  const removed = await execute(stage.kubectl, ["delete", "--ignore-not-found", "--wait=false", ...rest]);
   const failed = [applied, removed].filter(({ code }) => code !== 0);
   return objects.length === 0 ? ["there is no manifest"] : failed.map(({ stderr }) => stderr.trim());
 }

@@ -2,14 +2,14 @@
  * `npm run test:charts`: our Helm charts, linted and rendered by helm. With their own values those of deploy/NAME are
  * exactly the objects of the plain manifests; with all options on each document is valid, too. Each is then installed,
  * upgraded, rolled back and removed on a real kube-apiserver and on ours, which also take all plain manifests of
- * deploy/. Builds helm, kubectl and kube-apiserver with Go at first, into the user's cache directory.
+ * deploy/. Names on the command line choose charts and folders. Builds helm, kubectl and kube-apiserver with Go at first, into the user's cache directory.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parseAllDocuments } from "yaml";
-import { installProblems, manifestProblems, type Rights } from "./install.ts";
+import { definitionProblems, installProblems, manifestProblems, type Rights } from "./install.ts";
 import type { ServerName } from "../contracts/kubernetes/interface.ts";
 import { startServer } from "../programs/servers.ts";
 import { buildMissing, cached, kubernetesBinaries, pinnedVersion, root } from "../../scripts/kubernetes-programs.ts";
@@ -17,12 +17,13 @@ import { buildMissing, cached, kubernetesBinaries, pinnedVersion, root } from ".
 const MODULE = "helm.sh/helm/v3";
 /** A helm that is built without its release script takes an old one for the cluster. */
 const KUBERNETES = "1.34.0";
-const TARGET = ["--namespace", "kube-system", "--kube-version", KUBERNETES];
+const NAMESPACE = "kube-system";
 
 interface Chart {
   readonly name: string;
-  /** The folder below deploy whose manifests are the same objects. */
+  /** The folder below deploy whose manifests are the same objects, and its namespace. Default: kube-system. */
   readonly plain?: string;
+  readonly namespace?: string;
   /** Values without which nothing is rendered. */
   readonly needed?: readonly string[];
   /** Values that turn every option on, and kinds that they add. */
@@ -33,9 +34,11 @@ interface Chart {
   /** Options for which a cluster needs no CRD of others. */
   readonly upgrade: readonly string[];
   readonly rights: readonly Rights[];
+  /** Its rights are on resources of deploy/crds. */
+  readonly crds?: boolean;
 }
 
-const charts: readonly Chart[] = [
+const everyChart: readonly Chart[] = [
   {
     name: "cloud-controller-manager",
     needed: ["cloudConfig=[Global]"],
@@ -114,7 +117,65 @@ const charts: readonly Chart[] = [
       { account: "openstack-manila-csi-nodeplugin", granted: [], refused: ["list secrets", "list nodes"] },
     ],
   },
+  {
+    name: "magnum-api",
+    plain: "magnum-api",
+    namespace: "causeway-system",
+    crds: true,
+    needed: ["keystone.url=https://identity.example.org/v3"],
+    options: [
+      "text: keystone.ca=-----BEGIN CERTIFICATE-----",
+      "region=RegionOne",
+      "publicUrl=https://magnum.example.org:9511",
+      "tls.certificate=certificate",
+      "tls.key=key",
+      "policy.certificate:create=rule:admin_or_project_member",
+      "auditUrl=https://audit.example.org/events",
+      "controlPlaneRuntime=Pods",
+      "managementCIDRs={192.0.2.0/24,198.51.100.0/24}",
+      "rate=20",
+      "limits.nodes=200",
+      "service.type=LoadBalancer",
+      "serviceMonitor.enabled=true",
+    ],
+    kinds: ["ConfigMap", "Secret", "ServiceMonitor"],
+    texts: [
+      '"--keystone-ca-file=/etc/magnum-api/config/keystone-ca.crt"',
+      '"--policy-file=/etc/magnum-api/config/policy.yaml"',
+      '"--management-cidrs=192.0.2.0/24,198.51.100.0/24"',
+      '"--rate=20"',
+      '"--max-nodes=200"',
+      '"secretName":"magnum-api-serving"',
+    ],
+    upgrade: ["rate=20", "replicas=3", "tls.certificate=certificate", "tls.key=key"],
+    rights: [
+      {
+        account: "magnum-api",
+        granted: [
+          "create magnumclusters.magnum.causeway.dev",
+          "patch magnumclusters.magnum.causeway.dev --subresource=status",
+          "create namespaces",
+          "patch hostedcontrolplanes.controlplane.cluster.x-k8s.io",
+          "patch secrets",
+        ],
+        refused: [
+          "delete secrets",
+          "delete namespaces",
+          "create pods",
+          "get pods --subresource=exec",
+          "patch magnumquotas.magnum.causeway.dev",
+          "delete hostedcontrolplanes.controlplane.cluster.x-k8s.io",
+          "patch clusterroles.rbac.authorization.k8s.io",
+        ],
+      },
+    ],
+  },
 ];
+
+/** Names on the command line: only these charts and folders of manifests. */
+const chosen = process.argv.slice(2);
+const isChosen = (name: string): boolean => chosen.length === 0 || chosen.includes(name);
+const charts = everyChart.filter(({ name }) => isChosen(name));
 
 interface Named {
   readonly kind: string;
@@ -149,7 +210,7 @@ function manifestsOf(folder: string): readonly string[] {
  */
 const left = ["barbican-kms", "monitoring"];
 const plainFolders = readdirSync(join(root, "deploy")).filter(
-  (folder) => !left.includes(folder) && manifestsOf(folder).length > 0,
+  (folder) => isChosen(folder) && !left.includes(folder) && manifestsOf(folder).length > 0,
 );
 
 /** Begins an option whose value is text, also where it looks like another type. */
@@ -158,13 +219,18 @@ const TEXT = "text: ";
 /** What is wrong with the chart. */
 function problemsOf(
   program: string,
-  { name, plain, needed = [], options, kinds, texts = [] }: Chart,
+  { name, plain, namespace = NAMESPACE, needed = [], options, kinds, texts = [] }: Chart,
 ): readonly string[] {
   const folder = join(root, "deploy/charts", name);
   const set = (values: readonly string[]) =>
     values.flatMap((value) => (value.startsWith(TEXT) ? ["--set-string", value.slice(TEXT.length)] : ["--set", value]));
   const render = (values: readonly string[]) =>
-    objectsOf(helm(program, ["template", "release", folder, ...TARGET, ...set(values)]));
+    objectsOf(
+      helm(program, [
+        ...["template", "release", folder, "--namespace", namespace],
+        ...["--kube-version", KUBERNETES, ...set(values)],
+      ]),
+    );
   helm(program, ["lint", "--strict", folder, "--kube-version", KUBERNETES, ...set(needed)]);
   const own = render(needed);
   const all = render([...needed, ...options]);
@@ -175,7 +241,9 @@ function problemsOf(
     ...texts.filter((each) => !text.includes(each)).map((each) => `no ${each} with every option on`),
   ];
   if (plain === undefined) return problems;
-  const expected = objectsOf(manifestsOf(plain).join("\n---\n"));
+  const expected = new Map(objectsOf(manifestsOf(plain).join("\n---\n")));
+  // helm makes it with --create-namespace.
+  expected.delete(`Namespace /${namespace}`);
   const names = [...new Set([...own.keys(), ...expected.keys()])];
   const different = names.filter((key) => !isDeepStrictEqual(own.get(key), expected.get(key)));
   return [...problems, ...different.map((key) => `${key} is not as in deploy/${plain}`)];
@@ -193,6 +261,9 @@ async function installAll(
   const stage = { helm, kubectl: join(kubernetes, "kubectl"), kubeconfig, dir };
   try {
     const results: [string, readonly string[]][] = [];
+    // Whether rights on a custom resource are granted is known only where the server has it.
+    const problems = charts.some(({ crds }) => crds) ? await definitionProblems(stage, join(root, "deploy/crds")) : [];
+    if (problems.length > 0) results.push([`deploy/crds on ${name}`, problems]);
     for (const chart of charts) {
       const installed = { ...chart, needed: chart.needed ?? [], folder: join(root, "deploy/charts", chart.name) };
       results.push([`${chart.name} on ${name}`, await installProblems(stage, installed)]);

@@ -3,6 +3,7 @@ export { systemClock, VirtualClock, type Clock } from "./clock.ts";
 export { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "./bounded.ts";
 export { dialRefusal, type DialRules } from "./dial-rules.ts";
 export { readTextFile } from "./files.ts";
+export { followCertificate, type FollowedCertificate } from "./follow-certificate.ts";
 export { canonicalJson, copyJson } from "./json.ts";
 export { unlessAborted, whenAborted } from "./abort.ts";
 export { createLog, silentLog, type Log, type LogFields, type LogLevel } from "./log.ts";

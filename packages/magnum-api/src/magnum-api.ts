@@ -1,11 +1,12 @@
 import { hostname } from "node:os";
 import type { HostedControlPlaneSpec } from "@causeway/api";
-import { createMetrics, type Clock, type KeyPair, type Log, type Metrics } from "@causeway/foundation";
+import { createMetrics, messageOf, whenAborted, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { createEventRecorder, electLeader, type Informers } from "@causeway/kubernetes";
 import {
   createApplicationCredentialClient,
   createIdentityClient,
   createTokens,
+  reachIdentity,
   type Identify,
   type IdentityAddress,
 } from "@causeway/openstack";
@@ -16,8 +17,10 @@ import { defaultPolicy } from "./access/default-policy.ts";
 import { readRules } from "./access/policy.ts";
 import { ProjectRates, type RateLimit } from "./access/rate.ts";
 import { createMagnumController } from "./cluster/controller.ts";
+import { createHealthProber, type ProbePace } from "./probe/prober.ts";
 import { ClusterTexts } from "./resources/cluster-texts.ts";
 import type { Api } from "./server/call.ts";
+import type { CertificateFiles } from "./server/certificate.ts";
 import { serve } from "./server/server.ts";
 import { UnderWay } from "./server/under-way.ts";
 import { createIds } from "./state/ids.ts";
@@ -34,7 +37,8 @@ export interface MagnumOptions {
   readonly region?: string | undefined;
   readonly host: string;
   readonly port: number;
-  readonly certificate?: KeyPair | undefined;
+  /** Read again when they change. Undefined: HTTP, for a proxy that ends TLS. */
+  readonly certificateFiles?: CertificateFiles | undefined;
   readonly publicUrl?: string | undefined;
   /** Rules that replace Magnum's. */
   readonly policy?: Readonly<Record<string, string>>;
@@ -54,6 +58,10 @@ export interface MagnumOptions {
   /** Runtime of new control planes. Default: what the controller of hosted control planes chooses. */
   readonly controlPlaneRuntime?: HostedControlPlaneSpec["runtime"] | undefined;
   readonly rate?: RateLimit;
+  /** How often the control planes of clusters are probed. */
+  readonly probePace?: ProbePace;
+  /** Whether a kubelet of each cluster is probed, too, through its control plane. Default: false. */
+  readonly probeKubelets?: boolean;
   /** Milliseconds after which Keystone is asked again whether a token was revoked. Default 60,000. */
   readonly tokenRecheck?: number;
   /** Where the Lease of the controller is. Undefined: this is the only process, and it needs none. */
@@ -68,13 +76,16 @@ export interface MagnumOptions {
 /** The API, and the controller behind it. */
 export interface Magnum {
   readonly port: number;
-  /** Runs the controller until the signal aborts, and closes the server then. */
+  /** Whether it has read the management cluster: until then requests get 503. */
+  isReady(): boolean;
+  /** Runs the controller until the signal aborts, lets requests under way end, and closes the server then. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const RATE: RateLimit = { perSecond: 50, burst: 200 };
 
-/** Begins to serve the API. @throws MAGNUM_PORT, MAGNUM_POLICY_INVALID, CLOUD_CONFIG_INVALID */
+/** Begins to serve the API. @throws MAGNUM_PORT, MAGNUM_CERTIFICATE, MAGNUM_POLICY_INVALID,
+ * CLOUD_CONFIG_INVALID */
 export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   const { informers, clock, log, metrics = createMetrics(), certificateAuthority, host, port } = options;
   const { controlPlaneRuntime: runtime } = options;
@@ -116,8 +127,17 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
     log,
   };
   const events = createEventRecorder(informers.client, { component: "magnum-api", clock });
+  const probes = createHealthProber({
+    sources: api.store.sources,
+    kubelets: options.probeKubelets === true,
+    ...(options.probePace === undefined ? {} : { pace: options.probePace }),
+    metrics,
+    clock,
+    log,
+  });
   const controller = createMagnumController({
     informers,
+    probes,
     installation: { ...keystone, managementCidrs: options.managementCidrs, runtime },
     credentials,
     events,
@@ -127,9 +147,10 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
     log,
   });
   const rates = new ProjectRates(options.rate ?? RATE, clock);
-  const { certificate, publicUrl, election } = options;
+  const { certificateFiles, publicUrl, election } = options;
   const underWay = new UnderWay();
-  const server = await serve({ api, tokens, rates, underWay, host, port, certificate, publicUrl, metrics, clock, log });
+  const requests = { api, tokens, rates, underWay };
+  const server = await serve({ ...requests, host, port, certificateFiles, publicUrl, metrics, clock, log });
   const lead = (signal: AbortSignal) =>
     election === undefined
       ? controller.run(signal)
@@ -146,9 +167,17 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
         );
   return {
     port: server.port,
+    isReady: () => api.store.isSynced(),
     async run(signal) {
+      // What ends meanwhile is audited, too.
+      const served = new AbortController();
+      const serving = whenAborted(signal).then(async () => {
+        await server.close();
+        served.abort();
+      });
+      void reportKeystone(options.keystone, { clock, log, signal });
       try {
-        await Promise.all([lead(signal), audit?.run(signal)]);
+        await Promise.all([lead(signal), audit?.run(served.signal), serving]);
       } finally {
         await server.close();
         identity.close();
@@ -156,6 +185,20 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
       }
     },
   };
+}
+
+/** Without Keystone each request gets 503: the operator is told at the start, and not by users. */
+async function reportKeystone(
+  address: IdentityAddress,
+  { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
+): Promise<void> {
+  try {
+    await reachIdentity(address, { clock, signal });
+  } catch (error) {
+    if (signal.aborted) return;
+    const reason = messageOf(error);
+    log.error("Keystone cannot be reached: requests get 503 until it can", { url: address.authUrl, reason });
+  }
 }
 
 /** A token has to be scoped to a project. */

@@ -115,6 +115,32 @@ describe("several processes on one management cluster", () => {
     }
   });
 
+  it("serve a client whose requests go to each in turn: what it made it finds at once, by id and name, and once", async () => {
+    let turn = 0;
+    const next = (method: string, path: string, body?: object) => send(turn++, method, path, body, "alt");
+    for (let round = 0; round < 6; round += 1) {
+      const [small, web] = [`small-${round}`, `web-${round}`];
+      const made = await next("POST", "clustertemplates", { ...template, name: small, external_network_id: "public" });
+      expect((await next("GET", `clustertemplates/${small}`)).body["uuid"]).toBe(made.body["uuid"]);
+      const created = await next("POST", "clusters", { name: web, cluster_template_id: small });
+      expect([created.status, created.body]).toEqual([202, { uuid: expect.any(String) as string }]);
+      const { uuid } = created.body as { uuid: string };
+      expect((await next("GET", `clusters/${web}`)).body["uuid"]).toBe(uuid);
+      expect((await next("GET", `clusters/${uuid}`)).body["name"]).toBe(web);
+      for (const i of urls.keys())
+        await vi.waitFor(async () => {
+          const { body } = await send(i, "GET", "clusters", undefined, "alt");
+          expect((body["clusters"] as { uuid: string }[]).map((one) => one.uuid)).toEqual([uuid]);
+        });
+      expect((await next("DELETE", `clusters/${web}`)).status).toBe(204);
+      await vi.waitFor(async () => expect((await next("GET", `clusters/${uuid}`)).status).toBe(404), 20_000);
+      await vi.waitFor(
+        async () => expect((await next("DELETE", `clustertemplates/${small}`)).status).toBe(204),
+        20_000,
+      );
+    }
+  });
+
   it("elect one of them to run the controller", async () => {
     await vi.waitFor(async () => {
       const lease = await stage.client.get(Lease, { namespace: "kube-system", name: "causeway-magnum" });

@@ -1,4 +1,4 @@
-import { silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { CausewayError, silentLog, systemClock, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { CloudConfig } from "./config/config.ts";
 import { LiveConfig } from "./config/live-config.ts";
 import { Budget, type BudgetOptions } from "./http/budget.ts";
@@ -47,6 +47,24 @@ export interface IdentityClientOptions {
 
 /** Where Keystone is, and whom to trust for it. */
 export type IdentityAddress = Pick<CloudConfig, "name" | "authUrl" | "tls">;
+
+/**
+ * Reads the version document of Keystone, which needs no token. Throws OPENSTACK_UNREACHABLE, OPENSTACK_… for what is no
+ * Keystone, CLOUD_CONFIG_INVALID when a certificate file cannot be read.
+ */
+export async function reachIdentity(
+  address: IdentityAddress,
+  { signal, ...options }: IdentityClientOptions & CallOptions = {},
+): Promise<void> {
+  const { get, close } = connect(address, options);
+  try {
+    const { version } = ((await get("/", "", {}, signal ? { signal } : {})) ?? {}) as { readonly version?: unknown };
+    if (version === undefined)
+      throw new CausewayError("OPENSTACK_UNEXPECTED_ANSWER", `${address.authUrl} does not respond as Keystone v3 does`);
+  } finally {
+    close();
+  }
+}
 
 interface Parts {
   readonly get: (

@@ -49,6 +49,7 @@ export { cloudIdentity } from "./identity.ts";
 export {
   createIdentityClient,
   issueToken,
+  reachIdentity,
   type IdentityAddress,
   type IdentityClient,
   type IdentityClientOptions,

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer, type Server } from "node:https";
+import { createServer } from "node:https";
 import {
+  followCertificate,
   InputError,
   LimitExceeded,
   messageOf,
@@ -11,7 +12,7 @@ import {
   type Metrics,
 } from "@causeway/foundation";
 import type { ReviewResponse } from "../review/review.ts";
-import { secureContext, type SecureContext } from "./certificate.ts";
+import { secureContext } from "./certificate.ts";
 
 export interface ServerOptions {
   readonly host: string;
@@ -37,8 +38,6 @@ const LARGEST = 1024 * 1024;
 const MOST_CONNECTIONS = 1_000;
 const MOST_REVIEWS = 1_000;
 const REQUEST_TIMEOUT = 30_000;
-/** Between two looks at the certificate's files. */
-const PAUSE = 30_000;
 
 /** POST /webhook, GET /healthz and GET /metrics over HTTPS. @throws KEYSTONE_AUTH_CERTIFICATE, KEYSTONE_AUTH_PORT */
 export async function serveWebhook(options: ServerOptions): Promise<WebhookServer> {
@@ -73,7 +72,8 @@ export async function serveWebhook(options: ServerOptions): Promise<WebhookServe
       hint: "Choose another address or port with --listen.",
     });
   }
-  void followCertificate(server, secure, options);
+  const { clock, log } = options;
+  void followCertificate({ server, first: secure, read: () => secureContext(options), clock, log }, options.signal);
   const bound = server.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : options.port,
@@ -121,29 +121,6 @@ function send(response: ServerResponse, { status, type, body }: Answer): void {
   if (status === 413) response.setHeader("connection", "close");
   response.writeHead(status, { "content-type": type ?? plain, "content-length": Buffer.byteLength(text) });
   response.end(text);
-}
-
-/** A certificate that was renewed is used without a restart. */
-async function followCertificate(server: Server, first: SecureContext, options: ServerOptions): Promise<void> {
-  let last = first;
-  for (;;) {
-    try {
-      await options.clock.sleep(PAUSE, options.signal);
-    } catch {
-      return;
-    }
-    try {
-      const next = secureContext(options);
-      if (next.cert === last.cert && next.key === last.key && next.ca === last.ca) continue;
-      server.setSecureContext(next);
-      last = next;
-      options.log.info("the webhook's certificate has changed and is used");
-    } catch (error) {
-      options.log.warn("the webhook's new certificate cannot be used; the old one is kept", {
-        error: messageOf(error),
-      });
-    }
-  }
 }
 
 function measuresOf(metrics: Metrics): (request: IncomingMessage, answer: Answer, seconds: number) => void {

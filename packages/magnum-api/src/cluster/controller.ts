@@ -9,6 +9,7 @@ import {
   type Informer,
   type Informers,
   type KubeObject,
+  type ObjectKey,
   type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
@@ -16,17 +17,26 @@ import type { ApplicationCredentialClient } from "@causeway/openstack";
 import type { AuditAction } from "../audit/cadf.ts";
 import type { AuditTrail } from "../audit/trail.ts";
 import type { Installation } from "./desired.ts";
-import { gather, openSources, type Observed } from "./gather.ts";
+import { gather, openSources, type ClusterProbe, type Observed } from "./gather.ts";
 import { readMigrating } from "./migrating.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
+
+export interface ControlPlaneProbes {
+  of(key: ObjectKey): ClusterProbe | undefined;
+  /** Clusters whose result has changed. */
+  readonly source: Source;
+  run(signal: AbortSignal): Promise<void>;
+}
 
 export interface MagnumControllerOptions {
   readonly informers: Informers;
   readonly installation: Installation;
   readonly credentials: Pick<ApplicationCredentialClient, "revoke">;
   readonly events: EventRecorder;
+  /** What probes of control planes find, by themselves. Undefined: none are probed. */
+  readonly probes?: ControlPlaneProbes | undefined;
   /** Undefined: nothing is audited. */
   readonly audit?: Pick<AuditTrail, "record"> | undefined;
   readonly metrics?: Metrics;
@@ -58,11 +68,11 @@ function reasonOf(error: unknown): string {
 
 /** The controller of MagnumCluster objects. One of all processes runs it. */
 export function createMagnumController(options: MagnumControllerOptions): { run(signal: AbortSignal): Promise<void> } {
-  const { informers, clock, log, events, credentials, installation } = options;
+  const { informers, clock, log, events, credentials, installation, probes } = options;
   const sources = openSources(informers);
   const { client } = informers;
   const pipeline: Pipeline<Observed, Step, MagnumClusterStatus> = {
-    gather: async (key) => gather(sources, installation, key),
+    gather: async (key) => gather(sources, installation, key, probes?.of(key)),
     plan,
     async perform(step, observed, signal) {
       await perform({ client, credentials }, step, observed, signal);
@@ -87,8 +97,8 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
     });
   const { magnum, clusters, ...owned } = sources;
   return {
-    run: (signal) =>
-      runController(
+    async run(signal) {
+      const controlling = runController(
         {
           name: "magnum",
           reconcile: runPipeline(pipeline, { clock, log, name: "magnum", metrics: options.metrics }),
@@ -96,12 +106,15 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
             watchInformer(magnum),
             watchInformer(clusters),
             ...Object.values(owned).map((each) => ofCluster(each as Informer<KubeObject>)),
+            ...(probes ? [probes.source] : []),
           ],
           clock,
           log,
           ready: (stop) => informers.whenSynced(stop),
         },
         signal,
-      ),
+      );
+      await Promise.all([controlling, probes?.run(signal)]);
+    },
   };
 }

@@ -30,6 +30,14 @@ export interface Observed {
   readonly machines: readonly Machine[];
   readonly servers: readonly OpenStackMachine[];
   readonly hasCredentials: boolean;
+  /** What the last probe of its control plane found. */
+  readonly probe?: ClusterProbe | undefined;
+}
+
+/** "ok", or what is wrong, of the API and of a kubelet that it was to reach. */
+export interface ClusterProbe {
+  readonly api: string;
+  readonly kubelet?: { readonly node: string; readonly state: string };
 }
 
 /** The informers that a cluster is gathered from. */
@@ -80,7 +88,12 @@ export function machinesOf(sources: Pick<Sources, "machines">, key: ObjectKey): 
   return sources.machines.byIndex(byCluster, `${key.namespace}/${key.name}`);
 }
 
-export function gather(sources: Sources, installation: Installation, key: ObjectKey): Observed | undefined {
+export function gather(
+  sources: Sources,
+  installation: Installation,
+  key: ObjectKey,
+  probe?: ClusterProbe,
+): Observed | undefined {
   const object = sources.magnum.get(key);
   if (!object) return undefined;
   const index = `${key.namespace}/${key.name}`;
@@ -117,6 +130,7 @@ export function gather(sources: Sources, installation: Installation, key: Object
     machines,
     servers: of(sources.servers),
     hasCredentials: sources.secrets.get({ namespace: key.namespace, name: credentialsOf(key.name) }) !== undefined,
+    probe,
   };
 }
 

@@ -6,19 +6,28 @@ type Health = Pick<MagnumClusterStatus, "health" | "healthReason">;
 
 const MOST_NODES = 500;
 
-/** The verdict on a cluster, as Magnum's drivers give it: "api" and "NODE.Ready" by name. */
-export function healthOf({ controlPlane, machines }: Observed): Health {
+/**
+ * The verdict on a cluster, as Magnum's drivers give it: "api" and "NODE.Ready" by name; and "NODE.kubelet" where the
+ * control plane does not reach a kubelet. What was probed counts more than what the control plane's controller says.
+ */
+export function healthOf({ controlPlane, machines, probe }: Observed): Health {
   if (controlPlane?.status?.initialization?.controlPlaneInitialized !== true)
     return { health: "UNKNOWN", healthReason: {} };
   const available = getCondition(controlPlane.status.conditions, "Available");
-  const isServed = available?.status === "True";
-  const api = isServed ? "ok" : (available?.message ?? "not available").slice(0, 500);
+  const isAvailable = available?.status === "True";
+  const condition = isAvailable ? "ok" : (available?.message ?? "not available").slice(0, 500);
+  const api = isAvailable ? (probe?.api ?? "ok") : condition;
+  const { node, state } = probe?.kubelet ?? { node: "", state: "ok" };
+  const kubelet = state === "ok" ? {} : { [`${node}.kubelet`]: state };
   const nodes = machines
     .filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && status?.nodeRef !== undefined)
     .slice(0, MOST_NODES)
     .map((machine) => [`${machine.status?.nodeRef?.name ?? machine.metadata.name}.Ready`, readiness(machine)] as const);
-  const isHealthy = isServed && nodes.every(([, ready]) => ready === "True");
-  return { health: isHealthy ? "HEALTHY" : "UNHEALTHY", healthReason: { api, ...Object.fromEntries(nodes) } };
+  const isHealthy = api === "ok" && state === "ok" && nodes.every(([, ready]) => ready === "True");
+  return {
+    health: isHealthy ? "HEALTHY" : "UNHEALTHY",
+    healthReason: { api, ...Object.fromEntries(nodes), ...kubelet },
+  };
 }
 
 function readiness({ status }: Machine): string {

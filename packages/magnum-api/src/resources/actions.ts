@@ -128,7 +128,7 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
   if (isAdmin(api, call)) enforce(api, call, "cluster:upgrade_all_projects");
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   enforce(api, call, "cluster:upgrade", targetOf(cluster));
-  const template = findTemplate(api, call, (values["cluster_template"] as string | undefined) ?? "");
+  const template = await findTemplate(api, call, (values["cluster_template"] as string | undefined) ?? "");
   const group = groupFor(cluster, values["nodegroup"] as string | undefined);
   if (group !== "master" && !group.isDefault && template.spec.uuid !== cluster.spec.templateUUID)
     throw conflict(

@@ -71,7 +71,7 @@ export async function createCluster(api: Api, call: Call): Promise<Answer> {
   enforce(api, call, "cluster:create");
   const { caller, signal } = call;
   const find = () => findTemplate(api, call, String(values["cluster_template_id"]));
-  const template = call.minor < 10 ? await asBadRequest(find) : find();
+  const template = await (call.minor < 10 ? asBadRequest(find) : find());
   if (template.spec.template.hidden && !isAdmin(api, call)) throw forbidden();
   const cluster = newCluster(api, call, values, template);
   const { flavorID, masterFlavorID, fixedNetwork, fixedSubnet, keypair, labels, template: base } = cluster.spec;

@@ -14,7 +14,11 @@ export async function findCluster(api: Api, call: Call, ident: string): Promise<
   const project = isAdmin(api, call) ? undefined : call.caller.projectId;
   let uuid = readUuid(ident);
   if (uuid === undefined) {
-    const named = api.store.clustersOf(project).filter(({ spec }) => spec.name === ident);
+    const isNamed = ({ spec }: MagnumCluster): boolean => spec.name === ident;
+    let named = api.store.clustersOf(project).filter(isNamed);
+    // Another process may have created it just now, for the same client.
+    if (named.length === 0 && isName(ident))
+      named = (await api.store.freshClusters(call.caller.projectId, call.signal)).filter(isNamed);
     if (named.length > 1)
       throw conflict("Multiple clusters exist with same name. Please use the cluster uuid instead.");
     uuid = named[0]?.spec.uuid;
@@ -23,6 +27,9 @@ export async function findCluster(api: Api, call: Call, ident: string): Promise<
   if (found === undefined) throw notFound("Cluster", ident.slice(0, 300));
   return found;
 }
+
+/** Of a cluster or template that could exist: what could not costs no read. */
+export const isName = (ident: string): boolean => ident !== "" && ident.length <= 255;
 
 export const targetOf = ({ spec }: MagnumCluster) => ({ project_id: spec.projectID, user_id: spec.userID });
 

@@ -10,6 +10,7 @@ import { conflict, forbidden, invalid, MagnumError, notFound } from "../wire/err
 import { isUuid, readFields, readUuid, type Values } from "../wire/fields.ts";
 import { pythonRepr } from "../wire/python.ts";
 import { applyPatch, readPatch } from "../wire/patch.ts";
+import { isName } from "./find-cluster.ts";
 import { randomName } from "./random-name.ts";
 import { attributesOf, templateDocument, templateFields, templateView } from "./template-attributes.ts";
 
@@ -32,12 +33,16 @@ const listed: Listed<MagnumClusterTemplate> = {
 };
 
 /** The template by its id or name, if the caller sees it. @throws MagnumError 404, 409 */
-export function findTemplate(api: Api, call: Call, ident: string): MagnumClusterTemplate {
-  const { templates } = api.store;
+export async function findTemplate(api: Api, call: Call, ident: string): Promise<MagnumClusterTemplate> {
+  const { store } = api;
   const uuid = readUuid(ident);
-  const all =
-    uuid !== undefined ? [api.store.template(uuid)] : templates.list().filter(({ spec }) => spec.name === ident);
-  const seen = all.filter((one) => one !== undefined).filter((one) => isSeen(api, call, one));
+  const isIt = ({ spec }: MagnumClusterTemplate): boolean =>
+    uuid === undefined ? spec.name === ident : spec.uuid === uuid;
+  const all = uuid === undefined ? store.templates.list().filter(isIt) : [store.template(uuid)];
+  let seen = all.filter((one) => one !== undefined).filter((one) => isSeen(api, call, one));
+  // Another process may have created it just now, for the same client.
+  if (seen.length === 0 && isName(ident))
+    seen = (await store.freshTemplates(call.caller.projectId, call.signal)).filter(isIt);
   const [first, second] = seen;
   if (first === undefined) throw notFound("ClusterTemplate", ident.slice(0, 300));
   if (second !== undefined)
@@ -74,7 +79,7 @@ export async function listTemplates(api: Api, call: Call, isDetail = false): Pro
 
 export async function showTemplate(api: Api, call: Call): Promise<Answer> {
   if (isAdmin(api, call)) enforce(api, call, "clustertemplate:get_one_all_projects");
-  const template = findTemplate(api, call, call.names["template"] ?? "");
+  const template = await findTemplate(api, call, call.names["template"] ?? "");
   const { projectID: project_id, userID: user_id } = template.spec;
   if (!template.spec.template.public) enforce(api, call, "clustertemplate:get", { project_id, user_id });
   return { status: 200, body: templateView(template, call) };
@@ -207,7 +212,7 @@ export async function patchTemplate(api: Api, call: Call): Promise<Answer> {
   const patch = readPatch(call.body, { internal: [], mandatory: unremovable });
   if (isAdmin(api, call)) enforce(api, call, "clustertemplate:update_all_projects");
   const ident = call.names["template"] ?? "";
-  const template = findTemplate(api, call, ident);
+  const template = await findTemplate(api, call, ident);
   const { uuid, projectID: project_id, userID: user_id } = template.spec;
   enforce(api, call, "clustertemplate:update", { project_id, user_id });
   const wanted = readFields(applyPatch(templateDocument(template), patch), templateFields, "cluster_template");
@@ -245,7 +250,7 @@ export async function deleteTemplate(api: Api, call: Call): Promise<Answer> {
   onlyParameters(call.query, []);
   if (isAdmin(api, call)) enforce(api, call, "clustertemplate:delete_all_projects");
   const ident = call.names["template"] ?? "";
-  const template = findTemplate(api, call, ident);
+  const template = await findTemplate(api, call, ident);
   const { uuid, projectID: project_id, userID: user_id } = template.spec;
   enforce(api, call, "clustertemplate:delete", { project_id, user_id });
   if (api.store.clusters.list().some(({ spec }) => spec.templateUUID === uuid)) throw referenced(ident);

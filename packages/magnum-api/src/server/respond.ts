@@ -43,8 +43,8 @@ export async function respond(
   try {
     const [before = "/", query = ""] = split(request.url);
     const path = unversioned(before);
-    if (before.replace(/\/+$/, "") === "/healthcheck")
-      return { status: 200, headers, body: { detailed: false, reasons: ["OK"] } };
+    const isReady = options.api.store.isSynced();
+    if (before.replace(/\/+$/, "") === "/healthcheck") return { headers, ...healthOf(isReady) };
     if (path === undefined) {
       requireMethod(request.method, ["GET"]);
       return { status: 200, headers, body: rootDocument(request.origin) };
@@ -52,6 +52,9 @@ export async function respond(
     const caller = path === "" ? undefined : await authenticate(options, request);
     project = caller?.projectId;
     if (project !== undefined) leave = enter(options.underWay, project);
+    // A list that was not read whole would show clusters as deleted.
+    if (caller !== undefined && !isReady)
+      throw new MagnumError(503, "The server is starting.", { headers: { "retry-after": "1" } });
     const minor = readVersion(request.header("openstack-api-version"));
     Object.assign(headers, versionHeaders(`1.${minor}`));
     if (caller === undefined) {
@@ -65,6 +68,12 @@ export async function respond(
   } finally {
     leave();
   }
+}
+
+/** What oslo's middleware responds to load balancers. */
+function healthOf(isReady: boolean): Answer {
+  const reasons = [isReady ? "OK" : "The management cluster is being read"];
+  return { status: isReady ? 200 : 503, body: { detailed: false, reasons } };
 }
 
 /** A place for a request of the project, before its body is read. @throws MagnumError 429, 503 */

@@ -2,17 +2,18 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecure } from "node:https";
-import { InputError, messageOf, type Clock, type KeyPair, type Log, type Metrics } from "@causeway/foundation";
+import { followCertificate, InputError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { errorBody, MagnumError } from "../wire/error.ts";
 import { bodyOf } from "./body.ts";
 import type { Answer } from "./call.ts";
+import { servingCertificate, type CertificateFiles } from "./certificate.ts";
 import { respond, type Request, type RespondOptions } from "./respond.ts";
 
 export interface ServerOptions extends RespondOptions {
   readonly host: string;
   readonly port: number;
   /** Undefined: HTTP, for a proxy on the same host that ends TLS. */
-  readonly certificate?: KeyPair | undefined;
+  readonly certificateFiles?: CertificateFiles | undefined;
   /** "https://magnum.example.org": what links begin with. Default: what the client used. */
   readonly publicUrl?: string | undefined;
   readonly metrics: Metrics;
@@ -22,14 +23,17 @@ export interface ServerOptions extends RespondOptions {
 
 export interface MagnumServer {
   readonly port: number;
+  /** Accepts no more connections, and ends those that there are: with a response when it is there in a few seconds. */
   close(): Promise<void>;
 }
 
 const MOST_CONNECTIONS = 2_000;
+/** Milliseconds that requests under way have to end. */
+const FAREWELL = 10_000;
 
-/** Serves the API until it is closed. @throws MAGNUM_PORT */
+/** Serves the API until it is closed. @throws MAGNUM_PORT, MAGNUM_CERTIFICATE */
 export async function serve(options: ServerOptions): Promise<MagnumServer> {
-  const { certificate, host, port, log } = options;
+  const { certificateFiles, host, port, clock, log } = options;
   const measure = measures(options.metrics);
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const requestId = `req-${randomUUID()}`;
@@ -44,23 +48,41 @@ export async function serve(options: ServerOptions): Promise<MagnumServer> {
         send(request, response, result);
       });
   };
-  const server = certificate
-    ? createSecure({ cert: certificate.certificate, key: certificate.key, minVersion: "TLSv1.2" }, handle)
-    : createPlain(handle);
+  const read =
+    certificateFiles && (() => ({ ...servingCertificate(certificateFiles), minVersion: "TLSv1.2" as const }));
+  const first = read?.();
+  const secure = first && createSecure(first, handle);
+  const server = secure ?? createPlain(handle);
   server.maxConnections = MOST_CONNECTIONS;
   server.requestTimeout = 60_000;
   server.headersTimeout = 10_000;
   server.listen(port, host);
   await listening(server, options);
+  const closing = new AbortController();
+  if (secure && read) void followCertificate({ server: secure, first, read, clock, log }, closing.signal);
   const bound = server.address();
+  let closed: Promise<void> | undefined;
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : port,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+    close() {
+      closing.abort();
+      closed ??= closeServer(server, clock);
+      return closed;
     },
   };
+}
+
+async function closeServer(server: Server, clock: Clock): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeIdleConnections();
+  const timer = new AbortController();
+  clock.sleep(FAREWELL, timer.signal).then(
+    () => server.closeAllConnections(),
+    () => {},
+  );
+  await closed;
+  timer.abort();
 }
 
 async function listening(server: Server, { host, port }: ServerOptions): Promise<void> {
@@ -86,7 +108,7 @@ async function answer(
   response.once("close", () => {
     if (!response.writableFinished) gone.abort();
   });
-  const scheme = options.certificate ? "https" : "http";
+  const scheme = options.certificateFiles ? "https" : "http";
   const request: Request = {
     method: incoming.method ?? "GET",
     url: incoming.url ?? "/",

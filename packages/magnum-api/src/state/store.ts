@@ -29,6 +29,8 @@ export interface Store {
   readonly templates: Informer<MagnumClusterTemplate>;
   readonly quotas: Informer<MagnumQuota>;
   readonly sources: Sources;
+  /** Whether all lists have been read once. */
+  isSynced(): boolean;
   /** The clusters of a project that clients see; of all with undefined. */
   clustersOf(project: string | undefined): readonly MagnumCluster[];
   /** How many rows a project has, those included that are being created. */
@@ -42,6 +44,10 @@ export interface Store {
   /** The cluster as it stands now, of this project or, with undefined, of any. */
   cluster(uuid: string, project: string | undefined, signal: AbortSignal): Promise<MagnumCluster | undefined>;
   template(uuid: string): MagnumClusterTemplate | undefined;
+  /** The templates of a project as the API server has them now: another process may have created one just now. */
+  freshTemplates(project: string, signal: AbortSignal): Promise<readonly MagnumClusterTemplate[]>;
+  /** The clusters of a project that clients see, likewise. */
+  freshClusters(project: string, signal: AbortSignal): Promise<readonly MagnumCluster[]>;
   /**
    * Creates an object in its project's namespace, which is created when it is not there. An object with a uuid whose
    * answer was lost is found again.
@@ -72,12 +78,14 @@ export function openStore(informers: Informers): Store {
   const indexes = { [byUuid]: ({ spec }: Named) => [spec.uuid], [byProject]: ({ spec }: Named) => [spec.projectID] };
   informers.index(clusters, indexes);
   informers.index(templates, indexes);
+  const sources = openSources(informers);
   return {
     client,
     clusters,
     templates,
     quotas,
-    sources: openSources(informers),
+    sources,
+    isSynced: () => [clusters, templates, quotas, ...Object.values(sources)].every(({ synced }) => synced),
     clustersOf: (project) =>
       (project === undefined ? clusters.list() : clusters.byIndex(byProject, project)).filter((one) => !isPending(one)),
     countOf: (project) => clusters.byIndex(byProject, project).length,
@@ -96,6 +104,12 @@ export function openStore(informers: Informers): Store {
       return project === undefined || found.spec.projectID === project ? found : undefined;
     },
     template: (uuid) => templates.byIndex(byUuid, uuid)[0],
+    freshTemplates: async (project, signal) =>
+      (await client.list(MagnumClusterTemplate, { namespace: namespaceOf(project), signal })).items,
+    freshClusters: async (project, signal) =>
+      (await client.list(MagnumCluster, { namespace: namespaceOf(project), signal })).items.filter(
+        (one) => !isPending(one),
+      ),
     async create(type, object, project, signal) {
       const namespace = namespaceOf(project);
       const placed = { ...object, metadata: { ...object.metadata, namespace } };

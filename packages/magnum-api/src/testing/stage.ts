@@ -34,6 +34,18 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+export interface Account {
+  readonly identity: { readonly commonName: string; readonly organizations: readonly string[] };
+  /** Where its Lease is. */
+  readonly namespace: string;
+  /** Of audit events, one a line. */
+  readonly log: string;
+  /** Gives it its rights. */
+  grant(administrator: KubernetesClient): Promise<void>;
+}
+
+const everyRequest = { apiVersion: "audit.k8s.io/v1", kind: "Policy", rules: [{ level: "Metadata" }] };
+
 const clouds = {
   demo: "simulator",
   admin: "simulator-admin",
@@ -47,6 +59,8 @@ const clouds = {
 export async function openStage({
   heatMagnum,
   isFollower,
+  account,
+  through = (client) => client,
   ...options
 }: {
   readonly rate?: RateLimit;
@@ -56,20 +70,28 @@ export async function openStage({
   readonly isFollower?: boolean;
   readonly maxTemplates?: number;
   readonly maxNodes?: number;
+  /** Who the API is in the management cluster, other than its administrator, and the file of that cluster's audit log. */
+  readonly account?: Account;
+  /** In place of the client of the API's process. */
+  readonly through?: (client: KubernetesClient) => KubernetesClient;
 } = {}): Promise<Stage> {
   const simulator = await startSimulator(heatMagnum === true ? { heatMagnum } : {});
   const server = await startApiServer({
     crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition),
+    ...(account === undefined ? {} : { management: { audit: { policy: everyRequest, log: { file: account.log } } } }),
   });
   const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+  await account?.grant(client);
+  const own = createClient(loadKubeconfig({ text: await server.management.kubeconfig(account?.identity) }));
   const using = { clock: systemClock, log: silentLog };
-  const informers = createInformers(client, using);
+  const informers = createInformers(through(own), using);
   const keystone = { name: "simulator", authUrl: simulator.authUrl };
   if (isFollower === true) await holdLease(client);
   const magnum = await startMagnum({
     informers,
     keystone,
     ...(isFollower === true ? { election: { namespace: "kube-system", identity: "follower" } } : {}),
+    ...(account === undefined ? {} : { election: { namespace: account.namespace, identity: "account" } }),
     host: "127.0.0.1",
     port: 0,
     tokenRecheck: 2_000,
@@ -106,6 +128,7 @@ export async function openStage({
     async close() {
       stopping.abort();
       await running;
+      await own.close();
       await client.close();
       await server.close();
       await simulator.close();

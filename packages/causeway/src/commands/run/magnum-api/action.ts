@@ -1,30 +1,45 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { createMetrics, InputError, parseCidr, readTextFile, systemClock } from "@causeway/foundation";
+import {
+  createMetrics,
+  InputError,
+  messageOf,
+  parseCidr,
+  readTextFile,
+  splitCertificates,
+  systemClock,
+} from "@causeway/foundation";
 import { createClient, createInformers, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
-import { auditFile, auditUrl, readPolicyFile, startMagnum } from "@causeway/magnum-api";
+import { auditFile, auditUrl, readPolicyFile, startMagnum, type Magnum } from "@causeway/magnum-api";
 import { commandLog } from "../../../terminal/text-log.ts";
+import { serveMetrics } from "../serving/plain-metrics.ts";
 import type { MagnumApiFlags } from "./command.ts";
 
 /**
- * Serves the API until the signal aborts. @throws MAGNUM_FLAG_INVALID, MAGNUM_PORT, MAGNUM_POLICY_INVALID, KUBECONFIG_…
+ * Serves the API until the signal aborts.
+ * @throws MAGNUM_FLAG_INVALID, MAGNUM_CERTIFICATE, MAGNUM_PORT, MAGNUM_POLICY_INVALID, METRICS_ADDRESS_INVALID,
+ *   KUBECONFIG_…
  */
 export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Promise<void> {
   const log = commandLog(flags.logLevel);
   const metrics = createMetrics();
-  const { kubeconfig, keystoneCaFile, policyFile, rate } = flags;
+  const { kubeconfig, policyFile, rate } = flags;
+  const authUrl = keystoneUrlOf(flags);
+  const ca = keystoneAuthorityOf(flags);
   const cluster = kubeconfig === undefined ? inClusterConfig() : loadKubeconfig({ path: kubeconfig });
   const client = createClient(cluster, { userAgent: "causeway-magnum-api", clock: systemClock, metrics });
   const informers = createInformers(client, { clock: systemClock, log });
-  const ca = keystoneCaFile === undefined ? undefined : readTextFile(keystoneCaFile);
+  let magnum: Magnum | undefined;
+  const health = async () => (magnum?.isReady() === true ? "ok" : "the management cluster is being read");
+  const served = await serveMetrics(flags.metricsAddress, { metrics, log, health });
   try {
-    const magnum = await startMagnum({
+    magnum = await startMagnum({
       informers,
-      keystone: { name: "keystone", authUrl: flags.keystoneUrl, ...(ca === undefined ? {} : { tls: { ca } }) },
+      keystone: { name: "keystone", authUrl, ...(ca === undefined ? {} : { tls: { ca } }) },
       certificateAuthority: ca,
       region: flags.region,
       ...addressOf(flags.listen),
-      certificate: certificateOf(flags),
+      certificateFiles: certificateFilesOf(flags),
       publicUrl: flags.publicUrl?.replace(/\/+$/, ""),
       ...(policyFile === undefined ? {} : { policy: readPolicyFile(policyFile) }),
       audit: auditOf(flags),
@@ -34,6 +49,7 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
       maxTemplates: flags.maxTemplates,
       maxNodes: flags.maxNodes,
       defaultVersion: flags.kubernetesVersion,
+      probeKubelets: flags.probeKubelets,
       rate: { perSecond: rate, burst: rate * 4 },
       tokenRecheck: flags.tokenRecheck * 1000,
       election: { namespace: flags.leaderElectionNamespace, identity: `${hostname()}_${randomUUID()}` },
@@ -44,12 +60,36 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
     log.info("the Magnum API is served", { port: magnum.port });
     await Promise.all([informers.run(signal), magnum.run(signal)]);
   } finally {
+    await served?.close();
     await client.close();
   }
 }
 
 function invalidFlag(message: string): InputError {
   return new InputError("MAGNUM_FLAG_INVALID", message, { hint: "See `causeway run magnum-api --help`." });
+}
+
+/** The message has no part of it: it may have a password. */
+function keystoneUrlOf({ keystoneUrl }: MagnumApiFlags): string {
+  const url = URL.parse(keystoneUrl);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw invalidFlag("--keystone-url is not the URL of Keystone: https://HOST/v3, or http");
+  if (url.username !== "" || url.password !== "")
+    throw invalidFlag("--keystone-url has a name or password in it: users bring their own tokens");
+  return keystoneUrl;
+}
+
+function keystoneAuthorityOf({ keystoneCaFile }: MagnumApiFlags): string | undefined {
+  if (keystoneCaFile === undefined) return undefined;
+  let text = "";
+  try {
+    text = readTextFile(keystoneCaFile);
+  } catch (cause) {
+    throw invalidFlag(`--keystone-ca-file ${keystoneCaFile} cannot be read: ${messageOf(cause)}`);
+  }
+  if (splitCertificates(text).length === 0)
+    throw invalidFlag(`--keystone-ca-file ${keystoneCaFile} has no block BEGIN CERTIFICATE`);
+  return text;
 }
 
 function addressOf(listen: string): { readonly host: string; readonly port: number } {
@@ -76,9 +116,9 @@ function auditOf({ auditFile: file, auditUrl: url }: MagnumApiFlags) {
   return url === undefined ? undefined : auditUrl(url);
 }
 
-function certificateOf({ tlsCertFile, tlsPrivateKeyFile }: MagnumApiFlags) {
+function certificateFilesOf({ tlsCertFile, tlsPrivateKeyFile }: MagnumApiFlags) {
   if (tlsCertFile === undefined && tlsPrivateKeyFile === undefined) return undefined;
   if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined)
     throw invalidFlag("--tls-cert-file and --tls-private-key-file belong together");
-  return { certificate: readTextFile(tlsCertFile), key: readTextFile(tlsPrivateKeyFile) };
+  return { certificateFile: tlsCertFile, keyFile: tlsPrivateKeyFile };
 }

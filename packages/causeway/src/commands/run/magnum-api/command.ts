@@ -27,7 +27,10 @@ function options() {
     .option("--keystone-ca-file <file>", "authority of Keystone's certificate")
     .option("--region <name>", "region that clusters are made in (default: the catalog's only one)")
     .option("--public-url <url>", "what links in responses begin with (default: what the client used)")
-    .option("--tls-cert-file <file>", "certificate (default: HTTP, for a proxy before this program)")
+    .option(
+      "--tls-cert-file <file>",
+      "certificate, read again when it changes (default: HTTP, for a proxy before this program)",
+    )
     .option("--tls-private-key-file <file>", "its key")
     .option("--kubeconfig <file>", "the management cluster (default: as a pod of it)")
     .option("--policy-file <file>", "rules in YAML that replace Magnum's policies, in oslo.policy's language")
@@ -49,6 +52,12 @@ function options() {
     .option("--kubernetes-version <version>", "version of clusters whose template has no label kube_tag", "v1.34.0")
     .option("--rate <count>", "requests a second of one project", whole(1, 100_000), 50)
     .option("--token-recheck <seconds>", "a cached token is checked again after this", whole(1, 86_400), 60)
+    .option(
+      "--probe-kubelets",
+      "clusters are healthy only if their control planes reach a kubelet, by a tunnel or directly; another one each minute",
+      false,
+    )
     .option("--leader-election-namespace <name>", "where the Lease of the controller is", "kube-system")
+    .option("--metrics-address <address>", "serve /metrics, /livez and /healthz over HTTP there (default: nowhere)")
     .addOption(new Option("--log-level <level>", "what is logged").choices(LOG_LEVELS).default("info" as const));
 }

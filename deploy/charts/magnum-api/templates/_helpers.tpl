@@ -1,0 +1,11 @@
+{{- define "magnum.selector" -}}
+app.kubernetes.io/name: magnum-api
+{{- end }}
+
+{{- define "magnum.secret" -}}
+{{- if .Values.tls.certificate -}}magnum-api-serving{{- else -}}{{ .Values.tls.existingSecret }}{{- end -}}
+{{- end }}
+
+{{- define "magnum.hasConfig" -}}
+{{- if or .Values.keystone.ca .Values.policy -}}true{{- end -}}
+{{- end }}

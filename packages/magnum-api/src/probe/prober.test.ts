@@ -1,0 +1,190 @@
+/** How often clusters are probed, what is reported of it, and that its cost is bounded. */
+import { HostedControlPlane, labels, Machine, MagnumCluster, magnumKinds, allKinds } from "@causeway/api";
+import { toCustomResourceDefinition } from "@causeway/api";
+import { startApiServer } from "@causeway/apiserver";
+import { createMetrics, silentLog, VirtualClock } from "@causeway/foundation";
+import { createClient, createInformers, loadKubeconfig, Namespace, Secret } from "@causeway/kubernetes";
+import type { KubernetesClient, ObjectKey } from "@causeway/kubernetes";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { openSources, type ClusterProbe, type Sources } from "../cluster/gather.ts";
+import { migratingAnnotation } from "../cluster/names.ts";
+import type { ProbeOptions } from "./probe.ts";
+import { createHealthProber, type ProbePace } from "./prober.ts";
+
+vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
+
+const namespace = "magnum-p";
+const count = 30;
+let client: KubernetesClient;
+let sources: Sources;
+const closing: (() => unknown)[] = [];
+beforeAll(async () => {
+  const server = await startApiServer({ crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition) });
+  client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+  await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+  for (let at = 0; at < count; at += 1) await create(`c${at}`);
+  await create("new", { isInitialized: false });
+  await create("heats", { annotations: { [migratingAnnotation]: "discover Done 2026-11-28T00:00:00Z" } });
+  for (const name of ["n0", "n1"]) await createMachine("c0", name);
+  const informers = createInformers(client);
+  sources = openSources(informers);
+  const stopping = new AbortController();
+  const running = informers.run(stopping.signal);
+  await informers.whenSynced();
+  closing.push(
+    () => stopping.abort(),
+    () => running,
+    () => client.close(),
+    () => server.close(),
+  );
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+async function create(
+  name: string,
+  { isInitialized = true, annotations = {} }: { isInitialized?: boolean; annotations?: Record<string, string> } = {},
+): Promise<void> {
+  const metadata = { namespace, name, annotations };
+  const uuid = `6e8ae3a5-0b4c-4f0e-9d26-${name.padStart(12, "0").replaceAll(/[^0-9a-f]/g, "a")}`;
+  const group = { uuid, name: "default-worker", role: "worker", isDefault: true, imageID: "i", nodeCount: 1 };
+  await client.create(MagnumCluster, {
+    apiVersion: "magnum.causeway.dev/v1alpha1",
+    kind: "MagnumCluster",
+    metadata,
+    spec: {
+      uuid,
+      masterUUID: uuid,
+      name,
+      projectID: "p",
+      userID: "u",
+      templateUUID: uuid,
+      template: { coe: "kubernetes", imageID: "i" },
+      version: "v1.34.0",
+      masterCount: 1,
+      createTimeout: 60,
+      nodeGroups: [{ ...group, minNodeCount: 0, version: "v1.34.0", createdAt: "2026-11-28T00:00:00Z" }],
+    },
+  } as unknown as MagnumCluster);
+  await client.create(HostedControlPlane, {
+    apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
+    kind: "HostedControlPlane",
+    metadata: { namespace, name },
+    spec: { version: "v1.34.0" },
+  } as HostedControlPlane);
+  const status = { initialization: { controlPlaneInitialized: isInitialized } };
+  const merge = { type: "merge", body: { status } } as const;
+  await client.patch(HostedControlPlane, { namespace, name }, merge, { subresource: "status" });
+  await client.create(Secret, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace, name: `${name}-kubeconfig`, labels: { [labels.clusterName]: name } },
+    data: { value: Buffer.from(name).toString("base64") },
+  });
+}
+
+async function createMachine(cluster: string, name: string): Promise<void> {
+  await client.create(Machine, {
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Machine",
+    metadata: { namespace, name, labels: { [labels.clusterName]: cluster } },
+    spec: {
+      clusterName: cluster,
+      bootstrap: { dataSecretName: "none" },
+      infrastructureRef: { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "OpenStackMachine", name },
+    },
+  } as Machine);
+  const ready = { type: "NodeReady", status: "True", reason: "R", lastTransitionTime: "2026-11-28T00:00:00Z" };
+  const status = { nodeRef: { name }, conditions: [ready] };
+  await client.patch(Machine, { namespace, name }, { type: "merge", body: { status } }, { subresource: "status" });
+}
+
+let clock: VirtualClock;
+/** By cluster: what a probe finds. */
+let states: Map<string, string>;
+let probed: { readonly cluster: string; readonly node: string | undefined; readonly at: number }[];
+beforeEach(() => {
+  clock = new VirtualClock();
+  states = new Map();
+  probed = [];
+});
+
+async function probe({ kubeconfig: cluster, node }: ProbeOptions): Promise<ClusterProbe> {
+  probed.push({ cluster, node, at: clock.now() });
+  const api = states.get(cluster) ?? "ok";
+  return { api, ...(node === undefined ? {} : { kubelet: { node, state: states.get(node) ?? "ok" } }) };
+}
+
+/** A prober that runs, and the clusters of which it said that something has changed. */
+function start(kubelets = false, pace: ProbePace = {}) {
+  const using = { sources, kubelets, pace, probe, metrics: createMetrics(), clock, log: silentLog };
+  const prober = createHealthProber(using);
+  const changed: string[] = [];
+  prober.source(({ name }: ObjectKey) => void changed.push(name));
+  const stopping = new AbortController();
+  const running = prober.run(stopping.signal);
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await running;
+  };
+  const of = (name: string) => prober.of({ namespace, name });
+  return { of, changed, stop };
+}
+
+async function pass(milliseconds: number): Promise<void> {
+  for (let at = 0; at < milliseconds; at += 50) {
+    for (let turn = 0; turn < 4; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+    await clock.advance(50);
+  }
+}
+
+it("each cluster that has served is probed once a minute, a new one and one of Heat's are not", async () => {
+  const { stop, changed } = start();
+  await pass(59_000);
+  expect(probed.map(({ cluster }) => cluster).toSorted()).toEqual(
+    Array.from({ length: count }, (_, at) => `c${at}`).toSorted(),
+  );
+  await pass(121_000);
+  expect(probed.length).toBeGreaterThanOrEqual(3 * count);
+  expect(probed.length).toBeLessThanOrEqual(4 * count);
+  // What is well is said once.
+  expect(changed).toHaveLength(count);
+  await stop();
+});
+
+it("with more clusters than the rate allows each is probed less often", async () => {
+  const { stop } = start(false, { perSecond: 2, interval: 5_000 });
+  await pass(60_000);
+  expect(probed.length).toBeLessThanOrEqual(2 * 60 + 1);
+  expect(probed.length).toBeGreaterThanOrEqual(2 * 60 - 10);
+  await stop();
+});
+
+it("a failure is reported at the second probe in a row, and its end at once", async () => {
+  const { of, stop, changed } = start();
+  await pass(59_000);
+  expect(of("c3")).toEqual({ api: "ok" });
+  states.set("c3", "no response in 5 s");
+  await pass(60_000);
+  expect(of("c3")).toEqual({ api: "ok" });
+  await pass(60_000);
+  expect(of("c3")).toEqual({ api: "no response in 5 s" });
+  states.delete("c3");
+  await pass(60_000);
+  expect(of("c3")).toEqual({ api: "ok" });
+  expect(changed.filter((name) => name === "c3")).toHaveLength(3);
+  await stop();
+});
+
+it("kubelets are probed one after the other, and reported by name", async () => {
+  const { of, stop } = start(true);
+  await pass(119_000);
+  const nodes = probed.filter(({ cluster }) => cluster === "c0").map(({ node }) => node);
+  expect(nodes).toEqual(["n0", "n1"]);
+  for (const node of ["n0", "n1"]) states.set(node, "no route to host");
+  await pass(120_000);
+  expect(of("c0")?.kubelet).toEqual({ node: "n1", state: "no route to host" });
+  expect(probed.filter(({ cluster, node }) => cluster === "c1" && node !== undefined)).toEqual([]);
+  await stop();
+});
