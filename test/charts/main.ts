@@ -2,7 +2,8 @@
  * `npm run test:charts`: our Helm charts, linted and rendered by helm. With their own values those of deploy/NAME are
  * exactly the objects of the plain manifests; with all options on each document is valid, too. Each is then installed,
  * upgraded, rolled back and removed on a real kube-apiserver and on ours, which also take all plain manifests of
- * deploy/. Names on the command line choose charts and folders. Builds helm, kubectl and kube-apiserver with Go at first, into the user's cache directory.
+ * deploy/. Names on the command line choose charts and folders. Builds helm, kubectl and kube-apiserver with Go at
+ * first, into the user's cache directory.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -227,8 +228,14 @@ function problemsOf(
   const render = (values: readonly string[]) =>
     objectsOf(
       helm(program, [
-        ...["template", "release", folder, "--namespace", namespace],
-        ...["--kube-version", KUBERNETES, ...set(values)],
+        "template",
+        "release",
+        folder,
+        "--namespace",
+        namespace,
+        "--kube-version",
+        KUBERNETES,
+        ...set(values),
       ]),
     );
   helm(program, ["lint", "--strict", folder, "--kube-version", KUBERNETES, ...set(needed)]);

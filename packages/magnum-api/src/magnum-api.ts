@@ -187,7 +187,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   };
 }
 
-/** Without Keystone each request gets 503: the operator is told at the start, and not by users. */
+/** Without Keystone each request gets 503: the log reports it at the start, before users do. */
 async function reportKeystone(
   address: IdentityAddress,
   { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },

@@ -49,8 +49,8 @@ export interface IdentityClientOptions {
 export type IdentityAddress = Pick<CloudConfig, "name" | "authUrl" | "tls">;
 
 /**
- * Reads the version document of Keystone, which needs no token. Throws OPENSTACK_UNREACHABLE, OPENSTACK_… for what is no
- * Keystone, CLOUD_CONFIG_INVALID when a certificate file cannot be read.
+ * Reads the version document of Keystone, which needs no token. Throws OPENSTACK_UNREACHABLE, OPENSTACK_… for what is
+ * no Keystone, CLOUD_CONFIG_INVALID when a certificate file cannot be read.
  */
 export async function reachIdentity(
   address: IdentityAddress,

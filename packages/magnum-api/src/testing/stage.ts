@@ -70,7 +70,9 @@ export async function openStage({
   readonly isFollower?: boolean;
   readonly maxTemplates?: number;
   readonly maxNodes?: number;
-  /** Who the API is in the management cluster, other than its administrator, and the file of that cluster's audit log. */
+  /**
+   * Who the API is in the management cluster, other than its administrator, and the file of that cluster's audit log.
+   */
   readonly account?: Account;
   /** In place of the client of the API's process. */
   readonly through?: (client: KubernetesClient) => KubernetesClient;

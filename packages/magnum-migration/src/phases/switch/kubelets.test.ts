@@ -57,7 +57,7 @@ class HastyClock extends VirtualClock {
 const signal = new AbortController().signal;
 const nodes = [node("a", "True"), node("b", "True"), node("silent", "Unknown")];
 
-test("a kubelet that only the masters reach is reported, one that nobody reaches as such, one that is silent not at all", async () => {
+test("a kubelet that only the masters reach is reported, one that neither reaches as such, one that is silent not at all", async () => {
   const source = await apiServer(nodes, (name) => name === "a");
   const hosted = await apiServer(nodes, () => false);
   const probe = { source: source.client, hosted: hosted.client, clock: new HastyClock(), checked: new Set<string>() };
