@@ -153,6 +153,31 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     return items;
   }
 
+  interface PodView {
+    readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+    readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly image: string }[] };
+    readonly status: { readonly phase: string };
+  }
+
+  /** Images of what `kubectl get pods -A` shows on nodes that there are: all of it runs. */
+  function pods(): readonly string[] {
+    const there = new Set(nodes().map(({ metadata }) => metadata.name));
+    const { items } = JSON.parse(kubectl(join(dir, "config"), "get", "pods", "-A", "-o", "json")) as {
+      items: PodView[];
+    };
+    const left = items.filter(
+      ({ metadata, spec }) => metadata.deletionTimestamp === undefined && there.has(spec.nodeName ?? ""),
+    );
+    for (const { metadata, status } of left) expect([metadata.name, status.phase]).toEqual([metadata.name, "Running"]);
+    return left.map(({ spec }) => spec.containers[0]?.image ?? "").toSorted();
+  }
+
+  const addons = (version: string, nodes: number): readonly string[] => [
+    ...Array<string>(nodes).fill("ghcr.io/flannel-io/flannel:v0.28.4"),
+    ...Array<string>(2).fill(`registry.k8s.io/coredns/coredns:${version.startsWith("v1.33.") ? "v1.12.0" : "v1.12.1"}`),
+    ...Array<string>(nodes).fill(`registry.k8s.io/kube-proxy:${version}`),
+  ];
+
   const template = (name: string, version: string): string =>
     `cluster template create ${name} --coe kubernetes --image fedora-coreos --flavor m1.small --external-network public --labels kube_tag=${version}`;
 
@@ -163,6 +188,7 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     await becomes("CREATE_COMPLETE");
     await coe("cluster config real --dir . --force");
     expect(nodes()).toHaveLength(1);
+    expect(pods()).toEqual(addons(before, 1));
     const servers = await cloud.compute.servers.all();
     expect(servers.map(({ name }) => name)).toEqual(
       expect.arrayContaining(nodes().map(({ metadata }) => metadata.name)),
@@ -188,6 +214,7 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     expect(now.map(({ status }) => status.nodeInfo.kubeletVersion)).toEqual([after, after]);
     expect(now.filter(({ metadata }) => old.includes(metadata.name))).toEqual([]);
     expect((await shown())["coe_version"]).toBe(after);
+    expect(pods()).toEqual(addons(after, 2));
   });
 
   test("coe cluster delete leaves the project, and its user's application credentials, as they were", async () => {

@@ -55,6 +55,10 @@ export interface MagnumOptions {
    * an access list, which always has them; control planes have to be Pods behind load balancers with access lists.
    */
   readonly managementCidrs?: readonly string[] | undefined;
+  /** Who makes the network of pods of clusters: an add-on, which is the default, or routes of the cloud. */
+  readonly podNetwork?: "addon" | "routes" | undefined;
+  /** Image of Causeway whose Cinder CSI node part clusters get. Undefined: they get none. */
+  readonly csiImage?: string | undefined;
   /** Runtime of new control planes. Default: what the controller of hosted control planes chooses. */
   readonly controlPlaneRuntime?: HostedControlPlaneSpec["runtime"] | undefined;
   readonly rate?: RateLimit;
@@ -138,7 +142,13 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   const controller = createMagnumController({
     informers,
     probes,
-    installation: { ...keystone, managementCidrs: options.managementCidrs, runtime },
+    installation: {
+      ...keystone,
+      managementCidrs: options.managementCidrs,
+      runtime,
+      podNetwork: options.podNetwork,
+      csiImage: options.csiImage,
+    },
     credentials,
     events,
     audit,

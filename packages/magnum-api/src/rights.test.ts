@@ -142,6 +142,9 @@ it("with these rights a cluster is made, changed in every way and deleted, and h
   await settle(pools);
   await expected(202, call("PATCH", `credentials/${uuid}`));
   await sign(uuid, key);
+  // An operator has the cluster keep its own add-ons.
+  await client.patch(MagnumCluster, key, { type: "merge", body: { spec: { addons: "Own" } } });
+  await expect.poll(() => asked().all.has("delete addonsets"), soon).toBe(true);
 
   await expected(204, call("DELETE", `clusters/${uuid}`));
   for (const suffix of ["a", "b"])

@@ -254,14 +254,14 @@ describe("labels", () => {
   it("without effect are named, and the rest are settings", () => {
     const labels = {
       kube_tag: "1.34.1",
-      coredns_tag: "1.9",
+      etcd_tag: "3.5",
       zzz: "1",
       calico_ipv4pool: "10.1.0.0/16",
       boot_volume_size: "20",
       kubelet_options: "--max-pods=50",
     };
     expect(refusedLabel(labels)).toBeUndefined();
-    expect(unusedLabels(labels)).toEqual(["coredns_tag", "zzz"]);
+    expect(unusedLabels(labels)).toEqual(["etcd_tag", "zzz"]);
     expect(labelSettings(labels)).toMatchObject({
       version: "v1.34.1",
       podCidr: "10.1.0.0/16",

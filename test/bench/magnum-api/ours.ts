@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { openSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
+  addonKinds,
   allKinds,
   MagnumCluster,
   magnumKinds,
@@ -43,7 +44,7 @@ export async function startOurs(files: string, keystoneUrl: string): Promise<Our
     await server.close();
   };
   try {
-    for (const kind of [...allKinds, ...magnumKinds])
+    for (const kind of [...allKinds, ...addonKinds, ...magnumKinds])
       await client.create(CustomResourceDefinition, toCustomResourceDefinition(kind));
     await client
       .create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } })

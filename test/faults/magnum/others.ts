@@ -1,4 +1,5 @@
 import {
+  AddonSet,
   Cluster,
   HostedControlPlane,
   labels,
@@ -7,6 +8,7 @@ import {
   OpenStackCluster,
   type MagnumCluster,
 } from "@causeway/api";
+import { addonsMove } from "./addons.ts";
 import { authoritiesMove, isOutdated } from "./authorities.ts";
 import {
   isTrue,
@@ -32,6 +34,7 @@ export interface Standing {
   readonly deployments: readonly MachineDeployment[];
   readonly machines: readonly Machine[];
   readonly infrastructures: readonly OpenStackCluster[];
+  readonly addonSets: readonly AddonSet[];
 }
 
 export type Move = () => Promise<unknown>;
@@ -56,14 +59,15 @@ export class Others {
   async standing(): Promise<Standing> {
     const all = async <T extends KubeObject>(type: ResourceType<T>): Promise<readonly T[]> =>
       (await this.#client.list(type, { namespace: this.#namespace })).items;
-    const [clusters, controlPlanes, deployments, machines, infrastructures] = await Promise.all([
+    const [clusters, controlPlanes, deployments, machines, infrastructures, addonSets] = await Promise.all([
       all(Cluster),
       all(HostedControlPlane),
       all(MachineDeployment),
       all(Machine),
       all(OpenStackCluster),
+      all(AddonSet),
     ]);
-    return { clusters, controlPlanes, deployments, machines, infrastructures };
+    return { clusters, controlPlanes, deployments, machines, infrastructures, addonSets };
   }
 
   /** New machines fail from now on, or no more. */
@@ -80,7 +84,7 @@ export class Others {
     return [...this.#ofCluster(cluster, standing), ...standing.deployments.flatMap((d) => this.#ofPool(d, standing))];
   }
 
-  #ofCluster(cluster: Cluster, { controlPlanes: [plane], machines }: Standing): readonly Move[] {
+  #ofCluster(cluster: Cluster, { controlPlanes: [plane], machines, addonSets }: Standing): readonly Move[] {
     const { finalizers = [] } = cluster.metadata;
     if (!finalizers.includes(FINALIZER))
       return [() => this.#patch(Cluster, cluster, { metadata: { finalizers: [...finalizers, FINALIZER] } })];
@@ -101,6 +105,10 @@ export class Others {
     if (plane !== undefined && rotating !== undefined) {
       if (rotating.wrong !== undefined) this.wrong = rotating.wrong;
       moves.push(() => this.#status(HostedControlPlane, plane, { authorities: rotating.next }));
+    }
+    for (const set of addonSets) {
+      const next = addonsMove(set, plane, this.#failing);
+      if (next !== undefined) moves.push(() => this.#status(AddonSet, set, next));
     }
     const initialization = { infrastructureProvisioned: true, controlPlaneInitialized: true };
     if (cluster.status?.initialization === undefined && plane?.status?.version !== undefined)

@@ -1,5 +1,6 @@
 import { MagnumCluster } from "@causeway/api";
 import { isTrue, Secret } from "@causeway/kubernetes";
+import { addonsMissing } from "./addons.ts";
 import { unrotated } from "./authorities.ts";
 import { Others } from "./others.ts";
 import type { Deed, Schedule } from "./schedule.ts";
@@ -213,10 +214,11 @@ class Run {
 
   /** What there is not of what was accepted. */
   async #missing(): Promise<string | undefined> {
-    const { controlPlanes, machines, deployments } = (await this.#others?.standing()) ?? {
+    const { controlPlanes, machines, deployments, addonSets } = (await this.#others?.standing()) ?? {
       controlPlanes: [],
       machines: [],
       deployments: [],
+      addonSets: [],
     };
     const rotated = unrotated(await this.#rotation(), controlPlanes[0], machines);
     if (rotated !== undefined) return rotated;
@@ -233,7 +235,7 @@ class Run {
       const found = machines.filter(({ spec }) => spec.version === version).length;
       if (found !== count) return `${found} machines have ${version}, not ${count}`;
     }
-    return undefined;
+    return addonsMissing(addonSets, this.#version, { machines, deployments });
   }
 
   /** The others do all they can until the status is one of these; what is wrong on the way. */

@@ -1,4 +1,4 @@
-import { allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
+import { addonKinds, allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { silentLog, systemClock } from "@causeway/foundation";
 import {
@@ -61,7 +61,9 @@ export class MagnumFaultWorld {
 
   static async start(): Promise<MagnumFaultWorld> {
     const simulator = await startSimulator();
-    const server = await startApiServer({ crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition) });
+    const server = await startApiServer({
+      crds: [...allKinds, ...addonKinds, ...magnumKinds].map(toCustomResourceDefinition),
+    });
     const config = loadKubeconfig({ text: await server.management.kubeconfig() });
     const { token } = await issueToken(loadCloudsYaml({ cloud: "simulator", text: simulator.cloudsYaml }));
     const world = new MagnumFaultWorld(simulator, server, config, token);

@@ -1,6 +1,6 @@
 /** What `causeway up` runs, but for add-ons, on a cloud of the test's. */
 import { join } from "node:path";
-import { allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
+import { addonKinds, allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer } from "@causeway/apiserver";
 import { createClusterApi } from "@causeway/cluster-api";
 import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
@@ -45,7 +45,7 @@ export async function startSystem(dir: string, simulator: Simulator, programs: s
   const tools = { clock: systemClock, log: silentLog };
   const server = await startApiServer({
     dir: join(dir, "apiserver"),
-    crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition),
+    crds: [...allKinds, ...addonKinds, ...magnumKinds].map(toCustomResourceDefinition),
   });
   const kubeconfig = await server.management.kubeconfig();
   const client = createClient(loadKubeconfig({ text: kubeconfig }));

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { createClient, loadKubeconfig, Node } from "@causeway/kubernetes";
+import { createClient, Deployment, loadKubeconfig, Node, Pod, type KubernetesClient } from "@causeway/kubernetes";
 import { eventually } from "../../support/processes.ts";
 import type { OpenedCloud } from "../../support/suite-cloud.ts";
 import { openSystemCloud } from "../../support/system-cloud.ts";
@@ -63,6 +63,27 @@ const complete = (status: string) =>
 /** A client of the cluster by the kubeconfig that the command wrote. */
 const clientOf = () => createClient(loadKubeconfig({ path: join(folder, "config") }));
 
+/** Images of the pods that run on nodes that there are and are ready, by the beginning of their names. */
+async function runningPods(client: KubernetesClient): Promise<Record<string, string[]>> {
+  const nodes = new Set((await client.list(Node)).items.map(({ metadata }) => metadata.name));
+  const { items } = await client.list(Pod);
+  const found: Record<string, string[]> = {};
+  for (const { metadata, spec, status } of items) {
+    if (!nodes.has(spec.nodeName ?? "")) continue;
+    const isReady = status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True");
+    if (metadata.deletionTimestamp !== undefined || status?.phase !== "Running" || isReady !== true) continue;
+    const name = /^(coredns|kube-proxy|kube-flannel-ds)/.exec(metadata.name)?.[1] ?? metadata.name;
+    (found[name] ??= []).push((spec.containers[0] as { image?: string } | undefined)?.image ?? "");
+  }
+  return found;
+}
+
+const addonsOf = (version: string, nodes: number): Record<string, string[]> => ({
+  coredns: Array<string>(2).fill("registry.k8s.io/coredns/coredns:v1.12.1"),
+  "kube-proxy": Array<string>(nodes).fill(`registry.k8s.io/kube-proxy:${version}`),
+  "kube-flannel-ds": Array<string>(nodes).fill("ghcr.io/flannel-io/flannel:v0.28.4"),
+});
+
 const TEMPLATE =
   "--coe kubernetes --image cirros --flavor m1.small --external-network public --labels kube_tag=v1.34.0";
 
@@ -84,6 +105,14 @@ describe.runIf(hasClient)("openstack coe", () => {
     await good("cluster config one --dir . --force");
     const client = clientOf();
     expect((await client.list(Node)).items).toHaveLength(1);
+    await client.close();
+  });
+
+  it("has DNS, kube-proxy and a network of pods as soon as it is complete, and gets them back when they are deleted", async () => {
+    const client = clientOf();
+    expect(await runningPods(client)).toEqual(addonsOf("v1.34.0", 1));
+    await client.delete(Deployment, { namespace: "kube-system", name: "coredns" });
+    await eventually(MINUTE, async () => (await runningPods(client))["coredns"]?.length === 2);
     await client.close();
   });
 
@@ -143,6 +172,7 @@ describe.runIf(hasClient)("openstack coe", () => {
     const client = clientOf();
     const { items } = await client.list(Node);
     expect(items.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual(["v1.34.1"]);
+    expect(await runningPods(client)).toEqual(addonsOf("v1.34.1", 1));
     await client.close();
   });
 

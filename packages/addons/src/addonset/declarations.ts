@@ -71,6 +71,7 @@ function keyOf({ from, set, cluster, session }: DeclareFrom, addon: Addon): stri
     sources,
     cluster.spec,
     versionOf(from, cluster),
+    from.prober.canDial(session.remote.key),
     session.remote.client.server,
   ]);
 }
@@ -105,7 +106,7 @@ async function allServed({ session }: DeclareFrom, addon: DeclaredAddon, signal:
   return true;
 }
 
-function parsed({ from, set, cluster }: DeclareFrom, addon: Addon): Parsed {
+function parsed({ from, set, cluster, session }: DeclareFrom, addon: Addon): Parsed {
   const texts = [
     ...(addon.manifests === undefined ? [] : [addon.manifests]),
     ...(addon.sources ?? []).flatMap((source) => textsOf(sourceOf(from, set, source), source)),
@@ -114,7 +115,7 @@ function parsed({ from, set, cluster }: DeclareFrom, addon: Addon): Parsed {
   return {
     objects: [...(built?.objects ?? []), ...parseManifests(texts)],
     // Built-in proofs are made where they can be; those of the user must succeed.
-    probes: [...(from.prober.canDial ? (built?.probes ?? []) : []), ...(addon.probes ?? [])],
+    probes: [...(from.prober.canDial(session.remote.key) ? (built?.probes ?? []) : []), ...(addon.probes ?? [])],
   };
 }
 
@@ -139,7 +140,11 @@ function textsOf(source: KubeObject | undefined, { kind, name }: Source): string
   return keys.map((key) => (kind === "ConfigMap" ? (data[key] ?? "") : (secretText(source as Secret, key) ?? "")));
 }
 
-function versionOf({ controlPlanes }: DeclareFrom["from"], cluster: Cluster): string | undefined {
+/** The version that built-in add-ons follow. */
+export function versionOf(
+  { controlPlanes }: Pick<DeclareFrom["from"], "controlPlanes">,
+  cluster: Cluster,
+): string | undefined {
   const { name = "", kind } = cluster.spec.controlPlaneRef ?? {};
   if (kind !== "HostedControlPlane") return cluster.spec.topology?.version;
   return controlPlanes.get({ namespace: cluster.metadata.namespace ?? "", name })?.status?.version;

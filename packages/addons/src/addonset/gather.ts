@@ -16,7 +16,7 @@ import { refuseTwice, type Declared } from "../manifests/declared.ts";
 import { idText, labels, type ObjectId } from "../manifests/names.ts";
 import type { Session } from "../live/session.ts";
 import type { Drift } from "../live/tracker.ts";
-import { refusalOf, type Declarations } from "./declarations.ts";
+import { refusalOf, versionOf, type Declarations } from "./declarations.ts";
 
 export type Addon = AddonSet["spec"]["addons"][number];
 
@@ -61,6 +61,8 @@ export interface ObservedAddon {
 export interface Observed {
   readonly set: AddonSet;
   readonly cluster: Cluster | undefined;
+  /** Of Kubernetes, of the control plane; undefined: it is not known yet. */
+  readonly version: string | undefined;
   /** Undefined: the workload cluster is not connected. */
   readonly session: Session | undefined;
   readonly addons: readonly ObservedAddon[];
@@ -111,7 +113,8 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
       .filter(({ metadata, spec }) => metadata.name !== key.name && spec.clusterName === set.spec.clusterName)
       .map(({ metadata }) => metadata.name),
   );
-  const base = { set, cluster, session, others };
+  const version = cluster && versionOf(from, cluster);
+  const base = { set, cluster, version, session, others };
   if (!cluster || !session) return { ...base, addons: [], removed: [] };
   const declared = await from.declarations.of({ from, set, cluster, session }, signal);
   const using = { from, set, session, cluster: clusterKey, others };

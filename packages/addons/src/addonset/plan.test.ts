@@ -80,7 +80,7 @@ function observed(addons: readonly ObservedAddon[], given: SetOf = {}, rest: Par
     spec: { clusterName: "blue", addons: [], ...given.spec },
     status,
   } as unknown as AddonSet;
-  return { set, cluster, session: {} as Session, addons, removed: [], others: new Set(), ...rest };
+  return { set, cluster, version: "v1.34.4", session: {} as Session, addons, removed: [], others: new Set(), ...rest };
 }
 
 const stepsOf = (given: Observed): string[] =>

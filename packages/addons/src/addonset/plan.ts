@@ -1,5 +1,6 @@
 import type { AddonSetStatus } from "@causeway/api";
 import { setConditions, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import { PODS_EVERY } from "../health/pod-problem.ts";
 import { allowRecreation, idText, type ObjectId } from "../manifests/names.ts";
 import { isNeverDeleted } from "../manifests/order.ts";
 import { heldUntil } from "../live/tracker.ts";
@@ -243,13 +244,18 @@ function healthOf(judged: readonly Judged[]): WantedCondition {
   return { type, status: "False", reason: ill[0]?.state ?? "Unhealthy", message: message.slice(0, LONGEST) };
 }
 
-/** Watches report every change of an object. Kinds that are not served, and what proofs say, have none. */
+/**
+ * Watches report every change of an object. Kinds that are not served, what proofs say, and pods of what does not work
+ * have none.
+ */
 function dueOf(judged: readonly Judged[], now: number): number | undefined {
   const polled = judged.some(({ addon }) =>
     addon.objects.some(({ state }) => state === "unserved" || state === "unread"),
   );
   const due = judged.flatMap(({ addon }) => (addon.probes.due === undefined ? [] : [addon.probes.due]));
   if (polled) due.push(now + RETRY);
+  if (judged.some(({ addon }) => addon.objects.some(({ problem }) => problem !== undefined)))
+    due.push(now + PODS_EVERY);
   for (const { addon } of judged)
     for (const { state, drift } of addon.objects)
       if (drift && appliable.includes(state) && heldUntil(drift) > now) due.push(heldUntil(drift));
@@ -308,7 +314,7 @@ function pausedBecause(paused = true): WantedCondition {
 }
 
 function statusWith(
-  { set }: Observed,
+  { set, version }: Observed,
   now: number,
   wanted: readonly WantedCondition[],
   addons: readonly AddonStatus[],
@@ -318,6 +324,7 @@ function statusWith(
   return {
     conditions: setConditions(set.status?.conditions, wanted, { generation, now }),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...(version === undefined ? {} : { version }),
     addons: [...addons],
     ...(failing.length === 0 ? {} : { failing: failing.slice(0, 64) }),
   };

@@ -30,6 +30,26 @@ test("built-in add-ons follow the endpoint, the version and the networks of thei
   ]);
 });
 
+test.for<[string, string]>([
+  ["v1.33.13", "v1.12.0"],
+  ["v1.34.4", "v1.12.1"],
+  ["v1.99.0", "v1.12.1"],
+])("CoreDNS follows Kubernetes %s, and resolves names outside the cluster", ([version, dns]) => {
+  const made = JSON.stringify(builtIn({ name: "CoreDNS" }, { ...facts, version }).objects);
+  expect(made).toContain(`registry.k8s.io/coredns/coredns:${dns}`);
+  expect(made).toContain("forward . /etc/resolv.conf");
+});
+
+test("images come from the registry that is chosen, with the names and versions of the built-in ones", () => {
+  const imagePrefix = "registry.example.org:5000/mirror/";
+  const made = (name: "CoreDNS" | "Flannel" | "KubeProxy") =>
+    JSON.stringify(builtIn({ name, imagePrefix }, facts).objects);
+  expect(made("KubeProxy")).toContain('"registry.example.org:5000/mirror/kube-proxy:v1.34.4"');
+  expect(made("CoreDNS")).toContain('"registry.example.org:5000/mirror/coredns:v1.12.1"');
+  expect(made("Flannel")).toContain('"registry.example.org:5000/mirror/flannel:v0.28.4"');
+  expect(JSON.stringify(builtIn({ name: "CoreDNS", imagePrefix, image: "a:1" }, facts).objects)).toContain('"a:1"');
+});
+
 test("flannel has the cluster's network of pods, and reaches the API without kube-proxy", () => {
   const { objects } = builtIn({ name: "Flannel" }, facts);
   const made = JSON.stringify(objects);

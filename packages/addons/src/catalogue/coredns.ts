@@ -1,14 +1,25 @@
-import type { BuiltIn, CatalogueChoice, ClusterFacts } from "./facts.ts";
+import { imageOf, type BuiltIn, type CatalogueChoice, type ClusterFacts } from "./facts.ts";
 
 const metadata = { name: "coredns", namespace: "kube-system" };
 const selected = { "k8s-app": "kube-dns" };
 const rbac = "rbac.authorization.k8s.io";
 
-/** CoreDNS as kubeadm installs it. */
-export function coreDns(facts: ClusterFacts, { image, replicas = 2 }: CatalogueChoice): BuiltIn {
+/** The version that kubeadm installs with each minor version of Kubernetes; others get the newest of them. */
+const versions: Readonly<Record<string, string>> = {
+  "v1.31": "v1.11.3",
+  "v1.32": "v1.11.3",
+  "v1.33": "v1.12.0",
+  "v1.34": "v1.12.1",
+};
+const NEWEST = "v1.12.1";
+
+/** CoreDNS as kubeadm installs it, in the version that belongs to that of Kubernetes. */
+export function coreDns(facts: ClusterFacts, choice: CatalogueChoice): BuiltIn {
+  const { replicas = 2 } = choice;
+  const version = versions[facts.version.split(".").slice(0, 2).join(".")] ?? NEWEST;
   const container = {
     name: "coredns",
-    image: image ?? "registry.k8s.io/coredns/coredns:v1.12.1",
+    image: imageOf(choice, `registry.k8s.io/coredns/coredns:${version}`),
     imagePullPolicy: "IfNotPresent",
     args: ["-conf", "/etc/coredns/Corefile"],
     ports: [
@@ -80,6 +91,7 @@ export function coreDns(facts: ClusterFacts, { image, replicas = 2 }: CatalogueC
   };
 }
 
+/** Names outside the cluster are those of the node's own resolvers. */
 function corefile(domain: string): string {
   return `.:53 {
     errors
@@ -92,8 +104,14 @@ function corefile(domain: string): string {
         fallthrough in-addr.arpa ip6.arpa
         ttl 30
     }
+    prometheus :9153
+    forward . /etc/resolv.conf {
+        max_concurrent 1000
+    }
+    cache 30
     loop
     reload
+    loadbalance
 }
 `;
 }

@@ -22,3 +22,10 @@ export interface BuiltIn {
   /** Proofs that it works. */
   readonly probes: readonly Probe[];
 }
+
+/** The image of a choice: as it says, or the built-in one, in the registry that it names. */
+export function imageOf({ image, imagePrefix }: CatalogueChoice, builtIn: string): string {
+  if (image !== undefined) return image;
+  if (imagePrefix === undefined) return builtIn;
+  return `${imagePrefix.replace(/\/+$/, "")}/${builtIn.slice(builtIn.lastIndexOf("/") + 1)}`;
+}

@@ -1,5 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
-import type { BuiltIn, CatalogueChoice, ClusterFacts } from "./facts.ts";
+import { imageOf, type BuiltIn, type CatalogueChoice, type ClusterFacts } from "./facts.ts";
 
 const namespace = "kube-flannel";
 const account = { name: "flannel", namespace };
@@ -47,7 +47,7 @@ done
  * flannel with VXLAN between the nodes: an overlay network of pods, which needs neither routes of the cloud nor allowed
  * address pairs of ports.
  */
-export function flannel(facts: ClusterFacts, { image }: CatalogueChoice): BuiltIn {
+export function flannel(facts: ClusterFacts, choice: CatalogueChoice): BuiltIn {
   if (!/^[0-9.]+\/\d+$/.test(facts.podCidr)) {
     throw new CausewayError("ADDON_CATALOGUE_INCOMPLETE", "catalogue Flannel needs an IPv4 network of pods", {
       hint: "Set spec.clusterNetwork.pods.cidrBlocks of the Cluster; its first block must be IPv4.",
@@ -55,7 +55,7 @@ export function flannel(facts: ClusterFacts, { image }: CatalogueChoice): BuiltI
   }
   const { hostname, port } = new URL(facts.server);
   const config = { Network: facts.podCidr, EnableNFTables: true, Backend: { Type: "vxlan" } };
-  const program = image ?? "ghcr.io/flannel-io/flannel:v0.28.4";
+  const program = imageOf(choice, "ghcr.io/flannel-io/flannel:v0.28.4");
   const field = (fieldPath: string) => ({ valueFrom: { fieldRef: { fieldPath } } });
   const container = {
     name: "kube-flannel",

@@ -1,11 +1,11 @@
 import { stringify } from "yaml";
-import type { BuiltIn, CatalogueChoice, ClusterFacts } from "./facts.ts";
+import { imageOf, type BuiltIn, type CatalogueChoice, type ClusterFacts } from "./facts.ts";
 
 const metadata = { name: "kube-proxy", namespace: "kube-system" };
 const account = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** kube-proxy as kubeadm installs it, in nftables mode. */
-export function kubeProxy(facts: ClusterFacts, { image }: CatalogueChoice): BuiltIn {
+export function kubeProxy(facts: ClusterFacts, choice: CatalogueChoice): BuiltIn {
   const config = {
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
     kind: "KubeProxyConfiguration",
@@ -24,7 +24,7 @@ export function kubeProxy(facts: ClusterFacts, { image }: CatalogueChoice): Buil
   };
   const container = {
     name: "kube-proxy",
-    image: image ?? `registry.k8s.io/kube-proxy:${facts.version}`,
+    image: imageOf(choice, `registry.k8s.io/kube-proxy:${facts.version}`),
     imagePullPolicy: "IfNotPresent",
     command: [
       "/usr/local/bin/kube-proxy",

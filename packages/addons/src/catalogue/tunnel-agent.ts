@@ -1,5 +1,5 @@
 import { CausewayError } from "@causeway/foundation";
-import type { BuiltIn, CatalogueChoice, ClusterFacts } from "./facts.ts";
+import { imageOf, type BuiltIn, type CatalogueChoice, type ClusterFacts } from "./facts.ts";
 
 const metadata = { name: "konnectivity-agent", namespace: "kube-system" };
 const selected = { "k8s-app": "konnectivity-agent" };
@@ -19,7 +19,7 @@ export function tunnelAgent({ serviceAddress }: ClusterFacts, choice: CatalogueC
   const authority = tunnelAuthority === undefined ? account : `${folder}/ca.crt`;
   const container = {
     name: "konnectivity-agent",
-    image: choice.image ?? "registry.k8s.io/kas-network-proxy/proxy-agent:v0.34.0",
+    image: imageOf(choice, "registry.k8s.io/kas-network-proxy/proxy-agent:v0.34.0"),
     imagePullPolicy: "IfNotPresent",
     command: ["/proxy-agent"],
     args: [

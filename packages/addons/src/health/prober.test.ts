@@ -82,3 +82,13 @@ test("probes are repeated only when they are due, and without a tunnel they say 
   await counting.result(cluster, probe, signal);
   expect(dials).toBe(2);
 });
+
+test("a cluster is asked where a tunnel leads into it", () => {
+  const dial = () => Promise.reject(new Error("unused"));
+  const clock = new VirtualClock();
+  expect(new Prober(clock, undefined).canDial(cluster)).toBe(false);
+  expect(new Prober(clock, dial).canDial(cluster)).toBe(true);
+  const some = Object.assign(dial, { reaches: ({ name }: { readonly name: string }) => name !== cluster.name });
+  expect(new Prober(clock, some).canDial(cluster)).toBe(false);
+  expect(new Prober(clock, some).canDial({ ...cluster, name: "c" })).toBe(true);
+});

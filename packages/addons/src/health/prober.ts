@@ -12,11 +12,11 @@ export interface Probe {
 }
 
 /** Connects to an address inside a workload cluster. */
-export type Dial = (
-  cluster: ObjectKey,
-  to: { readonly host: string; readonly port: number },
-  signal: AbortSignal,
-) => Promise<Duplex>;
+export interface Dial {
+  (cluster: ObjectKey, to: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<Duplex>;
+  /** Whether a tunnel leads into the cluster. Undefined: one leads into each. */
+  reaches?(cluster: ObjectKey): boolean;
+}
 
 export interface ProbeResult {
   /** Undefined: it succeeded. */
@@ -41,8 +41,8 @@ export class Prober {
     this.#dial = dial;
   }
 
-  get canDial(): boolean {
-    return this.#dial !== undefined;
+  canDial(cluster: ObjectKey): boolean {
+    return this.#dial !== undefined && this.#dial.reaches?.(cluster) !== false;
   }
 
   async result(cluster: ObjectKey, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {

@@ -5,16 +5,26 @@ import {
   type EventRecorder,
   type Informer,
   type KubeObject,
+  type Pod,
   type RemoteCluster,
   type ResourceType,
 } from "@causeway/kubernetes";
 import { objectProblem } from "../health/object-health.ts";
+import { PODS_EVERY, podsOf, problemOfPods } from "../health/pod-problem.ts";
 import { labels, type ObjectId } from "../manifests/names.ts";
 import { Mapping } from "./mapping.ts";
 import { Tracker } from "./tracker.ts";
 
 /** Milliseconds that a first list of metadata may take before the rest goes on without it. */
 const SYNC_LIMIT = 5_000;
+/** Pods of one object that are read for a cause. */
+const PODS_READ = 100;
+
+interface Health {
+  readonly revision: string;
+  readonly problem: string | undefined;
+  readonly at: number;
+}
 
 /** What is known of one connected workload cluster. It ends with the connection. */
 export class Session {
@@ -25,7 +35,7 @@ export class Session {
   readonly #clock: Clock;
   readonly #trackers = new Map<string, Tracker>();
   readonly #informers = new Map<string, Informer<KubeObject>>();
-  readonly #health = new Map<string, { readonly revision: string; readonly problem: string | undefined }>();
+  readonly #health = new Map<string, Health>();
   readonly #changed: (set: string) => void;
 
   constructor(remote: RemoteCluster, clock: Clock, changed: (set: string) => void) {
@@ -58,15 +68,29 @@ export class Session {
     return informer.synced ? informer : undefined;
   }
 
-  /** Why an object does not work, read again only when it has changed. */
+  /** Why an object does not work: read again when it has changed, or when its pods may say more. */
   async problemOf(type: ResourceType<KubeObject>, live: KubeObject, signal: AbortSignal): Promise<string | undefined> {
     const { uid = "", resourceVersion = "", namespace = "", name } = live.metadata;
     const known = this.#health.get(uid);
-    if (known?.revision === resourceVersion) return known.problem;
+    const isFresh = known?.problem === undefined || this.#clock.now() < known.at + PODS_EVERY;
+    if (known?.revision === resourceVersion && isFresh) return known.problem;
     const whole = await this.remote.client.find(type, { namespace, name }, { signal });
-    const problem = whole === undefined ? "it was deleted" : objectProblem(whole);
-    this.#health.set(uid, { revision: whole?.metadata.resourceVersion ?? "", problem });
+    const problem = whole === undefined ? "it was deleted" : await this.#withCause(whole, signal);
+    const at = this.#clock.now();
+    this.#health.set(uid, { revision: whole?.metadata.resourceVersion ?? "", problem, at });
     return problem;
+  }
+
+  /** What an object's pods say is nearer to the cause than how many of them are available. */
+  async #withCause(object: KubeObject, signal: AbortSignal): Promise<string | undefined> {
+    const problem = objectProblem(object);
+    const labelSelector = problem === undefined ? undefined : podsOf(object);
+    if (labelSelector === undefined) return problem;
+    const query = new URLSearchParams({ labelSelector, limit: String(PODS_READ) });
+    const path = `/api/v1/namespaces/${object.metadata.namespace ?? ""}/pods?${query.toString()}`;
+    const page = (await this.remote.client.request("GET", path, { signal })) as { readonly items?: unknown };
+    const cause = problemOfPods(Array.isArray(page.items) ? (page.items as readonly Pod[]) : []);
+    return cause === undefined ? problem : `${problem}: ${cause}`;
   }
 
   /** The type that serves an object; undefined: none does. */

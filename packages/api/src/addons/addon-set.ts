@@ -39,6 +39,13 @@ const catalogue = object(
   {
     name: oneOf(CATALOGUE_ADDONS, { description: "Which of the built-in add-ons." }),
     image: optional(text(1, 512, { description: "Image in place of the built-in one." })),
+    imagePrefix: optional(
+      text(1, 400, {
+        pattern: "^[0-9A-Za-z][0-9A-Za-z._:/-]*$",
+        description:
+          'Registry and path in place of the built-in ones, such as "registry.example.org/mirror": the image is PREFIX/kube-proxy:VERSION.',
+      }),
+    ),
     replicas: optional(int32({ minimum: 1, maximum: 20, description: "Pods of CoreDNS. Default 2." })),
     nodeAddress: optional(
       text(1, 45, {
@@ -165,6 +172,9 @@ const reference = object({
 const addonSetStatus = object({
   conditions: conditions(),
   observedGeneration: optional(int64({ minimum: 1 })),
+  version: optional(
+    text(1, 64, { description: "The control plane's Kubernetes version, which built-in add-ons follow." }),
+  ),
   addons: optional(
     listByKey(
       object({

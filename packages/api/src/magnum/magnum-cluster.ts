@@ -57,6 +57,12 @@ const magnumClusterSpec = object({
   flavorID: optional(text(1, 255, { description: "Name or id of the flavor of the workers." })),
   dockerVolumeSize: optional(int32({ minimum: 1, description: "GiB of an additional disk of each node." })),
   labels: magnumLabels("Settings of the cluster."),
+  addons: optional(
+    oneOf(["Managed", "Own"], {
+      description:
+        "Managed: Causeway installs kube-proxy, DNS and the network of pods, and keeps them. Own: the cluster has its own, as those that were migrated have. Default: Managed without the network of pods, for clusters that were made without it.",
+    }),
+  ),
   createTimeout: int32({
     minimum: 0,
     default: 60,
@@ -99,6 +105,12 @@ const magnumClusterStatus = object({
   reason: optional(text(0, 4096, { description: "Why, in words, with the code of the first cause." })),
   code: optional(text(0, 128, { description: "The code of the first cause." })),
   created: optional(flag({ description: "True once the cluster was complete." })),
+  addonsFailed: optional(
+    flag({
+      description:
+        "True: add-ons did not work when the change in progress, or the next one, began. It does not wait for them: a user may need it to cure the cause.",
+    }),
+  ),
   changingSince: optional(instant({ description: "When the change that is in progress was first seen." })),
   progress: optional(
     object(

@@ -1,13 +1,16 @@
+import { existsSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { Dial } from "@causeway/addons";
+import type { ObjectKey } from "@causeway/kubernetes";
 
 /** Connections into workload clusters by HTTP CONNECT over the tunnel's sockets, NAMESPACE.NAME.sock. */
 export function dialThrough(folder: string): Dial {
-  return ({ namespace, name }, { host, port }, signal) => {
+  const socketOf = ({ namespace, name }: ObjectKey): string => join(folder, `${namespace}.${name}.sock`);
+  const dial: Dial = (cluster, { host, port }, signal) => {
     const path = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-    const asked = request({ method: "CONNECT", socketPath: join(folder, `${namespace}.${name}.sock`), path, signal });
+    const asked = request({ method: "CONNECT", socketPath: socketOf(cluster), path, signal });
     return new Promise<Duplex>((resolve, reject) => {
       asked.once("connect", ({ statusCode = 0, statusMessage = "" }, socket, head) => {
         if (statusCode !== 200) {
@@ -22,4 +25,6 @@ export function dialThrough(folder: string): Dial {
       asked.end();
     });
   };
+  // Clusters without a tunnel of their own are judged by their objects alone.
+  return Object.assign(dial, { reaches: (cluster: ObjectKey) => existsSync(socketOf(cluster)) });
 }

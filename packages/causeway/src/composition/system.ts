@@ -93,7 +93,15 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const endAdmin = await serveAdmin(state.dir, { backup }, log);
   const stopping = new AbortController();
   const { informers } = controllers;
-  const magnum = await magnumOfSystem(cloud, { state, informers, runtime, metrics: apiServer.metrics, clock, log });
+  const magnum = await magnumOfSystem(cloud, {
+    state,
+    informers,
+    runtime,
+    csiImage: options.csiImage,
+    metrics: apiServer.metrics,
+    clock,
+    log,
+  });
   const running = [
     controllers.run(stopping.signal),
     playMachines(options, stopping.signal),

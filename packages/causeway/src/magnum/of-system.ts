@@ -13,6 +13,8 @@ interface Using {
   readonly state: State;
   readonly informers: Informers;
   readonly runtime: RuntimeChoice;
+  /** Image of the Cinder CSI node part of workload clusters; undefined: it is not installed. */
+  readonly csiImage: string | undefined;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,7 +29,7 @@ const HOST = "127.0.0.1";
  */
 export async function magnumOfSystem(cloud: ChosenCloud, using: Using): Promise<Magnum | undefined> {
   if (!cloud.simulator) return undefined;
-  const { state, informers, runtime, metrics, clock, log } = using;
+  const { state, informers, runtime, csiImage, metrics, clock, log } = using;
   const { startMagnum } = await import("@causeway/magnum-api");
   const region = cloud.config.region;
   const common = {
@@ -38,6 +40,7 @@ export async function magnumOfSystem(cloud: ChosenCloud, using: Using): Promise<
     ...(runtime.default === "Process"
       ? { controlPlaneRuntime: "Process" as const, defaultVersion: newestVersion(runtime.programs) }
       : {}),
+    csiImage,
     host: HOST,
     metrics,
     clock,

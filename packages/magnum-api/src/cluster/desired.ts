@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import {
   credentialsOf,
   managedClusterManifests,
+  type Cluster,
   type HostedControlPlane,
   type HostedControlPlaneSpec,
   type Machine,
@@ -15,6 +16,7 @@ import {
 import { canonicalJson, parseIp } from "@causeway/foundation";
 import { ownerReference } from "@causeway/kubernetes";
 import { isUuid } from "../wire/fields.ts";
+import { addonManifests, type AddonInstallation } from "./addons.ts";
 import { healingManifests } from "./healing.ts";
 import { labelSettings, type LabelSettings } from "./labels.ts";
 import { appliedAnnotation, CLOUD, LABEL_VALUE, magnumLabels, poolNameOf } from "./names.ts";
@@ -27,7 +29,7 @@ export interface KeystoneAddress {
 }
 
 /** What an installation says about all clusters. */
-export interface Installation extends KeystoneAddress {
+export interface Installation extends KeystoneAddress, AddonInstallation {
   /** Networks of the operator, which access lists always have: controllers and probes come from there. */
   readonly managementCidrs?: readonly string[] | undefined;
   /** Runtime of new control planes; undefined: what the controller of hosted control planes chooses. */
@@ -43,6 +45,7 @@ export type StandingPools = ReadonlyMap<
 /** What is read of the objects that there are, to say what they are to be. */
 interface Standing {
   readonly pools: StandingPools;
+  readonly cluster?: Cluster | undefined;
   readonly controlPlane: HostedControlPlane | undefined;
   readonly infrastructure?: OpenStackCluster | undefined;
   readonly machines: readonly Machine[];
@@ -94,7 +97,12 @@ export function desiredManifests(
       ...(rolloutAfter === undefined ? {} : { rolloutAfter }),
     })),
   };
-  return [...managedClusterManifests(plan), ...healingManifests(cluster)].map(({ type, object }) => {
+  const all = [
+    ...managedClusterManifests(plan),
+    ...healingManifests(cluster),
+    ...addonManifests(cluster, installation, standing.cluster),
+  ];
+  return all.map(({ type, object }) => {
     const digest = createHash("sha256").update(canonicalJson(object)).digest("hex").slice(0, 32);
     const annotations = { ...object.metadata.annotations, [appliedAnnotation]: digest };
     return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };

@@ -1,4 +1,5 @@
 import {
+  AddonSet,
   Cluster,
   credentialsOf,
   HostedControlPlane,
@@ -14,12 +15,14 @@ import {
   type Manifest,
 } from "@causeway/api";
 import { Secret, type Informer, type Informers, type KubeObject, type ObjectKey } from "@causeway/kubernetes";
+import { addonSetNameOf } from "./addons.ts";
 import { desiredManifests, type Installation, type StandingPools } from "./desired.ts";
 import { arePoolsSettled } from "./pools.ts";
 
 /** Everything that the plan of one cluster is made from. */
 export interface Observed {
   readonly object: MagnumCluster;
+  readonly installation: Installation;
   readonly desired: readonly Manifest[];
   /** The objects of the cluster that are applied, as they stand. */
   readonly standing: readonly KubeObject[];
@@ -29,6 +32,8 @@ export interface Observed {
   readonly deployments: readonly MachineDeployment[];
   readonly machines: readonly Machine[];
   readonly servers: readonly OpenStackMachine[];
+  /** Its own; others of the cluster are those of the operator. */
+  readonly addonSet: AddonSet | undefined;
   readonly hasCredentials: boolean;
   /** What the last probe of its control plane found. */
   readonly probe?: ClusterProbe | undefined;
@@ -52,6 +57,7 @@ export interface Sources {
   readonly machineTemplates: Informer<OpenStackMachineTemplate>;
   readonly bootstrapTemplates: Informer<KubeadmConfigTemplate>;
   readonly healthChecks: Informer<MachineHealthCheck>;
+  readonly addonSets: Informer<AddonSet>;
   readonly secrets: Informer<Secret>;
 }
 
@@ -73,6 +79,7 @@ export function openSources(informers: Informers): Sources {
     machineTemplates: indexed(informers.for(OpenStackMachineTemplate)),
     bootstrapTemplates: indexed(informers.for(KubeadmConfigTemplate)),
     healthChecks: indexed(informers.for(MachineHealthCheck)),
+    addonSets: informers.for(AddonSet),
     secrets: informers.for(Secret, { labelSelector: labels.clusterName }),
   };
 }
@@ -104,13 +111,16 @@ export function gather(
     sources.controlPlanes.get(key),
     sources.infrastructures.get(key),
   ];
-  const one = [cluster, controlPlane, infrastructure].filter((each) => each !== undefined);
+  const addonSet = sources.addonSets.get({ namespace: key.namespace, name: addonSetNameOf(key.name) });
+  const one = [cluster, controlPlane, infrastructure, addonSet].filter((each) => each !== undefined);
   const machines = of(sources.machines);
   const isSettled = arePoolsSettled({ object, deployments, machines });
   return {
     object,
+    installation,
     desired: desiredManifests(object, installation, {
       pools: standingPools(deployments),
+      cluster,
       controlPlane,
       infrastructure,
       machines,
@@ -129,6 +139,7 @@ export function gather(
     deployments,
     machines,
     servers: of(sources.servers),
+    addonSet,
     hasCredentials: sources.secrets.get({ namespace: key.namespace, name: credentialsOf(key.name) }) !== undefined,
     probe,
   };

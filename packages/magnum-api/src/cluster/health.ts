@@ -1,5 +1,6 @@
 import type { Machine, MagnumClusterStatus } from "@causeway/api";
 import { getCondition, isTrue } from "@causeway/kubernetes";
+import { addonFinding } from "./addon-status.ts";
 import type { Observed } from "./gather.ts";
 
 type Health = Pick<MagnumClusterStatus, "health" | "healthReason">;
@@ -7,10 +8,12 @@ type Health = Pick<MagnumClusterStatus, "health" | "healthReason">;
 const MOST_NODES = 500;
 
 /**
- * The verdict on a cluster, as Magnum's drivers give it: "api" and "NODE.Ready" by name; and "NODE.kubelet" where the
- * control plane does not reach a kubelet. What was probed counts more than what the control plane's controller says.
+ * The verdict on a cluster, as Magnum's drivers give it: "api" and "NODE.Ready" by name; "NODE.kubelet" where the
+ * control plane does not reach a kubelet, and "addons" where one fails. What was probed counts more than what the
+ * control plane's controller says.
  */
-export function healthOf({ controlPlane, machines, probe }: Observed): Health {
+export function healthOf(observed: Observed): Health {
+  const { controlPlane, machines, probe } = observed;
   if (controlPlane?.status?.initialization?.controlPlaneInitialized !== true)
     return { health: "UNKNOWN", healthReason: {} };
   const available = getCondition(controlPlane.status.conditions, "Available");
@@ -23,10 +26,13 @@ export function healthOf({ controlPlane, machines, probe }: Observed): Health {
     .filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && status?.nodeRef !== undefined)
     .slice(0, MOST_NODES)
     .map((machine) => [`${machine.status?.nodeRef?.name ?? machine.metadata.name}.Ready`, readiness(machine)] as const);
-  const isHealthy = api === "ok" && state === "ok" && nodes.every(([, ready]) => ready === "True");
+  const addons = addonFinding(observed);
+  const found = addons === undefined ? {} : { addons: addons.message.slice(0, 500) };
+  const isWhole = api === "ok" && state === "ok" && addons === undefined;
+  const isHealthy = isWhole && nodes.every(([, ready]) => ready === "True");
   return {
     health: isHealthy ? "HEALTHY" : "UNHEALTHY",
-    healthReason: { api, ...Object.fromEntries(nodes), ...kubelet },
+    healthReason: { api, ...found, ...Object.fromEntries(nodes), ...kubelet },
   };
 }
 

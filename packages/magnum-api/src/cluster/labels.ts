@@ -1,29 +1,10 @@
 import type { FlaggedProgram, FlagSettings, FlagValue, HostedControlPlaneSpec } from "@causeway/api";
 import { parseCidr } from "@causeway/foundation";
+import { addonLabels, addonSettings, type AddonSettings } from "./addon-labels.ts";
 import { kubeletArgs, readAdmission, readFlags, type KubeletArgs, type ReadFlags } from "./flags.ts";
+import { boolean, cidr, isTrue, mapped, noted, onlyEmpty, podNetwork, whole, type LabelRule } from "./label-rule.ts";
 
 type Labels = Readonly<Record<string, string>>;
-
-/** What becomes of a label of Magnum: it is mapped, it is accepted without effect, or its value is refused. */
-interface LabelRule {
-  readonly act: "mapped" | "noted";
-  /** Has this value an effect? Undefined: all have. */
-  readonly works?: (value: string) => boolean;
-  /** Why a value is refused; undefined: it is accepted. */
-  readonly refuse?: (value: string) => string | undefined;
-}
-
-const isTrue = (value: string | undefined): boolean => /^(true|yes|on|1|t|y)$/i.test(value ?? "");
-const isFalse = (value: string): boolean => /^(false|no|off|0|f|n|)$/i.test(value);
-
-const mapped = (refuse?: LabelRule["refuse"]): LabelRule => ({ act: "mapped", ...(refuse ? { refuse } : {}) });
-const noted: LabelRule = { act: "noted" };
-const boolean = (value: string) =>
-  isTrue(value) || isFalse(value) ? undefined : "the value is neither true nor false";
-const whole = (value: string) => (/^\d{1,9}$/.test(value) ? undefined : "the value is not a whole number");
-const cidr = (value: string) => (parseCidr(value) === undefined ? "the value is not a CIDR" : undefined);
-const onlyEmpty = (what: string): LabelRule =>
-  mapped((value) => (value === "" ? undefined : `${what} is not supported`));
 
 /** Characters of a label with flags, before it is read. */
 const LONGEST = 4_096;
@@ -46,10 +27,16 @@ const flagLabels = {
 } as const;
 
 const MOST_CIDRS = 50;
-const cidrsOf = (value: string): readonly string[] => value.split(/[\s,]+/).filter((each) => each !== "");
+const listed = (value: string): readonly string[] => value.split(/[\s,]+/).filter((each) => each !== "");
+const EVERYWHERE = /^(0\.0\.0\.0|::)\/0$/;
+/** A list with everything in it is none. */
+function cidrsOf(value: string): readonly string[] {
+  const all = listed(value);
+  return all.some((each) => EVERYWHERE.test(each)) ? [] : all;
+}
 
 function notCidrs(value: string): string | undefined {
-  const all = cidrsOf(value);
+  const all = listed(value);
   if (all.length > MOST_CIDRS) return `it has more than ${MOST_CIDRS} networks`;
   const wrong = all.find((each) => parseCidr(each) === undefined);
   return wrong === undefined ? undefined : `"${wrong.slice(0, 100)}" is not a CIDR such as 192.0.2.0/24`;
@@ -77,9 +64,9 @@ const rules: Readonly<Record<string, LabelRule>> = {
   kube_tag: mapped((value) => (VERSION.test(value) ? undefined : 'the value is not a version such as "v1.34.0"')),
   kube_version: noted,
   fixed_subnet_cidr: mapped(cidr),
-  calico_ipv4pool: mapped(cidr),
-  cilium_ipv4pool: mapped(cidr),
-  flannel_network_cidr: mapped(cidr),
+  calico_ipv4pool: podNetwork,
+  cilium_ipv4pool: podNetwork,
+  flannel_network_cidr: podNetwork,
   service_cluster_ip_range: mapped(cidr),
   availability_zone: mapped(),
   boot_volume_size: mapped(whole),
@@ -101,8 +88,8 @@ const rules: Readonly<Record<string, LabelRule>> = {
     "kube-proxy is installed in the cluster, by an AddonSet or its users, with its settings; this label",
   ),
   admission_control_list: flagLabel(flagLabels.admission_control_list[1]),
-  container_infra_prefix: onlyEmpty("a registry of one's own for system images"),
   hyperkube_prefix: noted,
+  ...addonLabels,
 };
 
 /** Bytes of all labels of one object: a cluster keeps those of its template and of each node group, too. */
@@ -196,6 +183,7 @@ export interface LabelSettings {
   readonly access: readonly string[];
   /** Of the control plane's programs; undefined: none. */
   readonly flags: HostedControlPlaneSpec["flags"];
+  readonly addons: AddonSettings;
 }
 
 /** Accepted labels as settings; defaults are those of Magnum's drivers. */
@@ -203,7 +191,8 @@ export function labelSettings(labels: Labels): LabelSettings {
   const text = (name: string) => labels[name] || undefined;
   const number = (name: string) => (text(name) === undefined ? undefined : Number(labels[name]));
   const size = number("boot_volume_size") ?? 0;
-  const tag = text("kube_tag");
+  // Images of the Heat driver's clusters add a suffix of their own to the version.
+  const tag = text("kube_tag")?.replace(/-rancher.*$/, "");
   return {
     version: tag === undefined || tag.startsWith("v") ? tag : `v${tag}`,
     nodeCidr: text("fixed_subnet_cidr") ?? "10.0.0.0/24",
@@ -220,5 +209,6 @@ export function labelSettings(labels: Labels): LabelSettings {
     kubelet: kubeletArgs(labels["kubelet_options"] ?? "").args,
     access: accessOf(labels),
     flags: flagsOf(labels),
+    addons: addonSettings(labels),
   };
 }

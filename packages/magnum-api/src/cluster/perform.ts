@@ -1,4 +1,5 @@
 import {
+  AddonSet,
   annotations,
   Cluster,
   KubeadmConfigTemplate,
@@ -49,6 +50,10 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
       return;
     case "delete-health-check":
       await client.delete(MachineHealthCheck, { namespace, name: step.name }, { signal });
+      return;
+    case "delete-addons":
+      // What they installed stays in the cluster.
+      await client.delete(AddonSet, { namespace, name: step.name }, { signal });
       return;
     case "delete-templates":
       // The machine template is what the plan sees: it goes last, so that an attempt that ended in between is repeated.

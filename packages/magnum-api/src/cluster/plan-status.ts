@@ -1,5 +1,6 @@
 import type { MagnumClusterStatus } from "@causeway/api";
 import { isTrue, timestamp, type Plan, type PlannedEvent } from "@causeway/kubernetes";
+import { addonsFailed, addonsWaitFor } from "./addon-status.ts";
 import { firstFinding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
 import { healthOf } from "./health.ts";
@@ -44,6 +45,7 @@ export function statusOf(
     reason: verdict.reason.slice(0, 4_000),
     ...(verdict.code === undefined ? {} : { code: verdict.code }),
     ...(created ? { created } : {}),
+    ...(addonsFailed(observed, since !== undefined || isWriting) ? { addonsFailed: true } : {}),
     ...(change.since === undefined ? {} : { changingSince: timestamp(change.since) }),
     ...(progress === undefined ? {} : { progress }),
     ...healthOf(observed),
@@ -66,7 +68,8 @@ function progressFrom(
 
 function isSettled(observed: Observed): boolean {
   const isReady = observed.hasCredentials && isControlPlaneReady(observed) && arePoolsSettled(observed);
-  return isReady && rotationWaitsFor(rotationFacts(observed)) === undefined;
+  if (!isReady || rotationWaitsFor(rotationFacts(observed)) !== undefined) return false;
+  return addonsWaitFor(observed) === undefined;
 }
 
 /** What is known of the control plane. */

@@ -1,5 +1,8 @@
 import type { HostedControlPlane, MagnumCluster, MagnumClusterStatus } from "@causeway/api";
 import { isTrue, type Plan } from "@causeway/kubernetes";
+import { addonFinding, addonsWaitFor } from "./addon-status.ts";
+import { driverNotes } from "./addons.ts";
+import { unusedAttributes } from "./attributes.ts";
 import { runtimeOf } from "./desired.ts";
 import { firstFinding, type Finding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
@@ -51,7 +54,8 @@ export function findingOf(observed: Observed, now: number): Finding | undefined 
     const message = `the cluster has no credentials in its project: rotate them (PATCH /v1/credentials/${object.spec.uuid}), or delete the cluster`;
     return { code: "MAGNUM_CREDENTIALS_MISSING", message, isTerminal: true };
   }
-  return firstFinding([infrastructure, controlPlane, ...servers, ...machines]);
+  const found = firstFinding([infrastructure, controlPlane, ...servers, ...machines]);
+  return found ?? (object.status?.addonsFailed === true ? undefined : addonFinding(observed));
 }
 
 export interface Change {
@@ -115,9 +119,11 @@ const worded = (finding: Finding | undefined) => finding && `${finding.message} 
 const kept = ({ status, reason = "", code }: Status): Verdict => ({ status, reason, code });
 
 /** What was accepted without effect is named where every client shows it. */
-function completeReason(what: "CREATE" | "UPDATE", { object: { spec }, controlPlane }: Observed): string {
+function completeReason(what: "CREATE" | "UPDATE", observed: Observed): string {
+  const { object, installation, cluster, controlPlane } = observed;
+  const { spec } = object;
   const unused = unusedLabels(spec.labels ?? {});
-  const attributes = unusedAttributes(spec.template);
+  const attributes = unusedAttributes(object);
   const flags = flagLabelsOf(spec.labels ?? {});
   const runtime = runtimeOf(controlPlane) ?? "Embedded";
   const notes = [
@@ -132,6 +138,7 @@ function completeReason(what: "CREATE" | "UPDATE", { object: { spec }, controlPl
     ...(runtime === "Embedded" && flags.length > 0
       ? [`${flags.join(", ")} without effect: a control plane with runtime ${runtime} has no programs with flags`]
       : []),
+    ...driverNotes(object, installation, cluster),
     ...(attributes.length > 0 ? [`Attributes without effect: ${attributes.join(", ")}`] : []),
     ...(unused.length > 0 ? [`Labels without effect: ${unused.join(", ").slice(0, 1_000)}`] : []),
   ];
@@ -154,7 +161,10 @@ function waitingFor(observed: Observed): string {
   const pools = waiting.map(
     ({ group, readyNodes }) => `${group.name}: ${readyNodes} of ${group.nodeCount} nodes are ready`,
   );
-  return pools.length === 0 ? "waiting for node groups that are being deleted" : pools.join("; ");
+  if (pools.length > 0) return pools.join("; ");
+  return arePoolsSettled(observed)
+    ? (addonsWaitFor(observed)?.message ?? "waiting for the add-ons")
+    : "waiting for node groups that are being deleted";
 }
 
 function waitingForControlPlane({ object, controlPlane }: Observed): string {
@@ -170,21 +180,6 @@ export function waitOf(change: Change, createTimeout: number): Plan<Step, Status
   const limit = observed.object.status?.created === true ? UPDATE_TIMEOUT : createTimeout * 60_000;
   const deadline = since + limit;
   const soon = observed.hasCredentials ? deadline : Math.min(deadline, since + CREDENTIALS_TIMEOUT + 1_000);
-  return soon > now ? { for: waitingFor(observed), until: soon } : { for: waitingFor(observed) };
-}
-
-/** Attributes of the template, as clients name them, that nothing here is made of. */
-function unusedAttributes(template: MagnumCluster["spec"]["template"]): string[] {
-  const given: Readonly<Record<string, unknown>> = {
-    network_driver: template.networkDriver,
-    volume_driver: template.volumeDriver,
-    docker_storage_driver: template.dockerStorageDriver,
-    http_proxy: template.httpProxy,
-    https_proxy: template.httpsProxy,
-    no_proxy: template.noProxy,
-    insecure_registry: template.insecureRegistry,
-    registry_enabled: template.registryEnabled === true || undefined,
-    server_type: template.serverType === "bm" ? template.serverType : undefined,
-  };
-  return Object.keys(given).filter((name) => given[name] !== undefined);
+  const what = waitingFor(observed);
+  return soon > now ? { for: what, until: soon } : { for: what };
 }

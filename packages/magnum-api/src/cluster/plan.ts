@@ -1,4 +1,10 @@
-import { MachineDeployment, MachineHealthCheck, type MagnumClusterStatus, type Manifest } from "@causeway/api";
+import {
+  AddonSet,
+  MachineDeployment,
+  MachineHealthCheck,
+  type MagnumClusterStatus,
+  type Manifest,
+} from "@causeway/api";
 import type { KubeObject, Plan } from "@causeway/kubernetes";
 import { firstFinding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
@@ -23,8 +29,19 @@ export function plan(observed: Observed, now: number): Plan<Step, Status> {
   if (migrating) return planMigrating(observed, migrating, now);
   if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, now);
   const steps = nextSteps(observed);
-  return { ...statusOf(observed, steps.length > 0, now), steps };
+  // A complete cluster may get add-ons, or others: that is no change of the cluster.
+  return {
+    ...statusOf(
+      observed,
+      steps.some((step) => !isAboutAddons(step)),
+      now,
+    ),
+    steps,
+  };
 }
+
+const isAboutAddons = (step: Step): boolean =>
+  step.type === "delete-addons" || (step.type === "apply" && step.manifest.object.kind === AddonSet.kind);
 
 /** Nothing is made of a row before its create has been responded to. */
 function planPending({ object }: Observed, now: number): Plan<Step, Status> {
@@ -88,7 +105,11 @@ function surplus({ object, desired, deployments, standing, machines }: Observed)
         kind === "OpenStackMachineTemplate" && metadata.deletionTimestamp === undefined && !used.has(metadata.name),
     )
     .map(({ metadata }): Step => ({ type: "delete-templates", name: metadata.name }));
-  const gone = [...checks, ...pools];
+  const hasAddons = desired.some((one) => one.object.kind === AddonSet.kind);
+  const addons = standing
+    .filter(({ kind, metadata }) => kind === AddonSet.kind && metadata.deletionTimestamp === undefined && !hasAddons)
+    .map(({ metadata }): Step => ({ type: "delete-addons", name: metadata.name }));
+  const gone = [...checks, ...addons, ...pools];
   return deployments.length > 0 && isQuiet ? [...gone, ...templates] : gone;
 }
 

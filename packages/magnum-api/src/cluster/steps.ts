@@ -12,6 +12,8 @@ export type Step =
   | { readonly type: "delete-pool"; readonly name: string }
   /** Deletes the check of a node group that is no longer wanted. */
   | { readonly type: "delete-health-check"; readonly name: string }
+  /** Deletes the AddonSet of a cluster that gets no add-ons any longer. */
+  | { readonly type: "delete-addons"; readonly name: string }
   /** Deletes the templates that no MachineDeployment refers to any longer. */
   | { readonly type: "delete-templates"; readonly name: string }
   /** Deletes the Cluster, and all that its controllers made. */

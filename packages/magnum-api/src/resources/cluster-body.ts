@@ -109,6 +109,7 @@ export function newCluster(api: Api, call: Call, values: Values, template: Magnu
     ...masters,
     masterUUID,
     labels,
+    addons: "Managed",
     createTimeout: (values["create_timeout"] as number | undefined) ?? 60,
     floatingIPEnabled: (values["floating_ip_enabled"] as boolean | undefined) ?? base.floatingIPEnabled,
     ...defined({

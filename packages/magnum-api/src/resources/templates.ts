@@ -15,6 +15,8 @@ import { randomName } from "./random-name.ts";
 import { attributesOf, templateDocument, templateFields, templateView } from "./template-attributes.ts";
 
 const NETWORK_DRIVERS = ["flannel", "calico", "cilium"];
+/** Magnum's own default, and what clusters here get. */
+const DEFAULT_NETWORK_DRIVER = "flannel";
 
 const listed: Listed<MagnumClusterTemplate> = {
   id: ({ spec }) => spec.uuid,
@@ -168,7 +170,13 @@ function checkCloud(
 /** Attributes that a cluster can be made from. @throws MagnumError 400 */
 function checked({ support }: Api, values: Values): MagnumTemplateAttributes {
   const attributes = attributesOf(values);
-  const { networkDriver = "calico", volumeDriver, labels = {}, dockerStorageDriver, dockerVolumeSize } = attributes;
+  const {
+    networkDriver = DEFAULT_NETWORK_DRIVER,
+    volumeDriver,
+    labels = {},
+    dockerStorageDriver,
+    dockerVolumeSize,
+  } = attributes;
   const expecting = (drivers: readonly string[]) => [...drivers, "unspecified"].join("/");
   if (!NETWORK_DRIVERS.includes(networkDriver))
     throw invalid(

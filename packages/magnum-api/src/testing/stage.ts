@@ -1,5 +1,5 @@
 /** The Magnum API over an embedded API server and the Keystone of a simulated cloud. No other controller runs. */
-import { allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
+import { addonKinds, allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer } from "@causeway/apiserver";
 import { silentLog, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, Lease, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
@@ -79,7 +79,7 @@ export async function openStage({
 } = {}): Promise<Stage> {
   const simulator = await startSimulator(heatMagnum === true ? { heatMagnum } : {});
   const server = await startApiServer({
-    crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition),
+    crds: [...allKinds, ...addonKinds, ...magnumKinds].map(toCustomResourceDefinition),
     ...(account === undefined ? {} : { management: { audit: { policy: everyRequest, log: { file: account.log } } } }),
   });
   const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));

@@ -51,6 +51,8 @@ export function magnumClusterOf(
     ...networkOf(inventory, attributes),
     floatingIPEnabled: floating !== false,
     masterLBEnabled: attributes["master_lb_enabled"] !== false,
+    // They were installed by its own Magnum, and belong to its users.
+    addons: "Own",
     nodeGroups: inventory.groups.map((group) => nodeGroupOf(inventory, group, now)),
   };
   return {

@@ -45,6 +45,8 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
       audit: auditOf(flags),
       managementCidrs: cidrsOf(flags),
       controlPlaneRuntime: flags.controlPlaneRuntime,
+      podNetwork: flags.podNetwork,
+      csiImage: flags.csiImage,
       defaultQuota: flags.defaultQuota,
       maxTemplates: flags.maxTemplates,
       maxNodes: flags.maxNodes,

@@ -46,6 +46,18 @@ function options() {
       "--management-cidrs <list>",
       "networks of controllers and of this program; with them clusters may have access lists (labels master_lb_allowed_cidrs), if control planes are Pods",
     )
+    .addOption(
+      new Option(
+        "--pod-network <kind>",
+        "addon gives each cluster flannel; routes leaves it out, where routes of the cloud reach the pods",
+      )
+        .choices(["addon", "routes"] as const)
+        .default("addon" as const),
+    )
+    .option(
+      "--csi-image <image>",
+      "image of Causeway that nodes can pull: clusters get the node part of the Cinder CSI driver (default: they do not)",
+    )
     .option("--default-quota <count>", "clusters of a project without a quota", whole(0, 1_000_000), 20)
     .option("--max-templates <count>", "cluster templates of a project; 0: no limit", whole(0, 1_000_000), 100)
     .option("--max-nodes <count>", "nodes of all clusters of a project; 0: no limit", whole(0, 1_000_000), 1000)

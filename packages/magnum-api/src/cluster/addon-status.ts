@@ -1,0 +1,95 @@
+import type { AddonSet } from "@causeway/api";
+import { getCondition, type Condition } from "@causeway/kubernetes";
+import type { Finding } from "./findings.ts";
+import type { Observed } from "./gather.ts";
+import { addonSetNameOf } from "./addons.ts";
+import { appliedAnnotation } from "./names.ts";
+
+type AddonStatus = NonNullable<NonNullable<AddonSet["status"]>["addons"]>[number];
+
+/** Why the add-ons of a cluster are not ready. */
+export interface AddonProblem {
+  readonly message: string;
+  /** Undefined: it only takes its time. */
+  readonly code?: string;
+}
+
+/** Begins the codes of add-ons that do not work. */
+const CODES = "ADDON_";
+/** An add-on that another AddonSet of the cluster has is that one's affair. */
+const OF_ANOTHER = "(ADDON_OBJECT_OF_ANOTHER_SET)";
+
+/** What a change of a cluster waits for; undefined: its add-ons are as they are to be, or failed before it began. */
+export function addonsWaitFor(observed: Observed): AddonProblem | undefined {
+  return observed.object.status?.addonsFailed === true ? undefined : addonProblem(observed);
+}
+
+/** Whether the next change of a cluster is not to wait for its add-ons; while one is in progress that stays. */
+export function addonsFailed(observed: Observed, isChanging: boolean): boolean {
+  const { status, metadata } = observed.object;
+  if (status?.created !== true || addonProblem(observed) === undefined) return false;
+  if (!isChanging || status.addonsFailed === true) return true;
+  // A change after one that the add-ons made fail.
+  const isNext = status.observedGeneration !== metadata.generation;
+  return isNext && status.status === "UPDATE_FAILED" && status.code?.startsWith(CODES) === true;
+}
+
+/** Why the add-ons of a cluster are not as they are to be; undefined: they are. */
+function addonProblem(observed: Observed): AddonProblem | undefined {
+  const { object, addonSet } = observed;
+  const name = addonSetNameOf(object.metadata.name);
+  const wanted = observed.desired.find((one) => one.object.kind === "AddonSet" && one.object.metadata.name === name);
+  if (wanted === undefined) return undefined;
+  const applied = (one: { readonly metadata: AddonSet["metadata"] } | undefined) =>
+    one?.metadata.annotations?.[appliedAnnotation];
+  if (addonSet === undefined || applied(addonSet) !== applied(wanted.object))
+    return { message: "waiting for the add-ons to be declared" };
+  const { status, metadata } = addonSet;
+  if (status?.observedGeneration !== metadata.generation) return { message: "waiting for the add-ons" };
+  if (status?.version !== object.spec.version)
+    return { message: `waiting for the add-ons of Kubernetes ${object.spec.version}` };
+  return firstProblem(observed, addonSet);
+}
+
+function firstProblem(observed: Observed, { spec, status }: AddonSet): AddonProblem | undefined {
+  const isJudged = hasNodes(observed);
+  const found = spec.addons.map(({ name }) => status?.addons?.find((each) => each.name === name));
+  const first = found.find((addon) => addon !== undefined && isBad(addon, isJudged));
+  if (first !== undefined) return problemOf(first);
+  const isComplete = found.every((addon) => addon !== undefined);
+  const applied = getCondition((status?.conditions ?? []) as readonly Condition[], "Applied");
+  if (isComplete && applied !== undefined && !isWaiting(applied)) return undefined;
+  return { message: `waiting for the add-ons${applied?.message ? `: ${applied.message}` : ""}` };
+}
+
+/** The set as a whole waits, or is refused: what its add-ons had before says nothing. */
+const isWaiting = ({ status, reason }: Condition): boolean => status === "False" && /^(Waiting.|ADDON_)/.test(reason);
+
+/** Pods have no place to run where there are no nodes. */
+const hasNodes = ({ deployments, machines }: Observed): boolean =>
+  machines.length > 0 || deployments.some(({ spec }) => (spec.replicas ?? 1) > 0);
+
+function isBad({ state, message = "" }: AddonStatus, isJudged: boolean): boolean {
+  if (state === "Applied" || message.includes(OF_ANOTHER)) return false;
+  return state !== "Unhealthy" || isJudged;
+}
+
+const CODE = / ?\(([A-Z][A-Z0-9_]+)\)$/;
+
+function problemOf({ name, state, message = "" }: AddonStatus): AddonProblem {
+  const [, named = ""] = CODE.exec(message) ?? [];
+  // Addresses of the management cluster may be in such messages, and are the operator's alone.
+  const isHidden = named.startsWith("KUBERNETES_") && named !== "KUBERNETES_INVALID";
+  const said = isHidden ? `the cluster's API did not take it; the operator's log has the reason: ${named}` : message;
+  const isCoded = named.startsWith(CODES);
+  const text = `add-on ${name}: ${isCoded ? said.replace(CODE, "") : said}`.replaceAll(/\s+/g, " ").slice(0, 1_000);
+  if (state === "Failed") return { message: text, code: isCoded ? named : `${CODES}FAILED` };
+  return state === "Unhealthy" ? { message: text, code: isCoded ? named : `${CODES}UNHEALTHY` } : { message: text };
+}
+
+/** What does not work of the add-ons, as a cause; undefined: nothing, or it only takes its time. */
+export function addonFinding(observed: Observed): Finding | undefined {
+  const { code, message = "" } = addonProblem(observed) ?? {};
+  // Each may pass by itself: an image is pulled later, a node comes back.
+  return code === undefined ? undefined : { code, message, isTerminal: false };
+}

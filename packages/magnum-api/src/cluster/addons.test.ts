@@ -1,0 +1,131 @@
+import type { AddonSet, Cluster, MagnumCluster } from "@causeway/api";
+import { describe, expect, it } from "vitest";
+import { addonManifests, addonsFor, driverNotes, type AddonInstallation } from "./addons.ts";
+import { labelSettings, refusedLabel, unusedLabels } from "./labels.ts";
+import { migratingAnnotation } from "./names.ts";
+
+interface Given {
+  readonly addons?: "Managed" | "Own" | undefined;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly template?: object;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+const clusterOf = ({ labels = {}, template, annotations, ...rest }: Given = {}): MagnumCluster =>
+  ({
+    apiVersion: "magnum.causeway.dev/v1alpha1",
+    kind: "MagnumCluster",
+    metadata: { name: "web-1", namespace: "magnum-p", uid: "u", annotations },
+    spec: {
+      uuid: "6e8ae3a5-0b4c-4f0e-9d26-000000000001",
+      labels,
+      addons: "addons" in rest ? rest.addons : "Managed",
+      template: { coe: "kubernetes", imageID: "cirros", networkDriver: "flannel", ...template },
+    },
+  }) as unknown as MagnumCluster;
+
+const adopted = { metadata: { annotations: { "causeway.dev/cloud-cluster-name": "x" } } } as unknown as Cluster;
+const all = ["flannel", "kube-proxy", "coredns"];
+const images = (labels: Readonly<Record<string, string>>) =>
+  Object.fromEntries(addonsFor(clusterOf({ labels }), {}, undefined).map(({ name, catalogue }) => [name, catalogue]));
+
+describe("the add-ons of a cluster", () => {
+  it.each<[string, Given, AddonInstallation, Cluster | undefined, string[]]>([
+    ["a new one has network, kube-proxy and DNS", {}, {}, undefined, all],
+    ["calico is served by flannel", { template: { networkDriver: "calico" } }, {}, undefined, all],
+    ["routes of the cloud need no network", {}, { podNetwork: "routes" }, undefined, ["kube-proxy", "coredns"]],
+    [
+      "a user may bring the network",
+      { labels: { causeway_addons: "coredns,kube-proxy" } },
+      {},
+      undefined,
+      all.slice(1),
+    ],
+    ["a user may bring all of them", { labels: { causeway_addons: "none" } }, { csiImage: "c" }, undefined, []],
+    ["one that was made before has a network", { addons: undefined }, {}, undefined, all.slice(1)],
+    ["one that is migrated keeps its own", { addons: "Own" }, { csiImage: "c" }, undefined, []],
+    [
+      "one that is migrated now keeps its own",
+      { addons: undefined, annotations: { [migratingAnnotation]: "import Done x" } },
+      {},
+      undefined,
+      [],
+    ],
+    ["one that was migrated before keeps its own", { addons: undefined }, {}, adopted, []],
+    ["one that was migrated gets them when asked", { addons: "Managed" }, {}, adopted, all],
+    ["the Cinder driver where its image is known", {}, { csiImage: "c" }, undefined, [...all, "cinder-csi-node"]],
+    ["and not where it is not wanted", { labels: { cinder_csi_enabled: "False" } }, { csiImage: "c" }, undefined, all],
+  ])("%s", (_, given, installation, cluster, names) => {
+    const object = clusterOf(given);
+    expect(addonsFor(object, installation, cluster).map(({ name }) => name)).toEqual(names);
+    const [made] = addonManifests(object, installation, cluster).map((one) => one.object as AddonSet);
+    expect(made?.spec.addons.length ?? 0).toBe(names.length);
+    if (made) expect(made).toMatchObject({ metadata: { name: "web-1-addons" }, spec: { clusterName: "web-1" } });
+  });
+
+  it("have the images of the labels, as the Heat driver named them", () => {
+    expect(images({})).toMatchObject({ coredns: { name: "CoreDNS" }, flannel: { name: "Flannel" } });
+    expect(images({ coredns_tag: "1.11.1" })["coredns"]).toMatchObject({ image: "docker.io/coredns/coredns:1.11.1" });
+    expect(images({ coredns_tag: "v1.12.1" })["coredns"]).toMatchObject({
+      image: "registry.k8s.io/coredns/coredns:v1.12.1",
+    });
+    const container_infra_prefix = "gitlab-registry.cern.ch/cloud/atomic-system-containers/";
+    const imagePrefix = "gitlab-registry.cern.ch/cloud/atomic-system-containers";
+    expect(images({ container_infra_prefix, coredns_tag: "1.6.6", flannel_tag: "v0.28.4" })).toEqual({
+      flannel: { name: "Flannel", imagePrefix, image: `${imagePrefix}/flannel:v0.28.4` },
+      "kube-proxy": { name: "KubeProxy", imagePrefix },
+      coredns: { name: "CoreDNS", imagePrefix, image: `${imagePrefix}/coredns:1.6.6` },
+    });
+  });
+
+  it("say what becomes of the drivers of network and volumes", () => {
+    const notes = (given: Given, installation: AddonInstallation = {}, cluster?: Cluster) =>
+      driverNotes(clusterOf(given), installation, cluster);
+    expect(notes({})).toEqual([]);
+    expect(notes({ template: { networkDriver: "calico", volumeDriver: "cinder" } })).toEqual([
+      "network_driver=calico is served by flannel, which does not enforce NetworkPolicies",
+      "volume_driver=cinder has no effect: the node part of the Cinder CSI driver is not installed",
+    ]);
+    expect(notes({ template: { volumeDriver: "cinder" } }, { csiImage: "c" })).toEqual([]);
+    const [routed] = notes({}, { podNetwork: "routes" });
+    expect(routed).toContain("routes of the cloud");
+    expect(notes({ labels: { causeway_addons: "none" } })[0]).toContain("causeway_addons");
+    expect(notes({ addons: "Own" })[0]).toContain("keeps the network of pods that it has");
+  });
+});
+
+describe("labels about add-ons", () => {
+  it.each<[Readonly<Record<string, string>>, string]>([
+    [{ causeway_addons: "calico" }, "causeway_addons"],
+    [{ coredns_tag: "1.9/../x" }, "coredns_tag"],
+    [{ flannel_tag: "a b" }, "flannel_tag"],
+    [{ container_infra_prefix: "http://x?y" }, "container_infra_prefix"],
+    [{ flannel_network_cidr: "fd00::/48" }, "flannel_network_cidr"],
+    [{ calico_ipv4pool: "10.1.0.0" }, "calico_ipv4pool"],
+  ])("%j is refused by name", (labels, named) => expect(refusedLabel(labels)).toContain(named));
+
+  it.each<[Readonly<Record<string, string>>, string[]]>([
+    [{ kube_dashboard_enabled: "False", monitoring_enabled: "false", ingress_controller: "" }, []],
+    [{ kube_dashboard_enabled: "true", ingress_controller: "nginx" }, ["ingress_controller", "kube_dashboard_enabled"]],
+    [{ flannel_backend: "vxlan", flannel_network_subnetlen: "24" }, []],
+    [{ flannel_backend: "host-gw", flannel_network_subnetlen: "26" }, ["flannel_backend", "flannel_network_subnetlen"]],
+    [{ flannel_tag: "v0.15.1" }, ["flannel_tag"]],
+    [{ flannel_tag: "v0.28.4", coredns_tag: "1.11.1", container_infra_prefix: "r.example.org/m/" }, []],
+    [{ cloud_provider_enabled: "true", cinder_csi_enabled: "true" }, []],
+    [{ cloud_provider_enabled: "false", calico_tag: "v3.26.4" }, ["calico_tag", "cloud_provider_enabled"]],
+  ])("%j has no effect but for %j", (labels, unused) => {
+    expect(refusedLabel(labels)).toBeUndefined();
+    expect(unusedLabels(labels)).toEqual(unused);
+  });
+
+  it("of templates from the field are accepted", () => {
+    const { version, access } = labelSettings({
+      kube_tag: "v1.34.4-rancher1-linux-amd64",
+      hyperkube_prefix: "docker.io/rancher/",
+      master_lb_allowed_cidrs: "0.0.0.0/0",
+    });
+    expect([version, access]).toEqual(["v1.34.4", []]);
+    expect(refusedLabel({ master_lb_allowed_cidrs: "0.0.0.0/0" })).toBeUndefined();
+    expect(refusedLabel({ master_lb_allowed_cidrs: "10.0.0.0/8" })).toContain("master_lb_allowed_cidrs");
+  });
+});
