@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Json } from "./interface.ts";
 
-/** What both servers record: requests of the group "audited", and those below /audited whoever sends them. */
+/** What both servers record: requests of the group "audited", and those below /audited of any user. */
 export const AUDIT_POLICY: Json = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Frame, Upgraded } from "./interface.ts";
+import type { Frame, UpgradeAnswer } from "./interface.ts";
 
 const PATIENCE = 5000;
 
@@ -15,7 +15,7 @@ export const HANDSHAKE: Readonly<Record<string, string>> = {
 };
 
 /** Of an answer that is no WebSocket. */
-export const NO_FRAMES: Pick<Upgraded, "take" | "rest" | "send" | "close"> = {
+export const NO_FRAMES: Pick<UpgradeAnswer, "take" | "rest" | "send" | "close"> = {
   take: () => Promise.reject(new Error("this is no WebSocket")),
   rest: () => Promise.resolve([]),
   send: () => {},
@@ -23,7 +23,7 @@ export const NO_FRAMES: Pick<Upgraded, "take" | "rest" | "send" | "close"> = {
 };
 
 /** A WebSocket as RFC 6455 has it, read frame by frame. */
-export function upgradedOf(response: IncomingMessage, socket: Duplex, head: Buffer): Upgraded {
+export function upgradedOf(response: IncomingMessage, socket: Duplex, head: Buffer): UpgradeAnswer {
   const frames: Frame[] = [];
   let unread = head;
   let ended = false;

@@ -50,7 +50,7 @@ export interface Frame {
 }
 
 /** What a request for a WebSocket led to: one, when `code` is 101, or an ordinary answer. */
-export interface Upgraded extends Answer {
+export interface UpgradeAnswer extends Answer {
   /** The next frames, within five seconds. */
   readonly take: (count: number) => Promise<Frame[]>;
   /** All frames until the server ends the connection, within five seconds. */
@@ -76,7 +76,7 @@ export interface Raw {
   /** Events go to `listen` as they come, where one is given: `take` and `rest` have none then. */
   readonly watch: (path: string, listen?: (event: Json) => void) => Promise<Watch>;
   /** Asks for a WebSocket; a header of "" is not sent. */
-  readonly upgrade: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Upgraded>;
+  readonly upgrade: (path: string, headers?: Readonly<Record<string, string>>) => Promise<UpgradeAnswer>;
   readonly close: () => void;
 }
 

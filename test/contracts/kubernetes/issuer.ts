@@ -10,7 +10,7 @@ const AUDIENCE = "kubernetes";
 
 /** An OpenID provider of the suite's own, on loopback. */
 export interface Issuer {
-  /** What both servers are told of it: an AuthenticationConfiguration. */
+  /** The AuthenticationConfiguration that both servers trust it by. */
   readonly configuration: Json;
   /**
    * A token with these claims, which win over the usual ones; `rotated` signs with a key that is published only then.

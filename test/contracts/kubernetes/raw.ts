@@ -109,7 +109,7 @@ function watchOf(sent: ClientRequest, response: IncomingMessage, listen?: (event
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         sent.destroy();
-        reject(new Error(`${what}; the watch told ${JSON.stringify(events)}`));
+        reject(new Error(`${what}; the watch returned ${JSON.stringify(events)}`));
       }, PATIENCE);
       wake = () => {
         if (!done()) return;

@@ -20,7 +20,7 @@ export function holdToContract(
         target = await start();
         runner = await openRunner(target, prepareContraptions);
       } catch (error) {
-        // Told by every case, so that a server that does not start counts as failed, not as skipped.
+        // Every case throws it, so that a server that does not start counts as failed, not as skipped.
         failure = error;
       }
     }, 120_000);

@@ -1,5 +1,5 @@
 /** Who asks: the four accounts that a clouds.yaml of devcloud and of the simulated cloud name. */
-export type Who = "member" | "admin" | "reader" | "alt";
+export type Account = "member" | "admin" | "reader" | "alt";
 
 /**
  * One request whose answer is the contract. `{name}` in paths and bodies is a value kept by an earlier request of the
@@ -17,7 +17,7 @@ export interface RawCase {
   /** Another service's type than the group's; only for what the group is made of. */
   readonly service?: string;
   /** Default "member". */
-  readonly as?: Who;
+  readonly as?: Account;
   readonly headers?: Readonly<Record<string, string>>;
   /** Values of the answer to keep: name → path of fields, "volume.id", "servers.0.id". */
   readonly keep?: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export interface RawGroup {
 }
 
 /** A comparable answer. */
-export interface Seen {
+export interface ComparableAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;

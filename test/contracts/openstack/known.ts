@@ -5,8 +5,8 @@ export interface KnownDifference {
 }
 
 const emptyBody: KnownDifference = {
-  how: "answers 400 in Octavia's words instead of 500",
-  why: "the real service fails at an attribute of a body that was not given: a defect of its own, mended in later releases",
+  how: "answers 400 with Octavia's message instead of 500",
+  why: "the real service reads an attribute of a missing body and fails: a defect that later releases fix",
 };
 
 const collection = "load-balancer/every collection";

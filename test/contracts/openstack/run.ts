@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CloudConfig } from "@causeway/openstack";
-import type { RawCase, RawGroup, Seen, Who } from "./case.ts";
+import type { RawCase, RawGroup, ComparableAnswer, Account } from "./case.ts";
 import { at, isRecord, settled, shapeOf } from "./shape.ts";
 
-export type Accounts = Readonly<Record<Who, CloudConfig>>;
+export type Accounts = Readonly<Record<Account, CloudConfig>>;
 
 export interface Session {
   readonly token: string;
@@ -40,10 +40,10 @@ const compared = [
 ];
 
 /** Logs all accounts in, by requests of its own: the SDK is no part of this suite. */
-export async function openRaw(accounts: Accounts): Promise<Readonly<Record<Who, Session>>> {
-  const entries = Object.entries(accounts) as [Who, CloudConfig][];
+export async function openRaw(accounts: Accounts): Promise<Readonly<Record<Account, Session>>> {
+  const entries = Object.entries(accounts) as [Account, CloudConfig][];
   const sessions = await Promise.all(entries.map(async ([who, config]) => [who, await logIn(config)] as const));
-  return Object.fromEntries(sessions) as Record<Who, Session>;
+  return Object.fromEntries(sessions) as Record<Account, Session>;
 }
 
 async function logIn(config: CloudConfig): Promise<Session> {
@@ -90,7 +90,7 @@ async function send({ method, url, body, headers = {} }: Request): Promise<Answe
 }
 
 /** What may follow the cases of a group, before what they made is undone. */
-export interface Asking {
+export interface GroupRun {
   /** What the cases kept. */
   readonly values: ReadonlyMap<string, string>;
   readonly ask: (each: RawCase) => Promise<Answer>;
@@ -102,9 +102,9 @@ export interface Asking {
  */
 export async function runGroup(
   group: RawGroup,
-  sessions: Readonly<Record<Who, Session>>,
-  then: (asking: Asking) => Promise<void> = async () => {},
-): Promise<ReadonlyMap<string, Seen> | undefined> {
+  sessions: Readonly<Record<Account, Session>>,
+  then: (groupRun: GroupRun) => Promise<void> = async () => {},
+): Promise<ReadonlyMap<string, ComparableAnswer> | undefined> {
   const endpoint = sessions.member.endpoint(group.service);
   if (endpoint === undefined) return undefined;
   const run = `c${randomBytes(4).toString("hex")}`;
@@ -119,7 +119,7 @@ export async function runGroup(
     ["readerUser", reader.userId],
     ["nothing", "7f0e2f1c-3b56-4a61-9d4c-5a0f4b3e2d10"],
   ]);
-  const seen = new Map<string, Seen>();
+  const seen = new Map<string, ComparableAnswer>();
   const undo: RawCase[] = [];
   try {
     for (const each of group.cases) {
@@ -161,7 +161,7 @@ export const textOf = (value: unknown): string => (typeof value === "string" ? v
 
 interface Stage {
   readonly group: RawGroup;
-  readonly sessions: Readonly<Record<Who, Session>>;
+  readonly sessions: Readonly<Record<Account, Session>>;
   readonly values: ReadonlyMap<string, string>;
 }
 
@@ -231,7 +231,7 @@ function wordsOf(group: RawGroup, sessions: Stage["sessions"], run: string): rea
   ];
 }
 
-function comparable(each: RawCase, answer: Answer, words: readonly (readonly [string, string])[]): Seen {
+function comparable(each: RawCase, answer: Answer, words: readonly (readonly [string, string])[]): ComparableAnswer {
   const { status, text, body } = answer;
   const headers: Record<string, string> = {};
   for (const name of compared) {

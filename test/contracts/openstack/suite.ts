@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { RawGroup, Seen } from "./case.ts";
+import type { RawGroup, ComparableAnswer } from "./case.ts";
 import { groups as simulated } from "./groups.ts";
 import type { KnownDifference } from "./known.ts";
 import { withoutAbsent } from "./shape.ts";
 import { openRaw, runGroup, type Accounts } from "./run.ts";
 
-export type Truth = Readonly<Record<string, Seen>>;
+export type Truth = Readonly<Record<string, ComparableAnswer>>;
 
 const fileOf = (group: RawGroup): string =>
   resolve(import.meta.dirname, `truth/${group.service}/${group.name.replaceAll(" ", "-")}.json`);
@@ -18,7 +18,7 @@ export function truthOf(group: RawGroup): Truth {
   return existsSync(fileOf(group)) ? (JSON.parse(readFileSync(fileOf(group), "utf8")) as Truth) : {};
 }
 
-function record(group: RawGroup, seen: ReadonlyMap<string, Seen>): void {
+function record(group: RawGroup, seen: ReadonlyMap<string, ComparableAnswer>): void {
   mkdirSync(dirname(fileOf(group)), { recursive: true });
   writeFileSync(fileOf(group), `${JSON.stringify(Object.fromEntries(seen), undefined, 1)}\n`);
 }
@@ -42,7 +42,7 @@ export function declareRawSuite({ accounts, groups = simulated, known = {}, reco
   let opened: ReturnType<typeof openRaw> | undefined;
   for (const group of groups) {
     describe(`${group.service}: ${group.name}`, () => {
-      let seen: ReadonlyMap<string, Seen> | undefined;
+      let seen: ReadonlyMap<string, ComparableAnswer> | undefined;
       beforeAll(async () => {
         opened ??= openRaw(accounts());
         seen = await runGroup(group, await opened);

@@ -98,7 +98,7 @@ export const access: Chapter = {
       },
     },
     {
-      name: "a certificate of another authority is nobody's: 401",
+      name: "a client certificate of an unknown authority is unauthorized: 401",
       async run({ target }) {
         const stranger = await createAuthority({ commonName: "stranger", lifetime: 3_600_000 });
         const pair = await issueCertificate(stranger, {
@@ -275,7 +275,7 @@ export const access: Chapter = {
       },
     },
     {
-      name: "nobody binds a role that gives more than they have",
+      name: "rejects a RoleBinding to a role that gives more than the user has",
       async run(c) {
         const user = c.unique("binder");
         await grant(c, user, [{ apiGroups: [RBAC], resources: ["roles", "rolebindings"], verbs: ["create", "get"] }]);

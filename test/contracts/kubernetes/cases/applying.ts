@@ -37,7 +37,7 @@ export const applying: Chapter = {
       },
     },
     {
-      name: "who lets go of the last finalizer of an object that is being deleted is told the revision before",
+      name: "an apply that removes the last finalizer of an object with a deletionTimestamp returns the resourceVersion of the deletion",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         const metadata = { name: "a", finalizers: ["example.com/hold"] };

@@ -33,7 +33,7 @@ export const auditing: Chapter = {
   title: "auditing",
   cases: [
     {
-      name: "every answer bears the audit ID of its request: a new one, or the client's",
+      name: "every response has the audit ID of its request: a new one, or the client's",
       async run({ api }) {
         expect((await api.get("/version")).headers["audit-id"]).toMatch(/^[0-9a-f-]{36}$/);
         const answer = await api.get("/version", { headers: { "audit-id": "of-the-client" } });
@@ -142,7 +142,7 @@ export const auditing: Chapter = {
     {
       name: "a refusal is recorded with its reason",
       async run(c) {
-        const user = await c.as({ user: "nobody-much", groups: ["audited"] });
+        const user = await c.as({ user: "without-rights", groups: ["audited"] });
         const { answer, events } = await audited(c, 2, (extras) => user.get(c.core("configmaps", "x"), extras));
         expect(answer.code).toBe(403);
         expect(events[1]).toMatchObject({

@@ -21,7 +21,7 @@ export const compacting: Chapter = {
   title: "forgotten history",
   cases: [
     {
-      name: "a watch from a revision that is forgotten is told so, and ends",
+      name: "a watch from a compacted revision gets an ERROR event with 410 Expired, and ends",
       patience: PATIENCE,
       async run(c) {
         await fill(c);
@@ -63,7 +63,7 @@ export const compacting: Chapter = {
       },
     },
     {
-      name: "what is, is told still",
+      name: "lists and watches from a current revision are served after compaction",
       patience: PATIENCE,
       async run(c) {
         await fill(c);

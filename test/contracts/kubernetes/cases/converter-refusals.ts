@@ -1,9 +1,9 @@
 import type { Json } from "../interface.ts";
 
-type Answering = (request: Json, response: Json) => unknown;
+type ResponseOf = (request: Json, response: Json) => unknown;
 
-/** What a webhook does wrong, and what the asker is told. */
-export const REFUSALS: readonly (readonly [string, Answering, string])[] = [
+/** What a conversion webhook does wrong, and the message that the client gets. */
+export const REFUSALS: readonly (readonly [string, ResponseOf, string])[] = [
   [
     "fails with a message",
     (_q, r) => ({ ...r, result: { status: "Failure", message: "no such luck" } }),
@@ -57,7 +57,7 @@ const webhook = (clientConfig: Json, more: Json = {}): Json => ({
 });
 const CONFIG = "spec.conversion.webhookClientConfig";
 
-/** What a definition says of its conversion, and what it is told. */
+/** A CRD's spec.conversion, and the cause of its rejection. */
 export const DEFINITION_REFUSALS: readonly (readonly [string, Json, string])[] = [
   [
     "with a webhook and no client config",

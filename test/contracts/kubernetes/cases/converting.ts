@@ -21,7 +21,7 @@ export const converting: Chapter = {
       },
     },
     {
-      name: "the webhook is told uid, version and whole objects",
+      name: "a ConversionReview has a uid, the desired version and whole objects",
       async run(c) {
         await withGauges(c, async ({ group, path, gauge, converter }) => {
           await made(c.api.post(path("v2"), gauge("v2", "a")));
@@ -63,7 +63,7 @@ export const converting: Chapter = {
       },
     },
     {
-      name: "a watch tells every event in its own version, in order",
+      name: "a watch in one version converts every event to that version, in order",
       async run(c) {
         await withGauges(c, async ({ path, gauge }) => {
           await made(c.api.post(path("v1"), gauge("v1", "a")));
@@ -225,8 +225,8 @@ export const converting: Chapter = {
         await withGauges(c, async ({ group, path, gauge, converter }) => {
           converter.answer = answer;
           const { code, body } = await c.api.post(path("v2"), gauge("v2", "a"));
-          const told = String(body["message"]).replaceAll(group, "GROUP");
-          expect({ code, told }).toEqual({ code: 500, told: message });
+          const returned = String(body["message"]).replaceAll(group, "GROUP");
+          expect({ code, returned }).toEqual({ code: 500, returned: message });
         });
       },
     })),
@@ -251,7 +251,7 @@ export const converting: Chapter = {
       },
     },
     {
-      name: "an object is stored anew in the new storage version when it is next written",
+      name: "an object moves to the new storage version with its next write",
       async run(c) {
         await withGauges(c, async ({ group, path, gauge, converter }) => {
           await made(c.api.post(path("v1"), gauge("v1", "a")));

@@ -131,7 +131,7 @@ export const definitions: Chapter = {
       },
     },
     {
-      name: "fields that nobody defined are dropped, but where they are to be kept",
+      name: "fields outside the schema are pruned, except under x-kubernetes-preserve-unknown-fields",
       async run(c) {
         const body = await made(c.api.post(contraptions(c), contraption("a", { odd: 1, free: { any: { thing: 1 } } })));
         expect(body["spec"]).not.toHaveProperty("odd");

@@ -165,7 +165,7 @@ export const deleting: Chapter = {
       },
     },
     {
-      name: "a replication controller leaves its pods behind unless it is told otherwise",
+      name: "deleting a ReplicationController orphans its pods by default",
       async run({ api, core }) {
         const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
         const body = {

@@ -221,7 +221,7 @@ export const discovery: Chapter = {
       },
     },
     {
-      name: "OpenAPI v3 tells a custom kind's fields",
+      name: "OpenAPI v3 describes the fields of a custom kind",
       async run({ api }) {
         const path = (await documents(api))[`apis/${CONTRAPTIONS}`]?.serverRelativeURL ?? "";
         const { body } = await api.get(path);

@@ -60,15 +60,15 @@ async function evicted(answer: Promise<Answer>): Promise<void> {
 
 const cases: ContractCase[] = [
   {
-    name: "a pod that no budget guards goes, and is told why",
+    name: "evicts a pod without a disruption budget, after setting condition DisruptionTarget",
     async run(c) {
       await running(c, "a");
       const watch = await c.api.watch(`${c.core("pods")}?watch=true&fieldSelector=metadata.name=a`);
       const [first] = await watch.take(1);
       expect(first).toMatchObject({ type: "ADDED" });
       await evicted(evict(c, "a"));
-      const [told] = await watch.take(1);
-      expect(at(told, "object", "status", "conditions")).toContainEqual({
+      const [marked] = await watch.take(1);
+      expect(at(marked, "object", "status", "conditions")).toContainEqual({
         type: "DisruptionTarget",
         status: "True",
         reason: "EvictionByEvictionAPI",

@@ -29,17 +29,17 @@ const OWN_LEVELS: readonly (readonly [string, number, number, number, number])[]
 ];
 
 const uidOf = async (api: Raw, path: string): Promise<unknown> => at((await api.get(path)).body, "metadata", "uid");
-const told = ({ headers }: Answer) => ({
+const flowOf = ({ headers }: Answer) => ({
   schema: headers["x-kubernetes-pf-flowschema-uid"],
   level: headers["x-kubernetes-pf-prioritylevel-uid"],
 });
 
-/** Whom a request comes from, what it asks, and the schema and level it belongs to. */
+/** Who sends a request, for which path, and the flow schema and priority level that it is matched to. */
 const CLASSIFIED: readonly (readonly [string, Identity, string, string, string])[] = [
   ["an administrator", { user: "a", groups: ["system:masters"] }, "/api/v1/pods", "exempt", "exempt"],
   ["a probe", { anonymous: true }, "/livez", "probes", "exempt"],
-  ["somebody", { user: "somebody" }, "/api/v1/pods", "global-default", "global-default"],
-  ["nobody known", { anonymous: true }, "/api/v1/pods", "global-default", "global-default"],
+  ["any user", { user: "jane" }, "/api/v1/pods", "global-default", "global-default"],
+  ["an anonymous user", { anonymous: true }, "/api/v1/pods", "global-default", "global-default"],
   ["a node about pods", { user: "system:node:n", groups: ["system:nodes"] }, "/api/v1/pods", "system-nodes", "system"],
   [
     "a node about its lease",
@@ -102,7 +102,7 @@ export const flowControl: Chapter = {
       name: `counts ${who} to ${schemaName}`,
       async run({ api, as }: Context) {
         const client = await as(identity);
-        expect(told(await client.get(path))).toEqual({
+        expect(flowOf(await client.get(path))).toEqual({
           schema: await uidOf(api, `${SCHEMAS}/${schemaName}`),
           level: await uidOf(api, `${LEVELS}/${levelName}`),
         });
@@ -124,7 +124,7 @@ export const flowControl: Chapter = {
       },
     },
     {
-      name: "tells a schema whose level is not there, and when it comes",
+      name: "a flow schema without its priority level has condition Dangling, until the level is created",
       async run({ api, unique }) {
         const [name, to] = [unique("lost"), unique("later")];
         const spec = { ...ruled({ resourceRules: [PODS] }), priorityLevelConfiguration: { name: to } };
@@ -157,10 +157,10 @@ export const flowControl: Chapter = {
         const body = await made(api.post(SCHEMAS, schema(name, spec)));
         const client = await as({ user });
         await eventually(async () => {
-          const { schema: uid } = told(await client.get(core("configmaps")));
+          const { schema: uid } = flowOf(await client.get(core("configmaps")));
           return uid === at(body, "metadata", "uid") ? true : undefined;
         }, "the schema");
-        expect(told(await client.get(core("configmaps", "x"))).schema).not.toBe(at(body, "metadata", "uid"));
+        expect(flowOf(await client.get(core("configmaps", "x"))).schema).not.toBe(at(body, "metadata", "uid"));
         await done(api.delete(`${SCHEMAS}/${name}`));
       },
     },
@@ -189,7 +189,7 @@ export const flowControl: Chapter = {
         expect(answer.text).toBe("Too many requests, please try again later.\n");
         expect(answer.headers["retry-after"]).toMatch(/^\d+$/);
         expect(answer.headers["content-type"]).toBe("text/plain; charset=utf-8");
-        expect(told(answer).schema).toBe(at(body, "metadata", "uid"));
+        expect(flowOf(answer).schema).toBe(at(body, "metadata", "uid"));
         const { text } = await api.get("/metrics");
         const series = `apiserver_flowcontrol_rejected_requests_total\\{[^}]*priority_level="${name}"[^}]*\\} [1-9]`;
         expect(text).toMatch(new RegExp(series));
@@ -198,7 +198,7 @@ export const flowControl: Chapter = {
       },
     },
     {
-      name: "lets nobody change what must be",
+      name: "rejects a change of a mandatory priority level's fixed fields",
       async run({ api }) {
         const change = { spec: { limited: { nominalConcurrencyShares: 6 } } };
         const answer = await api.patch(`${LEVELS}/catch-all`, "merge", change);
@@ -238,7 +238,7 @@ export const flowControl: Chapter = {
       },
     },
     {
-      name: "tells its limits in metrics",
+      name: "reports the limits of priority levels in metrics",
       async run({ api }) {
         const { text } = await api.get("/metrics");
         for (const [name, seats] of [
@@ -253,7 +253,7 @@ export const flowControl: Chapter = {
       },
     },
     {
-      name: "tells its levels on a page for debugging",
+      name: "lists priority levels at /debug/api_priority_and_fairness/dump_priority_levels",
       async run({ api }) {
         const { code, text } = await api.get("/debug/api_priority_and_fairness/dump_priority_levels");
         expect(code).toBe(200);

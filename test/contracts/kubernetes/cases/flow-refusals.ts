@@ -51,7 +51,7 @@ const BAD_SCHEMAS: readonly (readonly [string, Json, readonly string[]])[] = [
     ["spec.priorityLevelConfiguration.name: Required value: must reference a priority level"],
   ],
   [
-    "with a rule for nobody",
+    "with a rule without subjects",
     { ...ruled({}), rules: [{ resourceRules: [PODS] }] },
     ["spec.rules[0].subjects: Required value: subjects must contain at least one value"],
   ],
@@ -79,7 +79,7 @@ const BAD_SCHEMAS: readonly (readonly [string, Json, readonly string[]])[] = [
     ],
   ],
   [
-    "with a verb nobody knows",
+    "with an unknown verb",
     ruled({ resourceRules: [{ ...PODS, verbs: ["fly"] }] }),
     [
       'spec.rules[0].resourceRules[0].verbs: Unsupported value: ["fly"]: supported values: "create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"',
@@ -104,7 +104,7 @@ const BAD_SCHEMAS: readonly (readonly [string, Json, readonly string[]])[] = [
     ["spec.rules[0].subjects[0].group: Forbidden: group is forbidden when subject kind is not 'Group'"],
   ],
   [
-    "with a subject that is not told",
+    "with a subject without its name",
     { ...ruled({}), rules: [{ subjects: [{ kind: "ServiceAccount" }], resourceRules: [PODS] }] },
     [
       "spec.rules[0].subjects[0].serviceAccount: Required value: serviceAccount is required when subject kind is 'ServiceAccount'",

@@ -65,7 +65,7 @@ export const foundApply: Chapter = {
       },
     },
     {
-      name: "metadata that is no object is told by its type",
+      name: "metadata that a JSON patch replaces by a string is rejected with the type that cannot be decoded",
       async run(c) {
         await made(c.api.post(contraptions(c), contraption("a")));
         const patch = [{ op: "copy", from: "/spec/size", path: "/metadata" }];
@@ -76,12 +76,12 @@ export const foundApply: Chapter = {
       },
     },
     {
-      name: "fields that a schema does not have are told in order",
+      name: "warnings of unknown fields of a custom object are sorted by field",
       async run(c) {
         const path = `${contraptions(c)}?fieldValidation=Warn`;
         const answer = await c.api.post(path, contraption("a", { zeta: 1, eta: 1, beta: 1 }));
-        const told = [...warnings(answer).matchAll(/unknown field \\"(spec\.\w+)/g)].map(([, field]) => field);
-        expect(told).toEqual(["spec.beta", "spec.eta", "spec.zeta"]);
+        const fields = [...warnings(answer).matchAll(/unknown field \\"(spec\.\w+)/g)].map(([, field]) => field);
+        expect(fields).toEqual(["spec.beta", "spec.eta", "spec.zeta"]);
       },
     },
     {
@@ -105,7 +105,7 @@ export const foundApply: Chapter = {
       },
     },
     {
-      name: "what is no configuration of a registry is told by its first byte",
+      name: "a .dockerconfigjson that is not JSON is rejected with the first invalid character",
       async run({ api, core }) {
         const answer = await api.post(core("secrets"), {
           apiVersion: "v1",

@@ -29,7 +29,7 @@ export const foundEnds: Chapter = {
   title: "what random operations found about what objects are, and how they end",
   cases: [
     {
-      name: "who sends a whole object is told of another uid before its revision is read",
+      name: "an update with another uid is a 409 before its resourceVersion is parsed",
       async run({ api, core, apis }) {
         const wrong = { uid: OTHER, resourceVersion: "soon" };
         const leases = apis("coordination.k8s.io/v1", "leases", "a");
@@ -41,7 +41,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "who patches or applies is told of another uid as of what never changes, after the revision",
+      name: "a patch or apply with another uid is rejected as a change of an immutable field, after the check of resourceVersion",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         await made(api.post(core("configmaps"), configMap("a")));
@@ -64,15 +64,15 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "times of an end are nobody's to write; the prefix of a name is",
+      name: "deletionTimestamp and deletionGracePeriodSeconds are immutable; generateName is not",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         await made(api.post(core("configmaps"), configMap("a")));
         const ends = { deletionTimestamp: "2001-01-01T00:00:00Z", deletionGracePeriodSeconds: 4 };
         const answer = await api.patch(path, "merge", { metadata: ends });
-        const told = causesOf(answer).map((cause) => cause.replace(/Invalid value: .*: field/s, "field"));
+        const causes = causesOf(answer).map((cause) => cause.replace(/Invalid value: .*: field/s, "field"));
         // Rules of some kinds run twice.
-        expect([...new Set(told)]).toEqual([
+        expect([...new Set(causes)]).toEqual([
           "metadata.deletionTimestamp: field is immutable",
           "metadata.deletionGracePeriodSeconds: field is immutable",
         ]);
@@ -94,7 +94,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "a write that ends a Role tells the rules as they were sent",
+      name: "an update that removes the last finalizer of a Role returns its rules as they were sent",
       async run(c) {
         const role = { apiVersion: RBAC, kind: "Role", metadata: { name: "a" }, rules: [] };
         const path = await held(c, c.apis(RBAC, "roles"), { ...role, metadata: { name: "a", ...HELD } });
@@ -104,7 +104,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "a write that ends a Service tells the ports and addresses it would have got",
+      name: "an update that removes the last finalizer of a Service returns the ports and addresses it would have got",
       async run(c) {
         const ports = [{ port: 80 }];
         const path = await held(c, c.core("services"), service({ ports }, HELD));
@@ -117,7 +117,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "an apply that ends a custom object tells what of its metadata holds nothing",
+      name: "an apply that removes the last finalizer of a custom object returns empty labels, annotations and ownerReferences",
       async run(c) {
         const path = contraptions(c, "a");
         const one = (metadata: Json): Promise<Answer> => apply(c.api, path, contraption("a", {}, { metadata }), "one");
@@ -149,7 +149,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "keys of other types are told without quotes",
+      name: "an owner reference whose uid is not a string is reported without quotes in its list key",
       async run({ api, core }) {
         const owner = { apiVersion: "v1", kind: "ConfigMap", name: "b", uid: { a: 1 } };
         const body = configMap("a", { metadata: { ownerReferences: [owner] } });
@@ -158,7 +158,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "an object of another kind is told by what it is, if it is anything",
+      name: "an object of another kind is rejected with its kind, registered or not",
       async run({ api, core }) {
         const other = await api.post(core("configmaps"), { apiVersion: "apps/v1", kind: "Deployment" });
         const head = 'Deployment in version "v1" cannot be handled as a ConfigMap:';
@@ -244,7 +244,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "a dry run tells another place of the object whose uid is another",
+      name: "a dry-run update with another uid reports a key below /leases/",
       async run({ api, apis }) {
         const path = `${apis("coordination.k8s.io/v1", "leases", "a")}?dryRun=All`;
         refused(await api.put(path, lease({ uid: OTHER })), 409, "Conflict", / Key: \/leases\//);

@@ -54,7 +54,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "a finalizer of a kind of the API's own is somebody's or a standard one",
+      name: "a finalizer of a built-in kind is a standard finalizer or a qualified name",
       async run({ api, core, apis }) {
         const metadata = { name: "a", finalizers: ["text"] };
         const why =
@@ -88,7 +88,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "a deletion is told what is wrong with its dry run and with its policy",
+      name: "a deletion with an invalid dryRun and an invalid propagationPolicy is rejected with both causes",
       async run({ api, core }) {
         const options = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Sideways", dryRun: ["Some"] };
         invalid(
@@ -99,7 +99,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "what a type's own reader refuses is told before what stands where another type should",
+      name: "a time that cannot be parsed is reported before a label that is not a string",
       async run({ api, apis }) {
         const metadata = { name: "a", labels: { a: 7 } };
         const lease = { apiVersion: LEASES, kind: "Lease", metadata, spec: { acquireTime: "2001-01-01T00:00:00.5Z" } };
@@ -112,7 +112,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "a number or a text is told by its field",
+      name: "an IntOrString of another type is reported with its field",
       async run({ api, core }) {
         const spec = { ports: [{ port: 80, targetPort: [] }] };
         const answer = await api.post(core("services"), {
@@ -130,7 +130,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "who scales an object is told without a time",
+      name: "the managedFields entry of a scale update has no time",
       async run(c) {
         await made(c.api.post(contraptions(c), contraption("a", { replicas: 1 })));
         await done(
@@ -178,7 +178,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "unknown fields are told in the order in which the object has them",
+      name: "warnings of unknown fields of a built-in kind have the order of the object's fields",
       async run({ api, core }) {
         const spec = {
           ports: [

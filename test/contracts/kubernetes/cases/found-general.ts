@@ -80,12 +80,12 @@ const SERVICES: readonly (readonly [string, Json, readonly string[]])[] = [
     ['spec.externalIPs[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)'],
   ],
   [
-    "that nobody outside can reach, with a policy for those who do",
+    "that is not reachable from outside, with an external traffic policy",
     { ports: [{ port: 80 }], externalTrafficPolicy: "Local" },
     ['spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services'],
   ],
   [
-    "whose address and port are both wrong: the address alone is told",
+    "with an invalid address and an invalid port: only the address is reported",
     { ports: [{ port: 0 }], clusterIP: "x" },
     ['spec.clusterIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
   ],
@@ -129,8 +129,8 @@ export const foundGeneral: Chapter = {
       name: `a strategic merge patch ${sentence} is refused`,
       async run(context: Context) {
         const { code: answered, body } = await patched(context, patch);
-        const told = typeof message === "string" ? message : expect.stringMatching(message);
-        expect({ code: answered, message: body["message"] }).toEqual({ code, message: told });
+        const expected = typeof message === "string" ? message : expect.stringMatching(message);
+        expect({ code: answered, message: body["message"] }).toEqual({ code, message: expected });
       },
     })),
     ...SERVICES.map(([sentence, spec, causes]) => ({
@@ -169,7 +169,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "what a JSON patch makes of metadata is told as it cannot be read",
+      name: "a JSON patch that makes an array of metadata is rejected with the decoder's message",
       async run({ api, core }) {
         await made(api.post(core("configmaps"), configMap("a")));
         const answer = await api.patch(core("configmaps", "a"), "json", [
@@ -246,7 +246,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "a role that is taken away from a binding is told with the group that stands for none",
+      name: "removing a binding's roleRef is rejected with the default API group in the message",
       async run({ api, apis }) {
         const path = apis(`${RBAC}/v1`, "rolebindings");
         await made(api.post(path, binding("a", ROLE_REF)));
@@ -303,7 +303,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "both faults of a propagation policy are told",
+      name: "a deletion with propagationPolicy and orphanDependents is rejected with the causes of both",
       async run({ api, core }) {
         const options = {
           apiVersion: "v1",

@@ -16,20 +16,20 @@ function scale(spec: unknown, metadata: Json = { name: "a" }): Json {
   return { apiVersion: "autoscaling/v1", kind: "Scale", metadata, spec };
 }
 
-interface Scaled {
+interface ScalePaths {
   readonly object: string;
   readonly scale: string;
 }
 
 /** A Deployment "a". */
-async function deployed({ api, apis }: Context, more: Json = {}): Promise<Scaled> {
+async function deployed({ api, apis }: Context, more: Json = {}): Promise<ScalePaths> {
   await made(api.post(`${apis("apps/v1", "deployments")}?fieldManager=maker`, deployment(more)));
   const object = apis("apps/v1", "deployments", "a");
   return { object, scale: `${object}/scale` };
 }
 
 /** A custom object "a" whose number of replicas may be missing. */
-async function loose(c: Context): Promise<Scaled> {
+async function loose(c: Context): Promise<ScalePaths> {
   const group = `${c.unique("loose")}.example.com`;
   const spec = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const version = {
@@ -145,7 +145,7 @@ export const foundScales: Chapter = {
       },
     },
     {
-      name: "what is no scale is told by its kind",
+      name: "an update of scale with another kind is rejected with that kind",
       async run(c) {
         const { scale: path } = await deployed(c);
         const other = await c.api.put(path, { ...deployment(), metadata: { name: "a" } });
@@ -199,7 +199,7 @@ export const foundScales: Chapter = {
       },
     },
     {
-      name: "numbers that are none are told as Go prints them",
+      name: "replicas that are not a number are reported in Go's notation",
       async run(c) {
         const { object } = await loose(c);
         const answer = await c.api.patch(object, "merge", { spec: { replicas: { b: [1, "x", null], a: {} } } });

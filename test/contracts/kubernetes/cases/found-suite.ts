@@ -82,8 +82,8 @@ const HASHES = [
 
 const word = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** What a role allows, or whom a binding gives it, in an order of its own. */
-function told(object: unknown): string {
+/** The rules of a role or the subjects of a binding as one text, in a fixed order. */
+function textOf(object: unknown): string {
   const sorted = (value: unknown): string => (Array.isArray(value) ? value.map(String).toSorted().join() : "");
   const rules = ((at(object, "rules") ?? []) as Json[]).map((rule) =>
     ["apiGroups", "resources", "resourceNames", "nonResourceURLs", "verbs"].map((part) => sorted(rule[part])).join(" "),
@@ -104,7 +104,7 @@ async function brought({ api }: Context, plural: string): Promise<readonly [numb
   const own = items.filter(
     (item) => !item["aggregationRule"] && !String(at(item, "metadata", "name")).startsWith("kubeadm:"),
   );
-  const texts = own.map(told).toSorted();
+  const texts = own.map(textOf).toSorted();
   return [texts.length, createHash("sha256").update(texts.join("\n\n")).digest("hex").slice(0, 16)];
 }
 
@@ -138,7 +138,7 @@ export const foundSuite: Chapter = {
       },
     },
     ...TIMEOUTS.map(([timeout, why]) => ({
-      name: `a request with ?timeout=${timeout} is 400, whoever asks`,
+      name: `a request with ?timeout=${timeout} is 400, whatever rights the user has`,
       async run({ api, as, core }: Context) {
         const message = `invalid timeout specified in the request URL - time: ${why}`;
         refused(await api.get(`/version?timeout=${timeout}`), 400, "BadRequest", message);
@@ -163,7 +163,7 @@ export const foundSuite: Chapter = {
         ],
       ] as const
     ).map(([form, body, line]) => ({
-      name: `what an applied configuration gives twice is told or refused, in ${form}`,
+      name: `a key that an applied configuration in ${form} has twice is a warning, or an error with fieldValidation=Strict`,
       async run({ api, core }: Context) {
         const sent = (fieldValidation: string): Promise<Answer> =>
           api.call("PATCH", core("configmaps", "a"), body, {
@@ -287,7 +287,7 @@ export const foundSuite: Chapter = {
       },
     },
     ...HASHES.map(([path, hashes]) => ({
-      name: `discovery of ${path} tells in which versions its kinds are stored`,
+      name: `discovery of ${path} has the storage version hash of its kinds`,
       async run({ api }: Context) {
         const { resources } = (await done(api.get(path))) as { resources: Json[] };
         const named = resources.filter(({ name }) => String(name) in hashes);

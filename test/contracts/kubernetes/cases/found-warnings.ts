@@ -104,7 +104,7 @@ const ODDITIES: readonly Oddity[] = [
   },
 ];
 
-function told({ headers }: Answer): string[] {
+function warningsOf({ headers }: Answer): string[] {
   const header = [headers["warning"]].flat().join(", ");
   return [...header.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text.replaceAll("\\", ""));
 }
@@ -120,11 +120,13 @@ function caseOf({ name, spec, container, annotations, warnings }: Oddity): Contr
       const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } };
       await api.post(core("serviceaccounts"), account);
       const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", ...metadata }, spec: body };
-      expect(told(await api.post(core("pods"), pod)).toSorted()).toEqual(at(""));
+      expect(warningsOf(await api.post(core("pods"), pod)).toSorted()).toEqual(at(""));
       const template = { metadata: { labels: { a: "b" }, ...metadata }, spec: body };
       const set = { selector: { matchLabels: { a: "b" } }, template };
       const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a" }, spec: set };
-      expect(told(await api.post(apis("apps/v1", "deployments"), deployment)).toSorted()).toEqual(at("spec.template."));
+      expect(warningsOf(await api.post(apis("apps/v1", "deployments"), deployment)).toSorted()).toEqual(
+        at("spec.template."),
+      );
     },
   };
 }
@@ -138,7 +140,7 @@ export const foundWarnings: Chapter = {
       async run({ api, apis }) {
         const template = { spec: { containers: [{ name: "c", image: "i" }], restartPolicy: "Never" } };
         const body = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "a.b" }, spec: { template } };
-        expect(told(await api.post(apis("batch/v1", "jobs"), body))).toEqual([
+        expect(warningsOf(await api.post(apis("batch/v1", "jobs"), body))).toEqual([
           "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
         ]);
       },

@@ -22,8 +22,8 @@ function deployment(more: Json = {}, metadata: Json = {}): Json {
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", ...metadata }, spec };
 }
 
-/** Each cause once, in no particular order, without what changed in a spec. */
-function told(answer: Answer): string[] {
+/** Each cause once, sorted, without the difference of two specs. */
+function causesOnce(answer: Answer): string[] {
   return [...new Set(causesOf(answer).map((cause) => cause.split("\n")[0] ?? ""))].toSorted();
 }
 
@@ -66,7 +66,7 @@ export const foundWorkloadsMore: Chapter = {
       async run({ api, apis }) {
         const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: "" } };
         const answer = await api.post(apis("apps/v1", "deployments"), deployment({ strategy }));
-        expect(told(answer)).toContain(
+        expect(causesOnce(answer)).toContain(
           'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "": may not be 0 when `maxSurge` is 0',
         );
       },
@@ -78,7 +78,7 @@ export const foundWorkloadsMore: Chapter = {
           pod(c, { nodeName: "n", activeDeadlineSeconds: 100, tolerations: [{ key: "k", operator: "Exists" }] }),
         );
         const change = async (spec: Json): Promise<string[]> =>
-          told(await c.api.patch(c.core("pods", "a"), "merge", { spec }));
+          causesOnce(await c.api.patch(c.core("pods", "a"), "merge", { spec }));
         expect(await change({ nodeName: null })).toEqual([FIXED]);
         expect(await change({ dnsPolicy: "Other" })).toHaveLength(2);
         expect(await change({ activeDeadlineSeconds: 200 })).toEqual([
@@ -101,19 +101,19 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "a pod that waits says so, and may be told more exactly where to run",
+      name: "a gated pod has reason SchedulingGated, and accepts additions to its nodeSelector only",
       async run(c) {
         const body = await made(pod(c, { schedulingGates: [{ name: "a/b" }], nodeSelector: { x: "y" } }));
         expect(at(body, "status", "conditions", 0)).toMatchObject({ type: "PodScheduled", reason: "SchedulingGated" });
         const path = c.core("pods", "a");
         const other = await c.api.patch(path, "merge", { spec: { nodeSelector: { x: "z" } } });
-        expect(told(other)).toEqual([
+        expect(causesOnce(other)).toEqual([
           'spec.nodeSelector: Invalid value: {"x":"z"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
         ]);
         const more = { spec: { nodeSelector: { z: "z" } } };
         expect(at(await done(c.api.patch(path, "merge", more)), "spec", "nodeSelector")).toEqual({ x: "y", z: "z" });
         await done(c.api.patch(path, "merge", { spec: { schedulingGates: [] } }));
-        expect(told(await c.api.patch(path, "merge", { spec: { nodeSelector: null } }))).toEqual([FIXED]);
+        expect(causesOnce(await c.api.patch(path, "merge", { spec: { nodeSelector: null } }))).toEqual([FIXED]);
       },
     },
     {
@@ -133,7 +133,8 @@ export const foundWorkloadsMore: Chapter = {
       async run(c) {
         await made(pod(c));
         const path = `${c.core("pods", "a")}/status`;
-        const change = async (status: Json): Promise<string[]> => told(await c.api.patch(path, "merge", { status }));
+        const change = async (status: Json): Promise<string[]> =>
+          causesOnce(await c.api.patch(path, "merge", { status }));
         const condition = { type: "no good", status: "True", observedGeneration: -1 };
         expect(await change({ conditions: [condition] })).toEqual([
           expect.stringMatching(/^status\.conditions\[0\]\.Type: Invalid value: "no good": name part must consist/),
@@ -165,7 +166,7 @@ export const foundWorkloadsMore: Chapter = {
           return { status: { containerStatuses: [{ name: "c", state, ...rest }], observedGeneration: 3 } };
         };
         await done(c.api.patch(path, "merge", container({ terminated: { exitCode: 1 } })));
-        expect(told(await c.api.patch(path, "merge", container({ running: {} })))).toEqual([
+        expect(causesOnce(await c.api.patch(path, "merge", container({ running: {} })))).toEqual([
           "status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state",
         ]);
         const body = await done(c.api.patch(path, "merge", { status: { observedGeneration: 0 } }));
@@ -180,7 +181,7 @@ export const foundWorkloadsMore: Chapter = {
         const before = at(await done(api.get(path)), "metadata", "resourceVersion");
         const same = await done(apply(api, path, { apiVersion: "batch/v1", kind: "Job" }, "two"));
         expect(at(same, "metadata", "resourceVersion")).toBe(before);
-        const fields = told(await api.patch(path, "merge", { spec: null })).map((cause) => cause.split(":")[0]);
+        const fields = causesOnce(await api.patch(path, "merge", { spec: null })).map((cause) => cause.split(":")[0]);
         expect([...new Set(fields)]).toEqual([
           "spec.selector",
           "spec.template.metadata.labels",
@@ -204,7 +205,8 @@ export const foundWorkloadsMore: Chapter = {
       async run({ api, apis }) {
         await made(api.post(apis("batch/v1", "jobs"), job()));
         const path = `${apis("batch/v1", "jobs", "a")}/status`;
-        const change = async (status: Json): Promise<string[]> => told(await api.patch(path, "merge", { status }));
+        const change = async (status: Json): Promise<string[]> =>
+          causesOnce(await api.patch(path, "merge", { status }));
         const is = (...types: readonly string[]): Json[] => types.map((type) => ({ type, status: "True" }));
         expect(await change({ active: 1, ready: 2 })).toEqual([
           "status.ready: Invalid value: 2: cannot set more ready pods than active",

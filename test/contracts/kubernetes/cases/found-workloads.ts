@@ -28,14 +28,14 @@ export const foundWorkloads: Chapter = {
       name: "a pod's address and its first address are one; the single one counts",
       async run(c) {
         const path = `${await pod(c)}/status`;
-        const told = async (status: Json): Promise<unknown> => {
+        const addresses = async (status: Json): Promise<unknown> => {
           const { podIP, podIPs } = (await done(c.api.patch(path, "merge", { status })))["status"] as Json;
           return { podIP, podIPs };
         };
         const [one, two] = ["10.0.0.1", "10.0.0.2"];
-        expect(await told({ podIP: one })).toEqual({ podIP: one, podIPs: [{ ip: one }] });
-        expect(await told({ podIPs: [{ ip: two }] })).toEqual({ podIP: one, podIPs: [{ ip: one }] });
-        expect(await told({ podIP: null, podIPs: [{ ip: two }] })).toEqual({ podIP: two, podIPs: [{ ip: two }] });
+        expect(await addresses({ podIP: one })).toEqual({ podIP: one, podIPs: [{ ip: one }] });
+        expect(await addresses({ podIPs: [{ ip: two }] })).toEqual({ podIP: one, podIPs: [{ ip: one }] });
+        expect(await addresses({ podIP: null, podIPs: [{ ip: two }] })).toEqual({ podIP: two, podIPs: [{ ip: two }] });
       },
     },
     {
@@ -50,7 +50,7 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
-      name: "a pod is told to end before it goes",
+      name: "a pod gets a deletionTimestamp before it is removed",
       async run(c) {
         const path = await pod(c);
         const list = await done(c.api.get(c.core("pods")));
@@ -131,7 +131,7 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
-      name: "where its pods run may be said anew of a suspended job; completions change with parallelism",
+      name: "a suspended Job's template accepts scheduling directives; an Indexed Job's completions change with parallelism",
       async run({ api, apis }) {
         const path = apis("batch/v1", "jobs", "a");
         await made(
@@ -180,7 +180,7 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
-      name: "what is wrong with a selection is told before what is wrong with the options of a deletion",
+      name: "an invalid label selector is reported before invalid options of a deletion of a collection",
       async run({ api, apis }) {
         const options = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Sideways" };
         const answer = await api.delete(`${apis("batch/v1", "jobs")}?labelSelector=((`, options);

@@ -25,7 +25,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "a field of another type is told by the schema when it is applied",
+      name: "an applied field of another type is rejected by the schema",
       async run({ api, core }) {
         const answer = await apply(api, core("configmaps", "a"), configMap("a", { data: { a: 7 } }), "one");
         expect(answer.body["message"]).toMatch(

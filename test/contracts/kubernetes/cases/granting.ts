@@ -9,13 +9,17 @@ function role(kind: "Role" | "ClusterRole", name: string, rules: readonly Json[]
   return { apiVersion: `${GROUP}/v1`, kind, metadata: { name }, rules, ...more };
 }
 
-interface Bound {
+interface BindingSpec {
   readonly to: string;
   readonly toKind?: string;
   readonly user?: string;
 }
 
-function binding(kind: "RoleBinding" | "ClusterRoleBinding", name: string, { to, toKind, user = "joe" }: Bound): Json {
+function binding(
+  kind: "RoleBinding" | "ClusterRoleBinding",
+  name: string,
+  { to, toKind, user = "joe" }: BindingSpec,
+): Json {
   return {
     apiVersion: `${GROUP}/v1`,
     kind,
@@ -300,7 +304,7 @@ export const granting: Chapter = {
       },
     },
     {
-      name: "a kubelet without a node name has no rights, and is told so",
+      name: "a kubelet without a node name has no rights, and the message says why",
       async run(c) {
         await made(c.api.post(c.core("secrets"), { apiVersion: "v1", kind: "Secret", metadata: { name: "foo" } }));
         const pod = {

@@ -26,7 +26,7 @@ export const health: Chapter = {
       },
     })),
     ...ENDPOINTS.map((endpoint) => ({
-      name: `/${endpoint}?verbose tells every check`,
+      name: `/${endpoint}?verbose lists every check`,
       async run({ api }: Context) {
         const lines = (await api.get(`/${endpoint}?verbose`)).text.split("\n");
         expect(lines.slice(-2)).toEqual([`${endpoint} check passed`, ""]);
@@ -52,7 +52,7 @@ export const health: Chapter = {
       },
     },
     {
-      name: "checks can be left out, and one that is not there is told",
+      name: "excluded checks are marked, and unknown exclusions are reported",
       async run({ api }) {
         const { text } = await api.get("/readyz?verbose&exclude=etcd&exclude=b&exclude=a");
         expect(text).toContain("[+]etcd excluded: ok\n");
@@ -73,9 +73,9 @@ export const health: Chapter = {
     {
       name: "the roots are for everybody, single checks are not",
       async run({ as }) {
-        const nobody = await as({ anonymous: true });
-        expect((await nobody.get("/livez?verbose")).code).toBe(200);
-        expect((await nobody.get("/livez/ping")).code).toBe(403);
+        const anonymous = await as({ anonymous: true });
+        expect((await anonymous.get("/livez?verbose")).code).toBe(200);
+        expect((await anonymous.get("/livez/ping")).code).toBe(403);
       },
     },
     {
@@ -89,7 +89,7 @@ export const health: Chapter = {
       },
     },
     {
-      name: "the version is told with what it is compatible with",
+      name: "/version has the emulation version and the minimum compatibility version",
       async run({ api }) {
         expect((await api.get("/version")).body).toMatchObject({
           major: "1",

@@ -110,9 +110,9 @@ export const identities: Chapter = {
     {
       name: "what is no Bearer token counts as nothing",
       async run(c) {
-        const nobody = await c.as({ anonymous: true });
+        const anonymous = await c.as({ anonymous: true });
         for (const authorization of ["Basic amFuZTpkb2U=", "Bearer", "Odd token"]) {
-          const answer = await nobody.get(c.core("pods"), { headers: { authorization } });
+          const answer = await anonymous.get(c.core("pods"), { headers: { authorization } });
           refused(answer, 403, "Forbidden", /User "system:anonymous"/);
         }
       },
@@ -158,7 +158,7 @@ export const identities: Chapter = {
       },
     },
     {
-      name: "a token bound to a pod tells the pod and its node, and names no other pod's account",
+      name: "a token bound to a pod has claims of the pod and its node, and requires the pod's own service account",
       async run(c) {
         const account = (name: string) => ({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name } });
         for (const name of ["default", "r"]) await c.api.post(c.core("serviceaccounts"), account(name));

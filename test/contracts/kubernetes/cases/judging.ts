@@ -16,14 +16,14 @@ function withSpec(spec: Json, more: Json = {}): Json {
   return { versions: [{ name: "v1", served: true, storage: true, schema, ...more }] };
 }
 
-interface Judges {
+interface JudgeKind {
   readonly path: string;
   readonly crd: string;
   readonly judge: (name: string, spec: Json) => Json;
 }
 
 /** Defines judges of a case's own. */
-async function judges(c: Context, spec: Json, more: Json = {}): Promise<Judges> {
+async function judges(c: Context, spec: Json, more: Json = {}): Promise<JudgeKind> {
   const group = `${c.unique("judge")}.example.com`;
   await define(c.api, definition("judges", "Judge", { group, ...withSpec(spec, more) }));
   return {
@@ -90,7 +90,7 @@ const TRUE = [
   "'z' > 'a' && 'ab' < 'b' && b'a' < b'b' && 'ab'.startsWith('a') && 'ab'.endsWith('b') && 'abc'.contains('bc') && size('äö') == 2",
 ];
 
-/** Not true of GIVEN, or not to be told: rule, and what its failure is. */
+/** Rules that are false for GIVEN or fail to evaluate, and the cause that each gives. */
 const FALSE: readonly (readonly [Json, string])[] = [
   [{ rule: "self.n > 2" }, 'spec: Invalid value: "object": failed rule: self.n > 2'],
   [{ rule: "self.n > 2", message: "n is small" }, 'spec: Invalid value: "object": n is small'],
@@ -144,7 +144,7 @@ const STRICTER = object({
   other: rules(string, { rule: "self != 'bad'", message: "other is bad" }),
 });
 
-async function stricter(c: Context, before: Json): Promise<Judges> {
+async function stricter(c: Context, before: Json): Promise<JudgeKind> {
   const made_ = await judges(c, UNCHANGED);
   await made(c.api.post(made_.path, made_.judge("a", before)));
   await done(c.api.patch(made_.crd, "merge", { spec: withSpec(STRICTER) }));
@@ -205,7 +205,7 @@ export const judging: Chapter = {
       name: "rules that do not hold, or cannot be evaluated, tell what and where",
       async run(c) {
         const { path, judge } = await judges(c, rules(SPEC, ...FALSE.map(([rule]) => rule)));
-        invalid(await c.api.post(path, judge("a", GIVEN)), ...FALSE.map(([, told]) => told));
+        invalid(await c.api.post(path, judge("a", GIVEN)), ...FALSE.map(([, cause]) => cause));
       },
     },
     {
@@ -258,7 +258,7 @@ export const judging: Chapter = {
         expect(steps.code).toBe(422);
       },
     },
-    ...SCALES.map(([what, given, told]): ContractCase => ({
+    ...SCALES.map(([what, given, cause]): ContractCase => ({
       name: `a scale of ${what} is refused`,
       async run(c) {
         const scale = {
@@ -269,7 +269,7 @@ export const judging: Chapter = {
         const spec = object({ replicas: { "x-kubernetes-preserve-unknown-fields": true } });
         const { path, judge } = await judges(c, spec, { subresources: { scale } });
         const { spec: wanted = {}, status } = given;
-        invalid(await c.api.post(path, { ...judge("a", wanted as Json), ...(status ? { status } : {}) }), told);
+        invalid(await c.api.post(path, { ...judge("a", wanted as Json), ...(status ? { status } : {}) }), cause);
       },
     })),
   ],

@@ -13,10 +13,10 @@ const MINOR = 32;
 /** Why kubectl cannot be held to recorded outputs here; undefined when it can. */
 export function kubectlMissing(): string | undefined {
   try {
-    const told = execFileSync("kubectl", ["version", "--client", "-o", "json"], {
+    const version = execFileSync("kubectl", ["version", "--client", "-o", "json"], {
       stdio: ["ignore", "pipe", "ignore"],
     });
-    const { minor } = (JSON.parse(told.toString()) as { clientVersion: { minor: string } }).clientVersion;
+    const { minor } = (JSON.parse(version.toString()) as { clientVersion: { minor: string } }).clientVersion;
     return Number.parseInt(minor, 10) === MINOR ? undefined : `kubectl is of 1.${minor}, the outputs of 1.${MINOR}`;
   } catch {
     return "there is no kubectl on PATH";

@@ -84,7 +84,7 @@ export const metrics: Chapter = {
     {
       name: "are for those who may get them",
       async run({ as }) {
-        expect((await (await as({ user: "somebody" })).get("/metrics")).code).toBe(403);
+        expect((await (await as({ user: "jane" })).get("/metrics")).code).toBe(403);
         expect((await (await as({ anonymous: true })).get("/metrics")).code).toBe(403);
       },
     },
@@ -96,7 +96,7 @@ export const metrics: Chapter = {
       },
     })),
     ...PLAIN.map((name) => ({
-      name: `${name} is told`,
+      name: `${name} has a value and no labels`,
       async run({ api }: { api: Raw }) {
         const [found] = await samples(api, name);
         expect(found?.labels).toEqual({});

@@ -225,7 +225,7 @@ export const naming: Chapter = {
       },
     },
     {
-      name: "a group of the community tells how its approval stands",
+      name: "a CRD in a *.k8s.io group has condition KubernetesAPIApprovalPolicyConformant",
       async run(c) {
         const group = `${c.unique("approved")}.k8s.io`;
         const manifest = definition("approvals", "Approval", { group });

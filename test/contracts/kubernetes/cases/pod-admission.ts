@@ -58,7 +58,7 @@ const accounts: ContractCase[] = [
     },
   },
   {
-    name: "what admission gives a pod belongs to nobody",
+    name: "fields that admission sets on a pod have no field manager",
     async run(c) {
       await account(c);
       const body = await made(c.api.post(`${c.core("pods")}?fieldManager=m`, pod()));
@@ -102,12 +102,12 @@ const accounts: ContractCase[] = [
   {
     name: "a pod of an account that is not there is refused",
     async run(c) {
-      const answer = await c.api.post(c.core("pods"), pod({ serviceAccountName: "nobody" }));
+      const answer = await c.api.post(c.core("pods"), pod({ serviceAccountName: "missing" }));
       refused(
         answer,
         403,
         "Forbidden",
-        `pods "p" is forbidden: error looking up service account ${c.namespace}/nobody: serviceaccount "nobody" not found`,
+        `pods "p" is forbidden: error looking up service account ${c.namespace}/missing: serviceaccount "missing" not found`,
       );
     },
   },
@@ -292,8 +292,8 @@ const limits: ContractCase[] = [
     async run(c) {
       await account(c);
       await made(c.api.post(c.core("limitranges"), limitRange(limit)));
-      const told = await seenBy(c, pod(within(resources)), (code) => code === 403);
-      expect(told["message"]).toBe(`pods "p" is forbidden: ${why}`);
+      const body = await seenBy(c, pod(within(resources)), (code) => code === 403);
+      expect(body["message"]).toBe(`pods "p" is forbidden: ${why}`);
     },
   })),
   {
@@ -329,12 +329,12 @@ const limits: ContractCase[] = [
         metadata: { name: "v" },
         spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "2Gi" } } },
       };
-      const told = await eventually(async () => {
+      const answer = await eventually(async () => {
         const answer = await c.api.post(`${c.core("persistentvolumeclaims")}?dryRun=All`, claim);
         return answer.code === 403 ? answer : undefined;
       }, "the limit");
       refused(
-        told,
+        answer,
         403,
         "Forbidden",
         'persistentvolumeclaims "v" is forbidden: maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi',

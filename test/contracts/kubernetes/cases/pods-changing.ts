@@ -32,7 +32,7 @@ const cases: ContractCase[] = [
     },
   },
   {
-    name: "what is wrong with an added container is told",
+    name: "an invalid ephemeral container is rejected with its causes",
     async run(c) {
       await pod(c);
       const path = `${c.core("pods", "p")}/ephemeralcontainers`;

@@ -4,7 +4,7 @@ import { withPolicy } from "./policy-words.ts";
 import { at, configMap, done, made, refused } from "./say.ts";
 import { MAPS } from "./webhook-words.ts";
 
-/** What a policy says, of which data, and what the asker is told; undefined when it is taken. */
+/** A validation of a policy, the data it is applied to, and the message of the denial; undefined if it is accepted. */
 const JUDGEMENTS: readonly [string, Json, Json, string?, number?, string?][] = [
   ["holds", { expression: "object.data.a == '1'" }, { a: "1" }],
   ["does not hold", { expression: "object.data.a == '1'" }, { a: "2" }, "failed expression: object.data.a == '1'"],
@@ -31,7 +31,7 @@ const JUDGEMENTS: readonly [string, Json, Json, string?, number?, string?][] = [
     "RequestEntityTooLarge",
   ],
   [
-    "cannot be told",
+    "cannot be evaluated",
     { expression: "object.data.none == '1'" },
     { a: "1" },
     "expression 'object.data.none == '1'' resulted in error: no such key: none",
@@ -85,9 +85,9 @@ const judgements = JUDGEMENTS.map(
           expect([answer.code, answer.body["message"]]).toEqual([201, undefined]);
           return;
         }
-        const told = `ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${message}`;
-        refused(answer, code, reason, `configmaps "a" is forbidden: ${told}`);
-        expect(answer.body["details"]).toEqual({ name: "a", kind: "configmaps", causes: [{ message: told }] });
+        const denial = `ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${message}`;
+        refused(answer, code, reason, `configmaps "a" is forbidden: ${denial}`);
+        expect(answer.body["details"]).toEqual({ name: "a", kind: "configmaps", causes: [{ message: denial }] });
       }),
   }),
 );
@@ -127,7 +127,7 @@ const rest: ContractCase[] = [
       ),
   },
   {
-    name: "a policy whose failures are ignored lets pass what cannot be told, and refuses what can",
+    name: "a policy with failurePolicy Ignore accepts what cannot be evaluated, and denies what evaluates to false",
     run: (context) =>
       withPolicy(
         context,
@@ -252,13 +252,13 @@ const rest: ContractCase[] = [
       };
       const bound = { paramRef: { name: "limits", namespace, parameterNotFoundAction: "Deny" } };
       return withPolicy(context, { spec, bound }, async ({ policy, binding }) => {
-        const told = `configmaps "a" is forbidden: ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: `;
+        const head = `configmaps "a" is forbidden: ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: `;
         const big = configMap("a", { data: { size: "9" } });
         refused(
           await api.post(core("configmaps"), big),
           422,
           "Invalid",
-          `${told}failed to configure binding: no params found for policy binding with \`Deny\` parameterNotFoundAction`,
+          `${head}failed to configure binding: no params found for policy binding with \`Deny\` parameterNotFoundAction`,
         );
         const limits = (max: string): Json => configMap("limits", { metadata: { labels, namespace }, data: { max } });
         // The limits themselves cannot be written while the binding has none.

@@ -30,7 +30,7 @@ const MALFORMED: readonly [string, Json, ...string[]][] = [
     `spec.validations[0].expression: Invalid value: "'a'": must evaluate to bool but got string`,
   ],
   [
-    "a name nobody declared",
+    "an undeclared name",
     { validations: [{ expression: "params == null" }] },
     `spec.validations[0].expression: Invalid value: "params == null": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params == null\n | ^`,
   ],
@@ -45,7 +45,7 @@ const MALFORMED: readonly [string, Json, ...string[]][] = [
     'spec.validations[0].messageExpression: Invalid value: "1": must evaluate to string but got int',
   ],
   [
-    "a reason nobody gives",
+    "an unknown reason",
     { validations: [{ expression: "true", reason: "Why" }] },
     'spec.validations[0].reason: Unsupported value: "Why": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
   ],
@@ -93,7 +93,7 @@ const BINDING: readonly [string, Json, ...string[]][] = [
     'spec.validationActions: Invalid value: ["Deny","Warn"]: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
   ],
   [
-    "an action nobody does",
+    "an unknown action",
     { validationActions: ["Shout"] },
     'spec.validationActions[0]: Unsupported value: "Shout": supported values: "Audit", "Deny", "Warn"',
   ],

@@ -60,8 +60,8 @@ export const programs: Chapter = {
         await eventually(async () => (await good()).code === 201, "the kind in use");
         // A route that has answered may be gone once more for a moment.
         const answer = await eventually(async () => {
-          const told = await make("bad", [one, one]);
-          return told.code === 404 ? undefined : told;
+          const posted = await make("bad", [one, one]);
+          return posted.code === 404 ? undefined : posted;
         }, "the kind in use again");
         expect(answer.code).toBe(422);
         expect(answer.body["message"]).toContain("spec.list: Invalid value");

@@ -60,7 +60,7 @@ export const questions: Chapter = {
       "spec.resourceAttributes.fieldSelector.requirements[0].key: Required value: must be specified",
     ),
     {
-      name: "reviews are about selectors as well, for whoever looks at them",
+      name: "an access review evaluates field and label selectors with the authorizers that support them",
       async run(c) {
         const node = c.unique("node");
         const user = { user: `system:node:${node}`, groups: ["system:nodes", "system:authenticated"] };
@@ -101,7 +101,7 @@ export const questions: Chapter = {
       },
     },
     {
-      name: "what a kubelet may do is told in part",
+      name: "a SelfSubjectRulesReview of a kubelet is incomplete",
       async run(c) {
         const kubelet = await c.as({ user: `system:node:${c.unique("node")}`, groups: ["system:nodes"] });
         const spec = { namespace: c.namespace };
@@ -198,7 +198,7 @@ export const questions: Chapter = {
       },
     },
     {
-      name: "nobody takes on groups of nobody",
+      name: "impersonating a group without a user is an error",
       async run({ api }) {
         const answer = await api.get("/version", { headers: { "impersonate-group": "dev" } });
         expect(answer.code).toBe(500);

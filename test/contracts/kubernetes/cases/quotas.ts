@@ -4,8 +4,8 @@ import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.
 import { at, configMap, done, eventually, made, refused } from "./say.ts";
 
 /**
- * A quota in force. With kube-apiserver alone there is nobody who fills in its status, which is what admission goes by,
- * so the case does; where the server has that controller, it says the same.
+ * A quota in force. Admission reads its status, and kube-apiserver alone has no controller that writes it, so the case
+ * writes it; where the server has that controller, the controller writes the same.
  */
 async function quota(c: Context, hard: Json, used: Json, more: Json = {}): Promise<void> {
   const path = c.core("resourcequotas");

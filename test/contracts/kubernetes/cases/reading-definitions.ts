@@ -43,7 +43,7 @@ const CHANGES: readonly (readonly [string, (spec: Json) => void, ...string[]])[]
   ],
 ];
 
-function toldOf(causes: readonly string[]): string[] {
+function firstLines(causes: readonly string[]): string[] {
   return causes.map((cause) => cause.split("\n")[0] ?? "").toSorted();
 }
 
@@ -51,7 +51,7 @@ export const readingDefinitions: Chapter = {
   title: "definitions as they are read",
   cases: [
     {
-      name: "names and conversion that nobody gave belong to whoever made the definition, stray fields are warned of, empty lists are dropped",
+      name: "defaults of a CRD's names and conversion belong to its creator, unknown fields are warned of, empty lists are dropped",
       async run(c) {
         const group = `${c.unique("read")}.example.com`;
         const manifest = definition("reads", "Read", { group });
@@ -86,19 +86,19 @@ export const readingDefinitions: Chapter = {
           const versions = [{ name: "v1", served: true, storage: true, schema }];
           const manifest = definition("reads", "Read", { group: `${c.unique("read")}.example.com`, versions });
           const answer = await c.api.post(DEFINITIONS, manifest, { query: { dryRun: "All" } });
-          const told = answer.code === 201 ? [] : toldOf(causesOf(answer));
-          expect({ what, told }).toEqual({ what, told: causes.toSorted() });
+          const found = answer.code === 201 ? [] : firstLines(causesOf(answer));
+          expect({ what, found }).toEqual({ what, found: causes.toSorted() });
         }
       },
     },
     {
-      name: "what a definition says beside its schemas is refused in words of its own",
+      name: "a CRD with a fault outside its schemas is rejected with the causes of that fault",
       async run(c) {
         for (const [what, change, ...causes] of CHANGES) {
           const manifest = definition("reads", "Read", { group: `${c.unique("read")}.example.com` });
           change(manifest.spec);
           const answer = await c.api.post(DEFINITIONS, manifest, { query: { dryRun: "All" } });
-          expect({ what, told: toldOf(causesOf(answer)) }).toEqual({ what, told: causes.toSorted() });
+          expect({ what, found: firstLines(causesOf(answer)) }).toEqual({ what, found: causes.toSorted() });
         }
       },
     },

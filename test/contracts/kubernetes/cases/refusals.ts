@@ -125,7 +125,7 @@ const REFUSALS: readonly Refusal[] = [
     reason: "BadRequest",
   },
   {
-    name: "a content type nobody knows",
+    name: "an unknown content type",
     ask: ({ api, core }) =>
       api.post(core("configmaps"), "a=b", { headers: { "content-type": "application/x-www-form-urlencoded" } }),
     code: 415,
@@ -134,7 +134,7 @@ const REFUSALS: readonly Refusal[] = [
       /^the body of the request was in an unknown format - accepted media types include: application\/json, application\/yaml, application\/vnd\.kubernetes\.protobuf/,
   },
   {
-    name: "an answer nobody can give",
+    name: "an Accept header without a supported media type",
     ask: ({ api, core }) => api.get(core("configmaps"), { headers: { accept: "text/html" } }),
     code: 406,
     reason: "NotAcceptable",
@@ -222,7 +222,7 @@ const REFUSALS: readonly Refusal[] = [
     message: /dryRun/,
   },
   {
-    name: "a fieldValidation nobody knows",
+    name: "an unknown fieldValidation",
     ask: ({ api, core }) => api.post(`${core("configmaps")}?fieldValidation=Loose`, configMap("a")),
     code: 422,
     reason: "Invalid",
@@ -248,7 +248,7 @@ const REFUSALS: readonly Refusal[] = [
     message: "metadata.managedFields must be nil",
   },
   {
-    name: "a propagation policy nobody knows",
+    name: "an unknown propagation policy",
     async ask({ api, core }) {
       await made(api.post(core("configmaps"), configMap("a")));
       return api.delete(core("configmaps", "a"), {
@@ -336,7 +336,7 @@ const REFUSALS: readonly Refusal[] = [
       /^configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in the namespace "case-\d+"$/,
   },
   {
-    name: "a token nobody gave out",
+    name: "an unknown bearer token",
     async ask({ as, core }) {
       return (await as({ token: "nonsense" })).get(core("configmaps"));
     },

@@ -34,7 +34,7 @@ function grouped<R extends readonly [string, ...unknown[]]>(
 ): ContractCase[] {
   const groups = Map.groupBy(rows, ([title]) => title.split(":")[0] ?? "");
   return [...groups].map(([name, all]) => ({
-    name: `what is wrong is told: ${name}`,
+    name: `invalid fields are rejected with their causes: ${name}`,
     async run(c) {
       await account(c);
       for (const row of all) {

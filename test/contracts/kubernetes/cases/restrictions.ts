@@ -185,7 +185,7 @@ export const restrictions: Chapter = {
       },
     },
     {
-      name: "a kubelet tells the state of its own pods, evicts and deletes those, and leaves their labels",
+      name: "a kubelet writes the status of its own pods, evicts and deletes them, and does not change their labels",
       async run(c) {
         await accounts(c);
         const { node, kubelet } = await kubeletOf(c);
@@ -309,7 +309,7 @@ export const restrictions: Chapter = {
       },
     },
     {
-      name: "nobody asks for a certificate of system:masters",
+      name: "rejects a certificate signing request for group system:masters",
       async run(c) {
         const signerName = "kubernetes.io/kube-apiserver-client";
         const subject = { commonName: "jane", organizations: ["system:masters"] };

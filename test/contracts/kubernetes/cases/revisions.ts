@@ -147,14 +147,14 @@ function refusal({ code, body }: Answer): string {
   return code === 422 ? causes.map((c) => c.message).join("; ") : `${code} ${String(body["message"])}`;
 }
 
-function told(stage: Stage, answer: Answer): string {
+function summary(stage: Stage, answer: Answer): string {
   if (answer.code !== 200) return refusal(answer);
   const metadata = answer.body["metadata"] as Json;
   const more = metadata["continue"] === undefined ? "" : ` and more, ${String(metadata["remainingItemCount"])} remain`;
   return `${names(answer).join(",")}${more}${metadata["resourceVersion"] === stage.old ? " at OLD" : ""}`;
 }
 
-function expectTold(shown: string, wanted: string): void {
+function expectSummary(shown: string, wanted: string): void {
   const sentence = SHOWN[wanted];
   if (sentence !== undefined) return expect(shown).toContain(sentence);
   const causes = wanted.split("+");
@@ -173,7 +173,7 @@ function listCase([resourceVersion, resourceVersionMatch, wanted]: (typeof LISTS
       const more = [{}, { limit: "2" }, { continue: "TOKEN" }, { continue: "garbage" }];
       for (const [i, extra] of more.entries()) {
         const query = queryOf(stage, { resourceVersion, resourceVersionMatch, ...extra });
-        expectTold(told(stage, await c.api.get(`${c.core("secrets")}?${query}`)), wanted[i] ?? "");
+        expectSummary(summary(stage, await c.api.get(`${c.core("secrets")}?${query}`)), wanted[i] ?? "");
       }
     },
   };
@@ -231,7 +231,7 @@ function watchCase([resourceVersion, resourceVersionMatch, wanted]: (typeof WATC
           const [event] = await watch.take(1);
           watch.close();
           expect(event).toMatchObject({ type: "ERROR", object: { code: 504, reason: "Timeout" } });
-        } else if (stream === undefined) expectTold(refusal(await c.api.get(path)), result);
+        } else if (stream === undefined) expectSummary(refusal(await c.api.get(path)), result);
         else {
           const later = (): Promise<unknown> => made(c.api.post(c.core("secrets"), secret("s4")));
           const events = await streamed(c.api, path, isAhead ? undefined : later, stream.length);

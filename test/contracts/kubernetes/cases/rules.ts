@@ -14,7 +14,7 @@ const ROOT = "spec.validation.openAPIV3Schema";
 const SPEC = `${ROOT}.properties[spec]`;
 const RULE = `${SPEC}.x-kubernetes-validations[0]`;
 
-/** CEL: what, the schema of spec, the rule, and what it is told: of the rule itself, without its value. */
+/** CEL rules: what is wrong, the schema of spec, the rule, and the cause of its rejection without the rule itself. */
 const RULES: readonly (readonly [string, Json, Json, string])[] = [
   [
     "about a field that is not there",
@@ -150,14 +150,14 @@ const taken = TAKEN.map(([what, schema, rule]): ContractCase => ({
   },
 }));
 
-const refused = RULES.map(([what, schema, rule, told]): ContractCase => ({
+const refused = RULES.map(([what, schema, rule, cause]): ContractCase => ({
   name: `a rule ${what} is refused`,
   async run({ api }) {
     const answer = await api.post(DEFINITIONS, definition("schemas", "Schema", withSchema(spec(rules(schema, rule)))));
-    const heard = causesOf(answer).map((c) =>
+    const causes = causesOf(answer).map((c) =>
       c.replace(`${RULE}.`, "").replace(/Invalid value: (\{.*\}|true): |Forbidden: /, ""),
     );
-    expect({ code: answer.code, heard: heard[0] }).toEqual({ code: 422, heard: told });
+    expect({ code: answer.code, cause: causes[0] }).toEqual({ code: 422, cause });
   },
 }));
 

@@ -40,7 +40,7 @@ const FAMILIES: readonly (readonly [string, Json, readonly string[]])[] = [
     ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
   ],
   [
-    "of a family that nobody knows",
+    "of an unknown IP family",
     { ipFamilies: ["IPv5"] },
     ['spec.ipFamilies[0]: Unsupported value: "IPv5": supported values: "IPv4", "IPv6"'],
   ],
@@ -57,7 +57,7 @@ const FAMILIES: readonly (readonly [string, Json, readonly string[]])[] = [
     ],
   ],
   [
-    "with a policy nobody knows",
+    "with an unknown IP family policy",
     { ipFamilyPolicy: "Odd" },
     [
       'spec.ipFamilyPolicy: Unsupported value: "Odd": supported values: "PreferDualStack", "RequireDualStack", "SingleStack"',
@@ -183,7 +183,7 @@ export const serviceRanges: Chapter = {
     {
       name: "an address that an object stands for is taken",
       async run({ api, core }) {
-        await made(api.post(ADDRESSES, address("10.96.55.55", parent("default", "somebody-else"))));
+        await made(api.post(ADDRESSES, address("10.96.55.55", parent("default", "another-service"))));
         invalid(
           await api.post(core("services"), service("a", { clusterIP: "10.96.55.55" })),
           'spec.clusterIPs: Invalid value: ["10.96.55.55"]: failed to allocate IP 10.96.55.55: provided IP is already allocated',
@@ -193,7 +193,7 @@ export const serviceRanges: Chapter = {
       },
     },
     {
-      name: "an address whose object is deleted gets it back, and an Event tells",
+      name: "a deleted IPAddress of a Service is recreated, and an Event is emitted",
       except: { server: "kube-apiserver", reason: "it looks for such only every three minutes" },
       async run({ api, core, namespace }) {
         const body = await made(api.post(core("services"), service("a")));

@@ -54,12 +54,12 @@ const REFUSED: readonly (readonly [string, Json, readonly string[]])[] = [
   ],
   ["of type ExternalName without a name", { type: "ExternalName" }, ["spec.externalName: Required value"]],
   [
-    "with a protocol nobody speaks",
+    "with an unknown protocol",
     { ports: [{ port: 80, protocol: "X" }] },
     ['spec.ports[0].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"'],
   ],
   [
-    "with an affinity nobody knows",
+    "with an unknown session affinity",
     { ports: PORTS, sessionAffinity: "X" },
     ['spec.sessionAffinity: Unsupported value: "X": supported values: "ClientIP", "None"'],
   ],

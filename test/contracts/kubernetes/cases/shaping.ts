@@ -130,8 +130,8 @@ const inOrder: ContractCase = {
     const { path, shape } = await shapes(c);
     for (const [field, value, ...causes] of VALUES) {
       const answer = await c.api.post(path, shape("a", { spec: { [field]: value } }), { query: { dryRun: "All" } });
-      const told = answer.code === 201 ? [] : causesOf(answer).toSorted();
-      expect({ field, value, told }).toEqual({ field, value, told: causes.toSorted() });
+      const found = answer.code === 201 ? [] : causesOf(answer).toSorted();
+      expect({ field, value, found }).toEqual({ field, value, found: causes.toSorted() });
     }
   },
 };
@@ -144,8 +144,8 @@ const status: ContractCase = {
     const headers = { "content-type": "application/merge-patch+json" };
     for (const [value, ...causes] of STATUSES) {
       const answer = await c.api.call("PATCH", `${path}/a/status`, { status: value }, { headers });
-      const told = answer.code === 200 ? [] : causesOf(answer).toSorted();
-      expect({ value, told }).toEqual({ value, told: causes.toSorted() });
+      const found = answer.code === 200 ? [] : causesOf(answer).toSorted();
+      expect({ value, found }).toEqual({ value, found: causes.toSorted() });
     }
   },
 };
@@ -162,8 +162,8 @@ const scale: ContractCase = {
   },
 };
 
-const untold: ContractCase = {
-  name: "an object that cannot be told apart by its parts is tracked no further",
+const untracked: ContractCase = {
+  name: "an object with an unsupported list key has no managedFields",
   async run(c) {
     const { path, shape } = await shapes(c);
     const body = await made(c.api.post(path, shape("a", { spec: { when: [] } })));
@@ -181,7 +181,7 @@ const warned: ContractCase = {
     const prefer = "prefer a domain-qualified finalizer name";
     expect(answer.headers["warning"]).toBe(
       [`\\"plain\\": ${prefer} ${why}`, `\\"with.dots\\": ${prefer} including a path (/) ${why}`]
-        .map((told) => `299 - "metadata.finalizers: ${told}"`)
+        .map((message) => `299 - "metadata.finalizers: ${message}"`)
         .join(", "),
     );
     const again = await c.api.put(`${path}/a`, answer.body);
@@ -207,5 +207,5 @@ const reset: ContractCase = {
 
 export const shaping: Chapter = {
   title: "the shape of custom objects",
-  cases: [inOrder, status, scale, untold, warned, reset],
+  cases: [inOrder, status, scale, untracked, warned, reset],
 };

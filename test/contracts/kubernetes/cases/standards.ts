@@ -106,7 +106,7 @@ const FILLED_POD: Json = {
   schedulerName: "default-scheduler",
 };
 
-/** [as written, as told]: resource.Quantity's canonical form. */
+/** [as written, as returned]: resource.Quantity's canonical form. */
 const QUANTITIES = [
   ["1000m", "1"],
   ["0.5", "500m"],
@@ -149,8 +149,8 @@ export const standards: Chapter = {
         expect(at(body, "template", "spec")).toEqual(FILLED_POD);
       },
     },
-    ...QUANTITIES.map(([written, told]): ContractCase => ({
-      name: `a quantity ${JSON.stringify(written)} is told as ${told}`,
+    ...QUANTITIES.map(([written, canonical]): ContractCase => ({
+      name: `a quantity ${JSON.stringify(written)} is returned as ${canonical}`,
       async run(c) {
         const spec = { hard: { "requests.example.com/x": 1, memory: written } };
         const body = await made(
@@ -161,7 +161,7 @@ export const standards: Chapter = {
             spec,
           }),
         );
-        expect(at(body, "spec", "hard", "memory")).toBe(told);
+        expect(at(body, "spec", "hard", "memory")).toBe(canonical);
       },
     })),
   ],

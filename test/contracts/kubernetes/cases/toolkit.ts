@@ -39,7 +39,7 @@ export const toolkit: Chapter = {
   title: "our own client",
   cases: [
     {
-      name: "tells refusals apart",
+      name: "predicates distinguish the errors of the client",
       async run({ client, namespace }) {
         const kube = await client();
         await kube.create(ConfigMap, map("a", namespace));
@@ -54,8 +54,8 @@ export const toolkit: Chapter = {
         const old = await kube.get(ConfigMap, { name: "a", namespace });
         await kube.update(ConfigMap, { ...old, data: { a: "1" } });
         expect(isConflict(await caught(kube.update(ConfigMap, { ...old, data: { a: "2" } })))).toBe(true);
-        const nobody = await client({ user: "nobody" });
-        expect(isForbidden(await caught(nobody.list(ConfigMap, { namespace })))).toBe(true);
+        const unprivileged = await client({ user: "unprivileged" });
+        expect(isForbidden(await caught(unprivileged.list(ConfigMap, { namespace })))).toBe(true);
         expect(await kube.find(ConfigMap, { name: "b", namespace })).toBeUndefined();
         await kube.delete(ConfigMap, { name: "b", namespace });
       },

@@ -11,7 +11,7 @@ export const watching: Chapter = {
   title: "watching",
   cases: [
     {
-      name: "a watch from a list's revision tells each change once, in order",
+      name: "a watch from a list's resourceVersion returns each change once, in order",
       async run({ api, core }) {
         const { body } = await api.get(core("configmaps"));
         const from = String(at(body, "metadata", "resourceVersion"));
@@ -106,7 +106,7 @@ export const watching: Chapter = {
       },
     },
     {
-      name: "a watch of a kind nobody serves is 404",
+      name: "a watch of an unknown kind is 404",
       async run({ api }) {
         expect((await api.get("/api/v1/nothings?watch=1")).code).toBe(404);
       },

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Chapter, Context, Frame, Json, Upgraded } from "../interface.ts";
+import type { Answer, Chapter, Context, Frame, Json, UpgradeAnswer } from "../interface.ts";
 import { at, configMap, made, refused } from "./say.ts";
 
 const TEXT = 1;
@@ -20,7 +20,7 @@ const headOf = ({ headers }: Answer): Json => ({
 });
 
 /** A watch of ConfigMaps in the namespace of the case, from now on. */
-async function opened({ api, core }: Context, query = "", headers = {}): Promise<Upgraded> {
+async function opened({ api, core }: Context, query = "", headers = {}): Promise<UpgradeAnswer> {
   const { body } = await api.get(core("configmaps"));
   const from = String(at(body, "metadata", "resourceVersion"));
   return api.upgrade(`${core("configmaps")}?watch=true&resourceVersion=${from}${query}`, headers);

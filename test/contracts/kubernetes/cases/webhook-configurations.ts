@@ -13,7 +13,7 @@ const MALFORMED: readonly [string, Json, ...string[]][] = [
     'webhooks[0].name: Invalid value: "a.b": should be a domain with at least three segments separated by dots',
   ],
   [
-    "no side effects told",
+    "no sideEffects",
     { sideEffects: undefined },
     "webhooks[0].sideEffects: Required value: must specify one of None, NoneOnDryRun",
   ],
@@ -79,14 +79,14 @@ const MALFORMED: readonly [string, Json, ...string[]][] = [
     `webhooks[0].rules[0].resources: Invalid value: ["*/*","a"]: if '*/*' is present, must not specify other resources`,
   ],
   [
-    "an operation nobody does",
+    "an unknown operation",
     { rules: [{ ...MAPS, operations: ["PUT"] }] },
     'webhooks[0].rules[0].operations[0]: Unsupported value: "PUT": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"',
   ],
   [
     "unheard-of policies",
-    { failurePolicy: "MaybePromise", matchPolicy: "Like" },
-    'webhooks[0].failurePolicy: Unsupported value: "MaybePromise": supported values: "Fail", "Ignore"',
+    { failurePolicy: "Maybe", matchPolicy: "Like" },
+    'webhooks[0].failurePolicy: Unsupported value: "Maybe": supported values: "Fail", "Ignore"',
     'webhooks[0].matchPolicy: Unsupported value: "Like": supported values: "Equivalent", "Exact"',
   ],
   [

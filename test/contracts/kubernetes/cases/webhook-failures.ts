@@ -17,7 +17,7 @@ import {
 const SIDES: readonly Side[] = ["mutating", "validating"];
 const FAILED = 'Internal error occurred: failed calling webhook "hook-0.example.com": ';
 
-/** Answers that are none, and what the asker is told when the webhook may not fail. */
+/** Invalid responses of a webhook, and the message that the client gets under failurePolicy Fail. */
 const NONSENSE: readonly [string, WebhookAnswer, RegExp][] = [
   [
     "an error",
@@ -69,11 +69,11 @@ function failures(): ContractCase[] {
     name: `a ${side} webhook that answers ${what} fails closed`,
     run: (context) =>
       withWebhooks(context, { side, answer: () => answer }, async () => {
-        const told = await context.api.post(context.core("configmaps"), configMap("a"));
-        refused(told, 500, "InternalError", why);
-        expect(String(told.body["message"])).toContain(FAILED);
-        expect(at(told.body, "details", "causes", 0, "message")).toBe(
-          String(told.body["message"]).replace("Internal error occurred: ", ""),
+        const answer = await context.api.post(context.core("configmaps"), configMap("a"));
+        refused(answer, 500, "InternalError", why);
+        expect(String(answer.body["message"])).toContain(FAILED);
+        expect(at(answer.body, "details", "causes", 0, "message")).toBe(
+          String(answer.body["message"]).replace("Internal error occurred: ", ""),
         );
       }),
   });
@@ -96,9 +96,9 @@ function failures(): ContractCase[] {
       name: `a ${side} webhook that does not answer in time fails`,
       run: (context) =>
         withWebhooks(context, { side, hooks: [{ timeoutSeconds: 1 }], answer: () => ({ silent: true }) }, async () => {
-          const told = await context.api.post(context.core("configmaps"), configMap("a"));
+          const answer = await context.api.post(context.core("configmaps"), configMap("a"));
           refused(
-            told,
+            answer,
             500,
             "InternalError",
             /failed to call webhook: Post "https:\/\/127\.0\.0\.1:\d+\/0\?timeout=1s": (context deadline exceeded|net\/http: request canceled.*)$/,
@@ -121,14 +121,17 @@ function failures(): ContractCase[] {
         ),
     },
     {
-      name: "a webhook nobody listens at, or nobody trusts, fails",
+      name: "a webhook that does not listen, or whose certificate is not trusted, fails the request",
       run: (context) =>
         withWebhooks(
           context,
           {
             side: "validating",
             hooks: [
-              { clientConfig: { url: "https://127.0.0.1:1/x" }, objectSelector: { matchLabels: { to: "nobody" } } },
+              {
+                clientConfig: { url: "https://127.0.0.1:1/x" },
+                objectSelector: { matchLabels: { to: "unreachable" } },
+              },
               {
                 clientConfig: { service: { namespace: "none", name: "none" } },
                 objectSelector: { matchLabels: { to: "service" } },
@@ -140,7 +143,7 @@ function failures(): ContractCase[] {
             const labelled = (to: string): Json => configMap("a", { metadata: { labels: { to } } });
             const { api, core } = context;
             refused(
-              await api.post(core("configmaps"), labelled("nobody")),
+              await api.post(core("configmaps"), labelled("unreachable")),
               500,
               "InternalError",
               `${FAILED}failed to call webhook: Post "https://127.0.0.1:1/x?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused`,
@@ -165,11 +168,11 @@ function failures(): ContractCase[] {
           await made(api.post(path, configuration("validating", name, [hook({ url: server.url }, here)])));
           try {
             const end = Date.now() + 5000;
-            let told = await api.post(`${core("configmaps")}?dryRun=All`, configMap("a"));
-            while (told.code === 201 && Date.now() < end)
-              told = await api.post(`${core("configmaps")}?dryRun=All`, configMap("a"));
+            let answer = await api.post(`${core("configmaps")}?dryRun=All`, configMap("a"));
+            while (answer.code === 201 && Date.now() < end)
+              answer = await api.post(`${core("configmaps")}?dryRun=All`, configMap("a"));
             refused(
-              told,
+              answer,
               500,
               "InternalError",
               /tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
@@ -202,12 +205,12 @@ function failures(): ContractCase[] {
           await made(api.post(path, configuration("validating", name, [config])));
           try {
             const end = Date.now() + 5000;
-            let told = await api.post(`${core("configmaps")}?dryRun=All`, configMap("a"));
-            while (told.code === 201 && Date.now() < end)
-              told = await api.post(`${core("configmaps")}?dryRun=All`, configMap("a"));
+            let answer = await api.post(`${core("configmaps")}?dryRun=All`, configMap("a"));
+            while (answer.code === 201 && Date.now() < end)
+              answer = await api.post(`${core("configmaps")}?dryRun=All`, configMap("a"));
             // The certificate is for another name.
             refused(
-              told,
+              answer,
               500,
               "InternalError",
               new RegExp(

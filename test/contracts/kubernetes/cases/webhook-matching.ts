@@ -118,7 +118,7 @@ function matching(): ContractCase[] {
         ),
     },
     {
-      name: "a matchCondition that cannot be told refuses, unless failures are ignored",
+      name: "a matchCondition that cannot be evaluated rejects the request, unless failurePolicy is Ignore",
       run: (context) =>
         withWebhooks(
           context,
@@ -131,9 +131,9 @@ function matching(): ContractCase[] {
             answer: () => allow,
           },
           async ({ asked }) => {
-            const told = await context.api.post(context.core("configmaps"), configMap("a", { data: { a: "1" } }));
+            const answer = await context.api.post(context.core("configmaps"), configMap("a", { data: { a: "1" } }));
             refused(
-              told,
+              answer,
               403,
               "Forbidden",
               `configmaps "a" is forbidden: expression 'object.data.none == '1'' resulted in error: no such key: none`,

@@ -8,7 +8,7 @@ import { allow, denying, withWebhooks, type Side } from "./webhook-words.ts";
 export function reviews(side: Side): ContractCase[] {
   return [
     {
-      name: `a ${side} webhook is told of a create`,
+      name: `a ${side} webhook reviews a create`,
       run: (context) =>
         withWebhooks(context, { side, answer: () => allow }, async ({ asked, server }) => {
           const { api, core, namespace } = context;
@@ -37,7 +37,7 @@ export function reviews(side: Side): ContractCase[] {
         }),
     },
     {
-      name: `a ${side} webhook is told of updates and patches, with what was`,
+      name: `a ${side} webhook reviews updates and patches with the old and the new object`,
       run: (context) =>
         withWebhooks(context, { side, answer: () => allow }, async ({ asked }) => {
           const { api, core } = context;
@@ -51,13 +51,13 @@ export function reviews(side: Side): ContractCase[] {
               configMap("a", { data: { a: "4" } }),
             ),
           );
-          const told = asked().map((r) => [
+          const reviewed = asked().map((r) => [
             r["operation"],
             at(r, "oldObject", "data", "a"),
             at(r, "object", "data", "a"),
             at(r, "options", "kind"),
           ]);
-          expect(told).toEqual([
+          expect(reviewed).toEqual([
             ["CREATE", undefined, "1", "CreateOptions"],
             ["UPDATE", "1", "2", "UpdateOptions"],
             ["UPDATE", "2", "3", "UpdateOptions"],
@@ -69,7 +69,7 @@ export function reviews(side: Side): ContractCase[] {
         }),
     },
     {
-      name: `a ${side} webhook is told of a create by apply`,
+      name: `a ${side} webhook reviews a create by apply`,
       run: (context) =>
         withWebhooks(context, { side, answer: () => allow }, async ({ asked }) => {
           const { api, core } = context;
@@ -83,7 +83,7 @@ export function reviews(side: Side): ContractCase[] {
         }),
     },
     {
-      name: `a ${side} webhook is told of deletions, one by one and of a collection`,
+      name: `a ${side} webhook reviews each object of a deletion, alone and of a collection`,
       run: (context) =>
         withWebhooks(
           context,
@@ -146,7 +146,7 @@ export function reviews(side: Side): ContractCase[] {
         ),
     },
     {
-      name: `a ${side} webhook is asked about dry runs and told so`,
+      name: `a ${side} webhook reviews a dry run, marked as such`,
       run: (context) =>
         withWebhooks(context, { side, answer: () => allow }, async ({ asked }) => {
           const { api, core } = context;

@@ -35,14 +35,14 @@ export function denying(status?: Json): WebhookAnswer {
   return { response: { allowed: false, ...(status ? { status } : {}) } };
 }
 
-export interface Hooked {
+export interface WebhookRun {
   readonly server: WebhookServer;
   /** The requests that came to webhooks of the case, not to the probe. */
   readonly asked: () => Json[];
   readonly paths: () => string[];
 }
 
-interface Wanted {
+interface WebhookSpec {
   readonly side: Side;
   /** Each webhook's fields but for its clientConfig; one for each path. */
   readonly hooks?: readonly Json[];
@@ -52,8 +52,8 @@ interface Wanted {
 /** Runs `work` while webhooks are in force for the namespace of the case. */
 export async function withWebhooks(
   context: Context,
-  { side, hooks = [{}], answer }: Wanted,
-  work: (hooked: Hooked) => Promise<void>,
+  { side, hooks = [{}], answer }: WebhookSpec,
+  work: (hooked: WebhookRun) => Promise<void>,
 ): Promise<void> {
   const { api, namespace, core } = context;
   const isProbe = (path: string): boolean => path.startsWith("/probe");

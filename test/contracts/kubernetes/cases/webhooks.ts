@@ -7,7 +7,7 @@ import { allow, denying, patching, withWebhooks, type Side } from "./webhook-wor
 
 const SIDES: readonly Side[] = ["mutating", "validating"];
 
-/** What a webhook answers, and what its asker is told. */
+/** A webhook's denial, and the code, reason and message that the client gets. */
 const DENIALS: readonly [string, Json | undefined, number, string, string][] = [
   [
     "without explanation",

@@ -46,7 +46,7 @@ export const wire: Chapter = {
   cases: [
     ...[...WIRE_ROWS, ...MORE_WIRE_ROWS].map(isRefused),
     {
-      name: "a field given twice is told, and the last one counts",
+      name: "a duplicate JSON field is a warning, and the last value counts",
       async run({ api, core }) {
         const warned = await api.post(core("configmaps"), twice("a"));
         expect(warned).toMatchObject({ code: 201, body: { data: { a: "2" } } });
@@ -57,7 +57,7 @@ export const wire: Chapter = {
       },
     },
     {
-      name: "a YAML key given twice is told by its line",
+      name: "a duplicate YAML key is a warning with its line",
       async run({ api, core }) {
         const text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: '1'\n  k: '2'\n";
         const answer = await api.post(core("configmaps"), text, { headers: { "content-type": "application/yaml" } });

@@ -1,13 +1,13 @@
 import type { Json } from "../interface.ts";
 
-/** Tells a value by what is the same on both servers. */
-type Tell = (value: unknown) => unknown;
+/** Replaces what a server chose (uids, times, names) by what is the same on both servers. */
+type Normalize = (value: unknown) => unknown;
 
 /**
  * A refusal with its causes in no particular order, each once, and the summary by them alone: Go goes through maps in
  * no order, and the rules of a kind may run twice.
  */
-export function ordered(body: unknown, tell: Tell): unknown {
+export function ordered(body: unknown, normalize: Normalize): unknown {
   const details = (body as Json | null)?.["details"] as Json | undefined;
   const causes = details?.["causes"];
   if (!Array.isArray(causes)) return unordered(body);
@@ -15,12 +15,12 @@ export function ordered(body: unknown, tell: Tell): unknown {
   if ((body as Json)["reason"] === "Conflict")
     return { ...(body as Json), details: { ...details, causes: inTextOrder(causes) } };
   if ((body as Json)["reason"] !== "Invalid") return body;
-  const told = [...new Set((causes as Json[]).map((cause) => JSON.stringify(shown(cause, tell))))].toSorted();
+  const texts = [...new Set((causes as Json[]).map((cause) => JSON.stringify(shown(cause, normalize))))].toSorted();
   const [message = ""] = String((body as Json)["message"]).split(": ");
   return {
     ...(body as Json),
     message,
-    details: { ...details, causes: told.map((cause) => JSON.parse(cause) as Json) },
+    details: { ...details, causes: texts.map((cause) => JSON.parse(cause) as Json) },
   };
 }
 
@@ -31,7 +31,7 @@ function inTextOrder(causes: readonly unknown[]): unknown[] {
     .map((cause): unknown => JSON.parse(cause));
 }
 
-/** What is wrong with the types of members of a map is told in the order of Go's maps, which is left to chance. */
+/** The order of the faults of a map's members is the random order of Go's maps. */
 function unordered(body: unknown): unknown {
   const message = (body as Json | null)?.["message"];
   if (typeof message !== "string" || !message.includes(": errors:\n  ")) return body;
@@ -40,22 +40,22 @@ function unordered(body: unknown): unknown {
 }
 
 /**
- * Values of immutable fields, and what differs in them, are told as Go prints its own structs: only that they are is
+ * Values of immutable fields, and their differences, are printed as Go prints structs: only the sentence is
  * compared.
  */
-function shown(cause: Json, tell: Tell): Json {
+function shown(cause: Json, normalize: Normalize): Json {
   const [first = ""] = String(cause["message"]).split("\n");
-  const message = first.endsWith(": field is immutable") ? "field is immutable" : withObject(first, tell);
+  const message = first.endsWith(": field is immutable") ? "field is immutable" : withObject(first, normalize);
   return { ...cause, message: withoutPort(message, cause["field"]) };
 }
 
-/** An object that a message shows is told as objects are, so that the order of its members does not count. */
-function withObject(message: string, tell: Tell): string {
+/** An object in a message is normalized as other objects are, so that the order of its members does not count. */
+function withObject(message: string, normalize: Normalize): string {
   const [, before = "", object, after = ""] = /^(Invalid value: )("\{.*\}")(: .*)$/.exec(message) ?? [];
   if (object === undefined) return message;
   try {
     const parsed = JSON.parse(JSON.parse(object) as string) as unknown;
-    return `${before}${JSON.stringify(tell(parsed))}${after}`;
+    return `${before}${JSON.stringify(normalize(parsed))}${after}`;
   } catch {
     return message;
   }

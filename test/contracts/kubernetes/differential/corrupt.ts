@@ -3,7 +3,7 @@ import type { Choices } from "./choices.ts";
 type Container = Record<string, unknown> | unknown[];
 
 /**
- * Makes one thing in a body wrong, or only odd: another type, null, a field nobody knows, something left out or given
+ * Makes one thing in a body wrong, or only odd: another type, null, an unknown field, something left out or given
  * twice.
  */
 export function corrupted(choices: Choices, body: Record<string, unknown>): Record<string, unknown> {

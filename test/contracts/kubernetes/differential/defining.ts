@@ -8,7 +8,7 @@ import type { Pair } from "./run.ts";
 const LANES = 4;
 
 /**
- * Tries random definitions on both servers, as dry runs, and tells where the answers differ: one text for each.
+ * Tries random CRDs on both servers, as dry runs, and returns the differences of their responses: one text for each.
  * `skipped` counts those that the real server has no answer to: some schemas end its handler.
  */
 export async function defineBoth(
@@ -42,11 +42,11 @@ export async function defineBoth(
  * An answer without what is known to differ: names are accepted here as a definition is made, by a controller there.
  */
 function shown(answer: Answer): unknown {
-  const told = new Normal().answer(answer) as { code: number; body: Json; warnings?: unknown };
-  if (told.code === 422) return { ...told, body: causesIn(told.body) };
-  const { status: _status, metadata, ...body } = told.body;
+  const normal = new Normal().answer(answer) as { code: number; body: Json; warnings?: unknown };
+  if (normal.code === 422) return { ...normal, body: causesIn(normal.body) };
+  const { status: _status, metadata, ...body } = normal.body;
   const { finalizers: _finalizers, ...rest } = (metadata ?? {}) as Json;
-  return { ...told, body: { ...body, metadata: rest } };
+  return { ...normal, body: { ...body, metadata: rest } };
 }
 
 function causesIn({ details }: Json): unknown {

@@ -27,13 +27,13 @@ describe(`random operations on both servers (CAUSEWAY_FUZZ_SEED=${SEED})`, () =>
       pair = await startPair();
       runner = new Runner(pair, SEED);
     } catch (error) {
-      // Told by every case, so that servers that do not start count as failed, not as skipped.
+      // Every case throws it, so that servers that do not start count as failed, not as skipped.
       failure = error;
     }
   }, 120_000);
   afterAll(async () => {
-    const told = [...(runner?.tally.known ?? [])].map(([reason, times]) => `  known, ${times} times: ${reason}`);
-    console.log([`${runner?.tally.operations ?? 0} operations compared, seed ${SEED}`, ...told].join("\n"));
+    const known = [...(runner?.tally.known ?? [])].map(([reason, times]) => `  known, ${times} times: ${reason}`);
+    console.log([`${runner?.tally.operations ?? 0} operations compared, seed ${SEED}`, ...known].join("\n"));
     await runner?.close();
     await pair?.close();
   });

@@ -34,9 +34,9 @@ export function knownRefusal(kind: string, theirs: unknown, ours: unknown): stri
   const [real, own] = [theirs, ours].map((side) => (Array.isArray(side) ? (side[0] as Json) : {}));
   if (real?.["code"] !== 422) return undefined;
   const causes = causesOf(real);
-  const told = new Set(own?.["code"] === 422 ? causesOf(own).map((c) => JSON.stringify(c)) : []);
-  const ownOnly = [...told].some((cause) => !causes.some((c) => JSON.stringify(c) === cause));
-  const missing = causes.filter((cause) => !told.has(JSON.stringify(cause)));
+  const reported = new Set(own?.["code"] === 422 ? causesOf(own).map((c) => JSON.stringify(c)) : []);
+  const ownOnly = [...reported].some((cause) => !causes.some((c) => JSON.stringify(c) === cause));
+  const missing = causes.filter((cause) => !reported.has(JSON.stringify(cause)));
   if (ownOnly || missing.length === 0) return undefined;
   const isKnown = ({ kinds, fields }: KnownRefusal): boolean =>
     kinds.includes(kind) && missing.every((cause) => fields.test(String(cause["field"])));

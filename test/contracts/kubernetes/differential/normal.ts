@@ -6,7 +6,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const TIME = /20(2[5-9]|[3-9]\d)-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)/g;
 
 /**
- * What differs between two servers that answer alike is told by ordinals: uids, revisions, times, names and addresses
+ * Names what two equal servers choose differently by ordinals: uids, revisions, times, names and addresses
  * that a server chose.
  */
 export class Normal {
@@ -59,8 +59,8 @@ export class Normal {
   }
 
   #text(text: string): string {
-    const told = text
-      // Types with names of their own are told by what they are here.
+    const replaced = text
+      // Go types with names of their own become the type that they are based on here.
       .replace(/(json: cannot unmarshal .* of type )v1\.[A-Z]\w+$/, "$1string")
       // The real server looks at fields in no order, and at the first that is not declared it stops.
       .replace(/^(failed to create typed patch object .*?\): )[^]*field not declared in schema[^]*$/, "$1<undeclared>")
@@ -71,7 +71,7 @@ export class Normal {
         this.#uids.set(uid, known);
         return known;
       });
-    const named = [...this.#names].reduce((whole, [name, shown]) => whole.replaceAll(name, shown), told);
+    const named = [...this.#names].reduce((whole, [name, shown]) => whole.replaceAll(name, shown), replaced);
     if (!/[Rr]esource ?[Vv]ersion/.test(named)) return named;
     return named.replaceAll(/\d+/g, (number) => this.#revisions.get(number) ?? number);
   }

@@ -6,7 +6,7 @@ import { metadata, type Subject } from "./subject.ts";
 
 export type Revision = "none" | "current" | "stale" | "bogus";
 
-/** One request, but for what depends on earlier answers: both servers are told the same. */
+/** One request that both servers get, except for what depends on earlier responses. */
 export interface Operation {
   readonly verb: "create" | "get" | "list" | "update" | "patch" | "delete" | "deletecollection";
   readonly subject: Subject;

@@ -93,8 +93,8 @@ async function makeKind({ theirs, ours }: Pair, number: number, group: string): 
   const trials = [theirs, ours].map(({ api }) => api.post(`${DEFINITIONS}?dryRun=All`, kind.definition));
   const [real, own] = await Promise.all(trials);
   if (real?.code !== own?.code) {
-    const told = [real, own].map((a) => `${a?.code} ${a?.text}`);
-    throw new Error(`a definition is taken by one only: ${JSON.stringify(kind.definition)}\n${told.join("\n")}`);
+    const answers = [real, own].map((a) => `${a?.code} ${a?.text}`);
+    throw new Error(`only one server accepts a CRD: ${JSON.stringify(kind.definition)}\n${answers.join("\n")}`);
   }
   if (real?.code !== 201) return makeKind({ theirs, ours }, number + 10_007, group);
   await Promise.all([theirs, ours].map(({ api }) => define(api, kind.definition as Json & { spec: Json })));
@@ -166,7 +166,7 @@ class Passage {
     return undefined;
   }
 
-  /** What watches told of the kind, up to an object that is made to end them. */
+  /** Compares the events of the watches of the kind, up to an object that is created to end them. */
   async #compareWatches(subject: Subject): Promise<Difference | undefined> {
     const { theirs, ours } = this.#worlds;
     const isMade = await Promise.all([theirs, ours].map((world) => world.finish(subject)));
@@ -174,10 +174,12 @@ class Passage {
       this.#count(`the watch of a ${subject.kind} is not compared: none can be made to end it`);
       return undefined;
     }
-    const told = await Promise.all(
-      [theirs, ours].map(async (world) => (await world.told(subject)).filter((e) => this.#isOwn(e["object"] as Json))),
+    const events = await Promise.all(
+      [theirs, ours].map(async (world) =>
+        (await world.events(subject)).filter((e) => this.#isOwn(e["object"] as Json)),
+      ),
     );
-    const shown = [theirs, ours].map((world, i) => told[i]?.map((event) => world.normal.value(event)));
+    const shown = [theirs, ours].map((world, i) => events[i]?.map((event) => world.normal.value(event)));
     return this.#compare(`watch of ${subject.kind}`, shown);
   }
 

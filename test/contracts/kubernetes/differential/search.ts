@@ -20,8 +20,8 @@ const ONCE =
   "sequences that differed once and not when they were repeated: a real server answers from caches that are late at times";
 
 /**
- * Tries random sequences on both servers, several at a time; what differs is told with the shortest sequence that shows
- * it.
+ * Tries random sequences on both servers, several at a time; each difference is reported with the shortest sequence
+ * that shows it.
  */
 export async function search(runner: Runner, { profile, seed, operations }: Search): Promise<string[]> {
   const found: string[] = [];
@@ -33,18 +33,18 @@ export async function search(runner: Runner, { profile, seed, operations }: Sear
       chunk += 1;
       const difference = await firstDifference(runner, { profile, seed: own });
       if (difference === undefined) continue;
-      const { told, path } = difference;
+      const { text, path } = difference;
       const again = `CAUSEWAY_FUZZ_SEED=${seed} CAUSEWAY_FUZZ_REPLAY=${profile}/${own}/${path} npm run test:kubernetes -- differential`;
-      found.push(`${told}\nOnce more: ${again}`);
+      found.push(`${text}\nOnce more: ${again}`);
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
   return found;
 }
 
-/** One sequence again, as `search` told it: "PROFILE/SEED/PATH". */
-export async function replay(runner: Runner, told: string): Promise<string[]> {
-  const [profile = "", seed = "", path = ""] = told.split("/");
+/** Runs one sequence again, from the words that `search` printed: "PROFILE/SEED/PATH". */
+export async function replay(runner: Runner, words: string): Promise<string[]> {
+  const [profile = "", seed = "", path = ""] = words.split("/");
   const details = await fc.check(
     fc.asyncProperty(sequences(profile as Profile, LENGTH, CUSTOM_KINDS), async (sequence) => {
       const difference = await runner.run(sequence);
@@ -55,8 +55,8 @@ export async function replay(runner: Runner, told: string): Promise<string[]> {
   return details.failed ? [String(details.errorInstance)] : [];
 }
 
-interface Found {
-  readonly told: string;
+interface Failure {
+  readonly text: string;
   /** Where fast-check finds the sequence again. */
   readonly path: string;
 }
@@ -64,7 +64,7 @@ interface Found {
 async function firstDifference(
   runner: Runner,
   { profile, seed }: { readonly profile: Profile; readonly seed: number },
-): Promise<Found | undefined> {
+): Promise<Failure | undefined> {
   let left = Infinity;
   let shortest: string | undefined;
   const holds = async (sequence: Sequence): Promise<boolean> => {
@@ -84,5 +84,5 @@ async function firstDifference(
     runner.tally.known.set(ONCE, (runner.tally.known.get(ONCE) ?? 0) + 1);
     return undefined;
   }
-  return { told: shortest ?? String(details.errorInstance), path: details.counterexamplePath ?? "" };
+  return { text: shortest ?? String(details.errorInstance), path: details.counterexamplePath ?? "" };
 }

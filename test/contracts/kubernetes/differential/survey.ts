@@ -1,5 +1,5 @@
 /**
- * Runs sequences on both servers and tells all differences, the commonest first, instead of stopping at the first:
+ * Runs sequences on both servers and prints all differences, the commonest first, instead of stopping at the first:
  * `CAUSEWAY_KUBERNETES_BINARIES=DIR node survey.ts [PROFILE] [SEQUENCES] [SEED]`.
  */
 import * as fc from "fast-check";
@@ -12,7 +12,7 @@ const [profile = "general", count = "100", seed = String(Date.now() % 1_000_000)
 const LANES = 6;
 
 const drawn = fc.sample(sequences(profile as Profile, 24, 40), { numRuns: Number(count), seed: Number(seed) });
-// Who ends this early is told what was found until then; who does so twice ends it at once, and the servers with it.
+// One signal prints what was found until then; the second ends the process at once, and the servers with it.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
     if (drawn.length === 0) process.exit(1);

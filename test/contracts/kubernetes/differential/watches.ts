@@ -3,7 +3,7 @@ import { rootOf, type Subject } from "./subject.ts";
 
 const PATIENCE = 10_000;
 
-/** What one watch told, by the sequence that the objects are of. */
+/** The events of one watch, by the sequence that the objects belong to. */
 interface Log {
   readonly watch: Watch;
   readonly events: Map<string, Json[]>;
@@ -21,7 +21,7 @@ export class Watches {
     this.#api = api;
   }
 
-  /** From here on what becomes of the kind is told. */
+  /** Starts the watch of the kind, if none runs yet. */
   async begin(subject: Subject): Promise<void> {
     await this.#log(subject);
   }
@@ -29,11 +29,11 @@ export class Watches {
   /** The events about the objects of a sequence, oldest first, up to the one about `last`. */
   async take(subject: Subject, sequence: string, last: string): Promise<Json[]> {
     const log = await this.#log(subject);
-    const told = (): Json[] => log.events.get(sequence) ?? [];
-    const isOver = (): boolean => told().some((event) => nameOf(event) === last);
+    const received = (): Json[] => log.events.get(sequence) ?? [];
+    const isOver = (): boolean => received().some((event) => nameOf(event) === last);
     const end = Date.now() + PATIENCE;
     while (!isOver()) {
-      if (Date.now() > end) throw new Error(`a watch of ${subject.plural} never told of ${last}`);
+      if (Date.now() > end) throw new Error(`a watch of ${subject.plural} returned no event of ${last}`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 250);
         log.wake = () => {
@@ -42,7 +42,7 @@ export class Watches {
         };
       });
     }
-    const events = told();
+    const events = received();
     log.events.delete(sequence);
     return events.slice(
       0,

@@ -67,8 +67,8 @@ export class World {
     return false;
   }
 
-  /** What watches told of the kind until then. */
-  told(subject: Subject): Promise<Json[]> {
+  /** The events of the kind's watch until then. */
+  events(subject: Subject): Promise<Json[]> {
     return this.#watches.take(subject, this.#namespace, this.#last(subject));
   }
 

@@ -1,4 +1,4 @@
-import type { RawCase, RawGroup, Who } from "../case.ts";
+import type { RawCase, RawGroup, Account } from "../case.ts";
 import { get, kept, newest, op, service, shown } from "./container-infra-requests.ts";
 
 const version = (says: string, value: string, rest: Partial<RawCase> = {}): RawCase =>
@@ -37,7 +37,7 @@ const versions: RawGroup = {
   ],
 };
 
-const as = (who: Who): Partial<RawCase> => ({ as: who });
+const as = (who: Account): Partial<RawCase> => ({ as: who });
 
 const quotas: RawGroup = {
   name: "quotas and statistics",

@@ -10,7 +10,11 @@ export const identityGroups: readonly RawGroup[] = [
     cases: [
       { says: "the versions", call: "GET ^/", statusOnly: true },
       { says: "the version", call: "GET ^/v3", statusOnly: true },
-      { says: "a token is told by itself", call: "GET /auth/tokens", headers: { "x-subject-token": "none" } },
+      {
+        says: "a token that does not exist is not validated",
+        call: "GET /auth/tokens",
+        headers: { "x-subject-token": "none" },
+      },
       { says: "a login without a body", call: "POST /auth/tokens", body: {} },
       { says: "a login without an identity", call: "POST /auth/tokens", body: { auth: {} } },
       { says: "a login without methods", call: "POST /auth/tokens", body: { auth: { identity: { methods: [] } } } },
@@ -22,7 +26,7 @@ export const identityGroups: readonly RawGroup[] = [
         },
       },
       {
-        says: "a login of nobody",
+        says: "a login of a user that does not exist",
         call: "POST /auth/tokens",
         body: {
           auth: { identity: { methods: ["password"], password: { user: { id: "{nothing}", password: "wrong" } } } },

@@ -103,9 +103,13 @@ export const keyManagerGroups: readonly RawGroup[] = [
       { says: "one is taken out of it", call: "DELETE {box}/secrets", body: { name: "second", secret_ref: "{ref}" } },
       { says: "and again", call: "DELETE {box}/secrets", body: { name: "second", secret_ref: "{ref}" } },
       { says: "one is in it", call: "GET {box}", exact: ["secret_refs.0.name"] },
-      { says: "somebody uses it", call: "POST {box}/consumers", body: { name: "{run}", URL: "http://192.0.2.1/x" } },
       {
-        says: "and no longer",
+        says: "a consumer is added to the container",
+        call: "POST {box}/consumers",
+        body: { name: "{run}", URL: "http://192.0.2.1/x" },
+      },
+      {
+        says: "the consumer is removed from the container",
         call: "DELETE {box}/consumers",
         body: { name: "{run}", URL: "http://192.0.2.1/x" },
         exact: ["consumers"],

@@ -39,7 +39,7 @@ export const policyGroup: RawGroup = {
       says: "a pool of subnets, which a member says is not shared",
       call: "POST /v2.0/subnetpools",
       body: { subnetpool: { name: "{run}-p", prefixes: ["10.9.0.0/16"], shared: false } },
-      // The real service tells lengths of prefixes as words until the pool is changed.
+      // The real service returns lengths of prefixes as strings until the pool is updated.
       statusOnly: true,
       keep: { p: "subnetpool.id" },
       undo: "DELETE /v2.0/subnetpools/{p}",
@@ -68,7 +68,7 @@ export const policyGroup: RawGroup = {
       keep: { g: "security_group.id" },
       undo: "DELETE /v2.0/security-groups/{g}",
     },
-    { says: "the security group tells as much when it is asked for", call: "GET /v2.0/security-groups/{g}" },
+    { says: "a security group is shown with the fields of its creation", call: "GET /v2.0/security-groups/{g}" },
   ],
 };
 

@@ -328,7 +328,12 @@ export const shareGroups: readonly RawGroup[] = [
         until: { field: "share.status", is: ["available", "manage_error"] },
         exact: ["share.status", "share.size", "share.share_proto", "share.progress"],
       },
-      { says: "is exported anew", call: "GET /shares/{m}/export_locations", headers: now, as: "admin" },
+      {
+        says: "a share that was managed again has new export locations",
+        call: "GET /shares/{m}/export_locations",
+        headers: now,
+        as: "admin",
+      },
     ],
   },
 ];

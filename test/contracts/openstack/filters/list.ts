@@ -1,4 +1,4 @@
-import type { RawCase, Who } from "../case.ts";
+import type { RawCase, Account } from "../case.ts";
 
 /** A list of a service, and what makes one object in it. */
 export interface FilteredList {
@@ -12,7 +12,7 @@ export interface FilteredList {
   readonly many: string;
   /** Makes the object; its id is kept as "id". */
   readonly make: readonly RawCase[];
-  readonly as?: Who;
+  readonly as?: Account;
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * Filters that no view has, with a value that means the object and one that does not; values may name what was kept.

@@ -1,7 +1,7 @@
 import type { RawCase } from "../case.ts";
 import type { FilteredList } from "./list.ts";
 
-interface Made {
+interface CreateSpec {
   readonly path: string;
   /** Key of the object in bodies; "": the body is the object. */
   readonly one: string;
@@ -14,7 +14,7 @@ interface Made {
 }
 
 /** A case that makes an object as the administrator, and deletes it in the end. */
-export const made = ({ path, one, body, keep = "id", at, more }: Made): RawCase => ({
+export const made = ({ path, one, body, keep = "id", at, more }: CreateSpec): RawCase => ({
   says: `makes ${keep} at ${path}`,
   call: `POST ${path}`,
   as: "admin",

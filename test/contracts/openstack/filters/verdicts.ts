@@ -1,5 +1,5 @@
 import type { RawCase } from "../case.ts";
-import { runGroup, textOf, type Answer, type Asking, type Session } from "../run.ts";
+import { runGroup, textOf, type Answer, type GroupRun, type Session } from "../run.ts";
 import { at, isRecord } from "../shape.ts";
 import type { FilteredList, Verdict, Verdicts } from "./list.ts";
 
@@ -13,12 +13,12 @@ export async function verdictsOf(
 ): Promise<Verdicts | undefined> {
   const found: Record<string, { match: Verdict; miss: Verdict }> = {};
   const group = { name: `filters of ${list.path}`, service: list.service, cases: list.make };
-  const seen = await runGroup(group, sessions, async (asking) => {
-    const view = await viewOf(list, asking);
-    for (const [name, [match, miss]] of filtersOf(list, view, asking)) {
+  const seen = await runGroup(group, sessions, async (groupRun) => {
+    const view = await viewOf(list, groupRun);
+    for (const [name, [match, miss]] of filtersOf(list, view, groupRun)) {
       found[name] = {
-        match: await verdict(list, asking, [name, match]),
-        miss: await verdict(list, asking, [name, miss]),
+        match: await verdict(list, groupRun, [name, match]),
+        miss: await verdict(list, groupRun, [name, miss]),
       };
     }
   });
@@ -26,9 +26,9 @@ export async function verdictsOf(
 }
 
 /** The object as its list shows it. */
-async function viewOf(list: FilteredList, asking: Asking): Promise<View> {
-  const answer = await asking.ask(request({ ...list, path: list.detail ?? list.path }, ""));
-  const own = objectsOf(list, answer).find((one) => isListed(list, asking, one));
+async function viewOf(list: FilteredList, groupRun: GroupRun): Promise<View> {
+  const answer = await groupRun.ask(request({ ...list, path: list.detail ?? list.path }, ""));
+  const own = objectsOf(list, answer).find((one) => isListed(list, groupRun, one));
   if (!own) throw new Error(`${list.path} does not have what was made: ${answer.status} ${answer.text.slice(0, 300)}`);
   return own;
 }
@@ -42,7 +42,7 @@ const request = ({ path, as = "admin", headers }: FilteredList, query: string): 
 
 type View = Readonly<Record<string, unknown>>;
 
-const isListed = ({ idField = "id" }: FilteredList, { values }: Asking, one: View): boolean =>
+const isListed = ({ idField = "id" }: FilteredList, { values }: GroupRun, one: View): boolean =>
   textOf(at(one, idField)) === values.get("id");
 
 /** The objects of a list, without an envelope of each ("keypair"); one that is a text is its name. */
@@ -61,7 +61,7 @@ function objectsOf({ many }: FilteredList, { body }: Answer): readonly View[] {
 function filtersOf(
   list: FilteredList,
   view: View,
-  { values }: Asking,
+  { values }: GroupRun,
 ): readonly (readonly [string, readonly [string, string]])[] {
   const own = Object.entries(view).flatMap(([name, value]) => {
     const pair = control.has(name) ? undefined : pairOf(name, value);
@@ -93,9 +93,13 @@ function otherThan(name: string, value: string): string {
   return `not-${value}`.slice(0, 60);
 }
 
-async function verdict(list: FilteredList, asking: Asking, [name, value]: readonly [string, string]): Promise<Verdict> {
+async function verdict(
+  list: FilteredList,
+  groupRun: GroupRun,
+  [name, value]: readonly [string, string],
+): Promise<Verdict> {
   // Pages are short: the object alone is meant wherever it is not the id that is asked for.
-  const answer = await asking.ask(request(list, `${encodeURIComponent(name)}=${encodeURIComponent(value)}`));
-  const has = objectsOf(list, answer).some((one) => isListed(list, asking, one));
+  const answer = await groupRun.ask(request(list, `${encodeURIComponent(name)}=${encodeURIComponent(value)}`));
+  const has = objectsOf(list, answer).some((one) => isListed(list, groupRun, one));
   return { status: answer.status, has };
 }
