@@ -8,6 +8,7 @@ import { checkErrorCatalogue } from "./error-catalogue.ts";
 import { checkFolderOrder } from "./folder-order.ts";
 import { checkLayers } from "./layers.ts";
 import { checkLanguage } from "./language.ts";
+import { checkResourceKit } from "./resource-kit.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -52,6 +53,7 @@ const steps: readonly Step[] = [
   own("layers and exports", checkLayers),
   own("order of folders", checkFolderOrder),
   own("shape of controllers", checkControllerShape),
+  own("kit of simulated resources", (root) => checkResourceKit(root)),
   own("error catalogue", checkErrorCatalogue),
   own("language", checkLanguage),
   own("width of comments", checkCommentWidth),

@@ -6,13 +6,14 @@ import { keyManagerGroups } from "./cases/key-manager.ts";
 import { l7ValueGroup } from "./cases/l7-values.ts";
 import { loadBalancerGroups } from "./cases/load-balancer.ts";
 import { networkGroups } from "./cases/network.ts";
+import { operatorGroups } from "./cases/operator-kinds.ts";
 import { orchestrationGroups } from "./cases/orchestration.ts";
 import { placementGroups } from "./cases/placement.ts";
 import { shareGroups } from "./cases/share.ts";
 import { smallPrintGroups } from "./cases/small-print.ts";
 import { volumeGroups } from "./cases/volume.ts";
 
-/** What is asked of a cloud by raw HTTP. */
+/** The requests that a cloud gets by raw HTTP. */
 export const groups: readonly RawGroup[] = [
   ...identityGroups,
   ...imageGroups,
@@ -26,4 +27,5 @@ export const groups: readonly RawGroup[] = [
   ...orchestrationGroups,
   ...placementGroups,
   ...smallPrintGroups,
+  ...operatorGroups,
 ];

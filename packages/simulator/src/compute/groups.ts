@@ -1,6 +1,10 @@
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { at, textAt, type JsonObject } from "../kernel/json.ts";
+import { ownedBy } from "../kernel/rest/owned.ts";
+import { exceededLimit } from "../kernel/rest/quota.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { invalid } from "./create-request.ts";
 import { computeError, type ComputeApp, type ComputeParts, type ServerGroup } from "./model.ts";
+import type { ComputeEnv } from "./views.ts";
 import { pythonRepr } from "../kernel/python.ts";
 
 const policies = ["anti-affinity", "affinity", "soft-anti-affinity", "soft-affinity"];
@@ -8,50 +12,49 @@ const policies = ["anti-affinity", "affinity", "soft-anti-affinity", "soft-affin
 /** Server groups. Before 2.64 a list of policies and metadata, from then on one policy and rules. */
 export function addGroupRoutes(app: ComputeApp, parts: ComputeParts): void {
   const { kernel, tables } = parts;
-  const view = ({ policy, rules, ...group }: ServerGroup, minor: number) => ({
-    id: group.id,
-    name: group.name,
-    ...(minor >= 64 ? { policy, rules } : { policies: [policy], metadata: {} }),
-    members: group.members,
-    ...(minor >= 13 ? { project_id: group.project_id, user_id: group.user_id } : {}),
-  });
-  app.get("/v2.1/os-server-groups", (c) => {
-    const caller = c.get("caller");
-    const all = caller.isAdmin && c.req.query("all_projects") !== undefined;
-    const groups = all ? tables.groups.all() : tables.groups.by("project_id", caller.projectId);
-    return c.json({ server_groups: groups.map((group) => view(group, c.get("minor"))) });
-  });
-  app.post("/v2.1/os-server-groups", async (c) => {
-    const given = at(await bodyOf(c.req), "server_group");
-    const { name, policy, rules } = readGroup(given, c.get("minor"));
-    const { projectId: project_id, userId: user_id } = c.get("caller");
-    const limit = kernel.quota(project_id, "server_groups");
-    if (limit >= 0 && tables.groups.by("project_id", project_id).length >= limit) {
-      throw computeError(403, "Quota exceeded, too many server groups.");
-    }
-    const group = { id: kernel.newId(), name, policy, rules, members: [], project_id, user_id };
-    return c.json({ server_group: view(tables.groups.insert(group), c.get("minor")) });
-  });
-  const groupOf = (id: string, projectId: string, isAdmin: boolean) => {
-    const group = tables.groups.get(id);
-    if (group && (group.project_id === projectId || isAdmin)) return group;
-    throw computeError(404, `Instance group ${id} could not be found.`);
-  };
-  app.get("/v2.1/os-server-groups/:id", (c) => {
-    const { projectId, isAdmin } = c.get("caller");
-    return c.json({ server_group: view(groupOf(c.req.param("id"), projectId, isAdmin), c.get("minor")) });
-  });
-  app.delete("/v2.1/os-server-groups/:id", (c) => {
-    const { projectId, isAdmin } = c.get("caller");
-    const group = groupOf(c.req.param("id"), projectId, isAdmin);
-    for (const id of group.members) if (tables.servers.get(id)) tables.servers.update(id, { group_id: null });
-    tables.groups.remove(group.id);
-    return c.body(null, 204);
+  mountResource<ComputeEnv, ServerGroup>(app, kernel, {
+    path: "/v2.1/os-server-groups",
+    one: "server_group",
+    many: "server_groups",
+    statuses: { create: 200 },
+    bodyMissing: () => computeError(400, "'server_group' is a required property"),
+    find(c) {
+      const id = c.req.param("id") ?? "";
+      const missing = () => computeError(404, `Instance group ${id} could not be found.`);
+      return ownedBy(c.get("caller"), tables.groups.get(id), missing);
+    },
+    list(c) {
+      const caller = c.get("caller");
+      const all = caller.isAdmin && c.req.query("all_projects") !== undefined;
+      return { rows: all ? tables.groups.all() : tables.groups.by("project_id", caller.projectId) };
+    },
+    view(c, { id, name, policy, rules, members, project_id, user_id }) {
+      const minor = c.get("minor");
+      return {
+        id,
+        name,
+        ...(minor >= 64 ? { policy, rules } : { policies: [policy], metadata: {} }),
+        members,
+        ...(minor >= 13 ? { project_id, user_id } : {}),
+      };
+    },
+    create(c, given) {
+      const { name, policy, rules } = readGroup(given, c.get("minor"));
+      const { projectId: project_id, userId: user_id } = c.get("caller");
+      const used = tables.groups.by("project_id", project_id).length;
+      if (exceededLimit(kernel, project_id, { resource: "server_groups", used }) !== undefined) {
+        throw computeError(403, "Quota exceeded, too many server groups.");
+      }
+      return tables.groups.insert({ id: kernel.newId(), name, policy, rules, members: [], project_id, user_id });
+    },
+    remove(_c, group) {
+      for (const id of group.members) if (tables.servers.get(id)) tables.servers.update(id, { group_id: null });
+      tables.groups.remove(group.id);
+    },
   });
 }
 
-function readGroup(given: unknown, minor: number): Pick<ServerGroup, "name" | "policy" | "rules"> {
-  if (!isObject(given)) throw computeError(400, "'server_group' is a required property");
+function readGroup(given: JsonObject, minor: number): Pick<ServerGroup, "name" | "policy" | "rules"> {
   const wanted = minor >= 64 ? "policy" : "policies";
   const missing = ["name", wanted].find((field) => given[field] === undefined);
   if (missing !== undefined) throw invalid("server_group", given, `'${missing}' is a required property`);

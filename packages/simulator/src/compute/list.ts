@@ -1,4 +1,5 @@
 import { pythonRepr } from "../kernel/python.ts";
+import { pageAfter, tagTests } from "../kernel/rest/listing.ts";
 import type { Caller } from "../kernel/interface.ts";
 import { computeError, denied, type ComputeParts, type Server } from "./model.ts";
 import { hostOf, statusOf } from "./views.ts";
@@ -60,14 +61,12 @@ export function page<T extends { readonly id: string }>(
     throw computeError(400, `Invalid input for query parameters limit. Value: ${limitText}. ${why}`);
   }
   const limit = Math.min(limitText === null || limitText === "" ? maxLimit : Number(limitText), maxLimit);
-  const marker = query.get("marker");
-  const place = marker === null ? -1 : all.findIndex((object) => object.id === marker);
-  if (marker !== null && place < 0) throw computeError(400, `marker [${marker}] not found`);
-  const servers = all.slice(place + 1, place + 1 + limit);
-  return {
-    servers,
-    more: limit > 0 && servers.length === limit && (limitText !== null || all.length > place + 1 + limit),
-  };
+  const { rows: servers, isLast } = pageAfter(all, {
+    marker: query.get("marker"),
+    limit,
+    unknownMarker: (marker) => computeError(400, `marker [${marker}] not found`),
+  });
+  return { servers, more: limit > 0 && servers.length === limit && (limitText !== null || !isLast) };
 }
 
 function candidates(
@@ -152,7 +151,7 @@ function allowedTo({ isAdmin }: Caller, query: URLSearchParams, minor: number): 
 type Test = (server: Server) => boolean;
 
 function testsOf(parts: ComputeParts, query: URLSearchParams, minor: number): readonly Test[] {
-  const tests: Test[] = [...tagTests(query), ...timeTests(query)];
+  const tests: Test[] = [...testsByTags(query), ...timeTests(query)];
   const add = (parameter: string, test: (value: string) => Test) => {
     const value = query.get(parameter);
     if (value !== null) tests.push(test(value));
@@ -206,19 +205,11 @@ function addressTest(parts: ComputeParts, value: string, version: 4 | 6): Test {
   return matching(value, addresses);
 }
 
-function tagTests(query: URLSearchParams): readonly Test[] {
-  const tests: Test[] = [];
-  const add = (parameter: string, test: (tags: readonly string[], has: (tag: string) => boolean) => boolean) => {
-    const value = query.get(parameter);
-    if (value === null) return;
-    const tags = value.split(",");
-    tests.push((server) => test(tags, (tag) => server.tags.includes(tag)));
-  };
-  add("tags", (tags, has) => tags.every(has));
-  add("tags-any", (tags, has) => tags.some(has));
-  add("not-tags", (tags, has) => !tags.every(has));
-  add("not-tags-any", (tags, has) => !tags.some(has));
-  return tests;
+function testsByTags(query: URLSearchParams): readonly Test[] {
+  return Object.entries(tagTests).flatMap(([parameter, test]) => {
+    const asked = query.get(parameter)?.split(",");
+    return asked === undefined ? [] : [(server: Server) => test(server.tags, asked)];
+  });
 }
 
 function timeTests(query: URLSearchParams): readonly Test[] {

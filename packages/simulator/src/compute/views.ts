@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { requestedPorts, zones, type ComputeParts, type ComputeVariables, type Flavor, type Server } from "./model.ts";
 
-export type ComputeContext = Context<{ Variables: ComputeVariables }>;
+export type ComputeEnv = { Variables: ComputeVariables };
+export type ComputeContext = Context<ComputeEnv>;
 type View = Record<string, unknown>;
 
 /** Root of the service, as the caller sees it. */

@@ -1,15 +1,10 @@
 import type { Table } from "../kernel/interface.ts";
-import { at, bodyOf, isObject, type JsonObject } from "../kernel/json.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { identityError, identityId, schemaError } from "./model.ts";
 import { list } from "./lists.ts";
-import {
-  baseOf,
-  callerOf,
-  requireAdmin,
-  type IdentityApp,
-  type IdentityContext,
-  type IdentityParts,
-} from "./request.ts";
+import { baseOf, callerOf, requireAdmin } from "./request.ts";
+import type { IdentityApp, IdentityContext, IdentityEnv, IdentityParts } from "./request.ts";
 import type { JsonView } from "./views.ts";
 
 /** A kind of account: projects, users, groups, roles, domains. */
@@ -40,60 +35,42 @@ export function addAccountRoutes<T extends { readonly id: string; readonly name:
   kind: AccountKind<T>,
 ): void {
   const { one, many, table } = kind;
-  const found = (c: IdentityContext): T => {
-    const id = c.req.param("id") ?? "";
-    const object = table.get(id);
-    if (!object) throw identityError(404, `Could not find ${one}: ${id}.`);
-    return object;
-  };
-  const answer = (c: IdentityContext, object: T, status: 200 | 201 = 200) =>
-    c.json({ [one]: kind.view(object, baseOf(c)) }, status);
-  const given = async (c: IdentityContext): Promise<JsonObject> => {
-    const body = at(await bodyOf(c.req), one);
+  mountResource<IdentityEnv, T>(app, kernel, {
+    path: `/v3/${many}`,
+    one,
+    many,
+    updates: "patch",
+    permit(c, verb) {
+      if (verb === "show") {
+        callerOf(c);
+        if (kind.mayRead?.(c, table.get(c.req.param("id") ?? "")) === true) return;
+        requireAdmin(c, `get_${one}`);
+      } else requireAdmin(c, `${verb}_${verb === "list" ? many : one}`);
+    },
+    find(c) {
+      const id = c.req.param("id") ?? "";
+      const object = table.get(id);
+      if (!object) throw identityError(404, `Could not find ${one}: ${id}.`);
+      return object;
+    },
+    list: (c) => ({ rows: table.all().filter((object) => kind.listed?.(c, object) ?? true) }),
+    respondList: (c, views) => list(c, many, views),
+    view: (c, object, verb) => ({
+      ...kind.view(object, baseOf(c)),
+      ...(verb === "show" ? kind.details?.(c, object) : {}),
+      ...(verb === "update" ? kind.changedView?.(object) : {}),
+    }),
     // Keystone takes a body without the resource for an empty one.
-    if (!isObject(body)) return {};
-    return body;
-  };
-
-  app.get(`/v3/${many}`, (c) => {
-    requireAdmin(c, `list_${many}`);
-    return list(
-      c,
-      many,
-      table
-        .all()
-        .filter((object) => kind.listed?.(c, object) ?? true)
-        .map((object) => kind.view(object, baseOf(c))),
-    );
-  });
-  app.post(`/v3/${many}`, async (c) => {
-    requireAdmin(c, `create_${one}`);
-    const body = await given(c);
-    if (body["name"] === undefined) throw schemaError("'name' is a required property");
-    if (body["name"] === "") throw schemaError("Invalid input for field 'name': '' is too short");
-    if (typeof body["name"] !== "string") throw schemaError("Invalid input for field 'name'");
-    return answer(c, table.insert(kind.make(identityId(kernel), body, c)), 201);
-  });
-  app.get(`/v3/${many}/:id`, (c) => {
-    const object = table.get(c.req.param("id"));
-    callerOf(c);
-    if (kind.mayRead?.(c, object) !== true) requireAdmin(c, `get_${one}`);
-    const asked = found(c);
-    return c.json({ [one]: { ...kind.view(asked, baseOf(c)), ...kind.details?.(c, asked) } });
-  });
-  app.patch(`/v3/${many}/:id`, async (c) => {
-    requireAdmin(c, `update_${one}`);
-    const old = found(c);
-    const changed = table.update(old.id, kind.change(old, await given(c)));
-    return c.json({ [one]: { ...kind.view(changed, baseOf(c)), ...kind.changedView?.(changed) } });
-  });
-  app.delete(`/v3/${many}/:id`, (c) => {
-    requireAdmin(c, `delete_${one}`);
-    const object = found(c);
-    kernel.atomic(() => {
+    create(c, given) {
+      if (given["name"] === undefined) throw schemaError("'name' is a required property");
+      if (given["name"] === "") throw schemaError("Invalid input for field 'name': '' is too short");
+      if (typeof given["name"] !== "string") throw schemaError("Invalid input for field 'name'");
+      return table.insert(kind.make(identityId(kernel), given, c));
+    },
+    update: (_c, old, given) => table.update(old.id, kind.change(old, given)),
+    remove(_c, object) {
       kind.release?.(object);
       table.remove(object.id);
-    });
-    return c.body(null, 204);
+    },
   });
 }

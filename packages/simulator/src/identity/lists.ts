@@ -1,3 +1,4 @@
+import { tagTests } from "../kernel/rest/listing.ts";
 import type { JsonView } from "./views.ts";
 import { baseOf, type IdentityContext } from "./request.ts";
 
@@ -6,14 +7,6 @@ const comparisons: Readonly<Record<string, (field: string, value: string) => boo
   contains: (field, value) => field.includes(value),
   startswith: (field, value) => field.startsWith(value),
   endswith: (field, value) => field.endsWith(value),
-};
-
-/** Lists of tags, separated by commas. */
-const tagTests: Readonly<Record<string, (tags: readonly unknown[], asked: readonly string[]) => boolean>> = {
-  tags: (tags, asked) => asked.every((tag) => tags.includes(tag)),
-  "tags-any": (tags, asked) => asked.some((tag) => tags.includes(tag)),
-  "not-tags": (tags, asked) => !asked.every((tag) => tags.includes(tag)),
-  "not-tags-any": (tags, asked) => !asked.some((tag) => tags.includes(tag)),
 };
 
 function passes(view: JsonView, [filter, value]: readonly [string, string]): boolean {

@@ -1,15 +1,10 @@
 import type { Identified, Table } from "../kernel/interface.ts";
-import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { textAt, type JsonObject } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { list } from "./lists.ts";
 import { identityError, identityId, schemaError } from "./model.ts";
-import {
-  baseOf,
-  callerOf,
-  requireAdmin,
-  type IdentityApp,
-  type IdentityContext,
-  type IdentityParts,
-} from "./request.ts";
+import { baseOf, callerOf, requireAdmin } from "./request.ts";
+import type { IdentityApp, IdentityContext, IdentityEnv, IdentityParts } from "./request.ts";
 import type { JsonView } from "./views.ts";
 
 /** Something that Keystone keeps as it is given: services, endpoints, regions, policies, consumers, credentials. */
@@ -45,60 +40,48 @@ export interface PlainKind {
 export const plainTable = (parts: Pick<IdentityParts, "kernel">, one: string): Table<PlainObject> =>
   parts.kernel.table(`_${one}`);
 
-/** List, show, create, change and delete of a kind, for administrators. */
+/** List, show, create, update and delete of a kind, for administrators. */
 export function addPlainRoutes(app: IdentityApp, parts: IdentityParts, kind: PlainKind): void {
   const { path, one, many } = kind;
   const table = plainTable(parts, one);
-  const viewOf = (c: IdentityContext, { id, fields }: PlainObject): JsonView => {
-    const shown = Object.entries(fields).filter(([key]) => kind.once?.includes(key) !== true);
-    return { ...Object.fromEntries(shown), id, links: { self: `${baseOf(c)}/${path}/${id}` } };
-  };
-  const may = (c: IdentityContext, rule: string) => (kind.open === true ? callerOf(c) : requireAdmin(c, rule));
-  const kept = (c: IdentityContext): PlainObject => {
-    const object = table.get(c.req.param("id") ?? "");
-    if (!object) throw identityError(404, `Could not find ${one}: ${c.req.param("id") ?? ""}.`);
-    return object;
-  };
-  const given = async (c: IdentityContext): Promise<JsonObject> => {
-    const body = at(await bodyOf(c.req), one);
-    if (!isObject(body)) throw schemaError(`'${one}' is a required property`);
-    return body;
-  };
-  app.get(`/v3/${path}`, (c) => {
-    may(c, `list_${many}`);
-    return list(c, many, [...(kind.seeded?.(c) ?? []), ...table.all().map((object) => viewOf(c, object))]);
-  });
-  const create = async (c: IdentityContext) => {
-    requireAdmin(c, `create_${one}`);
-    const body = await given(c);
-    const id = c.req.param("id") ?? kind.idOf?.(body) ?? identityId(parts.kernel);
-    if (table.get(id)) {
-      const why = kind.duplicate ?? `Conflict occurred attempting to store ${one} - Duplicate ID, ${id}..`;
-      throw identityError(409, why);
-    }
-    const object = table.insert({ id, fields: kind.make(body, id) });
-    return c.json({ [one]: { ...viewOf(c, object), ...object.fields, id } }, 201);
-  };
-  if (kind.chosen !== true) app.post(`/v3/${path}`, create);
-  if (kind.idOf || kind.chosen) app.put(`/v3/${path}/:id`, create);
-  app.get(`/v3/${path}/:id`, (c) => {
-    may(c, `get_${one}`);
-    const seeded = kind.seeded?.(c).find((view) => view["id"] === c.req.param("id"));
-    return c.json({ [one]: seeded ?? viewOf(c, kept(c)) });
-  });
-  app.patch(`/v3/${path}/:id`, async (c) => {
-    requireAdmin(c, `update_${one}`);
-    const old = kept(c);
-    const body = await given(c);
-    const fields = { ...old.fields, ...body, ...kind.check?.(body, old) };
-    return c.json({ [one]: viewOf(c, table.update(old.id, { fields })) });
-  });
-  app.delete(`/v3/${path}/:id`, (c) => {
-    requireAdmin(c, `delete_${one}`);
-    const { id } = kept(c);
-    kind.release?.(id);
-    table.remove(id);
-    return c.body(null, 204);
+  mountResource<IdentityEnv, PlainObject>(app, parts.kernel, {
+    path: `/v3/${path}`,
+    one,
+    many,
+    createdBy: kind.chosen ? ["put"] : kind.idOf ? ["post", "put"] : ["post"],
+    updates: "patch",
+    bodyMissing: () => schemaError(`'${one}' is a required property`),
+    permit(c, verb) {
+      if (kind.open === true && (verb === "list" || verb === "show")) callerOf(c);
+      else requireAdmin(c, `${verb === "show" ? "get" : verb}_${verb === "list" ? many : one}`);
+    },
+    find(c, verb) {
+      const id = c.req.param("id") ?? "";
+      const seeded = verb === "show" ? kind.seeded?.(c).find((view) => view["id"] === id) : undefined;
+      const object = seeded ? { id, fields: seeded } : table.get(id);
+      if (!object) throw identityError(404, `Could not find ${one}: ${id}.`);
+      return object;
+    },
+    list: () => ({ rows: table.all() }),
+    respondList: (c, views) => list(c, many, [...(kind.seeded?.(c) ?? []), ...views]),
+    view(c, { id, fields }, verb) {
+      const shown = Object.entries(fields).filter(([key]) => verb === "create" || kind.once?.includes(key) !== true);
+      return { links: { self: `${baseOf(c)}/${path}/${id}` }, ...Object.fromEntries(shown), id };
+    },
+    create(c, given) {
+      const id = c.req.param("id") ?? kind.idOf?.(given) ?? identityId(parts.kernel);
+      if (table.get(id)) {
+        const why = kind.duplicate ?? `Conflict occurred attempting to store ${one} - Duplicate ID, ${id}..`;
+        throw identityError(409, why);
+      }
+      return table.insert({ id, fields: kind.make(given, id) });
+    },
+    update: (_c, old, given) =>
+      table.update(old.id, { fields: { ...old.fields, ...given, ...kind.check?.(given, old) } }),
+    remove(_c, { id }) {
+      kind.release?.(id);
+      table.remove(id);
+    },
   });
 }
 

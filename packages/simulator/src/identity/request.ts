@@ -4,8 +4,9 @@ import { identityError, unauthorized, type IdentityTables } from "./model.ts";
 import type { Tokens } from "./tokens.ts";
 import type { CatalogSource } from "./views.ts";
 
+export type IdentityEnv = { Variables: { caller: Caller } };
 export type IdentityApp = Service["app"];
-export type IdentityContext = Context<{ Variables: { caller: Caller } }>;
+export type IdentityContext = Context<IdentityEnv>;
 
 export interface IdentityParts {
   readonly kernel: Kernel;

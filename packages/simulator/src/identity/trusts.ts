@@ -1,14 +1,9 @@
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { at, textAt } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { identityError, identityId, schemaError, type IdentityTables, type Trust } from "./model.ts";
 import { list, selfOf } from "./lists.ts";
-import {
-  baseOf,
-  callerOf,
-  requireAdmin,
-  type IdentityApp,
-  type IdentityContext,
-  type IdentityParts,
-} from "./request.ts";
+import { baseOf, callerOf, requireAdmin } from "./request.ts";
+import type { IdentityApp, IdentityContext, IdentityEnv, IdentityParts } from "./request.ts";
 import { rolesOn } from "./roles.ts";
 import { roleView, trustListView, trustView } from "./views.ts";
 
@@ -23,26 +18,29 @@ export function addTrustRoutes(app: IdentityApp, { kernel, tables }: IdentityPar
     if (userId !== trust.trustor_user_id && userId !== trust.trustee_user_id) requireAdmin(c, rule);
     return trust;
   };
-  app.get(path, (c) => {
-    const { userId } = callerOf(c);
-    const own = [c.req.query("trustor_user_id"), c.req.query("trustee_user_id")].includes(userId);
-    if (!own) requireAdmin(c, "list_trusts");
-    // By anything else Keystone finds none.
-    const isFound = own || Object.keys(c.req.query()).every((name) => /^trust(?:or|ee)_user_id$/.test(name));
-    const trusts = isFound ? tables.trusts.all() : [];
-    return list(
-      c,
-      "trusts",
-      trusts.map((t) => trustListView(t, baseOf(c))),
-    );
+  mountResource<IdentityEnv, Trust>(app, kernel, {
+    path,
+    one: "trust",
+    many: "trusts",
+    bodyMissing: () => schemaError("'trust' is a required property"),
+    find: (c, verb) => found(c, `${verb === "show" ? "get" : verb}_trust`),
+    list(c) {
+      const { userId } = callerOf(c);
+      const own = [c.req.query("trustor_user_id"), c.req.query("trustee_user_id")].includes(userId);
+      if (!own) requireAdmin(c, "list_trusts");
+      // By anything else Keystone finds none.
+      const isFound = own || Object.keys(c.req.query()).every((name) => /^trust(?:or|ee)_user_id$/.test(name));
+      return { rows: isFound ? tables.trusts.all() : [] };
+    },
+    respondList: (c, views) => list(c, "trusts", views),
+    view: (c, trust, verb) => (verb === "list" ? trustListView(trust, baseOf(c)) : trustView(trust, tables, baseOf(c))),
+    create: (c, given) =>
+      tables.trusts.insert(makeTrust(tables, given, { id: identityId(kernel), caller: callerOf(c).userId })),
+    remove(_c, { id }) {
+      tables.trusts.remove(id);
+      for (const token of tables.tokens.all()) if (token.trust_id === id) tables.tokens.remove(token.id);
+    },
   });
-  app.post(path, async (c) => {
-    const given = at(await bodyOf(c.req), "trust");
-    if (!isObject(given)) throw schemaError("'trust' is a required property");
-    const trust = makeTrust(tables, given, { id: identityId(kernel), caller: callerOf(c).userId });
-    return c.json({ trust: trustView(tables.trusts.insert(trust), tables, baseOf(c)) }, 201);
-  });
-  app.get(`${path}/:id`, (c) => c.json({ trust: trustView(found(c, "get_trust"), tables, baseOf(c)) }));
   app.get(`${path}/:id/roles`, (c) => {
     const { role_ids } = found(c, "list_roles_for_trust");
     const roles = role_ids.flatMap((id) => tables.roles.get(id) ?? []).map((r) => roleView(r, baseOf(c)));
@@ -53,12 +51,6 @@ export function addTrustRoutes(app: IdentityApp, { kernel, tables }: IdentityPar
     const role = tables.roles.get(c.req.param("role"));
     if (!role || !role_ids.includes(role.id)) throw identityError(404, `Could not find role: ${c.req.param("role")}.`);
     return c.json({ role: roleView(role, baseOf(c)) });
-  });
-  app.delete(`${path}/:id`, (c) => {
-    const { id } = found(c, "delete_trust");
-    tables.trusts.remove(id);
-    for (const token of tables.tokens.all()) if (token.trust_id === id) tables.tokens.remove(token.id);
-    return c.body(null, 204);
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Caller } from "../kernel/interface.ts";
 import { htmlPage } from "../kernel/html-page.ts";
+import { pageAfter } from "../kernel/rest/listing.ts";
 import { imageVisible, type Image, type ImageTables } from "./model.ts";
 
 /** Parameters that say how to list, not what. */
@@ -36,10 +37,11 @@ export function listImages(tables: ImageTables, caller: Caller, query: URLSearch
   const seen = (image: Image) => visible(tables, caller, { image, query });
   const found = sorted(tables.images.all().toReversed(), query).filter((image) => seen(image) && fits(image, query));
   const limit = limitOf(query);
-  const marker = query.get("marker");
-  const place = marker === null ? -1 : found.findIndex((image) => image.id === marker);
-  if (marker !== null && place < 0) throw refused(`No image found with ID ${marker}`);
-  const page = found.slice(place + 1, place + 1 + limit);
+  const { rows: page } = pageAfter(found, {
+    marker: query.get("marker"),
+    limit,
+    unknownMarker: (marker) => refused(`No image found with ID ${marker}`),
+  });
   return { page, more: page.length > 0 && page.length === limit };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../network/attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
 import { listed } from "./offer-routes.ts";
 import { fault, notFound } from "./errors.ts";
 import { change, checkMutable, renewAmphora } from "./provisioning.ts";

@@ -1,4 +1,4 @@
-import { picked } from "../network/listing.ts";
+import { picked } from "../kernel/rest/listing.ts";
 import { noPath } from "./errors.ts";
 import { providers } from "./providers.ts";
 import type { BalancerApp } from "./routes.ts";

@@ -1,5 +1,6 @@
 import { formatCidr, parseCidr, parseIp } from "../network/addresses.ts";
-import { isObject, shown, type JsonObject } from "../network/attributes.ts";
+import { isObject, type JsonObject } from "../kernel/json.ts";
+import { shown } from "../network/attributes.ts";
 import { fault, invalidField } from "./errors.ts";
 
 /** One field of a resource. */

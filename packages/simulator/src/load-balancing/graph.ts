@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../network/attributes.ts";
+import { isObject, type JsonObject } from "../kernel/json.ts";
 import { fault, invalid } from "./errors.ts";
 import { listOf, object, readCreate } from "./fields.ts";
 import { listenerFields, makeListener } from "./listeners.ts";

@@ -1,5 +1,5 @@
-import { picked } from "../network/listing.ts";
-import type { JsonObject } from "../network/attributes.ts";
+import { pageAfter, picked, sortBy, tagTests } from "../kernel/rest/listing.ts";
+import type { JsonObject } from "../kernel/json.ts";
 import type { Caller } from "../kernel/interface.ts";
 import { badPage, denied, fault } from "./errors.ts";
 import type { Resource } from "./resources.ts";
@@ -7,12 +7,6 @@ import type { Resource } from "./resources.ts";
 const control = new Set(["fields", "limit", "marker", "sort", "sort_key", "sort_dir", "page_reverse"]);
 /** Octavia accepts these filters and ignores them. */
 const ignored = new Set(["backup", "tls_enabled", "invert"]);
-const tagFilters: Readonly<Record<string, (has: readonly string[], asked: readonly string[]) => boolean>> = {
-  tags: (has, asked) => asked.every((tag) => has.includes(tag)),
-  "tags-any": (has, asked) => asked.some((tag) => has.includes(tag)),
-  "not-tags": (has, asked) => !asked.every((tag) => has.includes(tag)),
-  "not-tags-any": (has, asked) => !asked.some((tag) => has.includes(tag)),
-};
 
 /** What every kind may be sorted by; of an empty list nothing else is known. */
 const commonKeys = [
@@ -52,20 +46,19 @@ export function listAnswer<T extends Resource>(ask: ListAsk<T>): JsonObject {
   const query = url.searchParams;
   const rows = narrowed(ask);
   const pairs = ordered(
-    rows.map((row) => ({ row, view: ask.view(row) })),
+    rows.map((row) => ({ id: row.id, view: ask.view(row) })),
     query,
   ).filter(({ view }) => matchesFields(view, query, ask.special));
-  const marker = query.get("marker");
-  const at = marker === null ? -1 : pairs.findIndex(({ row }) => row.id === marker);
-  if (marker !== null && at < 0) throw fault(400, `Supplied pagination marker '${marker}' is not valid.`);
-  const limit = limitOf(query.get("limit"));
-  const page = pairs.slice(at + 1, limit === undefined ? undefined : at + 1 + limit);
+  const { rows: page, isLast } = pageAfter(pairs, {
+    marker: query.get("marker"),
+    limit: limitOf(query.get("limit")),
+    unknownMarker: (marker) => fault(400, `Supplied pagination marker '${marker}' is not valid.`),
+  });
   const last = page.at(-1);
-  const more = last && at + 1 + page.length < pairs.length;
-  const href = `${url.origin}${url.pathname}?${[...kept(url), `marker=${last?.row.id}`].join("&")}`;
+  const href = `${url.origin}${url.pathname}?${[...kept(url), `marker=${last?.id}`].join("&")}`;
   return {
     [plural]: page.map(({ view }) => picked(view, query.getAll("fields"))),
-    [`${plural}_links`]: more ? [{ href, rel: "next" }] : [],
+    [`${plural}_links`]: isLast || !last ? [] : [{ href, rel: "next" }],
   };
 }
 
@@ -88,7 +81,7 @@ function matchesFields<T extends Resource>(
   for (const name of new Set(query.keys())) {
     if (control.has(name) || ignored.has(name)) continue;
     const values = query.getAll(name);
-    const byTags = tagFilters[name];
+    const byTags = tagTests[name];
     const own = special?.[name];
     if (byTags) {
       const asked = values.flatMap((value) => value.split(","));
@@ -125,14 +118,9 @@ export function ordered<T extends Viewed>(pairs: T[], query: URLSearchParams): T
     const isKnown = first ? Object.hasOwn(first.view, key) : commonKeys.includes(key);
     if (!isKnown) throw fault(400, `Supplied sort key '${key}' is not valid.`);
   }
-  const all = [...orders, ["created_at", "asc"] as const, ["id", "asc"] as const];
-  return pairs.sort((a, b) => {
-    for (const [key, direction] of all) {
-      const [left, right] = [String(a.view[key] as string), String(b.view[key] as string)];
-      if (left !== right) return (left < right ? -1 : 1) * (direction === "desc" ? -1 : 1);
-    }
-    return 0;
-  });
+  const all = orders.map(([key, direction]) => ({ key, descending: direction === "desc" }));
+  // Octavia compares as text, numbers too.
+  return sortBy(pairs, [...all, { key: "created_at" }, { key: "id" }], ({ view }, key) => String(view[key] as string));
 }
 
 function limitOf(word: string | null): number | undefined {

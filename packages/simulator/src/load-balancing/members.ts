@@ -1,4 +1,4 @@
-import type { JsonObject } from "../network/attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
 import type { Subnet } from "../network/resources.ts";
 import { fault, invalidField } from "./errors.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Table } from "../kernel/interface.ts";
-import type { JsonObject } from "../network/attributes.ts";
-import { picked } from "../network/listing.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { picked } from "../kernel/rest/listing.ts";
 import { ordered } from "./listing.ts";
 import { fault, noAction, notFound } from "./errors.ts";
 import { bool, readCreate, readUpdate, text, unwrap, uuid, type Fields } from "./fields.ts";

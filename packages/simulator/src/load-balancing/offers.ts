@@ -1,5 +1,5 @@
 import type { Kernel, Table } from "../kernel/interface.ts";
-import { isObject } from "../network/attributes.ts";
+import { isObject } from "../kernel/json.ts";
 import { fault, invalid, noAction, noOption } from "./errors.ts";
 import { driverOf } from "./drivers.ts";
 

@@ -1,4 +1,5 @@
-import { isObject, shown } from "../network/attributes.ts";
+import { isObject } from "../kernel/json.ts";
+import { shown } from "../network/attributes.ts";
 import { denied, fault, invalidField } from "./errors.ts";
 import { integer } from "./fields.ts";
 import type { BalancerState } from "./resources.ts";

@@ -1,7 +1,8 @@
 import type { Context, Hono } from "hono";
 import type { Caller } from "../kernel/interface.ts";
-import { isObject, type JsonObject } from "../network/attributes.ts";
-import { picked } from "../network/listing.ts";
+import { isObject, type JsonObject } from "../kernel/json.ts";
+import { picked } from "../kernel/rest/listing.ts";
+import { exceededLimit } from "../kernel/rest/quota.ts";
 import { denied, fault, notFound, overQuota } from "./errors.ts";
 import { readCreate, readUpdate, unwrap, type Fields, type InputOf } from "./fields.ts";
 import { listAnswer } from "./listing.ts";
@@ -62,8 +63,9 @@ export function checkQuota(
   projectId: string,
   kind: Pick<Kind<Resource, Fields>, "quota" | "label"> & { used: number },
 ): void {
-  const limit = state.kernel.quota(projectId, kind.quota);
-  if (limit >= 0 && kind.used + 1 > limit) throw overQuota(kind.label);
+  if (exceededLimit(state.kernel, projectId, { resource: kind.quota, used: kind.used }) !== undefined) {
+    throw overQuota(kind.label);
+  }
 }
 
 export async function readBody(c: BalancerRequest): Promise<JsonObject> {

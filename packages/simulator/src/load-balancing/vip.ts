@@ -1,7 +1,7 @@
 import type { Caller } from "../kernel/interface.ts";
 import type { LinkedPort } from "../kernel/links.ts";
 import { ServiceError } from "../kernel/service-error.ts";
-import { isObject } from "../network/attributes.ts";
+import { isObject } from "../kernel/json.ts";
 import type { Network, Subnet } from "../network/resources.ts";
 import { fault, invalid, providerFailed } from "./errors.ts";
 import { driverOf } from "./drivers.ts";

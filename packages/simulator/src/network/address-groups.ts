@@ -1,5 +1,6 @@
 import { parseCidr } from "./addresses.ts";
-import { common, list, shown, type JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { common, list, shown } from "./attributes.ts";
 import { owned, readBody, type Collection, type NetworkApp } from "./collection.ts";
 import { addressGroupNotFound, conflict, invalidValue, neutronError } from "./errors.ts";
 import { dropPolicies, opened } from "./rbac.ts";

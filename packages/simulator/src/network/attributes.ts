@@ -1,4 +1,5 @@
 import type { Caller } from "../kernel/interface.ts";
+import { isObject, type JsonObject } from "../kernel/json.ts";
 import { parseCidr, parseIp } from "./addresses.ts";
 import { badRequest, forbidden, invalidInput, invalidValue } from "./errors.ts";
 
@@ -28,11 +29,6 @@ export type Attributes = Readonly<Record<string, Attribute<unknown>>>;
 export type InputOf<A extends Attributes> = {
   readonly [K in keyof A]?: A[K] extends Attribute<infer T> ? T | undefined : never;
 };
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const uuidPattern = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const macPattern = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/i;

@@ -1,5 +1,5 @@
 import { parseCidr, parseIp } from "./addresses.ts";
-import type { JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
 import type { NetworkApp } from "./collection.ts";
 import { networkNotFound, resourceMissing } from "./errors.ts";
 import { refuseFilters } from "./listing.ts";

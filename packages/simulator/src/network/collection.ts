@@ -1,19 +1,20 @@
 import type { Context, Hono } from "hono";
 import type { Caller, Table } from "../kernel/interface.ts";
+import { picked } from "../kernel/rest/listing.ts";
+import { exceededLimit, type QuotaNeed } from "../kernel/rest/quota.ts";
 import type { ServiceError } from "../kernel/service-error.ts";
+import { isObject, type JsonObject } from "../kernel/json.ts";
 import {
   filterReader,
-  isObject,
   permitUpdate,
   readCreate,
   readUpdate,
   type Attributes,
   type InputOf,
-  type JsonObject,
   type Kind,
 } from "./attributes.ts";
 import { badRequest, conflict, forbidden, neutronError } from "./errors.ts";
-import { filtered, filtersOf, pageOf, picked, remembered, type ListSpec } from "./listing.ts";
+import { filtered, filtersOf, pageOf, remembered, type ListSpec } from "./listing.ts";
 import type { NetworkState } from "./resources.ts";
 
 export type NetworkApp = Hono<{ Variables: { caller: Caller } }>;
@@ -131,17 +132,9 @@ export async function readBody(c: NetworkRequest): Promise<JsonObject> {
 }
 
 /** 409 if `more` would pass the project's limit. */
-export function checkQuota(state: NetworkState, projectId: string, { resource, used, more = 1 }: QuotaAsk): void {
-  const limit = state.kernel.quota(projectId, resource);
-  if (limit >= 0 && used + more > limit) {
-    throw conflict("OverQuota", `Quota exceeded for resources: ['${resource}'].`);
-  }
-}
-
-export interface QuotaAsk {
-  readonly resource: string;
-  readonly used: number;
-  readonly more?: number;
+export function checkQuota(state: NetworkState, projectId: string, need: QuotaNeed): void {
+  if (exceededLimit(state.kernel, projectId, need) === undefined) return;
+  throw conflict("OverQuota", `Quota exceeded for resources: ['${need.resource}'].`);
 }
 
 /** Kinds of Neutron's core; others' controllers say of an empty body that there is none. */

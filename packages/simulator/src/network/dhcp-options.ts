@@ -1,4 +1,5 @@
-import { integer, list, object, shown, type JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { integer, list, object, shown } from "./attributes.ts";
 import { invalidValue } from "./errors.ts";
 import type { DhcpOption } from "./resources.ts";
 

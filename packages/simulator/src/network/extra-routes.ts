@@ -1,5 +1,6 @@
 import type { Caller } from "../kernel/interface.ts";
-import { object, routes, type JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { object, routes } from "./attributes.ts";
 import { owned, readBody, type NetworkApp } from "./collection.ts";
 import { touched, type NetworkState, type Route, type Router } from "./resources.ts";
 import { checkRoutes, routerView, type routerCollection } from "./routers.ts";

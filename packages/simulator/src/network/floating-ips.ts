@@ -1,5 +1,6 @@
 import type { Caller } from "../kernel/interface.ts";
-import { address, common, orNull, text, uuid, type InputOf, type JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { address, common, orNull, text, uuid, type InputOf } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
 import { conflict, floatingIpNotFound, networkNotFound, neutronError, portNotFound } from "./errors.ts";
 import { seesNetwork } from "./networks.ts";

@@ -1,5 +1,6 @@
+import { sortBy, tagTests } from "../kernel/rest/listing.ts";
 import { badRequest, invalidInput, neutronError } from "./errors.ts";
-import type { JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
 
 type Row = { readonly id: string };
 
@@ -20,12 +21,6 @@ export interface ListSpec<T extends Row> {
 }
 
 const control = new Set(["fields", "sort_key", "sort_dir", "limit", "marker", "page_reverse"]);
-const tagFilters: Readonly<Record<string, (has: readonly string[], asked: readonly string[]) => boolean>> = {
-  tags: (has, asked) => asked.every((tag) => has.includes(tag)),
-  "tags-any": (has, asked) => asked.some((tag) => has.includes(tag)),
-  "not-tags": (has, asked) => !asked.every((tag) => has.includes(tag)),
-  "not-tags-any": (has, asked) => !asked.some((tag) => has.includes(tag)),
-};
 
 /** The filters of a query by field; 400 for one that the resource does not have. */
 export function filtersOf<T extends Row>(
@@ -41,7 +36,7 @@ export function filtersOf<T extends Row>(
       continue;
     }
     const canonical = field === "tenant_id" ? "project_id" : field;
-    const known = spec.filterable.has(canonical) || spec.special?.[canonical] || tagFilters[canonical];
+    const known = spec.filterable.has(canonical) || spec.special?.[canonical] || tagTests[canonical];
     const read = spec.readers?.get(canonical) ?? ((value: string) => value);
     if (known)
       filters.set(
@@ -79,7 +74,7 @@ export function filtered<T extends Row>(
   let left = [...rows];
   for (const [field, values] of filters) {
     const special = spec.special?.[field];
-    const byTags = tagFilters[field];
+    const byTags = tagTests[field];
     if (field === "changed_since")
       left = left.filter((row) => textOf(spec.shown(row)["updated_at"]) >= (values[0] ?? ""));
     else if (special) left = left.filter((row) => special(row, values));
@@ -113,14 +108,6 @@ export function pageOf<T extends Row>(rows: T[], url: URL, spec: ListSpec<T>): P
   const from = marker + 1;
   const end = limit === undefined ? ordered.length : Math.min(ordered.length, from + limit);
   return { rows: ordered.slice(from, end), links: linksOf(ordered.slice(from, end), limit, url) };
-}
-
-/** The requested fields of an object; all of them when none is requested. */
-export function picked(view: JsonObject, fields: readonly string[]): JsonObject {
-  if (fields.length === 0) return view;
-  const out: Record<string, unknown> = {};
-  for (const field of fields) if (Object.hasOwn(view, field)) out[field] = view[field];
-  return out;
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -178,20 +165,8 @@ function sorted<T extends Row>(rows: T[], query: URLSearchParams, { sortable, sh
     throw badRequest(`[${unknown.map((key) => `'${key}'`).join(", ")}] is invalid attribute for sort_keys`);
   // By far the most lists name no order; theirs is worth a short way.
   if (keys.length === 0) return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
-  const orders = [...keys.map((key, i) => ({ key, sign: directions[i] === "desc" ? -1 : 1 })), { key: "id", sign: 1 }];
-  return rows.sort((a, b) => {
-    for (const { key, sign } of orders) {
-      const order = compare(shown(a)[key], shown(b)[key]);
-      if (order !== 0) return order * sign;
-    }
-    return 0;
-  });
-}
-
-function compare(a: unknown, b: unknown): number {
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  const [left, right] = [String(a as string), String(b as string)];
-  return left < right ? -1 : left > right ? 1 : 0;
+  const orders = [...keys.map((key, i) => ({ key, descending: directions[i] === "desc" })), { key: "id" }];
+  return sortBy(rows, orders, (row, key) => shown(row)[key]);
 }
 
 /** Neutron says "next" of every full page, also of the last. */

@@ -1,5 +1,6 @@
 import type { Caller } from "../kernel/interface.ts";
-import { bool, common, integer, listOf, orNull, text, uuid, type InputOf, type JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { bool, common, integer, listOf, orNull, text, uuid, type InputOf } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
 import { conflict, invalidValue, networkNotFound } from "./errors.ts";
 import { deleteSubnet } from "./subnets.ts";

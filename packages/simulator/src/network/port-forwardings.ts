@@ -1,10 +1,12 @@
 import type { Caller } from "../kernel/interface.ts";
-import { address, integer, isObject, oneOf, readCreate, readUpdate, text, uuid, type InputOf } from "./attributes.ts";
+import { isObject } from "../kernel/json.ts";
+import { address, integer, oneOf, readCreate, readUpdate, text, uuid, type InputOf } from "./attributes.ts";
 import { readBody, seen, type NetworkApp, type NetworkRequest } from "./collection.ts";
 import { badRequest, conflict, invalidValue, neutronError, portNotFound } from "./errors.ts";
 import type { floatingIpCollection } from "./floating-ips.ts";
 import { release } from "./forwarding-rows.ts";
-import { filtersOf, filtered, pageOf, picked, type ListSpec } from "./listing.ts";
+import { picked } from "../kernel/rest/listing.ts";
+import { filtersOf, filtered, pageOf, type ListSpec } from "./listing.ts";
 import { routerBetween } from "./reach.ts";
 import { touched, type FloatingIp, type NetworkState, type Port, type PortForwarding } from "./resources.ts";
 

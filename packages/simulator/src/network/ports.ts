@@ -1,10 +1,10 @@
 import type { Caller } from "../kernel/interface.ts";
 import { formatIp, parseCidr, parseIp } from "./addresses.ts";
+import { isObject, type JsonObject } from "../kernel/json.ts";
 import {
   address,
   bool,
   common,
-  isObject,
   list,
   listOf,
   mac,
@@ -14,7 +14,6 @@ import {
   text,
   uuid,
   type InputOf,
-  type JsonObject,
 } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
 import { ensureDefaultGroup } from "./default-group.ts";

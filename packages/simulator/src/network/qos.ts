@@ -1,5 +1,6 @@
 import type { Caller } from "../kernel/interface.ts";
-import { bool, common, isObject, readCreate, readUpdate, type JsonObject } from "./attributes.ts";
+import { isObject, type JsonObject } from "../kernel/json.ts";
+import { bool, common, readCreate, readUpdate } from "./attributes.ts";
 import { readBody, seen, type Collection, type NetworkApp, type NetworkRequest } from "./collection.ts";
 import { badRequest, conflict, forbidden, neutronError } from "./errors.ts";
 import { filtered, filtersOf, refuseFilters, type ListSpec } from "./listing.ts";

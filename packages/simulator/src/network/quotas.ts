@@ -1,4 +1,5 @@
-import { isObject, shown, type JsonObject } from "./attributes.ts";
+import { isObject, type JsonObject } from "../kernel/json.ts";
+import { shown } from "./attributes.ts";
 import { readBody, type NetworkApp } from "./collection.ts";
 import { badRequest, forbidden, invalidInput, invalidValue } from "./errors.ts";
 import type { Caller } from "../kernel/interface.ts";

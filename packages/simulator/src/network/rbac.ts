@@ -1,5 +1,6 @@
 import type { Caller } from "../kernel/interface.ts";
-import { text, uuid, type JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { text, uuid } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
 import { badRequest, conflict, forbidden, invalidInput, neutronError } from "./errors.ts";
 import { touched, type NetworkState, type RbacPolicy } from "./resources.ts";

@@ -1,6 +1,6 @@
 import type { Caller } from "../kernel/interface.ts";
 import { contains, overlaps, parseCidr, parseIp } from "./addresses.ts";
-import type { JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
 import { owned, readBody, type NetworkApp } from "./collection.ts";
 import { conflict, neutronError, portNotFound, subnetNotFound } from "./errors.ts";
 import { isTaken, insertPort, addressFields, removePort } from "./port-rows.ts";

@@ -1,20 +1,7 @@
 import type { Caller } from "../kernel/interface.ts";
 import { contains, parseCidr, parseIp } from "./addresses.ts";
-import {
-  address,
-  bool,
-  common,
-  isObject,
-  list,
-  listOf,
-  object,
-  routes,
-  shown,
-  text,
-  uuid,
-  type InputOf,
-  type JsonObject,
-} from "./attributes.ts";
+import { isObject, type JsonObject } from "../kernel/json.ts";
+import { address, bool, common, list, listOf, object, routes, shown, text, uuid, type InputOf } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
 import { conflict, forbidden, invalidValue, networkNotFound, neutronError, routerNotFound } from "./errors.ts";
 import { seesNetwork } from "./networks.ts";

@@ -1,6 +1,7 @@
 import type { Caller } from "../kernel/interface.ts";
 import { formatCidr, parseCidr } from "./addresses.ts";
-import { bool, common, type InputOf, type JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { bool, common, type InputOf } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
 import { conflict, groupNotFound } from "./errors.ts";
 import { addRule, ensureDefaultGroup } from "./default-group.ts";

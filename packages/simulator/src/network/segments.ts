@@ -1,4 +1,5 @@
-import { integer, orNull, text, uuid, type InputOf, type JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { integer, orNull, text, uuid, type InputOf } from "./attributes.ts";
 import type { Collection } from "./collection.ts";
 import { conflict, forbidden, invalidInput, networkNotFound, neutronError, resourceMissing } from "./errors.ts";
 import { born, defined, touched, type Network, type NetworkState, type Segment } from "./resources.ts";

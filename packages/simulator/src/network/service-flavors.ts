@@ -1,5 +1,5 @@
-import { textAt } from "../kernel/json.ts";
-import { bool, text, type InputOf, type JsonObject } from "./attributes.ts";
+import { textAt, type JsonObject } from "../kernel/json.ts";
+import { bool, text, type InputOf } from "./attributes.ts";
 import { readBody, seen, type Collection, type NetworkApp } from "./collection.ts";
 import { conflict, forbidden, neutronError, resourceMissing } from "./errors.ts";
 import { defined, type NetworkState, type ServiceFlavor, type ServiceProfile } from "./resources.ts";

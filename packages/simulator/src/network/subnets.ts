@@ -1,10 +1,10 @@
 import type { Caller } from "../kernel/interface.ts";
+import { isObject } from "../kernel/json.ts";
 import {
   address,
   bool,
   common,
   integer,
-  isObject,
   list,
   listOf,
   oneOf,

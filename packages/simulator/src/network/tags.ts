@@ -1,5 +1,6 @@
 import type { Table } from "../kernel/interface.ts";
-import { isObject, shown } from "./attributes.ts";
+import { isObject } from "../kernel/json.ts";
+import { shown } from "./attributes.ts";
 import {
   owned,
   pathOf,

@@ -1,5 +1,6 @@
 import type { Caller } from "../kernel/interface.ts";
-import { bool, common, integer, list, object, shown, text, uuid, type InputOf, type JsonObject } from "./attributes.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { bool, common, integer, list, object, shown, text, uuid, type InputOf } from "./attributes.ts";
 import { owned, readBody, seen, type Collection, type NetworkApp } from "./collection.ts";
 import { conflict, invalidValue, neutronError, portNotFound, trunkNotFound } from "./errors.ts";
 import { born, defined, touched, type NetworkState, type Port, type SubPort, type Trunk } from "./resources.ts";

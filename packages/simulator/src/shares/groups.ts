@@ -1,7 +1,9 @@
 import { computeError } from "../compute/model.ts";
 import type { Table } from "../kernel/interface.ts";
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import { notThere, requireAdmin, type ShareApp, type ShareContext, type ShareParts, isTrue } from "./model.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
+import { isTrue, notThere, requireAdmin } from "./model.ts";
+import type { ShareApp, ShareContext, ShareEnv, ShareParts } from "./model.ts";
 
 /** What groups of shares may be made of. No backend here makes groups, so that there are types, and never a group. */
 interface GroupType {
@@ -27,42 +29,48 @@ export function addGroupTypeRoutes(app: ShareApp, parts: ShareParts): void {
     if (type && sees(c, type)) return type;
     throw computeError(404, `Share group type with id ${id} not found.`);
   };
-  app.get(base, (c) => {
-    const asked = c.req.query("is_public");
-    const visible = types
-      .all()
-      .filter((type) => sees(c, type))
-      .filter((type) => asked === undefined || asked === "all" || type.is_public === isTrue(asked));
-    return c.json({ share_group_types: visible.map(typeView) });
-  });
-  app.get(`${base}/:id`, (c) => c.json({ share_group_type: typeView(found(c)) }));
-  app.post(base, async (c) => {
-    requireAdmin(c);
-    const asked = askedType(parts, at(await bodyOf(c.req), "share_group_type"));
-    if (types.all().some(({ name }) => name === asked.name)) {
-      // The real service forgets to fill its words in.
-      throw computeError(409, "Share group type %(type_id)s already exists.");
-    }
-    return c.json({ share_group_type: typeView(types.insert({ id: parts.kernel.newId(), ...asked })) });
-  });
-  app.delete(`${base}/:id`, (c) => {
-    requireAdmin(c);
-    if (!types.get(c.req.param("id"))) throw notThere();
-    types.remove(c.req.param("id"));
-    return c.body(null, 204);
+  mountResource<ShareEnv, GroupType>(app, parts.kernel, {
+    path: base,
+    one: "share_group_type",
+    many: "share_group_types",
+    statuses: { create: 200 },
+    bodyMissing: () =>
+      computeError(
+        400,
+        "The server could not comply with the request since it is either malformed or otherwise incorrect.",
+      ),
+    permit: (c, verb) => (verb === "list" || verb === "show" ? undefined : requireAdmin(c)),
+    find(c, verb) {
+      if (verb !== "delete") return found(c);
+      const type = types.get(c.req.param("id") ?? "");
+      if (!type) throw notThere();
+      return type;
+    },
+    list(c) {
+      const asked = c.req.query("is_public");
+      const visible = types
+        .all()
+        .filter((type) => sees(c, type))
+        .filter((type) => asked === undefined || asked === "all" || type.is_public === isTrue(asked));
+      return { rows: visible };
+    },
+    view: (_c, { projects: _projects, ...type }) => ({ ...type, is_default: false }),
+    create(_c, given) {
+      const asked = askedType(parts, given);
+      if (types.all().some(({ name }) => name === asked.name)) {
+        // The real service forgets to fill its words in.
+        throw computeError(409, "Share group type %(type_id)s already exists.");
+      }
+      return types.insert({ id: parts.kernel.newId(), ...asked });
+    },
+    remove: (_c, { id }) => types.remove(id),
   });
   addSpecRoutes(app, types, found);
   addAccessRoutes(app, types, found);
 }
 
-const typeView = ({ projects: _projects, ...type }: GroupType) => ({ ...type, is_default: false });
-
 /** The type for a body. Throws what Manila responds. */
-function askedType({ types }: ShareParts, given: unknown): Omit<GroupType, "id"> {
-  if (!isObject(given)) {
-    const why = "The server could not comply with the request since it is either malformed or otherwise incorrect.";
-    throw computeError(400, why);
-  }
+function askedType({ types }: ShareParts, given: JsonObject): Omit<GroupType, "id"> {
   const name = textAt(given, "name") ?? "";
   if (name === "" || name.length > 255) throw computeError(400, "Share group type name is not valid.");
   const asked = Array.isArray(given["share_types"]) ? (given["share_types"] as unknown[]).map(String) : [];

@@ -1,7 +1,9 @@
 import { computeError } from "../compute/model.ts";
 import type { Table } from "../kernel/interface.ts";
+import { ownedBy } from "../kernel/rest/owned.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { instantOf, linksOf, notThere } from "./model.ts";
-import type { Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
+import type { Share, ShareApp, ShareEnv, ShareParts } from "./model.ts";
 
 /**
  * Why a request failed after its response was 200:
@@ -64,33 +66,28 @@ export function noteOf(parts: ShareParts, share: Share, detail: keyof typeof rea
 /** Messages: list, show, delete. */
 export function addMessageRoutes(app: ShareApp, parts: ShareParts): void {
   const messages = messagesOf(parts);
-  const known = (c: ShareContext) => {
-    if (c.get("minor") < firstVersion) throw notThere();
-  };
-  const found = (c: ShareContext): Message => {
-    known(c);
-    const id = c.req.param("id") ?? "";
-    const message = messages.get(id);
-    const { projectId, isAdmin } = c.get("caller");
-    if (message && (message.project_id === projectId || isAdmin)) return message;
-    throw computeError(404, `Message ${id} could not be found.`);
-  };
-  const view = (c: ShareContext, message: Message) => ({
-    ...message,
-    message_level: "ERROR",
-    resource_type: "SHARE",
-    links: linksOf(c, "messages", message.id),
-  });
-  app.get("/v2/messages", (c) => {
-    known(c);
-    const of = c.req.query("resource_id");
-    const all = messages.by("project_id", c.get("caller").projectId).toReversed();
-    const asked = all.filter((message) => of === undefined || message.resource_id === of);
-    return c.json({ messages: asked.map((message) => view(c, message)) });
-  });
-  app.get("/v2/messages/:id", (c) => c.json({ message: view(c, found(c)) }));
-  app.delete("/v2/messages/:id", (c) => {
-    messages.remove(found(c).id);
-    return c.body(null, 204);
+  mountResource<ShareEnv, Message>(app, parts.kernel, {
+    path: "/v2/messages",
+    one: "message",
+    many: "messages",
+    permit(c) {
+      if (c.get("minor") < firstVersion) throw notThere();
+    },
+    find(c) {
+      const id = c.req.param("id") ?? "";
+      return ownedBy(c.get("caller"), messages.get(id), () => computeError(404, `Message ${id} could not be found.`));
+    },
+    list(c) {
+      const of = c.req.query("resource_id");
+      const all = messages.by("project_id", c.get("caller").projectId).toReversed();
+      return { rows: all.filter((message) => of === undefined || message.resource_id === of) };
+    },
+    view: (c, message) => ({
+      ...message,
+      message_level: "ERROR",
+      resource_type: "SHARE",
+      links: linksOf(c, "messages", message.id),
+    }),
+    remove: (_c, { id }) => messages.remove(id),
   });
 }

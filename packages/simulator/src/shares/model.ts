@@ -1,6 +1,7 @@
 import { pairsFit } from "../kernel/pairs.ts";
 import type { Context, Hono } from "hono";
 import { computeError } from "../compute/model.ts";
+import { ownedBy } from "../kernel/rest/owned.ts";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
 import type { ShareType } from "./types.ts";
 
@@ -133,8 +134,9 @@ export interface ShareParts {
 }
 
 export type ShareVariables = { caller: Caller; minor: number; requestId: string };
-export type ShareApp = Hono<{ Variables: ShareVariables }>;
-export type ShareContext = Context<{ Variables: ShareVariables }>;
+export type ShareEnv = { Variables: ShareVariables };
+export type ShareApp = Hono<ShareEnv>;
+export type ShareContext = Context<ShareEnv>;
 
 export const shareParts = (kernel: Kernel): ShareParts => ({
   kernel,
@@ -155,20 +157,19 @@ export const refused = () => computeError(403, "Access was denied to this resour
 /** A body without what is to be made; Manila has 422 for it. */
 export const unprocessable = () => computeError(422, "Unable to process the contained instructions");
 
+/** How Manila answers requests about most of its resources. */
+export const manila = { statuses: { create: 200, delete: 202 }, bodyMissing: unprocessable } as const;
+
 export function requireAdmin(c: ShareContext): void {
   if (!c.get("caller").isAdmin) throw refused();
 }
 
 /** An object of the caller's project, or anybody's for an administrator; else 404. */
-export function owned<T extends { readonly project_id: string }>(
+export const owned = <T extends { readonly project_id: string }>(
   c: ShareContext,
   object: T | undefined,
   missing = notThere,
-): T {
-  const { projectId, isAdmin } = c.get("caller");
-  if (object && (object.project_id === projectId || isAdmin)) return object;
-  throw missing();
-}
+): T => ownedBy(c.get("caller"), object, missing);
 
 /** A share of the caller's project, a public one, or anybody's for an administrator; else 404. */
 export const shareFor = (c: ShareContext, { shares }: ShareParts, id: string): Share => {

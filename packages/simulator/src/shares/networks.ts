@@ -1,7 +1,8 @@
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import { asksForAll, instantOf, owned, pageOf, unprocessable } from "./model.ts";
-import type { ShareApp, ShareContext, ShareNetwork, ShareParts, ShareSubnet } from "./model.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
+import { asksForAll, instantOf, manila, owned, pageOf } from "./model.ts";
+import type { ShareApp, ShareContext, ShareEnv, ShareNetwork, ShareParts, ShareSubnet } from "./model.ts";
 import { checkShareQuota } from "./quotas.ts";
 import { securityServiceFor } from "./security-services.ts";
 import { shareNetworkView, shareSubnetView } from "./views.ts";
@@ -9,57 +10,51 @@ import { shareNetworkView, shareSubnetView } from "./views.ts";
 /** Share networks: where share servers would run. They are stored; the one backend here has no servers. */
 export function addShareNetworkRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, networks } = parts;
-  const found = (c: ShareContext) => networkFor(c, parts);
-  const view = (c: ShareContext, network: ShareNetwork) => c.json({ share_network: shareNetworkView(c, network) });
-  app.get("/v2/share-networks", (c) =>
-    c.json({ share_networks: listed(c, parts).map(({ id, name }) => ({ id, name })) }),
-  );
-  app.get("/v2/share-networks/detail", (c) =>
-    c.json({ share_networks: listed(c, parts).map((n) => shareNetworkView(c, n)) }),
-  );
-  app.get("/v2/share-networks/:id", (c) => view(c, found(c)));
-  app.post("/v2/share-networks", async (c) => {
-    const given = at(await bodyOf(c.req), "share_network");
-    if (!isObject(given)) throw unprocessable();
-    const { projectId } = c.get("caller");
-    const subnet = askedSubnet(parts, given);
-    checkShareQuota(parts, projectId, { share_networks: 1 });
-    const network = networks.insert({
-      id: kernel.newId(),
-      name: textAt(given, "name") ?? null,
-      description: textAt(given, "description") ?? null,
-      project_id: projectId,
-      subnets: [subnet],
-      services: [],
-      created_at: instantOf(kernel),
-      updated_at: null,
-    });
-    return view(c, network);
-  });
-  app.put("/v2/share-networks/:id", async (c) => {
-    const given = at(await bodyOf(c.req), "share_network");
-    const network = found(c);
-    if (!isObject(given)) throw unprocessable();
-    const text = (field: "name" | "description") =>
-      given[field] === undefined ? network[field] : (textAt(given, field) ?? null);
-    const subnets = changedSubnets(parts, network, given);
-    const changed = { name: text("name"), description: text("description"), subnets, updated_at: instantOf(kernel) };
-    return view(c, networks.update(network.id, changed));
-  });
-  app.delete("/v2/share-networks/:id", (c) => {
-    const { id, subnets } = found(c);
-    const users = parts.shares.all().filter((share) => share.share_network_id === id).length;
-    if (users > 0) throw computeError(409, `Can not delete share network ${id}, it has ${users} share(s).`);
-    if (subnets.length > 1) {
-      const remedy = "Please remove the subnets untill you have one or no subnets remaining.";
-      throw computeError(409, `The share network ${id} has more than one subnet attached. ${remedy}`);
-    }
-    networks.remove(id);
-    return c.body(null, 202);
+  mountResource<ShareEnv, ShareNetwork>(app, kernel, {
+    ...manila,
+    path: "/v2/share-networks",
+    one: "share_network",
+    many: "share_networks",
+    lists: ["list", "detail"],
+    find: (c) => networkFor(c, parts),
+    list: (c) => ({ rows: listed(c, parts) }),
+    view: (c, network, verb) =>
+      verb === "list" ? { id: network.id, name: network.name } : shareNetworkView(c, network),
+    create(c, given) {
+      const { projectId } = c.get("caller");
+      const subnet = askedSubnet(parts, given);
+      checkShareQuota(parts, projectId, { share_networks: 1 });
+      return networks.insert({
+        id: kernel.newId(),
+        name: textAt(given, "name") ?? null,
+        description: textAt(given, "description") ?? null,
+        project_id: projectId,
+        subnets: [subnet],
+        services: [],
+        created_at: instantOf(kernel),
+        updated_at: null,
+      });
+    },
+    update(_c, network, given) {
+      const text = (field: "name" | "description") =>
+        given[field] === undefined ? network[field] : (textAt(given, field) ?? null);
+      const subnets = changedSubnets(parts, network, given);
+      const updated_at = instantOf(kernel);
+      return networks.update(network.id, { name: text("name"), description: text("description"), subnets, updated_at });
+    },
+    remove(_c, { id, subnets }) {
+      const users = parts.shares.all().filter((share) => share.share_network_id === id).length;
+      if (users > 0) throw computeError(409, `Can not delete share network ${id}, it has ${users} share(s).`);
+      if (subnets.length > 1) {
+        const remedy = "Please remove the subnets untill you have one or no subnets remaining.";
+        throw computeError(409, `The share network ${id} has more than one subnet attached. ${remedy}`);
+      }
+      networks.remove(id);
+    },
   });
   app.post("/v2/share-networks/:id/action", async (c) => {
     const body = await bodyOf(c.req);
-    return view(c, orderedServices(c, parts, body));
+    return c.json({ share_network: shareNetworkView(c, orderedServices(c, parts, body)) });
   });
   addSubnetRoutes(app, parts);
 }

@@ -1,4 +1,5 @@
 import { computeError } from "../compute/model.ts";
+import { exceededLimit } from "../kernel/rest/quota.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import { at, bodyOf, isObject, type JsonObject } from "../kernel/json.ts";
 import { refused, requireAdmin, type ShareApp, type ShareContext, type ShareParts } from "./model.ts";
@@ -50,9 +51,9 @@ const refusals: Readonly<Record<Resource, (allowed: number) => string>> = {
 };
 const growthRefusal = "Requested share exceeds allowed project/user or share type gigabytes quota.";
 
-const isOver = (parts: ShareParts, projectId: string, [resource, count]: readonly [Resource, number]) => {
-  const limit = limitOf(parts, projectId, resource);
-  return limit >= 0 && usage(parts, projectId)[resource] + count > limit;
+const isOver = (parts: ShareParts, projectId: string, [resource, more]: readonly [Resource, number]): boolean => {
+  const need = { resource: resources[resource][0], used: usage(parts, projectId)[resource], more };
+  return exceededLimit(parts.kernel, projectId, need) !== undefined;
 };
 
 /** Throws Manila's 413 if the project may not have this much more. */

@@ -1,7 +1,8 @@
 import { computeError, denied } from "../compute/model.ts";
-import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import { asksForAll, instantOf, notThere, unprocessable } from "./model.ts";
-import type { SecurityService, ShareApp, ShareContext, ShareParts } from "./model.ts";
+import { textAt, type JsonObject } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
+import { asksForAll, instantOf, manila, notThere } from "./model.ts";
+import type { SecurityService, ShareApp, ShareContext, ShareEnv, ShareParts } from "./model.ts";
 
 const kinds = ["active_directory", "ldap", "kerberos"];
 const fields = ["name", "description", "dns_ip", "server", "domain", "user", "password", "ou"] as const;
@@ -20,65 +21,58 @@ export function securityServiceFor({ services }: ShareParts, id: string): Securi
  */
 export function addSecurityServiceRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, services, networks } = parts;
-  const path = "/v2/security-services";
-  const found = (c: ShareContext, rule: string): SecurityService => {
-    const service = services.get(c.req.param("id") ?? "");
-    if (!service) throw notThere();
-    const { projectId, isAdmin } = c.get("caller");
-    if (service.project_id !== projectId && !isAdmin) throw denied(`security_service:${rule}`);
-    return service;
-  };
-  const users = (id: string) =>
+  const usersOf = (id: string) =>
     networks
       .all()
       .filter((network) => network.services.includes(id))
       .map((network) => network.id);
-  app.get(path, (c) => {
-    const views = listed(c, parts).map(({ id, name, type }) => ({ id, name, type, status: "new" }));
-    return c.json({ security_services: views });
+  mountResource<ShareEnv, SecurityService>(app, kernel, {
+    ...manila,
+    path: "/v2/security-services",
+    one: "security_service",
+    many: "security_services",
+    lists: ["list", "detail"],
+    readsBodyFirst: true,
+    find(c, verb) {
+      const service = services.get(c.req.param("id") ?? "");
+      if (verb === "delete" && usersOf(c.req.param("id") ?? "").length > 0) {
+        throw computeError(403, "Cannot delete security service. It is assigned to share network(s)");
+      }
+      if (!service) throw notThere();
+      const { projectId, isAdmin } = c.get("caller");
+      if (service.project_id !== projectId && !isAdmin) throw denied(`security_service:${verb}`);
+      return service;
+    },
+    list: (c) => ({ rows: listed(c, parts) }),
+    view(c, service, verb) {
+      const { id, name, type } = service;
+      if (verb === "list") return { id, name, type, status: "new" };
+      return { ...viewOf(c, service), ...(verb === "detail" ? { share_networks: usersOf(id) } : {}) };
+    },
+    create: (c, given) =>
+      services.insert({
+        id: kernel.newId(),
+        project_id: c.get("caller").projectId,
+        type: checkedType(given),
+        ...textsOf(given),
+        created_at: instantOf(kernel),
+        updated_at: null,
+      }),
+    update: (_c, { id, type }, given) =>
+      services.update(id, {
+        ...Object.fromEntries(Object.entries(textsOf(given)).filter(([field]) => given[field] !== undefined)),
+        type: textAt(given, "type") ?? type,
+        updated_at: instantOf(kernel),
+      }),
+    remove: (_c, { id }) => services.remove(id),
   });
-  app.get(`${path}/detail`, (c) => {
-    const views = listed(c, parts).map((service) => ({ ...viewOf(c, service), share_networks: users(service.id) }));
-    return c.json({ security_services: views });
-  });
-  app.get(`${path}/:id`, (c) => c.json({ security_service: viewOf(c, found(c, "show")) }));
-  app.post(path, async (c) => {
-    const given = at(await bodyOf(c.req), "security_service");
-    if (!isObject(given)) throw unprocessable();
-    const type = textAt(given, "type") ?? "None";
-    if (!kinds.includes(type)) {
-      const why = `Invalid type ${type} specified for security service. Valid types are ${kinds.join(",")}`;
-      throw computeError(400, `Invalid input received: ${why}.`);
-    }
-    const service = services.insert({
-      id: kernel.newId(),
-      project_id: c.get("caller").projectId,
-      type,
-      ...textsOf(given),
-      created_at: instantOf(kernel),
-      updated_at: null,
-    });
-    return c.json({ security_service: viewOf(c, service) });
-  });
-  app.put(`${path}/:id`, async (c) => {
-    const given = at(await bodyOf(c.req), "security_service");
-    if (!isObject(given)) throw unprocessable();
-    const { id, type } = found(c, "update");
-    const changed = {
-      ...Object.fromEntries(Object.entries(textsOf(given)).filter(([field]) => given[field] !== undefined)),
-      type: textAt(given, "type") ?? type,
-      updated_at: instantOf(kernel),
-    };
-    return c.json({ security_service: viewOf(c, services.update(id, changed)) });
-  });
-  app.delete(`${path}/:id`, (c) => {
-    const id = c.req.param("id");
-    if (users(id).length > 0) {
-      throw computeError(403, "Cannot delete security service. It is assigned to share network(s)");
-    }
-    services.remove(found(c, "delete").id);
-    return c.body(null, 202);
-  });
+}
+
+function checkedType(given: JsonObject): string {
+  const type = textAt(given, "type") ?? "None";
+  if (kinds.includes(type)) return type;
+  const why = `Invalid type ${type} specified for security service. Valid types are ${kinds.join(",")}`;
+  throw computeError(400, `Invalid input received: ${why}.`);
 }
 
 type Texts = Readonly<Record<(typeof fields)[number], string | null>>;
@@ -111,6 +105,6 @@ function listed(c: ShareContext, { services, networks }: ShareParts): readonly S
   );
 }
 
-function viewOf(c: ShareContext, { ou, ...service }: SecurityService): object {
+function viewOf(c: ShareContext, { ou, ...service }: SecurityService): JsonObject {
   return { ...service, status: "new", ...(c.get("minor") >= 44 ? { ou } : {}) };
 }

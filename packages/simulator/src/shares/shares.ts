@@ -1,8 +1,9 @@
 import { computeError } from "../compute/model.ts";
-import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { textAt, type JsonObject } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { labelsOf, addMetadataRoutes } from "./metadata.ts";
-import { asksForAll, shareFor, instantOf, isTrue, pageOf, unprocessable } from "./model.ts";
-import type { Share, ShareApp, ShareContext, ShareParts } from "./model.ts";
+import { asksForAll, shareFor, instantOf, isTrue, manila, pageOf } from "./model.ts";
+import type { Share, ShareApp, ShareContext, ShareEnv, ShareParts } from "./model.ts";
 import { checkShareQuota } from "./quotas.ts";
 import { placed, supportOfType } from "./scheduling.ts";
 import { usableType } from "./types.ts";
@@ -15,47 +16,45 @@ const filters = ["name", "description", "status", "snapshot_id", "share_network_
 export function addShareRoutes(app: ShareApp, parts: ShareParts): void {
   const { kernel, shares } = parts;
   settle(parts);
-  const found = (c: ShareContext) => shareFor(c, parts, c.req.param("id") ?? "");
-  const listed = (c: ShareContext) => {
-    const { projectId } = c.get("caller");
-    // Nothing is deleted softly here; public shares of others are returned on request.
-    if (isTrue(c.req.query("is_soft_deleted"))) return [];
-    const others = isTrue(c.req.query("is_public"));
-    const seen = shares.all().filter((share) => share.project_id === projectId || (others && share.is_public));
-    return pageOf(c, asksForAll(c) ? shares.all() : seen, filters);
-  };
-  app.get("/v2/shares", (c) => c.json({ shares: listed(c).map((share) => briefView(c, "shares", share)) }));
-  app.get("/v2/shares/detail", (c) => c.json({ shares: listed(c).map((share) => shareView(c, share)) }));
-  app.get("/v2/shares/:id", (c) => c.json({ share: shareView(c, found(c)) }));
-  app.post("/v2/shares", async (c) => {
-    const given = at(await bodyOf(c.req), "share");
-    if (!isObject(given)) throw unprocessable();
-    const share = shares.insert(asked(c, parts, given));
-    if (kernel.outcome("share.create", share.name ?? "", share.type?.name ?? "") !== "stuck")
-      kernel.agenda.after(kernel.delay("share.create"), "share.settle", `${share.id} creating available`);
-    return c.json({ share: shareView(c, share) });
-  });
-  app.put("/v2/shares/:id", async (c) => {
-    const given = at(await bodyOf(c.req), "share");
-    const { id, name, description, is_public } = found(c);
-    if (!isObject(given)) throw unprocessable();
-    const share = shares.update(id, {
-      name: changedText(given, "name", name),
-      description: changedText(given, "description", description),
-      is_public: publicity(c, given) ?? is_public,
-    });
-    return c.json({ share: shareView(c, share) });
-  });
-  app.delete("/v2/shares/:id", (c) => {
-    const { id, status, name } = found(c);
-    // The real service forgets to fill its words in.
-    const isFree = /^(available|error|inactive|error_deleting|.*_error)$/.test(status);
-    if (!isFree || parts.snapshots.by("share_id", id).length > 0) throw computeError(403, "Invalid share: %(reason)s.");
-    shares.update(id, { status: "deleting" });
-    const outcome = kernel.outcome("share.delete", name ?? "");
-    const end = outcome === "error" ? "error_deleting" : "gone";
-    if (outcome !== "stuck") kernel.agenda.after(kernel.delay("share.delete"), "share.settle", `${id} deleting ${end}`);
-    return c.body(null, 202);
+  mountResource<ShareEnv, Share>(app, kernel, {
+    ...manila,
+    path: "/v2/shares",
+    one: "share",
+    many: "shares",
+    lists: ["list", "detail"],
+    find: (c) => shareFor(c, parts, c.req.param("id") ?? ""),
+    list(c) {
+      const { projectId } = c.get("caller");
+      // Nothing is deleted softly here; public shares of others are returned on request.
+      if (isTrue(c.req.query("is_soft_deleted"))) return { rows: [] };
+      const others = isTrue(c.req.query("is_public"));
+      const seen = shares.all().filter((share) => share.project_id === projectId || (others && share.is_public));
+      return { rows: pageOf(c, asksForAll(c) ? shares.all() : seen, filters) };
+    },
+    view: (c, share, verb) => (verb === "list" ? briefView(c, "shares", share) : shareView(c, share)),
+    create(c, given) {
+      const share = shares.insert(asked(c, parts, given));
+      if (kernel.outcome("share.create", share.name ?? "", share.type?.name ?? "") !== "stuck")
+        kernel.agenda.after(kernel.delay("share.create"), "share.settle", `${share.id} creating available`);
+      return share;
+    },
+    update: (c, { id, name, description, is_public }, given) =>
+      shares.update(id, {
+        name: changedText(given, "name", name),
+        description: changedText(given, "description", description),
+        is_public: publicity(c, given) ?? is_public,
+      }),
+    remove(_c, { id, status, name }) {
+      // The real service forgets to fill its words in.
+      const isFree = /^(available|error|inactive|error_deleting|.*_error)$/.test(status);
+      if (!isFree || parts.snapshots.by("share_id", id).length > 0)
+        throw computeError(403, "Invalid share: %(reason)s.");
+      shares.update(id, { status: "deleting" });
+      const outcome = kernel.outcome("share.delete", name ?? "");
+      const end = outcome === "error" ? "error_deleting" : "gone";
+      if (outcome !== "stuck")
+        kernel.agenda.after(kernel.delay("share.delete"), "share.settle", `${id} deleting ${end}`);
+    },
   });
   addMetadataRoutes(app, {
     path: "/v2/shares/:id/metadata",

@@ -1,8 +1,9 @@
 import { computeError } from "../compute/model.ts";
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { addMetadataRoutes } from "./metadata.ts";
-import { shareFor, instantOf, owned, pageOf, requireAdmin, supportOf, unprocessable } from "./model.ts";
-import type { ShareApp, ShareContext, ShareParts, ShareSnapshot } from "./model.ts";
+import { shareFor, instantOf, manila, owned, pageOf, requireAdmin, supportOf } from "./model.ts";
+import type { ShareApp, ShareContext, ShareEnv, ShareParts, ShareSnapshot } from "./model.ts";
 import { checkShareQuota } from "./quotas.ts";
 import { statusOf } from "./instances.ts";
 import { changedText } from "./shares.ts";
@@ -21,65 +22,34 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
     else snapshots.update(id, { status: to });
   });
   const found = (c: ShareContext) => owned(c, snapshots.get(c.req.param("id") ?? ""));
-  const listed = (c: ShareContext) => {
-    const own = snapshots.by("project_id", c.get("caller").projectId);
-    const sized = own.map((snapshot) => ({ ...snapshot, size: snapshot.share_size }));
-    return pageOf(c, sized, ["name", "description", "status", "share_id", "size"]);
-  };
-  app.get("/v2/snapshots", (c) => c.json({ snapshots: listed(c).map((s) => briefView(c, "snapshots", s)) }));
-  app.get("/v2/snapshots/detail", (c) => c.json({ snapshots: listed(c).map((s) => snapshotView(c, s)) }));
-  app.get("/v2/snapshots/:id", (c) => c.json({ snapshot: snapshotView(c, found(c)) }));
-  app.post("/v2/snapshots", async (c) => {
-    const given = at(await bodyOf(c.req), "snapshot");
-    if (!isObject(given)) throw unprocessable();
-    const share = shareFor(c, parts, textAt(given, "share_id") ?? "");
-    if (!supportOf(share).snapshot_support) {
-      const why = "since it does not have that capability.";
-      throw computeError(422, `Snapshots cannot be created for share '${share.id}' ${why}`);
-    }
-    if (share.status !== "available") {
-      throw computeError(400, "Invalid share: Source share status must be available.");
-    }
-    checkShareQuota(parts, share.project_id, { snapshot_gigabytes: share.size, snapshots: 1 });
-    const snapshot = snapshots.insert({
-      id: kernel.newId(),
-      name: textAt(given, "display_name") ?? textAt(given, "name") ?? null,
-      description: textAt(given, "display_description") ?? textAt(given, "description") ?? null,
-      project_id: share.project_id,
-      user_id: c.get("caller").userId,
-      share_id: share.id,
-      share_proto: share.share_proto,
-      share_size: share.size,
-      status: "creating",
-      metadata: {},
-      ...(share.content !== undefined && { content: share.content }),
-      created_at: instantOf(kernel),
-    });
-    const outcome = kernel.outcome("share.snapshot", snapshot.name ?? "");
-    const status = outcome === "error" ? "error" : "available";
-    if (outcome !== "stuck")
-      kernel.agenda.after(kernel.delay("share.snapshot"), "share.snapshot", `${snapshot.id} creating ${status}`);
-    return c.json({ snapshot: snapshotView(c, snapshot) }, 202);
-  });
-  app.put("/v2/snapshots/:id", async (c) => {
-    const given = at(await bodyOf(c.req), "snapshot");
-    const { id, name, description } = found(c);
-    if (!isObject(given)) throw unprocessable();
-    const changed = {
-      name: changedText(given, "name", name),
-      description: changedText(given, "description", description),
-    };
-    return c.json({ snapshot: snapshotView(c, snapshots.update(id, changed)) });
-  });
   const end = (id: string): void => {
     snapshots.update(id, { status: "deleting" });
     kernel.agenda.after(kernel.delay("share.snapshot"), "share.snapshot", `${id} deleting gone`);
   };
-  app.delete("/v2/snapshots/:id", (c) => {
-    const { id, status } = found(c);
-    if (!DELETABLE.has(status)) throw computeError(400, NOT_DELETABLE);
-    end(id);
-    return c.body(null, 202);
+  mountResource<ShareEnv, ShareSnapshot>(app, kernel, {
+    ...manila,
+    statuses: { create: 202, delete: 202 },
+    path: "/v2/snapshots",
+    one: "snapshot",
+    many: "snapshots",
+    lists: ["list", "detail"],
+    find: found,
+    list(c) {
+      const own = snapshots.by("project_id", c.get("caller").projectId);
+      const sized = own.map((snapshot) => ({ ...snapshot, size: snapshot.share_size }));
+      return { rows: pageOf(c, sized, ["name", "description", "status", "share_id", "size"]) };
+    },
+    view: (c, snapshot, verb) => (verb === "list" ? briefView(c, "snapshots", snapshot) : snapshotView(c, snapshot)),
+    create: (c, given) => makeSnapshot(c, parts, given),
+    update: (_c, { id, name, description }, given) =>
+      snapshots.update(id, {
+        name: changedText(given, "name", name),
+        description: changedText(given, "description", description),
+      }),
+    remove(_c, { id, status }) {
+      if (!DELETABLE.has(status)) throw computeError(400, NOT_DELETABLE);
+      end(id);
+    },
   });
   app.post("/v2/snapshots/:id/action", async (c) => {
     const body = await bodyOf(c.req);
@@ -100,6 +70,38 @@ export function addSnapshotRoutes(app: ShareApp, parts: ShareParts): void {
     get: (c) => found(c).metadata,
     set: (c, metadata) => void snapshots.update(c.req.param("id") ?? "", { metadata }),
   });
+}
+
+function makeSnapshot(c: ShareContext, parts: ShareParts, given: JsonObject): ShareSnapshot {
+  const { kernel, snapshots } = parts;
+  const share = shareFor(c, parts, textAt(given, "share_id") ?? "");
+  if (!supportOf(share).snapshot_support) {
+    const why = "since it does not have that capability.";
+    throw computeError(422, `Snapshots cannot be created for share '${share.id}' ${why}`);
+  }
+  if (share.status !== "available") {
+    throw computeError(400, "Invalid share: Source share status must be available.");
+  }
+  checkShareQuota(parts, share.project_id, { snapshot_gigabytes: share.size, snapshots: 1 });
+  const snapshot = snapshots.insert({
+    id: kernel.newId(),
+    name: textAt(given, "display_name") ?? textAt(given, "name") ?? null,
+    description: textAt(given, "display_description") ?? textAt(given, "description") ?? null,
+    project_id: share.project_id,
+    user_id: c.get("caller").userId,
+    share_id: share.id,
+    share_proto: share.share_proto,
+    share_size: share.size,
+    status: "creating",
+    metadata: {},
+    ...(share.content !== undefined && { content: share.content }),
+    created_at: instantOf(kernel),
+  });
+  const outcome = kernel.outcome("share.snapshot", snapshot.name ?? "");
+  const status = outcome === "error" ? "error" : "available";
+  if (outcome !== "stuck")
+    kernel.agenda.after(kernel.delay("share.snapshot"), "share.snapshot", `${snapshot.id} creating ${status}`);
+  return snapshot;
 }
 
 /** No snapshot here can be mounted, so that none is exported and none has rules of access. */

@@ -2,16 +2,9 @@ import { pairsFit } from "../kernel/pairs.ts";
 import { computeError } from "../compute/model.ts";
 import type { Table } from "../kernel/interface.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
-import {
-  instantOf,
-  notThere,
-  requireAdmin,
-  typeId,
-  type ShareApp,
-  type ShareContext,
-  type ShareParts,
-  isTrue,
-} from "./model.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
+import { instantOf, isTrue, manila, notThere, requireAdmin, typeId } from "./model.ts";
+import type { ShareApp, ShareContext, ShareEnv, ShareParts } from "./model.ts";
 
 /** A kind of shares. Its requirements for backends are stored and returned; all shares are created in the same way. */
 export interface ShareType {
@@ -69,76 +62,78 @@ export function addTypeRoutes(app: ShareApp, parts: ShareParts): void {
     if (!type || !sees(c, type)) throw computeError(404, "Share type not found.");
     return type;
   };
-  const both = (c: ShareContext, type: ShareType, required?: unknown) => {
-    const view = typeView(c, type, required);
-    return { volume_type: view, share_type: view };
-  };
-  app.get(base, (c) => {
-    const asked = c.req.query("is_public");
-    const all = asked === "all" && c.get("caller").isAdmin;
-    const listed = types
-      .all()
-      .filter((type) => all || type.is_public || type.projects.includes(c.get("caller").projectId))
-      .filter((type) => asked === undefined || asked === "all" || type.is_public === isTrue(asked))
-      .filter((type) => pairsFit(type.extra_specs, c.req.query("extra_specs") ?? ""));
-    const views = listed.map((type) => typeView(c, type));
-    return c.json({ volume_types: views, share_types: views });
-  });
-  app.get(`${base}/:id`, (c) => c.json(both(c, found(c))));
-  app.post(base, async (c) => {
-    requireAdmin(c);
-    const body = await bodyOf(c.req);
-    const given = at(body, "share_type") ?? at(body, "volume_type");
-    if (!isObject(given)) throw malformed();
-    const name = textAt(given, "name") ?? "";
-    if (name === "" || name.length > 255) throw computeError(400, "Type name or description is not valid.");
-    const extra_specs = specsOf(at(given, "extra_specs"), true);
-    if (types.by("name", name).length > 0) throw computeError(409, "Share Type %(id)s already exists.");
-    const isPublic = given["share_type_access:is_public"] ?? given["os-share-type-access:is_public"] ?? true;
-    const type = types.insert({
-      id: kernel.newId(),
-      name,
-      description: textAt(given, "description") ?? null,
-      is_public: isPublic === true || /^true$/i.test(String(isPublic as string)),
-      extra_specs,
-      projects: [],
-      created_at: instantOf(kernel),
-    });
-    // As it was given, this once.
-    return c.json(both(c, type, at(given, "extra_specs", servers)));
-  });
-  app.put(`${base}/:id`, async (c) => {
-    requireAdmin(c);
-    const given = at(await bodyOf(c.req), "share_type");
-    const type = found(c);
-    if (!isObject(given)) throw malformed();
-    const name = textAt(given, "name") ?? type.name;
-    if (name !== type.name && types.by("name", name).length > 0)
-      throw computeError(409, `Share Type ${name} already exists.`);
-    const isPublic = given["share_type_access:is_public"];
-    return c.json(
-      both(
-        c,
-        types.update(type.id, {
-          name,
-          description: textAt(given, "description") ?? type.description,
-          is_public: typeof isPublic === "boolean" ? isPublic : type.is_public,
-        }),
-      ),
-    );
-  });
-  app.delete(`${base}/:id`, (c) => {
-    requireAdmin(c);
-    const type = types.get(c.req.param("id"));
-    if (!type) throw notThere();
-    if (parts.shares.all().some((share) => (share.type?.id ?? typeId) === type.id)) {
-      throw computeError(400, "Target share type is still in use.");
-    }
-    types.remove(type.id);
-    return c.body(null, 202);
+  mountResource<ShareEnv, ShareType>(app, kernel, {
+    ...manila,
+    bodyMissing: malformed,
+    path: base,
+    one: "share_type",
+    many: "share_types",
+    permit: (c, verb) => (verb === "list" || verb === "show" ? undefined : requireAdmin(c)),
+    find(c, verb) {
+      if (verb !== "delete") return found(c);
+      const type = types.get(c.req.param("id") ?? "");
+      if (!type) throw notThere();
+      return type;
+    },
+    list(c) {
+      const rows = listed(c, types.all());
+      return { rows, more: { volume_types: rows.map((type) => typeView(c, type)) } };
+    },
+    givenOf: (body, verb) => at(body, "share_type") ?? (verb === "create" ? at(body, "volume_type") : undefined),
+    // A create returns the required spec as it was given.
+    view: (c, type, verb, given) =>
+      typeView(c, type, verb === "create" ? at(given, "extra_specs", servers) : undefined),
+    around(c, type, verb, given) {
+      return { volume_type: this.view(c, type, verb, given) };
+    },
+    create: (_c, given) => makeType(parts, given),
+    update(_c, type, given) {
+      const name = textAt(given, "name") ?? type.name;
+      if (name !== type.name && types.by("name", name).length > 0)
+        throw computeError(409, `Share Type ${name} already exists.`);
+      const isPublic = given["share_type_access:is_public"];
+      return types.update(type.id, {
+        name,
+        description: textAt(given, "description") ?? type.description,
+        is_public: typeof isPublic === "boolean" ? isPublic : type.is_public,
+      });
+    },
+    remove(_c, { id }) {
+      if (parts.shares.all().some((share) => (share.type?.id ?? typeId) === id)) {
+        throw computeError(400, "Target share type is still in use.");
+      }
+      types.remove(id);
+    },
   });
   addSpecRoutes(app, types, found);
   addAccessRoutes(app, types, found);
+}
+
+/** The types that the caller may use and that the query requests. */
+function listed(c: ShareContext, types: readonly ShareType[]): readonly ShareType[] {
+  const asked = c.req.query("is_public");
+  const all = asked === "all" && c.get("caller").isAdmin;
+  return types
+    .filter((type) => all || type.is_public || type.projects.includes(c.get("caller").projectId))
+    .filter((type) => asked === undefined || asked === "all" || type.is_public === isTrue(asked))
+    .filter((type) => pairsFit(type.extra_specs, c.req.query("extra_specs") ?? ""));
+}
+
+function makeType({ kernel, types }: ShareParts, given: JsonObject): ShareType {
+  const name = textAt(given, "name") ?? "";
+  if (name === "" || name.length > 255) throw computeError(400, "Type name or description is not valid.");
+  const extra_specs = specsOf(at(given, "extra_specs"), true);
+  if (types.by("name", name).length > 0) throw computeError(409, "Share Type %(id)s already exists.");
+  const isPublic = given["share_type_access:is_public"] ?? given["os-share-type-access:is_public"] ?? true;
+  return types.insert({
+    id: kernel.newId(),
+    name,
+    description: textAt(given, "description") ?? null,
+    is_public: isPublic === true || /^true$/i.test(String(isPublic as string)),
+    extra_specs,
+    projects: [],
+    created_at: instantOf(kernel),
+  });
 }
 
 /** What of a type's specs members see, whether it has them or not. */

@@ -1,9 +1,10 @@
+import type { JsonObject } from "../kernel/json.ts";
 import { locationsOf, pool } from "./locations.ts";
 import { linksOf, placeOf, supportOf, typeId } from "./model.ts";
 import type { Share, ShareContext, ShareNetwork, ShareSnapshot, ShareSubnet } from "./model.ts";
 
 /** A share in the form of its version: fields come with their microversions. */
-export function shareView(c: ShareContext, share: Share): object {
+export function shareView(c: ShareContext, share: Share): JsonObject {
   const minor = c.get("minor");
   const { type = { id: typeId, name: "default" } } = share;
   const from = (least: number, fields: object) => (minor >= least ? fields : {});
@@ -50,13 +51,13 @@ export const briefView = (
   c: ShareContext,
   kind: string,
   object: { readonly id: string; readonly name: string | null },
-): object => ({
+): JsonObject => ({
   id: object.id,
   name: object.name,
   links: linksOf(c, kind, object.id),
 });
 
-export function snapshotView(c: ShareContext, snapshot: ShareSnapshot): object {
+export function snapshotView(c: ShareContext, snapshot: ShareSnapshot): JsonObject {
   const minor = c.get("minor");
   const { user_id, project_id, metadata, ...rest } = snapshot;
   return {
@@ -68,7 +69,7 @@ export function snapshotView(c: ShareContext, snapshot: ShareSnapshot): object {
   };
 }
 
-export function shareNetworkView(c: ShareContext, network: ShareNetwork): object {
+export function shareNetworkView(c: ShareContext, network: ShareNetwork): JsonObject {
   const minor = c.get("minor");
   const { subnets, services: _services, ...rest } = network;
   const first = subnets[0];
@@ -83,7 +84,7 @@ export function shareNetworkView(c: ShareContext, network: ShareNetwork): object
 }
 
 /** A subnet by itself, which says whose it is. */
-export function shareSubnetView(network: ShareNetwork, subnet: ShareSubnet): object {
+export function shareSubnetView(network: ShareNetwork, subnet: ShareSubnet): JsonObject {
   const of = { share_network_id: network.id, share_network_name: network.name };
   return { ...subnetView(subnet), ...of, ...gateway };
 }
@@ -91,7 +92,7 @@ export function shareSubnetView(network: ShareNetwork, subnet: ShareSubnet): obj
 /** Known only once a share server runs. */
 const gateway = { mtu: null, gateway: null };
 
-function placeInNeutron(subnet: ShareSubnet | undefined): object {
+function placeInNeutron(subnet: ShareSubnet | undefined): JsonObject {
   return {
     neutron_net_id: subnet?.neutron_net_id ?? null,
     neutron_subnet_id: subnet?.neutron_subnet_id ?? null,

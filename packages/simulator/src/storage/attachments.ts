@@ -1,7 +1,10 @@
 import { computeError } from "../compute/model.ts";
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
-import { pageOf } from "./list.ts";
-import { instantOf, volumeFor, type Attachment, type StorageApp, type StorageParts } from "./model.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { ownedBy } from "../kernel/rest/owned.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
+import { linkedPage } from "./list.ts";
+import { cinder, instantOf, volumeFor } from "./model.ts";
+import type { Attachment, StorageApp, StorageEnv, StorageParts } from "./model.ts";
 import type { StorageContext } from "./views.ts";
 import { mine } from "./volumes.ts";
 
@@ -10,37 +13,34 @@ const base = "/v3/:project/attachments";
 /** The attachments API (3.27): a volume is reserved, given a connector, marked as attached, and released. */
 export function addAttachmentRoutes(app: StorageApp, { kernel, tables }: StorageParts): void {
   const found = (c: StorageContext, id = c.req.param("id") ?? ""): Attachment => {
-    const attachment = tables.attachments.get(id);
-    const { projectId, isAdmin } = c.get("caller");
-    if (attachment && (attachment.project_id === projectId || isAdmin)) return attachment;
-    throw computeError(404, `Volume attachment could not be found with filter: attachment_id = ${id}.`);
+    const missing = () => computeError(404, `Volume attachment could not be found with filter: attachment_id = ${id}.`);
+    return ownedBy(c.get("caller"), tables.attachments.get(id), missing);
   };
-  const list = (c: StorageContext, view: (attachment: Attachment) => object) => {
-    const all = mine(c) ? tables.attachments.by("project_id", c.get("caller").projectId) : tables.attachments.all();
-    // An attachment's row has no column of this name, so that it finds none.
-    const isFound = c.req.query("status") === undefined;
-    const { page, next } = pageOf(c, isFound ? all : [], (id) => found(c, id), "attachment");
-    return c.json({
-      attachments: page.map(view),
-      ...(next ? { attachments_links: [{ rel: "next", href: next }] } : {}),
-    });
-  };
-  app.get(base, (c) => list(c, briefView));
-  app.get(`${base}/detail`, (c) => list(c, fullView));
-  app.get(`${base}/:id`, (c) => c.json({ attachment: fullView(found(c)) }));
-  app.post(base, async (c) => {
-    const given = at(await bodyOf(c.req), "attachment");
-    const volume_id = textAt(given, "volume_uuid");
-    if (!isObject(given) || volume_id === undefined) throw computeError(400, "'volume_uuid' is a required property");
-    const volume = volumeFor(tables, c.get("caller"), volume_id);
-    const isFree = volume.status === "available" || (volume.multiattach && volume.status === "in-use");
-    if (!isFree) {
-      const why = `Volume ${volume.id} status must be available or downloading to reserve, but the current status is ${volume.status}.`;
-      throw computeError(400, `Invalid volume: ${why}`);
-    }
-    const connector = given["connector"];
-    const isConnected = isObject(connector) && Object.keys(connector).length > 0;
-    const attachment = kernel.atomic(() => {
+  mountResource<StorageEnv, Attachment>(app, kernel, {
+    ...cinder("attachment"),
+    bodyMissing: () => computeError(400, "'volume_uuid' is a required property"),
+    path: base,
+    many: "attachments",
+    lists: ["list", "detail"],
+    find: (c) => found(c),
+    list(c) {
+      const all = mine(c) ? tables.attachments.by("project_id", c.get("caller").projectId) : tables.attachments.all();
+      // An attachment's row has no column of this name, so that it finds none.
+      const isFound = c.req.query("status") === undefined;
+      return linkedPage(c, "attachments", isFound ? all : [], { find: (id) => found(c, id), resource: "attachment" });
+    },
+    view: (_c, attachment, verb) => (verb === "list" ? briefView(attachment) : fullView(attachment)),
+    create(c, given) {
+      const volume_id = textAt(given, "volume_uuid");
+      if (volume_id === undefined) throw computeError(400, "'volume_uuid' is a required property");
+      const volume = volumeFor(tables, c.get("caller"), volume_id);
+      const isFree = volume.status === "available" || (volume.multiattach && volume.status === "in-use");
+      if (!isFree) {
+        const why = `Volume ${volume.id} status must be available or downloading to reserve, but the current status is ${volume.status}.`;
+        throw computeError(400, `Invalid volume: ${why}`);
+      }
+      const connector = given["connector"];
+      const isConnected = isObject(connector) && Object.keys(connector).length > 0;
       tables.volumes.update(volume.id, { status: isConnected ? "attaching" : "reserved" });
       return tables.attachments.insert({
         id: kernel.newId(),
@@ -52,8 +52,7 @@ export function addAttachmentRoutes(app: StorageApp, { kernel, tables }: Storage
         connection_info: isConnected ? connectionTo(volume_id) : {},
         created_at: instantOf(kernel),
       });
-    });
-    return c.json({ attachment: fullView(attachment) });
+    },
   });
   app.put(`${base}/:id`, async (c) => {
     const { id, volume_id } = found(c);
@@ -101,14 +100,14 @@ const connectionTo = (volume: string) => ({
   volume_id: volume,
 });
 
-const briefView = (a: Attachment): object => ({
+const briefView = (a: Attachment): JsonObject => ({
   id: a.id,
   status: a.status,
   instance: a.instance,
   volume_id: a.volume_id,
 });
 
-const fullView = (a: Attachment): object => ({
+const fullView = (a: Attachment): JsonObject => ({
   ...briefView(a),
   attached_at: a.status === "attached" ? a.created_at : "",
   detached_at: "",

@@ -1,8 +1,11 @@
 import { computeError } from "../compute/model.ts";
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { at, bodyOf, textAt, type JsonObject } from "../kernel/json.ts";
+import { ownedBy } from "../kernel/rest/owned.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { contentOf, type Volumes } from "./lifecycle.ts";
-import { pageOf } from "./list.ts";
-import { instantOf, volumeFor, type Backup, type StorageApp, type StorageParts } from "./model.ts";
+import { linkedPage } from "./list.ts";
+import { cinderLater, instantOf, volumeFor } from "./model.ts";
+import type { Backup, StorageApp, StorageEnv, StorageParts } from "./model.ts";
 import { refuseBackupsOver } from "./quota.ts";
 import { storageRoot, type StorageContext } from "./views.ts";
 import { describing, labels, mine } from "./volumes.ts";
@@ -15,62 +18,56 @@ export function addBackupRoutes(app: StorageApp, parts: StorageParts, volumes: V
   const { backups } = tables;
   settleBackups(parts);
   const found = (c: StorageContext, id = c.req.param("id") ?? ""): Backup => {
-    const backup = backups.get(id);
-    const { projectId, isAdmin } = c.get("caller");
-    if (backup && (backup.project_id === projectId || isAdmin)) return backup;
-    throw computeError(404, `Backup ${id} could not be found.`);
+    const missing = () => computeError(404, `Backup ${id} could not be found.`);
+    return ownedBy(c.get("caller"), backups.get(id), missing);
   };
-  const list = (c: StorageContext, view: (backup: Backup) => object) => {
-    const all = mine(c) ? backups.by("project_id", c.get("caller").projectId) : backups.all();
-    const { page, next } = pageOf(c, all, (id) => found(c, id));
-    return c.json({ backups: page.map(view), ...(next ? { backups_links: [{ rel: "next", href: next }] } : {}) });
-  };
-  app.get(base, (c) => list(c, (b) => briefView(c, b)));
-  app.get(`${base}/detail`, (c) => list(c, (b) => fullView(c, b)));
-  app.get(`${base}/:id`, (c) => c.json({ backup: fullView(c, found(c)) }));
-  app.post(base, async (c) => {
-    const given = at(await bodyOf(c.req), "backup");
-    if (!isObject(given)) throw computeError(400, "'backup' is a required property");
-    const volume = volumeFor(tables, c.get("caller"), textAt(given, "volume_id") ?? "");
-    const isReady = volume.status === "available" || (volume.status === "in-use" && given["force"] === true);
-    if (!isReady && given["snapshot_id"] === undefined) {
-      const why = `Volume to be backed up must be available or in-use, but the current status is "${volume.status}".`;
-      throw computeError(400, `Invalid volume: ${why}`);
-    }
-    refuseBackupsOver(parts, volume.project_id, volume.size);
-    const backup = backups.insert({
-      id: kernel.newId(),
-      name: textAt(given, "name") ?? null,
-      description: textAt(given, "description") ?? null,
-      project_id: volume.project_id,
-      volume_id: volume.id,
-      snapshot_id: textAt(given, "snapshot_id") ?? null,
-      container: textAt(given, "container") ?? null,
-      status: "creating",
-      size: volume.size,
-      is_incremental: given["incremental"] === true,
-      metadata: labels(given["metadata"] ?? {}),
-      ...contentOf(tables.snapshots.get(textAt(given, "snapshot_id") ?? "") ?? volume),
-      volume_metadata: volume.metadata,
-      created_at: instantOf(kernel),
-      updated_at: null,
-    });
-    kernel.agenda.after(kernel.delay("backup.create"), "backup.settle", `${backup.id} creating available`);
-    return c.json({ backup: briefView(c, backup) }, 202);
-  });
-  app.put(`${base}/:id`, async (c) => {
-    const given = at(await bodyOf(c.req), "backup");
-    const { id } = found(c);
-    return c.json({ backup: fullView(c, backups.update(id, { ...describing(given), updated_at: instantOf(kernel) })) });
-  });
-  app.delete(`${base}/:id`, (c) => {
-    const { id, status } = found(c);
-    if (status !== "available" && status !== "error") {
-      throw computeError(400, "Invalid backup: Backup status must be available or error");
-    }
-    backups.update(id, { status: "deleting" });
-    kernel.agenda.after(kernel.delay("backup.delete"), "backup.settle", `${id} deleting gone`);
-    return c.body(null, 202);
+  mountResource<StorageEnv, Backup>(app, kernel, {
+    ...cinderLater("backup"),
+    path: base,
+    many: "backups",
+    lists: ["list", "detail"],
+    find: (c) => found(c),
+    list(c) {
+      const all = mine(c) ? backups.by("project_id", c.get("caller").projectId) : backups.all();
+      return linkedPage(c, "backups", all, { find: (id) => found(c, id) });
+    },
+    view: (c, backup, verb) => (verb === "list" || verb === "create" ? briefView(c, backup) : fullView(c, backup)),
+    create(c, given) {
+      const volume = volumeFor(tables, c.get("caller"), textAt(given, "volume_id") ?? "");
+      const isReady = volume.status === "available" || (volume.status === "in-use" && given["force"] === true);
+      if (!isReady && given["snapshot_id"] === undefined) {
+        const why = `Volume to be backed up must be available or in-use, but the current status is "${volume.status}".`;
+        throw computeError(400, `Invalid volume: ${why}`);
+      }
+      refuseBackupsOver(parts, volume.project_id, volume.size);
+      const backup = backups.insert({
+        id: kernel.newId(),
+        name: textAt(given, "name") ?? null,
+        description: textAt(given, "description") ?? null,
+        project_id: volume.project_id,
+        volume_id: volume.id,
+        snapshot_id: textAt(given, "snapshot_id") ?? null,
+        container: textAt(given, "container") ?? null,
+        status: "creating",
+        size: volume.size,
+        is_incremental: given["incremental"] === true,
+        metadata: labels(given["metadata"] ?? {}),
+        ...contentOf(tables.snapshots.get(textAt(given, "snapshot_id") ?? "") ?? volume),
+        volume_metadata: volume.metadata,
+        created_at: instantOf(kernel),
+        updated_at: null,
+      });
+      kernel.agenda.after(kernel.delay("backup.create"), "backup.settle", `${backup.id} creating available`);
+      return backup;
+    },
+    update: (_c, { id }, given) => backups.update(id, { ...describing(given), updated_at: instantOf(kernel) }),
+    remove(_c, { id, status }) {
+      if (status !== "available" && status !== "error") {
+        throw computeError(400, "Invalid backup: Backup status must be available or error");
+      }
+      backups.update(id, { status: "deleting" });
+      kernel.agenda.after(kernel.delay("backup.delete"), "backup.settle", `${id} deleting gone`);
+    },
   });
   app.post(`${base}/:id/restore`, async (c) => {
     const given = at(await bodyOf(c.req), "restore");
@@ -115,7 +112,7 @@ function targetOf(c: StorageContext, { tables }: StorageParts, { backup, volumes
   return volumeFor(tables, c.get("caller"), id);
 }
 
-const briefView = (c: StorageContext, b: Backup): object => {
+const briefView = (c: StorageContext, b: Backup): JsonObject => {
   const root = storageRoot(c);
   const project = c.get("caller").projectId;
   return {
@@ -128,7 +125,7 @@ const briefView = (c: StorageContext, b: Backup): object => {
   };
 };
 
-const fullView = (c: StorageContext, b: Backup): object => ({
+const fullView = (c: StorageContext, b: Backup): JsonObject => ({
   ...briefView(c, b),
   status: b.status,
   size: b.size,

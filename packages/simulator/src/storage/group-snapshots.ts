@@ -1,10 +1,12 @@
 import { narrowed } from "./list.ts";
 import { computeError } from "../compute/model.ts";
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { at, bodyOf, textAt } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
+import { ownedBy } from "../kernel/rest/owned.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { groupFor, type GroupTables, type VolumeGroup } from "./groups.ts";
 import type { Volumes } from "./lifecycle.ts";
-import { instantOf, type StorageApp, type StorageParts } from "./model.ts";
+import { cinderLater, instantOf, type StorageApp, type StorageEnv, type StorageParts } from "./model.ts";
 import { requireStorageAdmin } from "./types.ts";
 import type { StorageContext } from "./views.ts";
 
@@ -31,68 +33,66 @@ export function addGroupSnapshotRoutes(app: StorageApp, parts: StorageParts, tab
   kernel.agenda.handler("group-snapshot.gone", (id) => table.remove(id));
   const base = "/v3/:project/group_snapshots";
   const found = (c: StorageContext, id = c.req.param("id") ?? ""): GroupSnapshot => {
-    const snapshot = table.get(id);
-    const { projectId, isAdmin } = c.get("caller");
-    if (snapshot && (snapshot.project_id === projectId || isAdmin)) return snapshot;
-    throw computeError(404, `GroupSnapshot ${id} could not be found.`);
+    const missing = () => computeError(404, `GroupSnapshot ${id} could not be found.`);
+    return ownedBy(c.get("caller"), table.get(id), missing);
   };
   const view = (c: StorageContext, { project_id, ...rest }: GroupSnapshot) => ({
     ...rest,
     ...(c.get("minor") >= 58 ? { project_id } : {}),
   });
-  const mine = (c: StorageContext) => table.by("project_id", c.get("caller").projectId).toReversed();
-  const asked = (c: StorageContext) =>
-    narrowed(
-      c,
-      "group_snapshot",
-      mine(c).map((s) => view(c, s)),
-    );
-  app.get(base, (c) => c.json({ group_snapshots: asked(c).map(({ id, name }) => ({ id, name })) }));
-  app.get(`${base}/detail`, (c) => c.json({ group_snapshots: asked(c) }));
-  app.get(`${base}/:id`, (c) => c.json({ group_snapshot: view(c, found(c)) }));
-  app.post(base, async (c) => {
-    const given = at(await bodyOf(c.req), "group_snapshot");
-    if (!isObject(given)) throw computeError(400, "'group_snapshot' is a required property");
-    const group = groupFor(tables, c, textAt(given, "group_id") ?? "");
-    if (membersOf(parts, group).length === 0) {
-      const why =
-        "Source group cannot be empty or in 'creating' or 'updating' state. No group snapshot will be created.";
-      throw computeError(400, `Invalid Group: ${why}`);
-    }
-    const snapshot = table.insert({
-      id: kernel.newId(),
-      name: textAt(given, "name") ?? null,
-      description: textAt(given, "description") ?? null,
-      project_id: group.project_id,
-      group_id: group.id,
-      group_type_id: group.group_type,
-      status: "creating",
-      created_at: instantOf(kernel),
-    });
-    kernel.agenda.after(kernel.delay("snapshot.create"), "group-snapshot.ready", snapshot.id);
-    for (const volume of membersOf(parts, group)) {
-      const asked = { name: snapshot.name, description: null, metadata: {} };
-      const { id } = tables.volumes.createSnapshot(c.get("caller"), volume, asked);
-      parts.tables.snapshots.update(id, { group_snapshot_id: snapshot.id });
-    }
-    const { id, name, group_type_id } = snapshot;
-    return c.json({ group_snapshot: { id, name, group_type_id } }, 202);
-  });
-  app.delete(`${base}/:id`, (c) => {
-    const { id, group_id, status } = found(c);
-    if (!/^(available|error)$/.test(status)) {
-      const why = `GroupSnapshot status must be available or error, and no Group can be currently using it as source for its creation.`;
-      throw computeError(400, `Invalid GroupSnapshot: ${why}`);
-    }
-    const group = tables.groups.get(group_id);
-    for (const volume of group ? membersOf(parts, group) : []) {
-      for (const snapshot of parts.tables.snapshots.by("volume_id", volume.id)) {
-        if (snapshot.group_snapshot_id === id) tables.volumes.deleteSnapshot(snapshot);
+  mountResource<StorageEnv, GroupSnapshot>(app, kernel, {
+    ...cinderLater("group_snapshot"),
+    path: base,
+    many: "group_snapshots",
+    lists: ["list", "detail"],
+    find: (c) => found(c),
+    list: (c) => ({
+      rows: narrowed(c, "group_snapshot", table.by("project_id", c.get("caller").projectId).toReversed()),
+    }),
+    view(c, snapshot, verb) {
+      const { id, name, group_type_id } = snapshot;
+      if (verb === "list") return { id, name };
+      return verb === "create" ? { id, name, group_type_id } : view(c, snapshot);
+    },
+    create(c, given) {
+      const group = groupFor(tables, c, textAt(given, "group_id") ?? "");
+      if (membersOf(parts, group).length === 0) {
+        const why =
+          "Source group cannot be empty or in 'creating' or 'updating' state. No group snapshot will be created.";
+        throw computeError(400, `Invalid Group: ${why}`);
       }
-    }
-    table.update(id, { status: "deleting" });
-    kernel.agenda.after(kernel.delay("snapshot.delete"), "group-snapshot.gone", id);
-    return c.body(null, 202);
+      const snapshot = table.insert({
+        id: kernel.newId(),
+        name: textAt(given, "name") ?? null,
+        description: textAt(given, "description") ?? null,
+        project_id: group.project_id,
+        group_id: group.id,
+        group_type_id: group.group_type,
+        status: "creating",
+        created_at: instantOf(kernel),
+      });
+      kernel.agenda.after(kernel.delay("snapshot.create"), "group-snapshot.ready", snapshot.id);
+      for (const volume of membersOf(parts, group)) {
+        const asked = { name: snapshot.name, description: null, metadata: {} };
+        const { id } = tables.volumes.createSnapshot(c.get("caller"), volume, asked);
+        parts.tables.snapshots.update(id, { group_snapshot_id: snapshot.id });
+      }
+      return snapshot;
+    },
+    remove(_c, { id, group_id, status }) {
+      if (!/^(available|error)$/.test(status)) {
+        const why = `GroupSnapshot status must be available or error, and no Group can be currently using it as source for its creation.`;
+        throw computeError(400, `Invalid GroupSnapshot: ${why}`);
+      }
+      const group = tables.groups.get(group_id);
+      for (const volume of group ? membersOf(parts, group) : []) {
+        for (const snapshot of parts.tables.snapshots.by("volume_id", volume.id)) {
+          if (snapshot.group_snapshot_id === id) tables.volumes.deleteSnapshot(snapshot);
+        }
+      }
+      table.update(id, { status: "deleting" });
+      kernel.agenda.after(kernel.delay("snapshot.delete"), "group-snapshot.gone", id);
+    },
   });
   app.post(`${base}/:id/action`, async (c) => {
     const status = textAt(await bodyOf(c.req), "reset_status", "status");

@@ -2,8 +2,10 @@ import { narrowed } from "./list.ts";
 import { computeError } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
+import { ownedBy } from "../kernel/rest/owned.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import type { Volumes } from "./lifecycle.ts";
-import { instantOf, type StorageApp, type StorageParts } from "./model.ts";
+import { cinder, cinderLater, instantOf, type StorageApp, type StorageEnv, type StorageParts } from "./model.ts";
 import { requireStorageAdmin } from "./types.ts";
 import type { StorageContext } from "./views.ts";
 import { labels } from "./volumes.ts";
@@ -74,56 +76,50 @@ function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { groups,
     if (!type) throw computeError(404, `Group type ${id} could not be found.`);
     return type;
   };
-  const given = async (c: StorageContext, verb: "create" | "update"): Promise<JsonObject> => {
-    requireStorageAdmin(c, `group:group_types:${verb}`);
-    const body = at(await bodyOf(c.req), "group_type");
-    if (!isObject(body)) throw computeError(400, "'group_type' is a required property");
-    return body;
-  };
-  /** Only the operator may read what a type requires of the backend. */
-  const groupTypeView = (c: StorageContext, { group_specs, ...type }: GroupType) =>
-    c.get("caller").isAdmin ? { ...type, group_specs } : type;
-  app.get(base, (c) => {
-    const asked = c.req.query("is_public");
-    const kept = types
-      .all()
-      .filter((t) => asked === undefined || /^none$/i.test(asked) || t.is_public === /^(true|1)$/i.test(asked));
-    const [key = "created_at", direction = "desc"] = (c.req.query("sort") ?? "").split(":");
-    const newest = kept.toReversed();
-    const sorted = key === "name" ? newest.toSorted((a, b) => (a.name < b.name ? 1 : -1)) : newest;
-    const ordered = direction === "asc" ? sorted.toReversed() : sorted;
-    return c.json({ group_types: ordered.map((type) => groupTypeView(c, type)) });
-  });
-  app.get(`${base}/:id`, (c) => c.json({ group_type: groupTypeView(c, found(c)) }));
-  app.post(base, async (c) => {
-    const body = await given(c, "create");
-    const name = textAt(body, "name") ?? "";
-    if (name === "") throw computeError(400, "'name' is a required property");
-    if (types.by("name", name).length > 0) throw computeError(409, `Group Type ${name} already exists.`);
-    const group_type = types.insert({
-      id: kernel.newId(),
-      name,
-      description: textAt(body, "description") ?? null,
-      is_public: body["is_public"] !== false,
-      group_specs: labels(body["group_specs"] ?? {}),
-    });
-    return c.json({ group_type }, 202);
-  });
-  app.put(`${base}/:id`, async (c) => {
-    const body = await given(c, "update");
-    const { id, name, description } = found(c);
-    const change = { name: textAt(body, "name") ?? name, description: textAt(body, "description") ?? description };
-    return c.json({ group_type: types.update(id, change) });
-  });
-  app.delete(`${base}/:id`, (c) => {
-    requireStorageAdmin(c, "group:group_types:delete");
-    const { id } = found(c);
-    if (groups.all().some((group) => group.group_type === id)) {
-      const why = `Group Type ${id} deletion is not allowed with groups present with the type.`;
-      throw computeError(400, `Target group type is still in use. ${why}`);
-    }
-    types.remove(id);
-    return c.body(null, 202);
+  mountResource<StorageEnv, GroupType>(app, kernel, {
+    ...cinderLater("group_type"),
+    path: base,
+    many: "group_types",
+    permit(c, verb) {
+      if (verb !== "list" && verb !== "show") requireStorageAdmin(c, `group:group_types:${verb}`);
+    },
+    find: found,
+    list(c) {
+      const asked = c.req.query("is_public");
+      const kept = types
+        .all()
+        .filter((t) => asked === undefined || /^none$/i.test(asked) || t.is_public === /^(true|1)$/i.test(asked));
+      const [key = "created_at", direction = "desc"] = (c.req.query("sort") ?? "").split(":");
+      const newest = kept.toReversed();
+      const sorted = key === "name" ? newest.toSorted((a, b) => (a.name < b.name ? 1 : -1)) : newest;
+      return { rows: direction === "asc" ? sorted.toReversed() : sorted };
+    },
+    /** Only the operator may read what a type requires of the backend. */
+    view: (c, { group_specs, ...type }) => (c.get("caller").isAdmin ? { ...type, group_specs } : type),
+    create(_c, given) {
+      const name = textAt(given, "name") ?? "";
+      if (name === "") throw computeError(400, "'name' is a required property");
+      if (types.by("name", name).length > 0) throw computeError(409, `Group Type ${name} already exists.`);
+      return types.insert({
+        id: kernel.newId(),
+        name,
+        description: textAt(given, "description") ?? null,
+        is_public: given["is_public"] !== false,
+        group_specs: labels(given["group_specs"] ?? {}),
+      });
+    },
+    update: (_c, { id, name, description }, given) =>
+      types.update(id, {
+        name: textAt(given, "name") ?? name,
+        description: textAt(given, "description") ?? description,
+      }),
+    remove(_c, { id }) {
+      if (groups.all().some((group) => group.group_type === id)) {
+        const why = `Group Type ${id} deletion is not allowed with groups present with the type.`;
+        throw computeError(400, `Target group type is still in use. ${why}`);
+      }
+      types.remove(id);
+    },
   });
   const specs = `${base}/:id/group_specs`;
   app.get(specs, (c) => c.json({ group_specs: found(c).group_specs }));
@@ -159,12 +155,8 @@ interface GroupParts {
   readonly volumes: Volumes;
 }
 
-export const groupFor = ({ groups }: GroupTables, c: StorageContext, id: string): VolumeGroup => {
-  const group = groups.get(id);
-  const { projectId, isAdmin } = c.get("caller");
-  if (group && (group.project_id === projectId || isAdmin)) return group;
-  throw computeError(404, `Group ${id} could not be found.`);
-};
+export const groupFor = ({ groups }: GroupTables, c: StorageContext, id: string): VolumeGroup =>
+  ownedBy(c.get("caller"), groups.get(id), () => computeError(404, `Group ${id} could not be found.`));
 
 function addGroups(app: StorageApp, { parts, tables, volumes }: GroupParts): void {
   const { kernel } = parts;
@@ -184,37 +176,40 @@ function addGroups(app: StorageApp, { parts, tables, volumes }: GroupParts): voi
       ...(c.get("minor") >= 58 ? { project_id } : {}),
     };
   };
-  const list = (c: StorageContext, of: (group: VolumeGroup) => object) => {
-    const all = tables.groups.by("project_id", c.get("caller").projectId);
-    return c.json({ groups: narrowed(c, "group", all).toReversed().map(of) });
-  };
-  app.get(base, (c) => list(c, ({ id, name }) => ({ id, name })));
-  app.get(`${base}/detail`, (c) => list(c, (group) => view(c, group)));
-  app.get(`${base}/:id`, (c) => c.json({ group: view(c, found(c)) }));
-  app.post(base, async (c) => {
-    const given = at(await bodyOf(c.req), "group");
-    if (!isObject(given)) throw computeError(400, "'group' is a required property");
-    const asked = textAt(given, "group_type") ?? "";
-    const type = tables.types.get(asked) ?? tables.types.by("name", asked)[0];
-    if (!type) throw computeError(404, `Group type ${asked} could not be found.`);
-    const names = Array.isArray(given["volume_types"]) ? given["volume_types"].map(String) : [];
-    const group = tables.groups.insert({
-      id: kernel.newId(),
-      name: textAt(given, "name") ?? null,
-      description: textAt(given, "description") ?? null,
-      project_id: c.get("caller").projectId,
-      status: "available",
-      availability_zone: textAt(given, "availability_zone") ?? "nova",
-      group_type: type.id,
-      volume_types: names.map((name) => typeIdOf(parts, name)),
-      group_snapshot_id: null,
-      source_group_id: null,
-      created_at: instantOf(kernel),
-    });
-    return c.json({ group: { id: group.id, name: group.name } }, 202);
+  mountResource<StorageEnv, VolumeGroup>(app, kernel, {
+    ...cinderLater("group"),
+    path: base,
+    many: "groups",
+    lists: ["list", "detail"],
+    find: found,
+    list: (c) => ({
+      rows: narrowed(c, "group", tables.groups.by("project_id", c.get("caller").projectId)).toReversed(),
+    }),
+    view: (c, group, verb) =>
+      verb === "list" || verb === "create" ? { id: group.id, name: group.name } : view(c, group),
+    create(c, given) {
+      const asked = textAt(given, "group_type") ?? "";
+      const type = tables.types.get(asked) ?? tables.types.by("name", asked)[0];
+      if (!type) throw computeError(404, `Group type ${asked} could not be found.`);
+      const names = Array.isArray(given["volume_types"]) ? given["volume_types"].map(String) : [];
+      return tables.groups.insert({
+        id: kernel.newId(),
+        name: textAt(given, "name") ?? null,
+        description: textAt(given, "description") ?? null,
+        project_id: c.get("caller").projectId,
+        status: "available",
+        availability_zone: textAt(given, "availability_zone") ?? "nova",
+        group_type: type.id,
+        volume_types: names.map((name) => typeIdOf(parts, name)),
+        group_snapshot_id: null,
+        source_group_id: null,
+        created_at: instantOf(kernel),
+      });
+    },
   });
   app.put(`${base}/:id`, async (c) => {
     const given = at(await bodyOf(c.req), "group");
+    if (!isObject(given)) throw cinder("group").bodyMissing();
     const { id, name, description } = found(c);
     tables.groups.update(id, {
       name: textAt(given, "name") ?? name,

@@ -1,4 +1,5 @@
 import { pairsFit } from "../kernel/pairs.ts";
+import type { ListPage } from "../kernel/rest/resource.ts";
 import { computeError } from "../compute/model.ts";
 import type { StorageContext } from "./views.ts";
 
@@ -53,6 +54,17 @@ export function pageOf<T extends Listed>(
   following.delete("marker");
   following.append("marker", last.id);
   return { page, next: `${url.origin}${url.pathname}?${following.toString()}` };
+}
+
+/** A page as `pageOf`, with Cinder's link to the next one: "volumes_links". */
+export function linkedPage<T extends Listed>(
+  c: StorageContext,
+  many: string,
+  all: readonly T[],
+  { find, resource }: { readonly find: (id: string) => T; readonly resource?: keyof typeof filters },
+): ListPage<T> {
+  const { page, next } = pageOf(c, all, find, resource);
+  return { rows: page, ...(next === undefined ? {} : { more: { [`${many}_links`]: [{ rel: "next", href: next }] } }) };
 }
 
 /** What plain users may filter by: Cinder's own resource_filters.json. */

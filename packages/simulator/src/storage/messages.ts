@@ -1,6 +1,7 @@
 import { computeError } from "../compute/model.ts";
 import type { Table } from "../kernel/interface.ts";
-import { instantOf, type StorageApp, type StorageParts, type Volume } from "./model.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
+import { instantOf, type StorageApp, type StorageEnv, type StorageParts, type Volume } from "./model.ts";
 import { narrowed } from "./list.ts";
 import { linksOf, type StorageContext } from "./views.ts";
 
@@ -38,7 +39,6 @@ export function noBackendFor(parts: StorageParts, volume: Volume): void {
 /** Messages are there from 3.3 on. */
 export function addMessageRoutes(app: StorageApp, parts: StorageParts): void {
   const messages = messagesOf(parts);
-  const path = "/v3/:project/messages";
   const found = (c: StorageContext): Message => {
     const id = c.req.param("id") ?? "";
     const message = messages.get(id);
@@ -51,14 +51,23 @@ export function addMessageRoutes(app: StorageApp, parts: StorageParts): void {
     resource_type: "VOLUME",
     links: linksOf(c, "messages", message.id),
   });
-  app.get(path, (c) => {
-    const all = messages.by("project_id", c.get("caller").projectId).toReversed();
-    const views = all.map((message) => view(c, message));
-    return c.json({ messages: narrowed(c, "message", views) });
-  });
-  app.get(`${path}/:id`, (c) => c.json({ message: view(c, found(c)) }));
-  app.delete(`${path}/:id`, (c) => {
-    messages.remove(found(c).id);
-    return c.body(null, 204);
+  mountResource<StorageEnv, Message>(app, parts.kernel, {
+    path: "/v3/:project/messages",
+    one: "message",
+    many: "messages",
+    find: found,
+    list(c) {
+      const all = messages.by("project_id", c.get("caller").projectId).toReversed();
+      const levels = { message_level: "ERROR", resource_type: "VOLUME" };
+      return {
+        rows: narrowed(
+          c,
+          "message",
+          all.map((message) => ({ ...message, ...levels })),
+        ),
+      };
+    },
+    view,
+    remove: (_c, { id }) => messages.remove(id),
   });
 }

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
 import { computeError } from "../compute/model.ts";
+import { ownedBy } from "../kernel/rest/owned.ts";
 
 export interface VolumeAttachment {
   readonly attachment_id: string;
@@ -113,7 +114,24 @@ export interface StorageParts {
   readonly tables: StorageTables;
 }
 
-export type StorageApp = Hono<{ Variables: { caller: Caller; minor: number; requestId: string } }>;
+export type StorageEnv = { Variables: { caller: Caller; minor: number; requestId: string } };
+export type StorageApp = Hono<StorageEnv>;
+
+/**
+ * How Cinder answers requests about most of its resources, each in a member `one` of the body, which it reads first.
+ */
+export const cinder = (one: string) => ({
+  one,
+  statuses: { create: 200, delete: 202 } as const,
+  readsBodyFirst: true as const,
+  bodyMissing: () => computeError(400, `'${one}' is a required property`),
+});
+
+/** How Cinder answers requests about what it makes later. */
+export const cinderLater = (one: string) => ({
+  ...cinder(one),
+  statuses: { create: 202, delete: 202 } as const,
+});
 
 export const defaultType = "__DEFAULT__";
 export const storageZones = ["nova", "az2"];
@@ -132,15 +150,9 @@ export const instantOf = (kernel: Kernel): string => `${new Date(kernel.clock.no
 export const volumeNotFound = (id: string) => computeError(404, `Volume ${id} could not be found.`);
 
 /** The volume, if the caller may see it; else 404. */
-export function volumeFor(tables: StorageTables, caller: Caller, id: string): Volume {
-  const volume = tables.volumes.get(id);
-  if (volume && (volume.project_id === caller.projectId || caller.isAdmin)) return volume;
-  throw volumeNotFound(id);
-}
+export const volumeFor = (tables: StorageTables, caller: Caller, id: string): Volume =>
+  ownedBy(caller, tables.volumes.get(id), () => volumeNotFound(id));
 
 /** The snapshot, if the caller may see it; else 404. */
-export function snapshotFor(tables: StorageTables, caller: Caller, id: string): Snapshot {
-  const snapshot = tables.snapshots.get(id);
-  if (snapshot && (snapshot.project_id === caller.projectId || caller.isAdmin)) return snapshot;
-  throw computeError(404, `Snapshot ${id} could not be found.`);
-}
+export const snapshotFor = (tables: StorageTables, caller: Caller, id: string): Snapshot =>
+  ownedBy(caller, tables.snapshots.get(id), () => computeError(404, `Snapshot ${id} could not be found.`));

@@ -1,8 +1,9 @@
 import { computeError } from "../compute/model.ts";
-import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { at, bodyOf, textAt, type JsonObject } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
-import { pageOf } from "./list.ts";
-import { instantOf, type StorageApp, type StorageParts } from "./model.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
+import { linkedPage } from "./list.ts";
+import { cinder, instantOf, type StorageApp, type StorageEnv, type StorageParts } from "./model.ts";
 import { requireStorageAdmin } from "./types.ts";
 import { linksOf, type StorageContext } from "./views.ts";
 
@@ -13,8 +14,6 @@ interface QosSpecs {
   readonly specs: Readonly<Record<string, string>>;
   readonly created_at: string;
 }
-
-const view = ({ id, name, consumer, specs }: QosSpecs) => ({ id, name, consumer, specs });
 
 const consumers = ["back-end", "front-end", "both"];
 
@@ -32,43 +31,50 @@ export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
     if (!specs) throw computeError(404, `No such QoS spec ${id}.`);
     return specs;
   };
-  const whole = (c: StorageContext, specs: QosSpecs) => ({
-    qos_specs: view(specs),
-    links: linksOf(c, "qos-specs", specs.id),
-  });
   const users = (id: string) => tables.types.all().filter((type) => type.qos_specs_id === id);
-  app.get(path, (c) => {
-    requireStorageAdmin(c, "volume_extension:qos_specs_manage:get_all");
-    // Cinder compares filters with the keys of specifications, which are no names or consumers: no set is found by one.
-    const isFiltered = c.req.query("name") !== undefined || c.req.query("consumer") !== undefined;
-    const { page, next } = pageOf(c, isFiltered ? [] : table.all(), (id) => found(c, id));
-    const links = next === undefined ? {} : { qos_specs_links: [{ rel: "next", href: next }] };
-    return c.json({ qos_specs: page.map(view), ...links });
-  });
-  app.post(path, async (c) => {
-    requireStorageAdmin(c, "volume_extension:qos_specs_manage:create");
-    const given = at(await bodyOf(c.req), "qos_specs");
-    const name = textAt(given, "name");
-    if (!isObject(given) || name === undefined) throw computeError(400, "'name' is a required property");
-    if (table.by("name", name).length > 0) throw computeError(409, `QoS Specs ${name} already exists.`);
-    const consumer = textAt(given, "consumer") ?? "back-end";
-    if (!consumers.includes(consumer)) throw computeError(400, wrongConsumer);
-    return c.json(
-      whole(
-        c,
-        table.insert({ id: kernel.newId(), name, consumer, specs: texts(given), created_at: instantOf(kernel) }),
-      ),
-    );
-  });
-  app.get(`${path}/:id`, (c) => c.json(whole(c, found(c))));
-  app.put(`${path}/:id`, async (c) => {
-    const given = at(await bodyOf(c.req), "qos_specs");
-    const { id, specs } = found(c);
-    if (!isObject(given)) throw computeError(400, "'qos_specs' is a required property");
-    const consumer = textAt(given, "consumer");
-    if (consumer !== undefined && !consumers.includes(consumer)) throw computeError(400, wrongConsumer);
-    table.update(id, { specs: { ...specs, ...texts(given) }, ...(consumer === undefined ? {} : { consumer }) });
-    return c.json({ qos_specs: given });
+  mountResource<StorageEnv, QosSpecs>(app, kernel, {
+    ...cinder("qos_specs"),
+    path,
+    many: "qos_specs",
+    permit(c, verb) {
+      const rule = verb === "list" ? "get_all" : verb;
+      if (rule === "get_all" || rule === "create") requireStorageAdmin(c, `volume_extension:qos_specs_manage:${rule}`);
+    },
+    find: (c) => found(c),
+    list(c) {
+      // Cinder compares filters with the keys of specifications, which are no names or consumers: no set is found by
+      // one.
+      const isFiltered = c.req.query("name") !== undefined || c.req.query("consumer") !== undefined;
+      return linkedPage(c, "qos_specs", isFiltered ? [] : table.all(), { find: (id) => found(c, id) });
+    },
+    // An update returns what it was given.
+    view: (_c, { id, name, consumer, specs }, verb, given = {}) =>
+      verb === "update" ? given : { id, name, consumer, specs },
+    around: (c, { id }, verb) => (verb === "update" ? {} : { links: linksOf(c, "qos-specs", id) }),
+    create(_c, given) {
+      const name = textAt(given, "name");
+      if (name === undefined) throw computeError(400, "'name' is a required property");
+      if (table.by("name", name).length > 0) throw computeError(409, `QoS Specs ${name} already exists.`);
+      const consumer = checkedConsumer(given) ?? "back-end";
+      return table.insert({
+        id: kernel.newId(),
+        name,
+        consumer,
+        specs: texts(given),
+        created_at: instantOf(kernel),
+      });
+    },
+    update(_c, { id, specs }, given) {
+      const consumer = checkedConsumer(given);
+      const change = { specs: { ...specs, ...texts(given) } };
+      return table.update(id, { ...change, ...(consumer === undefined ? {} : { consumer }) });
+    },
+    remove(c, { id }) {
+      const isForced = /^true$/i.test(c.req.query("force") ?? "");
+      if (users(id).length > 0 && !isForced) throw computeError(400, "Qos specs still in use.");
+      for (const type of users(id)) tables.types.update(type.id, { qos_specs_id: null });
+      table.remove(id);
+    },
   });
   app.put(`${path}/:id/delete_keys`, async (c) => {
     const keys = at(await bodyOf(c.req), "keys");
@@ -77,14 +83,6 @@ export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
     const missing = [...gone].find((key) => specs[key] === undefined);
     if (missing !== undefined) throw computeError(404, `QoS spec ${id} has no spec with key ${missing}.`);
     table.update(id, { specs: Object.fromEntries(Object.entries(specs).filter(([key]) => !gone.has(key))) });
-    return c.body(null, 202);
-  });
-  app.delete(`${path}/:id`, (c) => {
-    const { id } = found(c);
-    const isForced = /^true$/i.test(c.req.query("force") ?? "");
-    if (users(id).length > 0 && !isForced) throw computeError(400, "Qos specs still in use.");
-    for (const type of users(id)) tables.types.update(type.id, { qos_specs_id: null });
-    table.remove(id);
     return c.body(null, 202);
   });
   app.get(`${path}/:id/associations`, (c) => {
@@ -109,6 +107,12 @@ export function addQosRoutes(app: StorageApp, parts: StorageParts): void {
 
 const wrongConsumer =
   "Invalid qos specs: Valid consumer of QoS specs are: QoSConsumerValues(default=<class 'oslo_versionedobjects.fields.UnspecifiedDefault'>,nullable=False,valid_values=('back-end', 'front-end', 'both'))";
+
+function checkedConsumer(given: JsonObject): string | undefined {
+  const consumer = textAt(given, "consumer");
+  if (consumer !== undefined && !consumers.includes(consumer)) throw computeError(400, wrongConsumer);
+  return consumer;
+}
 
 const texts = (given: JsonObject) =>
   Object.fromEntries(

@@ -1,3 +1,4 @@
+import { exceededLimit } from "../kernel/rest/quota.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import { everyProject } from "../kernel/settings.ts";
 import type { StorageParts } from "./model.ts";
@@ -61,7 +62,7 @@ export function checkQuota(
   const used = storageUsage(parts, projectId);
   const limit = (resource: string) => parts.kernel.quota(projectId, resource);
   const over = (resource: "volumes" | "gigabytes" | "snapshots") =>
-    (more[resource] ?? 0) > 0 && limit(resource) >= 0 && used[resource] + (more[resource] ?? 0) > limit(resource);
+    exceededLimit(parts.kernel, projectId, { resource, used: used[resource], more: more[resource] ?? 0 }) !== undefined;
   if (over("volumes")) {
     throw overLimit(
       `VolumeLimitExceeded: Maximum number of volumes allowed (${limit("volumes")}) exceeded for quota 'volumes'.`,

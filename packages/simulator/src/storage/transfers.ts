@@ -1,11 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { computeError } from "../compute/model.ts";
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { bodyOf, textAt } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
+import { ownedBy } from "../kernel/rest/owned.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { pageOf } from "./list.ts";
-import { instantOf, volumeFor, type StorageApp, type StorageParts } from "./model.ts";
+import { cinderLater, instantOf, volumeFor, type StorageApp, type StorageEnv, type StorageParts } from "./model.ts";
 import { checkQuota } from "./quota.ts";
 import { storageRoot, type StorageContext } from "./views.ts";
+
+const notFound = (id: string) => computeError(404, `Transfer ${id} could not be found.`);
 
 interface Transfer {
   readonly id: string;
@@ -48,39 +52,46 @@ function addRoutes(app: StorageApp, parts: StorageParts, path: string): void {
   const found = (c: StorageContext, id = c.req.param("id") ?? ""): Transfer => {
     const transfer = transfers.get(id);
     if (transfer) return transfer;
-    throw computeError(404, `Transfer ${id} could not be found.`);
+    throw notFound(id);
   };
-  const list = (c: StorageContext, view: (t: Transfer) => object) => {
-    const all = c.get("caller").isAdmin ? transfers.all() : transfers.by("project_id", c.get("caller").projectId);
-    const rows = all.map((transfer) => ({ ...transfer, source_project_id: transfer.project_id }));
-    return c.json({ transfers: pageOf(c, rows, (id) => found(c, id), "transfer").page.map(view) });
-  };
-  app.get(base, (c) => list(c, (t) => brief(c, t)));
-  app.get(`${base}/detail`, (c) => list(c, (t) => full(c, t)));
   /** Any caller with the key may accept; only the volume's owner may read and withdraw the offer. */
   const own = (c: StorageContext): Transfer => {
     const transfer = found(c);
-    const { isAdmin, projectId } = c.get("caller");
-    if (isAdmin || transfer.project_id === projectId) return transfer;
-    throw computeError(404, `Transfer ${transfer.id} could not be found.`);
+    return ownedBy(c.get("caller"), transfer, () => notFound(transfer.id));
   };
-  app.get(`${base}/:id`, (c) => c.json({ transfer: full(c, own(c)) }));
-  app.post(base, async (c) => {
-    const given = at(await bodyOf(c.req), "transfer");
-    if (!isObject(given)) throw computeError(400, "'transfer' is a required property");
-    const volume = volumeFor(tables, c.get("caller"), textAt(given, "volume_id") ?? "");
-    if (volume.status !== "available") throw computeError(400, "Invalid volume: status must be available");
-    tables.volumes.update(volume.id, { status: "awaiting-transfer" });
-    const transfer = transfers.insert({
-      id: kernel.newId(),
-      name: textAt(given, "name") ?? null,
-      project_id: volume.project_id,
-      volume_id: volume.id,
-      auth_key: randomBytes(8).toString("hex"),
-      created_at: instantOf(kernel),
-      no_snapshots: given["no_snapshots"] === true,
-    });
-    return c.json({ transfer: { ...full(c, transfer), auth_key: transfer.auth_key } }, 202);
+  mountResource<StorageEnv, Transfer>(app, kernel, {
+    ...cinderLater("transfer"),
+    path: base,
+    many: "transfers",
+    lists: ["list", "detail"],
+    find: own,
+    list(c) {
+      const all = c.get("caller").isAdmin ? transfers.all() : transfers.by("project_id", c.get("caller").projectId);
+      const rows = all.map((transfer) => ({ ...transfer, source_project_id: transfer.project_id }));
+      return { rows: pageOf(c, rows, (id) => ({ ...found(c, id), source_project_id: "" }), "transfer").page };
+    },
+    view: (c, transfer, verb) => ({
+      ...(verb === "list" ? brief(c, transfer) : full(c, transfer)),
+      ...(verb === "create" ? { auth_key: transfer.auth_key } : {}),
+    }),
+    create(c, given) {
+      const volume = volumeFor(tables, c.get("caller"), textAt(given, "volume_id") ?? "");
+      if (volume.status !== "available") throw computeError(400, "Invalid volume: status must be available");
+      tables.volumes.update(volume.id, { status: "awaiting-transfer" });
+      return transfers.insert({
+        id: kernel.newId(),
+        name: textAt(given, "name") ?? null,
+        project_id: volume.project_id,
+        volume_id: volume.id,
+        auth_key: randomBytes(8).toString("hex"),
+        created_at: instantOf(kernel),
+        no_snapshots: given["no_snapshots"] === true,
+      });
+    },
+    remove(_c, transfer) {
+      tables.volumes.update(transfer.volume_id, { status: "available" });
+      transfers.remove(transfer.id);
+    },
   });
   app.post(`${base}/:id/accept`, async (c) => {
     const key = textAt(await bodyOf(c.req), "accept", "auth_key");
@@ -94,11 +105,5 @@ function addRoutes(app: StorageApp, parts: StorageParts, path: string): void {
     tables.volumes.update(transfer.volume_id, { project_id: projectId, user_id: userId, status: "available" });
     transfers.remove(transfer.id);
     return c.json({ transfer: brief(c, transfer) }, 202);
-  });
-  app.delete(`${base}/:id`, (c) => {
-    const transfer = own(c);
-    tables.volumes.update(transfer.volume_id, { status: "available" });
-    transfers.remove(transfer.id);
-    return c.body(null, 202);
   });
 }

@@ -2,7 +2,9 @@ import { pairsFit } from "../kernel/pairs.ts";
 import { computeError, denied } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
-import { defaultType, type StorageApp, type StorageParts, type VolumeType } from "./model.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
+import { cinder, defaultType } from "./model.ts";
+import type { StorageApp, StorageEnv, StorageParts, VolumeType } from "./model.ts";
 import type { StorageContext } from "./views.ts";
 import { labels } from "./volumes.ts";
 
@@ -63,71 +65,76 @@ function refuseFilters(c: StorageContext): void {
 export function addTypeRoutes(app: StorageApp, parts: StorageParts): void {
   const { kernel, tables } = parts;
   const found = (c: StorageContext): VolumeType => typeFor(parts, c.req.param("id") ?? "");
-  const sees = (c: StorageContext, type: VolumeType) =>
-    (type.is_public ?? true) || c.get("caller").isAdmin || type.projects?.includes(c.get("caller").projectId) === true;
-  app.get(base, (c) => {
-    refuseFilters(c);
-    const asked = c.req.query("is_public");
-    const own = Object.entries(c.req.query()).filter(([name]) => name === "extra_specs" || !ways.includes(name));
-    const isMeant = (type: VolumeType) =>
-      own.every(([name, value]) =>
-        name === "extra_specs"
-          ? pairsFit(type.extra_specs ?? {}, value)
-          : String((type as unknown as Readonly<Record<string, unknown>>)[name]) === value,
-      );
-    const types = tables.types.all().filter((type) => sees(c, type) && isMeant(type));
-    const kept = types.filter(
-      (type) => asked === undefined || /^none$/i.test(asked) || (type.is_public ?? true) === /^(true|1)$/i.test(asked),
-    );
-    return c.json({ volume_types: kept.toReversed().map((type) => typeView(c, type)) });
-  });
-  app.get(`${base}/:id`, (c) => {
-    const { "os-volume-type-access:is_public": _, ...view } = typeView(c, found(c));
-    return c.json({ volume_type: c.req.param("id") === "default" ? view : typeView(c, found(c)) });
-  });
-  app.post(base, async (c) => {
-    requireStorageAdmin(c, "volume_extension:type_create");
-    const given = at(await bodyOf(c.req), "volume_type");
-    if (!isObject(given)) throw computeError(400, "'volume_type' is a required property");
-    const name = named(given);
-    refuseTaken(parts, name);
-    const type = tables.types.insert({
-      id: kernel.newId(),
-      name,
-      description: textAt(given, "description") ?? null,
-      extra_specs: labels(given["extra_specs"] ?? {}),
-      is_public: given["os-volume-type-access:is_public"] !== false,
-    });
-    const { qos_specs_id: _, ...view } = typeView(c, type);
-    return c.json({ volume_type: view });
-  });
-  app.put(`${base}/:id`, async (c) => {
-    requireStorageAdmin(c, "volume_extension:type_update");
-    const type = found(c);
-    const given = at(await bodyOf(c.req), "volume_type");
-    if (!isObject(given)) throw computeError(400, "'volume_type' is a required property");
-    const [name, description, isPublic] = [textAt(given, "name"), textAt(given, "description"), given["is_public"]];
-    if (name !== undefined && name !== type.name) refuseTaken(parts, name);
-    const changed = tables.types.update(type.id, {
-      ...(name === undefined ? {} : { name }),
-      ...(description === undefined ? {} : { description }),
-      ...(typeof isPublic === "boolean" ? { is_public: isPublic } : {}),
-    });
-    const { qos_specs_id: _, "os-volume-type-access:is_public": __, ...view } = typeView(c, changed);
-    return c.json({ volume_type: view });
-  });
-  app.delete(`${base}/:id`, (c) => {
-    requireStorageAdmin(c, "volume_extension:type_delete");
-    const type = found(c);
-    if (tables.volumes.all().some((volume) => volume.volume_type === type.name)) {
-      throw computeError(400, `Target volume type is still in use.`);
-    }
-    tables.types.remove(type.id);
-    return c.body(null, 202);
+  mountResource<StorageEnv, VolumeType>(app, kernel, {
+    ...cinder("volume_type"),
+    path: base,
+    many: "volume_types",
+    permit(c, verb) {
+      if (verb !== "list" && verb !== "show") requireStorageAdmin(c, `volume_extension:type_${verb}`);
+    },
+    find: found,
+    list(c) {
+      refuseFilters(c);
+      return { rows: listed(c, tables.types.all()).toReversed() };
+    },
+    view(c, type, verb) {
+      const { qos_specs_id, "os-volume-type-access:is_public": isPublic, ...view } = typeView(c, type);
+      const isDefault = c.req.param("id") === "default";
+      return {
+        ...view,
+        ...(qos_specs_id === undefined || verb === "create" || verb === "update" ? {} : { qos_specs_id }),
+        ...(isDefault || verb === "update" ? {} : { "os-volume-type-access:is_public": isPublic }),
+      };
+    },
+    create(_c, given) {
+      const name = named(given);
+      refuseTaken(parts, name);
+      return tables.types.insert({
+        id: kernel.newId(),
+        name,
+        description: textAt(given, "description") ?? null,
+        extra_specs: labels(given["extra_specs"] ?? {}),
+        is_public: given["os-volume-type-access:is_public"] !== false,
+      });
+    },
+    update(_c, type, given) {
+      const [name, description, isPublic] = [textAt(given, "name"), textAt(given, "description"), given["is_public"]];
+      if (name !== undefined && name !== type.name) refuseTaken(parts, name);
+      return tables.types.update(type.id, {
+        ...(name === undefined ? {} : { name }),
+        ...(description === undefined ? {} : { description }),
+        ...(typeof isPublic === "boolean" ? { is_public: isPublic } : {}),
+      });
+    },
+    remove(_c, { id, name }) {
+      if (tables.volumes.all().some((volume) => volume.volume_type === name)) {
+        throw computeError(400, `Target volume type is still in use.`);
+      }
+      tables.types.remove(id);
+    },
   });
   addAccessRoutes(app, parts);
   addSpecRoutes(app, parts);
   addEncryptionRoutes(app, parts);
+}
+
+/** The types that the caller may use and that the query requests. */
+function listed(c: StorageContext, types: readonly VolumeType[]): readonly VolumeType[] {
+  const { isAdmin, projectId } = c.get("caller");
+  const asked = c.req.query("is_public");
+  const own = Object.entries(c.req.query()).filter(([name]) => name === "extra_specs" || !ways.includes(name));
+  const sees = (type: VolumeType) => (type.is_public ?? true) || isAdmin || type.projects?.includes(projectId) === true;
+  const isMeant = (type: VolumeType) =>
+    own.every(([name, value]) =>
+      name === "extra_specs"
+        ? pairsFit(type.extra_specs ?? {}, value)
+        : String((type as unknown as Readonly<Record<string, unknown>>)[name]) === value,
+    );
+  return types
+    .filter((type) => sees(type) && isMeant(type))
+    .filter(
+      (type) => asked === undefined || /^none$/i.test(asked) || (type.is_public ?? true) === /^(true|1)$/i.test(asked),
+    );
 }
 
 function named(given: JsonObject): string {

@@ -1,9 +1,10 @@
 import type { Context } from "hono";
 import type { Image } from "../image/model.ts";
-import type { Caller, Table } from "../kernel/interface.ts";
-import type { Snapshot, Volume, VolumeType } from "./model.ts";
+import type { Table } from "../kernel/interface.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { Snapshot, StorageEnv, Volume, VolumeType } from "./model.ts";
 
-export type StorageContext = Context<{ Variables: { caller: Caller; minor: number; requestId: string } }>;
+export type StorageContext = Context<StorageEnv>;
 
 /** Root of the service, as the caller sees it. */
 export const storageRoot = (c: Context): string => `${new URL(c.req.url).origin}/volume`;
@@ -17,7 +18,7 @@ export function linksOf(c: StorageContext, kind: string, id: string): readonly o
   ];
 }
 
-export const briefVolume = (c: StorageContext, volume: Volume): object => ({
+export const briefVolume = (c: StorageContext, volume: Volume): JsonObject => ({
   id: volume.id,
   name: volume.name,
   links: linksOf(c, "volumes", volume.id),
@@ -33,7 +34,7 @@ interface Known {
 }
 
 /** A volume in full; the response to a create has fewer fields than a later show. */
-export function volumeView(c: StorageContext, volume: Volume, known: Known = {}): object {
+export function volumeView(c: StorageContext, volume: Volume, known: Known = {}): JsonObject {
   const minor = c.get("minor");
   const { types, images } = known;
   const { isAdmin } = c.get("caller");
@@ -109,7 +110,7 @@ const imageMetadata = (image: Image) => ({
 });
 
 /** A snapshot; `full` adds what the detailed list and show tell. */
-export function snapshotView(c: StorageContext, snapshot: Snapshot, full = false): object {
+export function snapshotView(c: StorageContext, snapshot: Snapshot, full = false): JsonObject {
   return {
     id: snapshot.id,
     created_at: snapshot.created_at,

@@ -1,10 +1,12 @@
-import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { at, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import { computeError } from "../compute/model.ts";
 import { pythonRepr } from "../kernel/python.ts";
 import type { Image } from "../image/model.ts";
-import { pageOf } from "./list.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
+import { linkedPage } from "./list.ts";
 import type { NewVolume, Volumes } from "./lifecycle.ts";
-import { instantOf, snapshotFor, volumeFor, type StorageApp, type StorageParts, type Volume } from "./model.ts";
+import { cinderLater, instantOf, snapshotFor, volumeFor } from "./model.ts";
+import type { StorageApp, StorageEnv, StorageParts, Volume } from "./model.ts";
 import { briefVolume, volumeView, type StorageContext } from "./views.ts";
 
 const base = "/v3/:project/volumes";
@@ -16,40 +18,40 @@ const busy =
 export function addVolumeRoutes(app: StorageApp, parts: StorageParts, volumes: Volumes): void {
   const { kernel, tables } = parts;
   const known = { types: tables.types, images: kernel.table<Image>("image") };
-  app.post(base, async (c) => {
-    const body = await bodyOf(c.req);
-    refuseHints(at(body, "OS-SCH-HNT:scheduler_hints"));
-    const request = readVolume(c, parts, at(body, "volume"));
-    const { id } = kernel.atomic(() => volumes.createVolume(c.get("caller").projectId, request));
-    const made = volumeFor(tables, c.get("caller"), id);
-    return c.json({ volume: { ...volumeView(c, made, { types: tables.types }), ...unplaced(c) } }, 202);
-  });
-  const list = (c: StorageContext, view: (volume: Volume) => object) => {
-    const all = mine(c) ? tables.volumes.by("project_id", c.get("caller").projectId) : tables.volumes.all();
-    const { page, next } = pageOf(c, all, (id) => volumeFor(tables, c.get("caller"), id), "volume");
-    return c.json({ volumes: page.map(view), ...(next ? { volumes_links: [{ rel: "next", href: next }] } : {}) });
-  };
-  app.get(base, (c) => list(c, (volume) => briefVolume(c, volume)));
-  app.get(`${base}/detail`, (c) => list(c, (volume) => volumeView(c, volume, known)));
-  app.get(`${base}/:id`, (c) => {
-    return c.json({ volume: volumeView(c, volumeFor(tables, c.get("caller"), c.req.param("id")), known) });
-  });
-  app.put(`${base}/:id`, async (c) => {
-    const given = at(await bodyOf(c.req), "volume");
-    const { id } = volumeFor(tables, c.get("caller"), c.req.param("id"));
-    const volume = tables.volumes.update(id, { ...describing(given), updated_at: instantOf(kernel) });
-    return c.json({ volume: volumeView(c, volume, { types: tables.types }) });
-  });
-  app.delete(`${base}/:id`, (c) => {
-    const volume = volumeFor(tables, c.get("caller"), c.req.param("id"));
-    const free = /^(available|error|error_restoring|error_extending|error_managing)$/.test(volume.status);
-    const cascade = c.req.query("cascade") !== undefined;
-    const snapshots = tables.snapshots.by("volume_id", volume.id);
-    const isGrouped = typeof volume.group_id === "string";
-    if (!free || isGrouped || (snapshots.length > 0 && !cascade)) throw computeError(400, busy);
-    for (const snapshot of snapshots) volumes.deleteSnapshot(snapshot);
-    volumes.deleteVolume(volume.id);
-    return c.body(null, 202);
+  mountResource<StorageEnv, Volume>(app, kernel, {
+    ...cinderLater("volume"),
+    path: base,
+    many: "volumes",
+    lists: ["list", "detail"],
+    find: (c) => volumeFor(tables, c.get("caller"), c.req.param("id") ?? ""),
+    list(c) {
+      const all = mine(c) ? tables.volumes.by("project_id", c.get("caller").projectId) : tables.volumes.all();
+      const find = (id: string) => volumeFor(tables, c.get("caller"), id);
+      return linkedPage(c, "volumes", all, { find, resource: "volume" });
+    },
+    view(c, volume, verb) {
+      if (verb === "list") return briefVolume(c, volume);
+      if (verb === "create") return { ...volumeView(c, volume, { types: tables.types }), ...unplaced(c) };
+      return volumeView(c, volume, verb === "update" ? { types: tables.types } : known);
+    },
+    givenOf(body) {
+      refuseHints(at(body, "OS-SCH-HNT:scheduler_hints"));
+      return at(body, "volume");
+    },
+    create(c, given) {
+      const { id } = volumes.createVolume(c.get("caller").projectId, readVolume(c, parts, given));
+      return volumeFor(tables, c.get("caller"), id);
+    },
+    update: (_c, { id }, given) => tables.volumes.update(id, { ...describing(given), updated_at: instantOf(kernel) }),
+    remove(c, volume) {
+      const free = /^(available|error|error_restoring|error_extending|error_managing)$/.test(volume.status);
+      const cascade = c.req.query("cascade") !== undefined;
+      const snapshots = tables.snapshots.by("volume_id", volume.id);
+      const isGrouped = typeof volume.group_id === "string";
+      if (!free || isGrouped || (snapshots.length > 0 && !cascade)) throw computeError(400, busy);
+      for (const snapshot of snapshots) volumes.deleteSnapshot(snapshot);
+      volumes.deleteVolume(volume.id);
+    },
   });
 }
 
@@ -63,8 +65,7 @@ const unplaced = (c: StorageContext) => ({
 export const mine = (c: StorageContext): boolean =>
   !(c.get("caller").isAdmin && /^(1|true|t|y|yes|on)$/i.test(c.req.query("all_tenants") ?? ""));
 
-function readVolume(c: StorageContext, parts: StorageParts, given: unknown): NewVolume {
-  if (!isObject(given)) throw computeError(400, "'volume' is a required property");
+function readVolume(c: StorageContext, parts: StorageParts, given: JsonObject): NewVolume {
   refuseLong(given, "name");
   refuseLong(given, "description");
   const [snapshot_id, source_volid] = [textAt(given, "snapshot_id"), textAt(given, "source_volid")];
@@ -201,8 +202,7 @@ export function labels(value: unknown): Readonly<Record<string, string>> {
 }
 
 /** Name, description and metadata of an update: what a volume and a snapshot share. */
-export function describing(given: unknown): Partial<Pick<Volume, "name" | "description" | "metadata">> {
-  if (!isObject(given)) throw computeError(400, "Missing required element in request body.");
+export function describing(given: JsonObject): Partial<Pick<Volume, "name" | "description" | "metadata">> {
   // The names of the first version are still understood, and what the stock client writes.
   const either = (field: string) => textAt(given, field) ?? textAt(given, `display_${field}`);
   const [name, description, metadata] = [either("name"), either("description"), given["metadata"]];
