@@ -3,8 +3,9 @@
  * and kube-scheduler; one after the other in one run, with the same simulated nodes in a process that is not measured.
  * "upstream" has the programs' default limits of requests (20 and 50 a second), "unlimited" none that matter. Then idle
  * tenants of ours. `--hollow` puts Kubernetes' own kubelets with made-up containers in the place of simulated nodes, on
- * each side, and adds rows of its own. `--side NAME` runs one of them ("tenants" for the last); `--nodes`, `--pods`, `--rate`, `--seconds`,
- * `--idle` and `--tenants` change the sizes. `--json FILE` adds the rows to those that the file has.
+ * each side, and adds rows of its own. `--side NAME` runs one of them ("tenants" for the last); `--nodes`, `--pods`,
+ * `--rate`, `--seconds`, `--idle` and `--tenants` change the sizes. `--json FILE` adds the rows to those that the file
+ * has.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
