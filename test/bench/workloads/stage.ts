@@ -131,7 +131,7 @@ export class Stage {
 
 function playNodes(kubeconfig: string, count: number): () => Promise<void> {
   const child = fork(NODES_CHILD, [kubeconfig, String(count)], { stdio: "inherit" });
-  return async () => void (await stop(child));
+  return () => stop(child);
 }
 
 interface Kubelets {

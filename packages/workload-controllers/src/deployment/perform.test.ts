@@ -32,7 +32,7 @@ async function staged(...sizes: number[]) {
     sets.push(await w.client.create(ReplicaSet, { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec }));
   }
   const informers = createInformers(w.client, { clock: systemClock });
-  const events = { event() {}, close: () => Promise.resolve() };
+  const events = { event() {}, flush: () => Promise.resolve() };
   const log = createLog({ level: "error" });
   const context = {
     informers,
