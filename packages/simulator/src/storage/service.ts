@@ -7,7 +7,7 @@ import { addAttachmentRoutes } from "./attachments.ts";
 import { addBackupRoutes } from "./backups.ts";
 import { Volumes } from "./lifecycle.ts";
 import { defaultType, storageTables, type StorageApp, type StorageParts } from "./model.ts";
-import { addLimitRoutes } from "./quotas.ts";
+import { addLimitRoutes } from "./quota-routes.ts";
 import { addGroupSnapshotRoutes } from "./group-snapshots.ts";
 import { addGroupRoutes } from "./groups.ts";
 import { addMetadataRoutes } from "./metadata.ts";
