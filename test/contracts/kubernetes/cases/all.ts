@@ -16,16 +16,16 @@ import { kubectl } from "./kubectl.ts";
 import { identities } from "./identities.ts";
 import { judging } from "./judging.ts";
 import { evicting } from "./evicting.ts";
-import { found } from "./found.ts";
-import { foundGeneral } from "./found-general.ts";
-import { foundApply } from "./found-apply.ts";
-import { foundEnds } from "./found-ends.ts";
-import { foundGeneralMore } from "./found-general-more.ts";
-import { foundSuite } from "./found-suite.ts";
-import { foundScales } from "./found-scales.ts";
-import { foundWarnings } from "./found-warnings.ts";
-import { foundWorkloads } from "./found-workloads.ts";
-import { foundWorkloadsMore } from "./found-workloads-more.ts";
+import { smallWriteRules } from "./small-write-rules.ts";
+import { servicesAndBindings } from "./services-and-bindings.ts";
+import { applyAcrossVersions } from "./apply-across-versions.ts";
+import { uidsAndLastFinalizers } from "./uids-and-last-finalizers.ts";
+import { ownersAndFinalizers } from "./owners-and-finalizers.ts";
+import { conformance } from "./conformance.ts";
+import { scaleSubresource } from "./scale-subresource.ts";
+import { podWarnings } from "./pod-warnings.ts";
+import { podsAndJobs } from "./pods-and-jobs.ts";
+import { workloadUpdates } from "./workload-updates.ts";
 import { machinery } from "./machinery.ts";
 import { metrics } from "./metrics.ts";
 import { naming } from "./naming.ts";
@@ -70,16 +70,16 @@ import { writing } from "./writing.ts";
 import { wrongTypes } from "./wrong-types.ts";
 
 export const chapters: readonly Chapter[] = [
-  found,
-  foundGeneral,
-  foundGeneralMore,
-  foundApply,
-  foundEnds,
-  foundScales,
-  foundSuite,
-  foundWorkloads,
-  foundWorkloadsMore,
-  foundWarnings,
+  smallWriteRules,
+  servicesAndBindings,
+  ownersAndFinalizers,
+  applyAcrossVersions,
+  uidsAndLastFinalizers,
+  scaleSubresource,
+  conformance,
+  podsAndJobs,
+  workloadUpdates,
+  podWarnings,
   discovery,
   openApi,
   reading,

@@ -122,8 +122,8 @@ async function patched(context: Context, patch: Json) {
 }
 
 /** What random operations on both servers (differential/, profile general) found to differ, each once. */
-export const foundGeneral: Chapter = {
-  title: "what random operations of all verbs found",
+export const servicesAndBindings: Chapter = {
+  title: "strategic merge patches, Services and bindings",
   cases: [
     ...PATCHES.map(([sentence, patch, code, message]) => ({
       name: `a strategic merge patch ${sentence} is refused`,
@@ -146,7 +146,7 @@ export const foundGeneral: Chapter = {
       },
     })),
     {
-      name: "directives in a list that is replaced stay what they are: unknown fields, of which is warned",
+      name: "a directive in an item of an atomic list is an unknown field with a warning",
       async run({ api, apis }) {
         const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }];
         await made(api.post(apis(`${RBAC}/v1`, "roles"), role("a", rules)));
@@ -157,7 +157,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "a list that is new is taken without the items that only direct",
+      name: "a strategic merge patch that creates a list leaves out items with a delete directive",
       async run(context) {
         const patch = { metadata: { ownerReferences: [{ $patch: "delete" }], finalizers: ["example.com/a"] } };
         const { code, body } = await patched(context, patch);
@@ -183,7 +183,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "a Service that is reached by external addresses has a policy for them",
+      name: "a Service with externalIPs gets externalTrafficPolicy Cluster",
       async run({ api, core }) {
         const body = await made(
           api.post(core("services"), service("a", { ports: [{ port: 80 }], externalIPs: ["192.0.2.1"] })),
@@ -192,7 +192,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "a Service says when what it says is ignored",
+      name: "a Service with an ignored externalName gets a warning",
       async run({ api, core }) {
         const spec = { ports: [{ port: 80 }], externalName: "example.com" };
         const answer = await api.post(core("services"), service("a", spec));
@@ -203,7 +203,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "two ports of one number and protocol would share a node port too",
+      name: "duplicate ports of a NodePort Service are rejected with their node ports",
       async run({ api, core }) {
         const ports = [
           { name: "a", port: 80 },
@@ -220,7 +220,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "a port of a Service keeps its node port by its name",
+      name: "an updated port of a Service keeps the node port of its name",
       async run({ api, core }) {
         const spec = (port: number): Json => ({ type: "NodePort", ports: [{ name: "web", port }] });
         const first = await made(api.post(core("services"), service("a", spec(80))));
@@ -229,7 +229,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "a PUT of the status of a Service that is not there makes one without addresses",
+      name: "a PUT of the status of a Service that does not exist creates one without a clusterIP",
       async run({ api, core }) {
         const body = await made(api.put(core("services", "a/status"), service("a", { ports: [{ port: 80 }] })));
         expect(body["spec"]).not.toHaveProperty("clusterIP");
@@ -237,7 +237,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "only load balancers have points of entry in their status",
+      name: "rejects status.loadBalancer.ingress of a Service that is not of type LoadBalancer",
       async run({ api, core }) {
         await made(api.post(core("services"), service("a", { ports: [{ port: 80 }] })));
         const status = { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } };
@@ -258,7 +258,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "a PUT that names a uid makes nothing",
+      name: "a PUT with a uid creates no object",
       async run({ api, apis }) {
         const body = { ...role("a", []), metadata: { name: "a", uid: "0b5c0f0e-0000-4000-8000-000000000000" } };
         const answer = await api.put(apis(`${RBAC}/v1`, "roles", "a"), body);
@@ -271,7 +271,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "a node has no taint twice",
+      name: "rejects a Node with duplicate taints",
       async run({ api, unique }) {
         const taint = { key: "k", value: "v", effect: "NoSchedule" };
         const node = {
@@ -287,7 +287,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "a namespace that is another one is not deleted, in words of its own",
+      name: "deleting a namespace with the uid of another one is a 409 with both uids",
       async run({ api, namespace }) {
         const uid = "0b5c0f0e-0000-4000-8000-000000000000";
         const options = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid } };
@@ -319,7 +319,7 @@ export const foundGeneral: Chapter = {
       },
     },
     {
-      name: "a time that is none is quoted byte by byte",
+      name: "an invalid time is quoted in the message byte by byte",
       async run({ api, apis }) {
         const lease = {
           apiVersion: "coordination.k8s.io/v1",

@@ -12,11 +12,11 @@ function warnings({ headers }: Answer): string {
 }
 
 /** What random operations around apply on both servers (differential/, profile apply) found to differ, each once. */
-export const foundApply: Chapter = {
-  title: "what random operations around apply found",
+export const applyAcrossVersions: Chapter = {
+  title: "apply and patches of several versions",
   cases: [
     {
-      name: "annotations that hold nothing are stored with a custom object, and go with the next write",
+      name: "empty annotations of an applied custom object are stored, and removed by the next write",
       async run(c) {
         const path = contraptions(c, "a");
         const first = await made(apply(c.api, path, contraption("a", {}, { metadata: { annotations: {} } }), "one"));
@@ -28,7 +28,7 @@ export const foundApply: Chapter = {
       },
     },
     {
-      name: "objects of another version than the stored one leave nothing of the kind",
+      name: "empty labels of an object applied in a version that is not stored are not stored",
       async run(c) {
         const path = c.apis(`${GROUP}/v1beta1`, "contraptions", "a");
         const body = { ...contraption("a", {}, { metadata: { labels: {} } }), apiVersion: `${GROUP}/v1beta1` };
@@ -38,7 +38,7 @@ export const foundApply: Chapter = {
       },
     },
     {
-      name: "a status that brings another spec takes that spec from those who own it in another version",
+      name: "a status patch with another spec removes the ownership of that spec in another version, and keeps the spec",
       async run(c) {
         const older = c.apis(`${GROUP}/v1beta1`, "contraptions");
         const body = { ...contraption("a"), apiVersion: `${GROUP}/v1beta1` };
@@ -51,7 +51,7 @@ export const foundApply: Chapter = {
       },
     },
     {
-      name: "a patch that takes the revision away is refused where updates need one",
+      name: "a JSON patch that removes the resourceVersion of a custom object is rejected",
       async run(c) {
         await made(c.api.post(contraptions(c), contraption("a", { free: { name: "a" } })));
         const patch = [{ op: "copy", from: "/spec/free", path: "/metadata" }];
@@ -85,7 +85,7 @@ export const foundApply: Chapter = {
       },
     },
     {
-      name: "a Service that is refused is not warned of",
+      name: "a Service that is rejected has no warnings",
       async run({ api, core }) {
         const spec = { type: "ExternalName", externalName: "example.com", externalIPs: ["192.0.2.1"] };
         const body = { apiVersion: "v1", kind: "Service", metadata: { name: "a" }, spec };
@@ -97,7 +97,7 @@ export const foundApply: Chapter = {
       },
     },
     {
-      name: "a list is no bytes unless it is one of numbers",
+      name: "a strategic merge patch of bytes with a list of strings is rejected",
       async run({ api, core }) {
         await made(api.post(core("configmaps"), configMap("a")));
         const answer = await api.patch(core("configmaps", "a"), "strategic", { binaryData: { e: ["e"] } });

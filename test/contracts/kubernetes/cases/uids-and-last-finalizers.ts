@@ -25,8 +25,8 @@ async function held({ api }: Context, collection: string, body: Json): Promise<s
   return path;
 }
 
-export const foundEnds: Chapter = {
-  title: "what random operations found about what objects are, and how they end",
+export const uidsAndLastFinalizers: Chapter = {
+  title: "uids, last finalizers and values of other types",
   cases: [
     {
       name: "an update with another uid is a 409 before its resourceVersion is parsed",
@@ -55,7 +55,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "an apply with a uid makes nothing",
+      name: "an apply with a uid creates no object",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         const answer = await apply(api, path, configMap("a", { metadata: { uid: OTHER } }), "one");
@@ -81,7 +81,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "to what is immutable, a map without members is another than none",
+      name: "an immutable ConfigMap or Secret distinguishes an empty map from a missing one",
       async run({ api, core }) {
         await made(api.post(core("configmaps"), configMap("a", { immutable: true })));
         const path = core("configmaps", "a");
@@ -135,7 +135,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "null is a key like another",
+      name: "null is a valid key of a list item in an apply, and no valid key of a stored item",
       async run({ api, core }) {
         const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "a" } };
         const path = core("serviceaccounts", "a");
@@ -168,7 +168,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "a Service that stands for another name keeps its internalTrafficPolicy, and does not tell it to readers",
+      name: "an ExternalName Service stores its internalTrafficPolicy, and reads and lists do not return it",
       async run({ api, core }) {
         const path = core("services", "a");
         await made(api.post(core("services"), service({ ports: [{ port: 80 }] }, HELD)));
@@ -182,7 +182,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "numbers beyond 32 bits lose what is beyond when they are applied or merged strategically, and are refused otherwise",
+      name: "a number of more than 32 bits is truncated by apply and strategic merge patch, and rejected by merge patch",
       async run({ api, apis }) {
         const path = apis("coordination.k8s.io/v1", "leases", "a");
         const body = { ...lease({}), spec: { leaseDurationSeconds: 2 ** 32 + 80 } };
@@ -195,7 +195,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "an apply that leaves null where the schema has none is followed by a write",
+      name: "an apply that leaves null in a free-form field causes one more write",
       async run(c) {
         const group = `${c.unique("null")}.example.com`;
         const spec = { type: "object", properties: { free: { "x-kubernetes-preserve-unknown-fields": true } } };
@@ -221,7 +221,7 @@ export const foundEnds: Chapter = {
       },
     },
     {
-      name: "an object within an object that is applied may be null where it says what it is, and is judged by rules",
+      name: "an embedded object of an apply is validated after null metadata is replaced by an empty object",
       async run(c) {
         const group = `${c.unique("inner")}.example.com`;
         const inner = { type: "object", "x-kubernetes-embedded-resource": true, ...FREE };

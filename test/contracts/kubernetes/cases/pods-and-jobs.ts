@@ -21,11 +21,11 @@ const withoutValue = (cause: string): string => cause.replace(/Invalid value: .*
 
 const ports = (...numbers: readonly Json[]): Json[] => numbers.map((port) => ({ containerPort: 80, ...port }));
 
-export const foundWorkloads: Chapter = {
-  title: "what random operations found about pods and jobs",
+export const podsAndJobs: Chapter = {
+  title: "pods and Jobs: defaults and updates",
   cases: [
     {
-      name: "a pod's address and its first address are one; the single one counts",
+      name: "podIP and the first of podIPs are equal; podIP decides",
       async run(c) {
         const path = `${await pod(c)}/status`;
         const addresses = async (status: Json): Promise<unknown> => {
@@ -39,7 +39,7 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
-      name: "who writes a pod's status changes no owners, and leaves the quality of service",
+      name: "an update of a pod's status changes neither owners nor QoS class",
       async run(c) {
         const path = await pod(c);
         const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "b", uid: "c" }];
@@ -65,7 +65,7 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
-      name: "a pod that is ending is given less time, and is no newer for it",
+      name: "a second deletion shortens the grace period of a pod without a new generation",
       async run(c) {
         const path = await pod(c, { nodeName: "n" });
         const first = await done(c.api.delete(path));
@@ -76,7 +76,7 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
-      name: "ports that are given twice are warned of",
+      name: "duplicate container ports get warnings",
       async run({ api, apis }) {
         const containers = [
           { name: "a", image: "i", ports: ports({}, { containerPort: 81, name: "x" }) },
@@ -101,7 +101,7 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
-      name: "a job keeps the selector and the labels that it was given",
+      name: "the selector and template labels of a Job are immutable",
       async run({ api, apis }) {
         const path = apis("batch/v1", "jobs", "a");
         await made(api.post(apis("batch/v1", "jobs"), job()));
@@ -123,7 +123,7 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
-      name: "a job with a selector of its own is refused unless it says so",
+      name: "a Job with a selector is rejected unless manualSelector is set",
       async run({ api, apis }) {
         const selector = { matchLabels: { a: "b" } };
         const answer = await api.post(apis("batch/v1", "jobs"), job({ selector }));
@@ -151,7 +151,7 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
-      name: "labels without members are shown as such",
+      name: "the message of a selector mismatch shows empty labels as {}",
       async run({ api, apis }) {
         const template = { metadata: { labels: {} }, spec: { containers: [{ name: "c", image: "i" }] } };
         const spec = { selector: { matchLabels: { a: "b" } }, template };
@@ -162,7 +162,7 @@ export const foundWorkloads: Chapter = {
       },
     },
     {
-      name: "a template in its host's network need not say the host's ports, and a Deployment's status counts no more than there are",
+      name: "a template with hostNetwork needs no host ports; a Deployment's status counts no more replicas than exist",
       async run({ api, apis }) {
         const containers = [{ name: "c", image: "i", ports: ports({}) }];
         const template = { metadata: { labels: { a: "b" } }, spec: { hostNetwork: true, containers } };

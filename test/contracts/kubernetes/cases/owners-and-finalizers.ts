@@ -24,11 +24,11 @@ function warnings({ headers }: Answer): unknown {
 }
 
 /** What random operations on both servers (differential/, profile general) found to differ later, each once. */
-export const foundGeneralMore: Chapter = {
-  title: "what more random operations of all verbs found",
+export const ownersAndFinalizers: Chapter = {
+  title: "owners, finalizers and the order of faults",
   cases: [
     {
-      name: "an owner that is named twice is kept once, and its namer is warned",
+      name: "a duplicate owner reference is removed with a warning",
       async run({ api, core }) {
         const answer = await api.post(
           core("configmaps"),
@@ -44,7 +44,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "owners of one uid that are not the same stay both",
+      name: "different owner references with one uid are both kept",
       async run({ api, core }) {
         const owners = [OWNER, { ...OWNER, name: "other", controller: false }];
         const body = await made(
@@ -68,14 +68,14 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "bytes may be null, and may come as numbers",
+      name: "data of a Secret may be null or a list of numbers",
       async run({ api, core }) {
         const body = await made(api.post(core("secrets"), secret({ a: null, b: [104, 105] })));
         expect(body["data"]).toEqual({ a: "", b: "aGk=" });
       },
     },
     {
-      name: "a key is no way up a folder",
+      name: "a ConfigMap key that begins with two dots is rejected",
       async run({ api, core }) {
         invalid(
           await api.post(core("configmaps"), configMap("a", { data: { "..": "x" } })),
@@ -143,7 +143,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "the first write after a Job's creation is one though it changes nothing; the second is none",
+      name: "the first update of a new Job changes its resourceVersion without another change, the second does not",
       async run({ api, core, apis }) {
         const path = apis("batch/v1", "jobs");
         const first = await made(api.post(path, job("a")));
@@ -156,7 +156,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "a limit makes no revision exact where one name is selected",
+      name: "a limited list at a resourceVersion is exact, unless a field selector names one object",
       async run({ api, core }) {
         const old = await made(api.post(core("configmaps"), configMap("a")));
         await made(api.post(core("configmaps"), configMap("b")));
@@ -170,7 +170,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "a JSON patch that adds no value adds nothing",
+      name: "a JSON patch that adds no value removes the field",
       async run({ api, core }) {
         await made(api.post(core("configmaps"), configMap("a", { data: { a: "1" } })));
         const body = await done(api.patch(core("configmaps", "a"), "json", [{ op: "add", path: "/data" }]));
@@ -202,7 +202,7 @@ export const foundGeneralMore: Chapter = {
       },
     },
     {
-      name: "a namespace whose dependents are not to be left waits for their end",
+      name: "deleting a namespace with orphanDependents=false adds finalizer foregroundDeletion",
       async run({ api, namespace }) {
         const options = { apiVersion: "v1", kind: "DeleteOptions", orphanDependents: false, dryRun: ["All"] };
         const answer = await api.delete(`/api/v1/namespaces/${namespace}`, options);

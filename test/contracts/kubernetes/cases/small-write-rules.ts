@@ -4,11 +4,11 @@ import { contraption, contraptions } from "./contraption.ts";
 import { apply, at, configMap, done, invalid, items, made, refused } from "./say.ts";
 
 /** What random operations on both servers (differential/) found to differ, each once. */
-export const found: Chapter = {
-  title: "what random operations found",
+export const smallWriteRules: Chapter = {
+  title: "small rules of writes",
   cases: [
     {
-      name: "an apply that lets go of all metadata it gave lets go of the name too",
+      name: "an apply without metadata after one with metadata lacks the name",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         await made(apply(api, path, configMap("a", { metadata: { finalizers: ["example.com/hold"] } }), "one"));
@@ -18,7 +18,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "a set that names a value twice is refused with the value",
+      name: "a duplicate value of a set is rejected with the value",
       async run(c) {
         const answer = await apply(c.api, contraptions(c, "a"), contraption("a", { tags: ["x", "x"] }), "one");
         expect(answer.body["message"]).toMatch(/: \.spec\.tags: duplicate entries for key \[="x"\]$/);
@@ -34,7 +34,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "an apply that changes nothing gives its manager no time",
+      name: "an apply that changes nothing has a managedFields entry without a time",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         await made(apply(api, path, configMap("a", { data: { a: "1" } }), "one"));
@@ -44,7 +44,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "labels and annotations without members are as good as none",
+      name: "empty labels and annotations of a created object are dropped",
       async run(c) {
         const object = contraption("a", {}, { metadata: { labels: {}, annotations: {} } });
         const body = await made(c.api.post(contraptions(c), object));
@@ -53,7 +53,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "a PUT makes Leases and Roles, and no ConfigMaps",
+      name: "a PUT creates a Lease or a Role that does not exist, and no ConfigMap",
       async run({ api, core, apis }) {
         const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "a" }, spec: {} };
         await made(api.put(apis("coordination.k8s.io/v1", "leases", "a"), lease));
@@ -63,7 +63,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "a resourceVersion that is no number is the server's failure",
+      name: "a resourceVersion that is not a number is a 500",
       async run({ api, core }) {
         await made(api.post(core("configmaps"), configMap("a")));
         const body = configMap("a", { metadata: { resourceVersion: "soon" } });
@@ -75,7 +75,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "Jobs leave their pods behind, and say so",
+      name: "deleting a Job warns that its pods are orphaned",
       async run({ api, apis }) {
         const answer = await api.delete(apis("batch/v1", "jobs", "none"));
         expect(answer.code).toBe(404);
@@ -83,7 +83,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "dependents are left or taken, not both",
+      name: "rejects a deletion with propagationPolicy Orphan and orphanDependents",
       async run({ api, core }) {
         const options = {
           apiVersion: "v1",
@@ -99,7 +99,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "deleting a collection answers with items that do not say their kind",
+      name: "the items in the response to a deletion of a collection have no kind",
       async run({ api, core }) {
         await made(api.post(core("secrets"), { apiVersion: "v1", kind: "Secret", metadata: { name: "a" } }));
         const answer = await api.delete(core("secrets"));
@@ -107,7 +107,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "the first of a node's pod ranges is said twice",
+      name: "podCIDR of a Node is copied to podCIDRs",
       async run({ api, unique }) {
         const name = unique("ranges");
         const node = { apiVersion: "v1", kind: "Node", metadata: { name }, spec: { podCIDR: "10.1.0.0/24" } };
@@ -116,7 +116,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "a JSON patch may copy and replace what an object does not have",
+      name: "a JSON patch may replace a member that does not exist",
       async run({ api, core }) {
         await made(api.post(core("configmaps"), configMap("a", { data: { a: "1" } })));
         const body = await done(
@@ -126,7 +126,7 @@ export const found: Chapter = {
       },
     },
     {
-      name: "an unknown directive of a strategic merge patch is the server's failure",
+      name: "an unknown directive of a strategic merge patch is a 500",
       async run({ api, core }) {
         await made(api.post(core("configmaps"), configMap("a", { data: { a: "1" } })));
         const answer = await api.patch(core("configmaps", "a"), "strategic", { data: { $patch: "grow" } });

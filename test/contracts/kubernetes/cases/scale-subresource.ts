@@ -92,11 +92,11 @@ async function owners({ api }: Context, path: string): Promise<Owner[]> {
     }));
 }
 
-export const foundScales: Chapter = {
-  title: "what random operations found about scales",
+export const scaleSubresource: Chapter = {
+  title: "the scale subresource",
   cases: [
     {
-      name: "what a patch makes of a scale is read as one",
+      name: "a patch that makes an unreadable Scale is rejected with the decoder's message",
       async run(c) {
         const { scale: path } = await deployed(c);
         for (const [patch, message] of UNREADABLE) {
@@ -114,7 +114,7 @@ export const foundScales: Chapter = {
       },
     },
     {
-      name: "fields that a scale does not have are warned of, or refused",
+      name: "unknown fields of a Scale are a warning, or an error with fieldValidation=Strict",
       async run(c) {
         const { scale: path } = await deployed(c);
         const warned = await c.api.put(path, { ...scale({ replicas: 2, odd: 1 }), stray: 1 });
@@ -132,7 +132,7 @@ export const foundScales: Chapter = {
       },
     },
     {
-      name: "a scale is of the object it is written to",
+      name: "a Scale with another name, namespace or uid is rejected",
       async run(c) {
         const { scale: path } = await deployed(c);
         for (const [metadata, why] of NAMES)
@@ -161,7 +161,7 @@ export const foundScales: Chapter = {
       },
     },
     {
-      name: "custom kinds judge their scale by rules of their own",
+      name: "the replicas of a custom object's Scale are validated as a field of the custom object",
       async run(c) {
         await made(c.api.post(contraptions(c), contraption("a", { replicas: 1 })));
         const path = `${contraptions(c, "a")}/scale`;
@@ -186,7 +186,7 @@ export const foundScales: Chapter = {
       },
     },
     {
-      name: "a custom object without a number of replicas has no scale to read or to keep",
+      name: "a custom object without replicas has no Scale until its replicas are set",
       async run(c) {
         const { scale: path } = await loose(c);
         const read = await c.api.get(path);
@@ -211,7 +211,7 @@ export const foundScales: Chapter = {
       },
     },
     {
-      name: "an applied scale conflicts with who scaled before, and is forced",
+      name: "an applied Scale conflicts with the manager who scaled before, unless it is forced",
       async run(c) {
         const { object, scale: path } = await deployed(c, { replicas: 1 });
         const first = await apply(c.api, path, scale({ replicas: 2 }), "one");
@@ -231,7 +231,7 @@ export const foundScales: Chapter = {
       },
     },
     {
-      name: "a scale of a custom object is not applied",
+      name: "applying the Scale of a custom object is an error",
       async run(c) {
         await made(c.api.post(contraptions(c), contraption("a", { replicas: 1 })));
         const answer = await apply(c.api, `${contraptions(c, "a")}/scale`, scale({ replicas: 2 }), "one", true);
@@ -240,7 +240,7 @@ export const foundScales: Chapter = {
       },
     },
     {
-      name: "a scale that is left as it is divides its owner",
+      name: "an update of Scale that changes nothing adds a second managedFields entry",
       async run(c) {
         const { object, scale: path } = await deployed(c, { replicas: 1 });
         await done(c.api.patch(path, "merge", {}));

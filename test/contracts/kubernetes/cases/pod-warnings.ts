@@ -18,7 +18,7 @@ const NONE = "a null labelSelector results in matching no pod";
 
 const ODDITIES: readonly Oddity[] = [
   {
-    name: "labels of nodes that have other names by now",
+    name: "deprecated node labels",
     spec: {
       nodeSelector: { "beta.kubernetes.io/os": "x" },
       affinity: {
@@ -43,7 +43,7 @@ const ODDITIES: readonly Oddity[] = [
     ],
   },
   {
-    name: "annotations that do nothing any more",
+    name: "annotations without effect",
     annotations: { "security.alpha.kubernetes.io/sysctls": "a", [SECCOMP]: "unconfined" },
     warnings: [
       'Mannotations[security.alpha.kubernetes.io/sysctls]: non-functional in v1.11+; use the "sysctls" field instead',
@@ -51,7 +51,7 @@ const ODDITIES: readonly Oddity[] = [
     ],
   },
   {
-    name: "volumes of kinds that went, and files that stand in each other's way",
+    name: "removed volume types and conflicting paths in volumes",
     spec: {
       volumes: [
         { name: "v", configMap: { name: "m", items: files("x", "x/y") } },
@@ -71,7 +71,7 @@ const ODDITIES: readonly Oddity[] = [
     ],
   },
   {
-    name: "what is given twice",
+    name: "duplicate pull secrets and environment variables",
     spec: {
       hostAliases: [
         { ip: "192.0.2.1", hostnames: ["a"] },
@@ -92,7 +92,7 @@ const ODDITIES: readonly Oddity[] = [
     ],
   },
   {
-    name: "parts of bytes, and addresses without ports",
+    name: "fractions of bytes and probes without ports",
     container: {
       resources: { requests: { memory: "0.5" } },
       ports: [{ containerPort: 80, hostIP: "10.0.0.1" }],
@@ -115,7 +115,7 @@ function caseOf({ name, spec, container, annotations, warnings }: Oddity): Contr
   const at = (path: string): string[] =>
     warnings.map((w) => w.replace(/^P\./, `${path}spec.`).replace(/^M/, `${path}metadata.`)).toSorted();
   return {
-    name: `warned of: ${name}`,
+    name: `a pod and a pod template get warnings: ${name}`,
     async run({ api, core, apis }) {
       const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } };
       await api.post(core("serviceaccounts"), account);
@@ -131,12 +131,12 @@ function caseOf({ name, spec, container, annotations, warnings }: Oddity): Contr
   };
 }
 
-export const foundWarnings: Chapter = {
-  title: "what is odd about pods, and taken all the same",
+export const podWarnings: Chapter = {
+  title: "warnings about pods",
   cases: [
     ...ODDITIES.map(caseOf),
     {
-      name: "warned of: names that are no labels, of what gives its name to pods",
+      name: "a Job whose name is no DNS label gets a warning",
       async run({ api, apis }) {
         const template = { spec: { containers: [{ name: "c", image: "i" }], restartPolicy: "Never" } };
         const body = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "a.b" }, spec: { template } };

@@ -108,11 +108,11 @@ async function brought({ api }: Context, plural: string): Promise<readonly [numb
   return [texts.length, createHash("sha256").update(texts.join("\n\n")).digest("hex").slice(0, 16)];
 }
 
-export const foundSuite: Chapter = {
-  title: "what Kubernetes' own e2e suite and its controllers found",
+export const conformance: Chapter = {
+  title: "what Kubernetes' conformance suite and controllers rely on",
   cases: [
     {
-      name: "a definition comes in protobuf, as client-go's clients send it",
+      name: "a CRD may be created in protobuf",
       async run({ api }) {
         const headers = { "content-type": "application/vnd.kubernetes.protobuf" };
         const body = await made(api.post(DEFINITIONS, Buffer.from(WIRES, "base64"), { headers }));
@@ -181,7 +181,7 @@ export const foundSuite: Chapter = {
       },
     })),
     {
-      name: "a definition whose conditions were written over goes, with its objects and its API",
+      name: "a CRD whose conditions were overwritten is deleted with its objects and its API",
       async run(c) {
         const { api } = c;
         const group = `${c.unique("over")}.example.com`;
@@ -208,7 +208,7 @@ export const foundSuite: Chapter = {
       },
     },
     {
-      name: "what is no object has no rows",
+      name: "an access review has no Table representation",
       async run({ api }) {
         const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
         const body = { spec: { nonResourceAttributes: { path: "/", verb: "get" } } };
@@ -225,7 +225,7 @@ export const foundSuite: Chapter = {
       },
     },
     {
-      name: "an approval brings conditions of any kind, and they keep their time",
+      name: "the approval of a certificate signing request accepts conditions of any type, and keeps their transition times",
       async run({ api, unique }) {
         const path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
         const name = unique("approval");
@@ -258,7 +258,7 @@ export const foundSuite: Chapter = {
       },
     })),
     {
-      name: "a policy's rule may be one of its variables, whose type is known",
+      name: "a validation of an admission policy may be a typed variable",
       async run({ api, unique }) {
         const path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies?dryRun=All";
         const rule = { apiGroups: ["apps"], apiVersions: ["v1"], operations: ["CREATE"], resources: ["deployments"] };
@@ -280,7 +280,7 @@ export const foundSuite: Chapter = {
       },
     },
     {
-      name: "an OpenAPI document has no empty lists, which who writes it again would leave out",
+      name: "an OpenAPI document has no empty lists",
       async run({ api }) {
         const { text } = await api.get("/openapi/v3/apis/coordination.k8s.io/v1");
         expect(text.replaceAll(/\s/g, "")).not.toMatch(/"(parameters|required|enum|tags)":\[\]/);
@@ -295,7 +295,7 @@ export const foundSuite: Chapter = {
       },
     })),
     {
-      name: "kubectl explain has words for what every custom object has, and none of its own for the kind",
+      name: "the OpenAPI document of a custom kind describes apiVersion, kind and metadata",
       async run(c) {
         const group = `${c.unique("words")}.example.com`;
         await define(c.api, definition("words", "Word", { group }));
@@ -310,7 +310,7 @@ export const foundSuite: Chapter = {
       },
     },
     {
-      name: "the roles of Kubernetes' own controllers, scheduler and nodes are there, and given to them",
+      name: "the default roles and bindings of Kubernetes exist",
       async run(c) {
         const plurals = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"];
         const all = await Promise.all(plurals.map(async (plural) => [plural, ...(await brought(c, plural))]));

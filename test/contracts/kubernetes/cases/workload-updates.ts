@@ -33,11 +33,11 @@ const warnings = ({ headers }: Answer): string =>
 const FIXED =
   "spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-export const foundWorkloadsMore: Chapter = {
-  title: "what random operations found about the rules of workloads",
+export const workloadUpdates: Chapter = {
+  title: "updates and statuses of workloads",
   cases: [
     {
-      name: "who writes a Deployment's status leaves its labels",
+      name: "an update of a Deployment's status does not change its labels",
       async run({ api, apis }) {
         const labels = { tier: "1" };
         const path = `${apis("apps/v1", "deployments", "a")}/status`;
@@ -49,7 +49,7 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "what is annotated to a Deployment counts as a change of it",
+      name: "a change of a Deployment's annotations increments its generation",
       async run({ api, apis }) {
         const path = apis("apps/v1", "deployments", "a");
         await made(api.post(apis("apps/v1", "deployments"), deployment()));
@@ -62,7 +62,7 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "a share that cannot be read is none",
+      name: "an unreadable maxUnavailable counts as zero",
       async run({ api, apis }) {
         const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: "" } };
         const answer = await api.post(apis("apps/v1", "deployments"), deployment({ strategy }));
@@ -72,7 +72,7 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "a pod keeps its node, and is held to the rules of new pods when it is changed",
+      name: "an updated pod keeps its node and is validated like a new one",
       async run(c) {
         await made(
           pod(c, { nodeName: "n", activeDeadlineSeconds: 100, tolerations: [{ key: "k", operator: "Exists" }] }),
@@ -117,7 +117,7 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "a pod is given a second at least to end; a template is not",
+      name: "a negative terminationGracePeriodSeconds of a pod becomes 1, that of a template is kept with a warning",
       async run(c) {
         const body = await made(pod(c, { terminationGracePeriodSeconds: -5 }));
         expect(at(body, "spec", "terminationGracePeriodSeconds")).toBe(1);
@@ -129,7 +129,7 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "what a pod's status may not say",
+      name: "an invalid pod status is rejected with its causes",
       async run(c) {
         await made(pod(c));
         const path = `${c.core("pods", "a")}/status`;
@@ -157,7 +157,7 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "what ended in a pod does not run again, unless the pod starts it again; what was observed stays",
+      name: "a terminated container of a pod that is not restarted may not run again; observedGeneration does not decrease",
       async run(c) {
         await made(pod(c, { restartPolicy: "Never" }));
         const path = `${c.core("pods", "a")}/status`;
@@ -174,7 +174,7 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "a job without its spec is one with defaults; its first write that changes nothing is none if it has labels",
+      name: "removing a Job's spec is rejected with the faults of the defaults; an apply that changes nothing is no write",
       async run({ api, apis }) {
         const path = apis("batch/v1", "jobs", "a");
         await made(apply(api, path, job({}, { labels: { x: "y" } }), "one"));
@@ -192,7 +192,7 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "a job whose labels a writer of its status leaves out has those of its pods",
+      name: "an update of a Job's status without labels sets the labels of its pods",
       async run({ api, apis }) {
         await made(api.post(apis("batch/v1", "jobs"), job()));
         const body = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "a" }, status: { active: 1 } };
@@ -201,7 +201,7 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "what a job's status may not say, nor take back",
+      name: "an invalid Job status is rejected with its causes, and finished conditions remain",
       async run({ api, apis }) {
         await made(api.post(apis("batch/v1", "jobs"), job()));
         const path = `${apis("batch/v1", "jobs", "a")}/status`;
@@ -236,14 +236,14 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "a map of amounts has a name of its own where it is given another type",
+      name: "a resource list of another type is rejected with type v1.ResourceList",
       async run(c) {
         const answer = await pod(c, { overhead: 7 });
         refused(answer, 400, "BadRequest", /field PodSpec\.spec\.overhead of type v1\.ResourceList$/);
       },
     },
     {
-      name: "a body in a version that was once served is of another version, not of no kind",
+      name: "a body in a removed version is rejected as another version, not as an unknown kind",
       async run({ api, apis, core }) {
         const body = { ...deployment(), apiVersion: "apps/v1beta1" };
         const why = "the API version in the data (apps/v1beta1) does not match the expected API version (apps/v1)";
@@ -254,7 +254,7 @@ export const foundWorkloadsMore: Chapter = {
       },
     },
     {
-      name: "of an applied number that no type can hold nothing is left",
+      name: "an applied number that does not fit into 64 bits becomes 0",
       async run({ api, apis }) {
         const path = apis("apps/v1", "deployments", "a");
         const text = JSON.stringify(deployment({ replicas: 5 })).replace(
