@@ -1,5 +1,5 @@
 /** How often clusters are probed, what is reported of it, and that its cost is bounded. */
-import { HostedControlPlane, labels, Machine, MagnumCluster, magnumKinds, allKinds } from "@causeway/api";
+import { addonKinds, allKinds, HostedControlPlane, labels, Machine, MagnumCluster, magnumKinds } from "@causeway/api";
 import { toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer } from "@causeway/apiserver";
 import { createMetrics, silentLog, VirtualClock } from "@causeway/foundation";
@@ -19,7 +19,9 @@ let client: KubernetesClient;
 let sources: Sources;
 const closing: (() => unknown)[] = [];
 beforeAll(async () => {
-  const server = await startApiServer({ crds: [...allKinds, ...magnumKinds].map(toCustomResourceDefinition) });
+  const server = await startApiServer({
+    crds: [...allKinds, ...addonKinds, ...magnumKinds].map(toCustomResourceDefinition),
+  });
   client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
   await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   for (let at = 0; at < count; at += 1) await create(`c${at}`);
