@@ -11,13 +11,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
+import { connectCloud, issueToken, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { freePorts } from "../support/free-ports.ts";
 import { inventory } from "../support/inventory.ts";
 import { causeway, eventually, kubectl, type Started } from "../support/processes.ts";
 
 const cloudName = process.env["OS_CLOUD"] ?? "devcloud";
 const REGION = "causeway-magnum";
+/** The user who creates the cluster, and is deleted while it lives. */
+const CREATOR = "causeway-magnum-creator";
+/** Of the users of clusters. */
+const DOMAIN = "causeway-magnum-clusters";
+const ROLES = ["member", "load-balancer_member"];
 const programs = process.env["CAUSEWAY_MAGNUM_PROGRAMS"];
 const [before = "v1.34.0", after = "v1.34.1"] = process.env["CAUSEWAY_MAGNUM_VERSIONS"]?.split(" ") ?? [];
 const minutes = 60_000;
@@ -31,6 +36,8 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
   let admin: Cloud;
   let listing: string[];
   let credentialsBefore: string[];
+  let creator: string;
+  let domain: string;
   const started: Started[] = [];
   const removals: (() => Promise<unknown>)[] = [];
   const management = () => join(dir, "state", "management.kubeconfig");
@@ -57,13 +64,16 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     admin = connectCloud(loadCloudsYaml({ cloud: `${cloudName}-admin` }));
     listing = await settled();
     credentialsBefore = await credentials();
+    await makeUsers();
     const runtime = programs === undefined ? [] : ["--runtime", "process", "--programs", programs];
     started.push(causeway(["machine-agent", "--cloud", cloudName, "--state", join(dir, "machines")]));
     started.push(causeway(["up", "--cloud", cloudName, "--state", join(dir, "state"), ...runtime]));
     await eventually(PATIENCE, () => existsSync(management()));
     const { authUrl, region } = loadCloudsYaml({ cloud: cloudName });
     const [port = 0] = await freePorts(1);
+    const trustees = ["--trustee-cloud", `${cloudName}-admin`, "--trustee-domain", DOMAIN];
     const flags = ["--kubeconfig", management(), "--keystone-url", authUrl, "--listen", `127.0.0.1:${port}`];
+    flags.push(...trustees, "--trustee-roles", ROLES.join(","));
     if (programs !== undefined) flags.push("--control-plane-runtime", "Process");
     started.push(causeway(["run", "magnum-api", ...flags, ...(region === undefined ? [] : ["--region", region])]));
     const url = `http://127.0.0.1:${port}`;
@@ -83,6 +93,27 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     await Promise.all([cloud?.close(), admin?.close()]);
     rmSync(dir, { recursive: true, force: true });
   }, LIMIT);
+
+  /** A member of the project who will be deleted, and a domain for users of clusters. */
+  async function makeUsers(): Promise<void> {
+    const { identity } = admin;
+    const project = (await issueToken(loadCloudsYaml({ cloud: cloudName }))).projectId ?? "";
+    const user = await identity.users.create({ name: CREATOR, password: CREATOR });
+    creator = user.id;
+    removals.push(() => identity.users.delete(creator));
+    for (const name of ROLES) {
+      const [role] = await identity.roles.all({ name });
+      await identity.grant({ role: role?.id ?? "", user: creator, project });
+    }
+    domain = (await identity.domains.create({ name: DOMAIN })).id;
+    removals.push(async () => {
+      await identity.domains.update(domain, { enabled: false });
+      await identity.domains.delete(domain);
+    });
+  }
+
+  const usersOfClusters = async (): Promise<string[]> =>
+    (await admin.identity.users.all({ domain_id: domain })).map(({ name }) => name);
 
   /** The client finds the API in the catalog, in a region where it is the only service. */
   async function register(url: string): Promise<void> {
@@ -104,17 +135,19 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
   function inRegion(region_name: string): string {
     const text = readFileSync(process.env["OS_CLIENT_CONFIG_FILE"] ?? "/var/lib/devcloud/clouds.yaml", "utf8");
     const { clouds } = parse(text) as { clouds: Record<string, object> };
-    return stringify({ clouds: { [cloudName]: { ...clouds[cloudName], region_name } } });
+    const own = { ...clouds[cloudName], region_name } as { readonly auth?: object };
+    const auth = { ...own.auth, username: CREATOR, password: CREATOR };
+    return stringify({ clouds: { [cloudName]: own, [CREATOR]: { ...own, auth } } });
   }
 
   /** The output of `openstack coe COMMAND…`. */
-  function coe(command: string): Promise<string> {
+  function coe(command: string, as = cloudName): Promise<string> {
     // `coe cluster config` needs SHELL, which a program without a terminal need not have.
     const env = {
       SHELL: "/bin/sh",
       ...process.env,
       OS_CLIENT_CONFIG_FILE: join(dir, "clouds.yaml"),
-      OS_CLOUD: cloudName,
+      OS_CLOUD: as,
     };
     return new Promise((done, reject) => {
       execFile("openstack", ["coe", ...command.split(" ")], { env, cwd: dir }, (error, stdout, stderr) => {
@@ -184,8 +217,9 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
   test("coe cluster create makes a cluster, whose nodes kubectl shows by the kubeconfig of coe cluster config", async () => {
     await coe(template("small", before));
     removals.push(() => coe("cluster template delete small"));
-    await coe("cluster create real --cluster-template small --node-count 1");
+    await coe("cluster create real --cluster-template small --node-count 1", CREATOR);
     await becomes("CREATE_COMPLETE");
+    expect(await usersOfClusters()).toEqual([`magnum-${String((await shown())["uuid"])}`]);
     await coe("cluster config real --dir . --force");
     expect(nodes()).toHaveLength(1);
     expect(pods()).toEqual(addons(before, 1));
@@ -195,7 +229,8 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     );
   });
 
-  test("coe cluster resize adds nodes and takes them away", async () => {
+  test("coe cluster resize adds nodes and takes them away, once the creator's user is deleted", async () => {
+    await admin.identity.users.delete(creator);
     await coe("cluster resize real 3");
     await becomes("UPDATE_COMPLETE");
     expect(nodes()).toHaveLength(3);
@@ -222,5 +257,6 @@ describe("a managed cluster on a real OpenStack", { timeout: LIMIT }, () => {
     await eventually(PATIENCE, async () => !(await coe("cluster list")).includes("real"));
     expect(await inventory(cloud)).toEqual(listing);
     expect(await credentials()).toEqual(credentialsBefore);
+    expect(await usersOfClusters()).toEqual([]);
   });
 });

@@ -16,6 +16,7 @@ import { createCloudChecker } from "./access/cloud-checks.ts";
 import { defaultPolicy } from "./access/default-policy.ts";
 import { readRules } from "./access/policy.ts";
 import { ProjectRates, type RateLimit } from "./access/rate.ts";
+import { createTrustees, type TrusteeOptions } from "./access/trustees.ts";
 import { createMagnumController } from "./cluster/controller.ts";
 import { createHealthProber, type ProbePace } from "./probe/prober.ts";
 import { ClusterTexts } from "./resources/cluster-texts.ts";
@@ -33,6 +34,11 @@ export interface MagnumOptions {
   readonly keystone: IdentityAddress;
   /** The PEM text of the authority of Keystone's certificate, for the clusters' credentials. */
   readonly certificateAuthority?: string | undefined;
+  /**
+   * The account that makes a user for each cluster, so that its credentials outlive those who created it. Undefined: a
+   * cluster has a credential of the member who creates it.
+   */
+  readonly trustees?: TrusteeOptions | undefined;
   /** The region that clusters are made in. */
   readonly region?: string | undefined;
   readonly host: string;
@@ -103,10 +109,12 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   const recheck = options.tokenRecheck;
   const tokens = createTokens(identity, { clock, log, identify, ...(recheck === undefined ? {} : { recheck }) });
   const audit = options.audit && createAuditTrail({ target: options.audit, host: hostname(), metrics, clock, log });
+  const trustees = options.trustees && createTrustees(options.trustees, { clock, log });
   const api: Api = {
     store: openStore(informers),
     rules,
     credentials,
+    trustees,
     keystone,
     cloud: createCloudChecker(
       { ...options.keystone, ...(options.region === undefined ? {} : { region: options.region }) },
@@ -150,6 +158,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
       csiImage: options.csiImage,
     },
     credentials,
+    trustees,
     events,
     audit,
     metrics,
@@ -192,6 +201,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
         await server.close();
         identity.close();
         credentials.close();
+        await trustees?.close();
       }
     },
   };

@@ -30,6 +30,8 @@ export interface CloudChecker {
    * @throws MagnumError 400, 404, 409
    */
   check(token: string, names: CloudNames, signal: AbortSignal): Promise<CloudFacts>;
+  /** The public key of a key pair of the caller's; undefined: there is none of the name. */
+  publicKey(token: string, name: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 const DEADLINE = 20_000;
@@ -55,6 +57,15 @@ export function createCloudChecker(address: Omit<CloudConfig, "auth">, log: Log)
         await lenient("fixed network", () => checkFixed(cloud, names, within));
         await lenient("keypair", () => checkKeypair(cloud, names.keypair, within));
         return { distribution };
+      } finally {
+        await cloud.close();
+      }
+    },
+    async publicKey(token, name, signal) {
+      const cloud = connectCloud({ ...address, auth: { type: "token", token } });
+      const within = { signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE)]) };
+      try {
+        return (await orUndefined(() => cloud.compute.keypairs.get(name, within)))?.public_key;
       } finally {
         await cloud.close();
       }

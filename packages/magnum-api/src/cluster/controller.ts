@@ -14,6 +14,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
+import type { Trustees } from "../access/trustees.ts";
 import type { AuditAction } from "../audit/cadf.ts";
 import type { AuditTrail } from "../audit/trail.ts";
 import type { Installation } from "./desired.ts";
@@ -34,6 +35,8 @@ export interface MagnumControllerOptions {
   readonly informers: Informers;
   readonly installation: Installation;
   readonly credentials: Pick<ApplicationCredentialClient, "revoke">;
+  /** Users of clusters. Undefined: clusters have credentials of members of their projects. */
+  readonly trustees?: Pick<Trustees, "remove"> | undefined;
   readonly events: EventRecorder;
   /** What probes of control planes find, by themselves. Undefined: none are probed. */
   readonly probes?: ControlPlaneProbes | undefined;
@@ -75,7 +78,7 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
     gather: async (key) => gather(sources, installation, key, probes?.of(key)),
     plan,
     async perform(step, observed, signal) {
-      await perform({ client, credentials }, step, observed, signal);
+      await perform({ client, credentials, trustees: options.trustees }, step, observed, signal);
       if (step.type === "remove-finalizer")
         options.audit?.record({ action: "delete", outcome: "success", cluster: observed.object });
     },

@@ -1,4 +1,5 @@
 import { credentialsOf, type MagnumCluster } from "@causeway/api";
+import type { TrusteeFor } from "../access/trustees.ts";
 import { Secret, secretText, type KubernetesClient } from "@causeway/kubernetes";
 
 /** The application credential of a cluster, as its Secret keeps it. */
@@ -6,6 +7,14 @@ export interface ClusterCredential {
   readonly userId: string;
   readonly id: string;
   readonly secret: string;
+  /** It is of a user that the cluster has for itself; otherwise of a member of the project. */
+  readonly isTrustee?: boolean | undefined;
+}
+
+/** Whom a cluster's own user is for. */
+export function trusteeOf({ spec }: MagnumCluster): TrusteeFor {
+  const { uuid, name, projectID: projectId, keypair } = spec;
+  return { uuid, name, projectId, ...(keypair === undefined ? {} : { keypair: { name: keypair } }) };
 }
 
 const key = "application-credential.json";
@@ -25,6 +34,7 @@ export async function readCredential(
   const secret = await client.find(Secret, { namespace: metadata.namespace ?? "", name }, signal ? { signal } : {});
   const text = secretText(secret, key);
   if (text === undefined) return undefined;
-  const { userId, id, secret: value } = JSON.parse(text) as Partial<ClusterCredential>;
-  return userId === undefined || id === undefined || value === undefined ? undefined : { userId, id, secret: value };
+  const { userId, id, secret: value, isTrustee } = JSON.parse(text) as Partial<ClusterCredential>;
+  if (userId === undefined || id === undefined || value === undefined) return undefined;
+  return { userId, id, secret: value, ...(isTrustee === true ? { isTrustee } : {}) };
 }

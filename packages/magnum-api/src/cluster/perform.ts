@@ -9,9 +9,11 @@ import {
   MagnumCluster,
   OpenStackMachineTemplate,
 } from "@causeway/api";
+import { CausewayError } from "@causeway/foundation";
 import { addFinalizer, isConflict, isNotFound, removeFinalizer, type KubernetesClient } from "@causeway/kubernetes";
 import type { ApplicationCredentialClient } from "@causeway/openstack";
-import { readCredential } from "./credentials.ts";
+import type { Trustees } from "../access/trustees.ts";
+import { readCredential, trusteeOf, type ClusterCredential } from "./credentials.ts";
 import type { Observed } from "./gather.ts";
 import { finalizer, keyOfCluster } from "./names.ts";
 import type { Step } from "./steps.ts";
@@ -19,6 +21,8 @@ import type { Step } from "./steps.ts";
 export interface PerformWith {
   readonly client: KubernetesClient;
   readonly credentials: Pick<ApplicationCredentialClient, "revoke">;
+  /** Undefined: clusters have credentials of members of their projects. */
+  readonly trustees?: Pick<Trustees, "remove"> | undefined;
 }
 
 export const fieldManager = "causeway-magnum";
@@ -66,8 +70,7 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
       return;
     }
     case "revoke-credential": {
-      const credential = await readCredential(client, object, signal);
-      if (credential) await using.credentials.revoke(credential, { signal });
+      await revoke(using, object, await readCredential(client, object, signal), signal);
       return;
     }
     case "remove-finalizer":
@@ -76,11 +79,23 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
   }
 }
 
-async function discardRow(
-  { client, credentials }: PerformWith,
+/** The user of a cluster goes with its credentials, also where an attempt ended before it had any. */
+async function revoke(
+  { credentials, trustees }: PerformWith,
   object: MagnumCluster,
+  credential: ClusterCredential | undefined,
   signal: AbortSignal,
 ): Promise<void> {
+  if (credential?.isTrustee === true && trustees === undefined)
+    throw new CausewayError("MAGNUM_TRUSTEE_ACCOUNT", `the cluster's user ${credential.userId} cannot be deleted`, {
+      hint: "Start the Magnum API with --trustee-cloud and --trustee-domain, as when the cluster was created.",
+    });
+  await trustees?.remove(trusteeOf(object), signal);
+  if (credential !== undefined && credential.isTrustee !== true) await credentials.revoke(credential, { signal });
+}
+
+async function discardRow(using: PerformWith, object: MagnumCluster, signal: AbortSignal): Promise<void> {
+  const { client } = using;
   const credential = await readCredential(client, object, signal);
   const { uid = "", resourceVersion = "" } = object.metadata;
   try {
@@ -90,7 +105,7 @@ async function discardRow(
     if (isConflict(error)) return;
     throw error;
   }
-  if (credential) await credentials.revoke(credential, { signal });
+  await revoke(using, object, credential, signal);
 }
 
 async function markMachine(client: KubernetesClient, machine: Machine, signal: AbortSignal): Promise<void> {

@@ -1,22 +1,51 @@
 import { credentialsManifest, type MagnumCluster } from "@causeway/api";
+import { messageOf } from "@causeway/foundation";
 import { keyOf, ownerReference, Secret } from "@causeway/kubernetes";
 import { isForbidden, isUnauthorized, renderCloudsYaml } from "@causeway/openstack";
-import { credentialData, readCredential } from "../cluster/credentials.ts";
+import { credentialData, readCredential, trusteeOf, type ClusterCredential } from "../cluster/credentials.ts";
 import { CLOUD, magnumLabels } from "../cluster/names.ts";
 import type { Api, Call } from "../server/call.ts";
 import { forbidden } from "../wire/error.ts";
 
 /**
- * Gives a cluster an application credential of its own in the caller's project, in place of the one that it has. The
- * old one is revoked when the new one is written.
+ * Gives a cluster an application credential of its own, in place of the one that it has: of a user of its own where the
+ * installation has an account for that, else of the caller. The old one is revoked when the new one is written.
  * @throws MagnumError 403 when Keystone does not let the caller's token create one
  */
 export async function giveCredentials(api: Api, call: Call, cluster: MagnumCluster): Promise<void> {
-  const { caller, signal } = call;
-  const { spec, metadata } = cluster;
+  const { signal } = call;
   const before = await readCredential(api.store.client, cluster, signal);
+  const made = await issueCredential(api, call, cluster);
+  try {
+    await writeCredential(api, cluster, made, signal);
+  } catch (error) {
+    // A user of the cluster's own stays for the next attempt, and goes with the row.
+    if (made.isTrustee !== true) await api.credentials.revoke(made).catch(() => {});
+    throw error;
+  }
+  if (before && before.id !== made.id) await revoke(api, cluster, { before, made }, signal);
+}
+
+async function issueCredential(api: Api, call: Call, cluster: MagnumCluster): Promise<ClusterCredential> {
+  const { spec } = cluster;
+  if (api.trustees !== undefined) {
+    const { keypair, ...trustee } = trusteeOf(cluster);
+    const publicKey = keypair && (await api.cloud.publicKey(call.caller.token, keypair.name, call.signal));
+    const own = { ...trustee, ...(keypair ? { keypair: { ...keypair, publicKey } } : {}) };
+    return { ...(await api.trustees.issue(own, call.signal)), isTrustee: true };
+  }
   const name = `magnum-${spec.uuid}-${api.newId().slice(0, 13)}`;
-  const made = await createCredential(api, call, { name, cluster: spec.name });
+  const { id, secret } = await createCredential(api, call, { name, cluster: spec.name });
+  return { userId: call.caller.userId, id, secret };
+}
+
+async function writeCredential(
+  api: Api,
+  cluster: MagnumCluster,
+  made: ClusterCredential,
+  signal: AbortSignal,
+): Promise<void> {
+  const { spec, metadata } = cluster;
   const config = {
     name: CLOUD,
     authUrl: api.keystone.authUrl,
@@ -31,32 +60,33 @@ export async function giveCredentials(api: Api, call: Call, cluster: MagnumClust
     owner: ownerReference(cluster),
   };
   const { object } = credentialsManifest(place, renderCloudsYaml(config));
-  const own = credentialData({ userId: caller.userId, id: made.id, secret: made.secret });
   const secret = object as Secret;
-  try {
-    await api.store.client.apply(
-      Secret,
-      { ...secret, data: { ...secret.data, ...own } },
-      { fieldManager: "causeway-magnum-api", signal },
-    );
-  } catch (error) {
-    await api.credentials.revoke({ userId: caller.userId, id: made.id, secret: made.secret }).catch(() => {});
-    throw error;
-  }
-  if (before) await revoke(api, cluster, before);
+  await api.store.client.apply(
+    Secret,
+    { ...secret, data: { ...secret.data, ...credentialData(made) } },
+    { fieldManager: "causeway-magnum-api", signal },
+  );
+}
+
+interface Replaced {
+  readonly before: ClusterCredential;
+  readonly made: ClusterCredential;
 }
 
 async function revoke(
   api: Api,
   cluster: MagnumCluster,
-  credential: Parameters<Api["credentials"]["revoke"]>[0],
+  { before, made }: Replaced,
+  signal: AbortSignal,
 ): Promise<void> {
   try {
-    await api.credentials.revoke(credential);
-  } catch {
+    if (before.isTrustee !== true) await api.credentials.revoke(before);
+    else if (made.isTrustee === true) await api.trustees?.retain(made, trusteeOf(cluster), signal);
+  } catch (error) {
     api.log.warn("the old application credential of a cluster could not be revoked", {
       ...keyOf(cluster),
-      credential: credential.id,
+      credential: before.id,
+      error: messageOf(error),
     });
   }
 }

@@ -1,6 +1,7 @@
 import { MagnumCluster } from "@causeway/api";
 import { messageOf } from "@causeway/foundation";
 import { keyOf, type KubernetesClient } from "@causeway/kubernetes";
+import { trusteeOf } from "../cluster/credentials.ts";
 import { isPending, pendingAnnotation } from "../cluster/names.ts";
 import type { Api, Call } from "../server/call.ts";
 import { giveCredentials } from "./give-credentials.ts";
@@ -20,7 +21,7 @@ export async function finishRow(api: Api, call: Call, row: MagnumCluster): Promi
     await giveCredentials(api, call, row);
     return await show(api, row, call.signal);
   } catch (error) {
-    await discardRow(api.store.client, row).catch((cause: unknown) => {
+    await discard(api, row).catch((cause: unknown) => {
       api.log.warn("the row of a cluster that was not created is left to the controller", {
         ...keyOf(row),
         error: messageOf(cause),
@@ -28,6 +29,15 @@ export async function finishRow(api: Api, call: Call, row: MagnumCluster): Promi
     });
     throw error;
   }
+}
+
+/** Milliseconds, whether or not the client still waits. */
+const REMOVE_DEADLINE = 30_000;
+
+/** The user of the cluster goes with its row: a row that is left keeps it, for the controller. */
+async function discard(api: Api, row: MagnumCluster): Promise<void> {
+  if (await discardRow(api.store.client, row))
+    await api.trustees?.remove(trusteeOf(row), AbortSignal.timeout(REMOVE_DEADLINE));
 }
 
 async function show(api: Api, row: MagnumCluster, signal: AbortSignal): Promise<MagnumCluster> {
@@ -49,8 +59,8 @@ function shown(row: MagnumCluster): MagnumCluster {
 /** What fails once is often over at the next attempt: a row that stays holds its template for two minutes. */
 const DISCARDS = 3;
 
-/** Deletes a row unless it was shown meanwhile. */
-export async function discardRow(client: KubernetesClient, row: MagnumCluster): Promise<void> {
+/** Deletes a row unless it was shown meanwhile. False: it was, or another process deleted it. */
+export async function discardRow(client: KubernetesClient, row: MagnumCluster): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await discardOnce(client, row);
@@ -60,9 +70,10 @@ export async function discardRow(client: KubernetesClient, row: MagnumCluster): 
   }
 }
 
-async function discardOnce(client: KubernetesClient, row: MagnumCluster): Promise<void> {
+async function discardOnce(client: KubernetesClient, row: MagnumCluster): Promise<boolean> {
   const found = await client.find(MagnumCluster, keyOf(row));
-  if (found === undefined || found.metadata.uid !== row.metadata.uid || !isPending(found)) return;
+  if (found === undefined || found.metadata.uid !== row.metadata.uid || !isPending(found)) return false;
   const { uid = "", resourceVersion = "" } = found.metadata;
   await client.delete(MagnumCluster, keyOf(row), { preconditions: { uid, resourceVersion } });
+  return true;
 }

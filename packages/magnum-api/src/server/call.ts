@@ -7,6 +7,7 @@ import type { Caller } from "../access/caller.ts";
 import type { CloudChecker } from "../access/cloud-checks.ts";
 import type { KeystoneAddress } from "../cluster/desired.ts";
 import type { LabelSupport } from "../cluster/labels.ts";
+import type { Trustees } from "../access/trustees.ts";
 import type { Store } from "../state/store.ts";
 import { MagnumError } from "../wire/error.ts";
 
@@ -15,6 +16,8 @@ export interface Api {
   readonly store: Store;
   readonly rules: Rules;
   readonly credentials: ApplicationCredentialClient;
+  /** Users of clusters. Undefined: a cluster has a credential of the member who creates it. */
+  readonly trustees?: Trustees | undefined;
   readonly keystone: KeystoneAddress;
   readonly cloud: CloudChecker;
   readonly region: string | undefined;

@@ -7,6 +7,7 @@ import { issueToken, loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import type { AuditTarget } from "../audit/trail.ts";
 import type { RateLimit } from "../access/rate.ts";
+import type { TrusteeOptions } from "../access/trustees.ts";
 import { startMagnum } from "../magnum-api.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -61,6 +62,7 @@ export async function openStage({
   isFollower,
   account,
   through = (client) => client,
+  trustees,
   ...options
 }: {
   readonly rate?: RateLimit;
@@ -68,6 +70,8 @@ export async function openStage({
   readonly heatMagnum?: boolean;
   /** Another process has the controller's Lease: nothing is made of clusters. */
   readonly isFollower?: boolean;
+  /** Of the cloud, which is not there before the stage is. */
+  readonly trustees?: (cloudsYaml: string) => TrusteeOptions;
   readonly maxTemplates?: number;
   readonly maxNodes?: number;
   /**
@@ -97,6 +101,7 @@ export async function openStage({
     host: "127.0.0.1",
     port: 0,
     tokenRecheck: 2_000,
+    ...(trustees === undefined ? {} : { trustees: trustees(simulator.cloudsYaml) }),
     ...options,
     ...using,
   });

@@ -10,7 +10,15 @@ import {
   systemClock,
 } from "@causeway/foundation";
 import { createClient, createInformers, inClusterConfig, loadKubeconfig } from "@causeway/kubernetes";
-import { auditFile, auditUrl, readPolicyFile, startMagnum, type Magnum } from "@causeway/magnum-api";
+import {
+  auditFile,
+  auditUrl,
+  readPolicyFile,
+  startMagnum,
+  type Magnum,
+  type TrusteeOptions,
+} from "@causeway/magnum-api";
+import { chosenCloud } from "../../../composition/chosen.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { serveMetrics } from "../serving/plain-metrics.ts";
 import type { MagnumApiFlags } from "./command.ts";
@@ -37,6 +45,7 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
       informers,
       keystone: { name: "keystone", authUrl, ...(ca === undefined ? {} : { tls: { ca } }) },
       certificateAuthority: ca,
+      trustees: trusteesOf(flags),
       region: flags.region,
       ...addressOf(flags.listen),
       certificateFiles: certificateFilesOf(flags),
@@ -65,6 +74,15 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
     await served?.close();
     await client.close();
   }
+}
+
+function trusteesOf({ trusteeCloud, trusteeDomain, trusteeRoles }: MagnumApiFlags): TrusteeOptions | undefined {
+  if (trusteeCloud === undefined && trusteeDomain === undefined) return undefined;
+  if (trusteeCloud === undefined || trusteeDomain === undefined)
+    throw invalidFlag("--trustee-cloud and --trustee-domain belong together");
+  const roles = trusteeRoles.split(",").map((each) => each.trim());
+  if (roles.includes("")) throw invalidFlag(`--trustee-roles "${trusteeRoles}" is no list of roles such as member`);
+  return { account: chosenCloud({ osCloud: trusteeCloud }), domain: trusteeDomain, roles };
 }
 
 function invalidFlag(message: string): InputError {

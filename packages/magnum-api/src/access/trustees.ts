@@ -1,0 +1,171 @@
+import { randomBytes } from "node:crypto";
+import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
+import { connectCloud, type Cloud, type CloudConfig, type Identity } from "@causeway/openstack";
+
+type User = Identity.User;
+
+/** The account that makes a user for each cluster, and where. */
+export interface TrusteeOptions {
+  /** It may create users in the domain, and give them roles on every project. */
+  readonly account: CloudConfig;
+  /** Id or name of the domain of these users, in which nobody else is. */
+  readonly domain: string;
+  /** Roles that each has on its cluster's project. */
+  readonly roles: readonly string[];
+}
+
+/** What the credential of a cluster is for. */
+export interface TrusteeFor {
+  /** Of the cluster. */
+  readonly uuid: string;
+  readonly name: string;
+  readonly projectId: string;
+  /** Key pair of its nodes. Nova keeps key pairs by user: the cluster's has one of the same name and key. */
+  readonly keypair?: { readonly name: string; readonly publicKey?: string | undefined } | undefined;
+}
+
+export interface IssuedCredential {
+  readonly userId: string;
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** Users of clusters: what belongs to a cluster lives as long as it does, whoever created it. */
+export interface Trustees {
+  /**
+   * A new application credential of the cluster's user, who is created if there is none.
+   * @throws MAGNUM_TRUSTEE_DOMAIN, MAGNUM_TRUSTEE_ROLE, and what Keystone refuses
+   */
+  issue(cluster: TrusteeFor, signal: AbortSignal): Promise<IssuedCredential>;
+  /** Deletes all application credentials of the cluster's user but this one. */
+  retain(credential: IssuedCredential, cluster: TrusteeFor, signal: AbortSignal): Promise<void>;
+  /** Deletes the cluster's user, and with it its key pair and credentials. Nothing happens if there is none. */
+  remove(cluster: TrusteeFor, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The name of a cluster's user; its domain has no others of this form. */
+const nameOf = (uuid: string): string => `magnum-${uuid}`;
+
+/** The key of the user who creates the cluster, under the name by which its machines ask for it. */
+async function ensureKeypair(own: Cloud, keypair: TrusteeFor["keypair"], signal: AbortSignal): Promise<void> {
+  if (keypair?.publicKey === undefined) return;
+  const { name, publicKey } = keypair;
+  if ((await own.compute.keypairs.find(name, { signal })) !== undefined) return;
+  const recover = () => own.compute.keypairs.find(name, { signal });
+  await own.compute.keypairs.create({ name, public_key: publicKey }, { signal, recover });
+}
+
+const isId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
+
+export function createTrustees(
+  { account, domain, roles }: TrusteeOptions,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Trustees {
+  const cloud = connectCloud(account, { clock, log });
+  const { identity } = cloud;
+  let domainId: string | undefined;
+
+  const domainOf = async (signal: AbortSignal): Promise<string> => {
+    const call = { signal };
+    if (domainId !== undefined) return domainId;
+    const known = isId(domain) || domain === "default" ? await identity.domains.find(domain, call) : undefined;
+    const [named] = known === undefined ? await identity.domains.all({ name: domain }, call) : [known];
+    if (named === undefined)
+      throw new CausewayError("MAGNUM_TRUSTEE_DOMAIN", `there is no domain ${domain} for the users of clusters`, {
+        hint: "Create it with `openstack domain create`, or name another with --trustee-domain.",
+      });
+    return (domainId = named.id);
+  };
+
+  const findUser = async (uuid: string, signal: AbortSignal): Promise<User | undefined> => {
+    const query = { name: nameOf(uuid), domain_id: await domainOf(signal) };
+    const found = await identity.users.all(query, { signal });
+    return found.find(({ name }) => name === nameOf(uuid));
+  };
+
+  const ensureUser = async ({ uuid, name }: TrusteeFor, password: string, signal: AbortSignal): Promise<User> => {
+    const found = await findUser(uuid, signal);
+    if (found !== undefined) {
+      // Nobody knows the password of an earlier attempt.
+      return identity.users.update(found.id, { password }, { signal });
+    }
+    const description = `Cluster ${name} of the Magnum API`;
+    const body = { name: nameOf(uuid), domain_id: await domainOf(signal), password, description };
+    const made = await identity.users.create(body, { signal, recover: () => findUser(uuid, signal) });
+    return made;
+  };
+
+  const grantRoles = async (user: User, projectId: string, signal: AbortSignal): Promise<void> => {
+    for (const name of roles) {
+      const [role] = await identity.roles.all({ name }, { signal });
+      if (role === undefined)
+        throw new CausewayError("MAGNUM_TRUSTEE_ROLE", `there is no role ${name} for the users of clusters`, {
+          hint: "Name roles of the cloud with --trustee-roles.",
+        });
+      await identity.grant({ role: role.id, user: user.id, project: projectId }, { signal });
+    }
+  };
+
+  /** As the cluster's user, whose password is renewed for it and then forgotten. */
+  const asTrustee = async <T>(
+    cluster: TrusteeFor,
+    work: (own: Cloud, user: User) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> => {
+    const password = randomBytes(32).toString("base64url");
+    const user = await ensureUser(cluster, password, signal);
+    await grantRoles(user, cluster.projectId, signal);
+    const { scope: _, ...base } = account;
+    const auth = { type: "password", userId: user.id, password } as const;
+    const own = connectCloud({ ...base, auth, scope: { projectId: cluster.projectId } }, { clock, log });
+    try {
+      return await work(own, user);
+    } finally {
+      await own.close();
+    }
+  };
+
+  return {
+    issue: (cluster, signal) =>
+      asTrustee(
+        cluster,
+        async (own, user) => {
+          await ensureKeypair(own, cluster.keypair, signal);
+          // Restricted: it makes no others, and is deleted with its user.
+          const name = `${nameOf(cluster.uuid)}-${randomBytes(6).toString("hex")}`;
+          const made = await own.identity.applicationCredentials(user.id).create({ name }, { signal });
+          return { userId: user.id, id: made.id, secret: made.secret ?? "" };
+        },
+        signal,
+      ),
+    retain: (credential, cluster, signal) =>
+      asTrustee(
+        cluster,
+        async (own, user) => {
+          const all = own.identity.applicationCredentials(user.id);
+          for (const { id } of await all.all({}, { signal }))
+            if (id !== credential.id) await all.delete(id, { signal });
+        },
+        signal,
+      ),
+    async remove(cluster, signal) {
+      const user = await findUser(cluster.uuid, signal);
+      if (user === undefined) return;
+      const { keypair } = cluster;
+      if (keypair !== undefined)
+        await asTrustee(cluster, (own) => own.compute.keypairs.delete(keypair.name, { signal }), signal).catch(
+          (error: unknown) => {
+            if (signal.aborted) throw error;
+            // The project may be gone, too. Nova has such key pairs of all deleted users.
+            log.warn("the key pair of a cluster's user could not be deleted", {
+              user: user.id,
+              error: messageOf(error),
+            });
+          },
+        );
+      await identity.users.delete(user.id, { signal });
+    },
+    close: () => cloud.close(),
+  };
+}
