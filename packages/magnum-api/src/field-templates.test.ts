@@ -1,4 +1,7 @@
-/** Templates as operators of Magnum publish them, with the labels of their time: what a user gets and is told. */
+/**
+ * Templates as operators of Magnum publish them, with the labels of their time: what a user gets, and what is reported
+ * of it.
+ */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { MagnumCluster, type MagnumCluster as Row } from "@causeway/api";
 import { addonsFor } from "./cluster/addons.ts";

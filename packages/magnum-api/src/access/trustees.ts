@@ -8,7 +8,7 @@ type User = Identity.User;
 export interface TrusteeOptions {
   /** It may create users in the domain, and give them roles on every project. */
   readonly account: CloudConfig;
-  /** Id or name of the domain of these users, in which nobody else is. */
+  /** Id or name of the domain of these users, in which there are no others. */
   readonly domain: string;
   /** Roles that each has on its cluster's project. */
   readonly roles: readonly string[];
@@ -30,7 +30,9 @@ export interface IssuedCredential {
   readonly secret: string;
 }
 
-/** Users of clusters: what belongs to a cluster lives as long as it does, whoever created it. */
+/**
+ * Users of clusters: what belongs to a cluster lives as long as it does, and not as long as the user who created it.
+ */
 export interface Trustees {
   /**
    * A new application credential of the cluster's user, who is created if there is none.
@@ -87,7 +89,7 @@ export function createTrustees(
   const ensureUser = async ({ uuid, name }: TrusteeFor, password: string, signal: AbortSignal): Promise<User> => {
     const found = await findUser(uuid, signal);
     if (found !== undefined) {
-      // Nobody knows the password of an earlier attempt.
+      // The password of an earlier attempt was not kept.
       return identity.users.update(found.id, { password }, { signal });
     }
     const description = `Cluster ${name} of the Magnum API`;
