@@ -40,7 +40,21 @@ describe.skipIf(dir === undefined)("a cluster of Heat with 3 masters and 5 worke
       "big 2",
     ]);
     expect(inventory.api?.members).toHaveLength(3);
-    await stage.discover();
+  });
+
+  test("is discovered and recorded by commands that are killed at any request", { timeout: 300_000 }, async () => {
+    // The first requests are those of Keystone; the last are followed by writes to the management cluster.
+    for (const requests of [1, 6, 20, 40]) {
+      const end = stage.simulator.calls.length + requests;
+      await stage.command("discover", { killWhen: () => stage.simulator.calls.length >= end });
+    }
+    const ended = await stage.command("discover");
+    expect(`${ended.code} ${ended.stderr}`).toBe("0 ");
+    expect(ended.stdout).toContain("It can be migrated.");
+    const { inventory, phases } = await readRecord(stage.management, UUID, AbortSignal.timeout(60_000));
+    expect([inventory.masters.length, Object.keys(phases)]).toEqual([3, ["discover"]]);
+    const { items } = await stage.management.list(MagnumCluster, {});
+    expect(items.map(({ spec }) => spec.uuid)).toEqual([UUID]);
   });
 
   test("is not frozen while Magnum accepts changes of it", async () => {
@@ -73,10 +87,11 @@ describe.skipIf(dir === undefined)("a cluster of Heat with 3 masters and 5 worke
     const writer = startWriter(stage.source, "rolled");
     await killed(stage, "roll");
     const { fewest, most } = await workload.stop();
-    const { written, lost } = await writer.stop();
-    console.log(`roll: ${fewest} to ${most} pods ready; ${written} writes, ${lost} lost`);
+    const { written, lost, outage } = await writer.stop();
+    console.log(`roll: ${fewest} to ${most} pods ready; ${written} writes, ${lost} lost, outage ${outage} ms`);
     expect(fewest).toBeGreaterThanOrEqual(5);
     expect(lost).toBe(0);
+    expect(outage).toBeLessThan(30_000);
     const old = new Set(stage.heat.workers.map(({ id }) => id));
     const { items } = await stage.management.list(Machine, {});
     const made = items.map(({ spec }) => spec.providerID?.split("/").at(-1) ?? "");

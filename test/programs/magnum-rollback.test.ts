@@ -2,7 +2,7 @@
 import { MagnumCluster } from "@causeway/api";
 import type { RunnablePhase } from "@causeway/magnum-migration";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { programsFolder, startCase, type Case } from "./magnum-migration/case.ts";
+import { killed, programsFolder, startCase, type Case } from "./magnum-migration/case.ts";
 import { UUID } from "./magnum-migration/names.ts";
 import { startWriter } from "./magnum-migration/stage.ts";
 
@@ -21,23 +21,27 @@ describe.skipIf(dir === undefined)("a cluster of Heat that is migrated", () => {
     ["import", ["freeze", "import"]],
     ["switch", ["freeze", "import", "switch"]],
     ["adopt", ["freeze", "import", "switch", "adopt"]],
-  ])("is rolled back from %s, with its pods and servers as before", { timeout: 200_000 }, async ([name, run]) => {
-    const before = await stage.vitals();
-    const writer = startWriter(stage.source, `back-from-${name}`);
-    await stage.run("rollback").catch(() => undefined);
-    await stage.discover();
-    for (const phase of run) await stage.run(phase);
-    const proof = await stage.run("rollback");
-    const { written, lost, outage } = await writer.stop();
-    console.log(`rollback from ${name}: ${written} writes, ${lost} lost, outage ${outage} ms`);
-    expect(lost).toBe(0);
-    expect(outage).toBeLessThan(30_000);
-    expect(proof).toContain("etcd has the masters' members alone, with all that was written");
-    expect(await stage.vitals()).toEqual(before);
-    const isActive = ["sh", "-c", "systemctl is-active kube-apiserver"];
-    expect(await stage.masters.run(stage.heat.masters[0] ?? "", isActive, AbortSignal.timeout(10_000))).toBe(
-      "active\n",
-    );
-    expect((await stage.management.list(MagnumCluster, {})).items).toEqual([]);
-  });
+  ])(
+    "is rolled back from %s by commands that are killed, with its pods and servers as before",
+    { timeout: 300_000 },
+    async ([name, run]) => {
+      const before = await stage.vitals();
+      const writer = startWriter(stage.source, `back-from-${name}`);
+      await stage.run("rollback").catch(() => undefined);
+      await stage.discover();
+      for (const phase of run) await stage.run(phase);
+      const proof = await killed(stage, "rollback");
+      const { written, lost, outage } = await writer.stop();
+      console.log(`rollback from ${name}: ${written} writes, ${lost} lost, outage ${outage} ms`);
+      expect(lost).toBe(0);
+      expect(outage).toBeLessThan(30_000);
+      expect(proof).toContain("etcd has the masters' members alone, with all that was written");
+      expect(await stage.vitals()).toEqual(before);
+      const isActive = ["sh", "-c", "systemctl is-active kube-apiserver"];
+      expect(await stage.masters.run(stage.heat.masters[0] ?? "", isActive, AbortSignal.timeout(10_000))).toBe(
+        "active\n",
+      );
+      expect((await stage.management.list(MagnumCluster, {})).items).toEqual([]);
+    },
+  );
 });

@@ -14,6 +14,8 @@ const MAIN = resolve(import.meta.dirname, "../../../packages/causeway/src/main.t
 export interface CommandOptions {
   /** SIGKILL after so many steps were printed; the step that was printed last may be done or not. */
   readonly killAfter?: number;
+  /** SIGKILL as soon as it is true; it is asked every few milliseconds. */
+  readonly killWhen?: () => boolean;
   readonly more?: readonly string[];
 }
 
@@ -63,8 +65,10 @@ export async function openCommand(dir: string, { simulator, masters, kubeconfig,
   ];
   const old = await openOldMagnum(dir, simulator);
   return {
-    async command(phase, { killAfter = Number.POSITIVE_INFINITY, more = [] } = {}) {
-      const args = [MAIN, "migrate", "magnum", phase, "web", ...base, ...more];
+    async command(phase, { killAfter = Number.POSITIVE_INFINITY, killWhen = () => false, more = [] } = {}) {
+      // Discovery needs nothing of the cluster itself.
+      const given = phase === "discover" ? base.slice(0, 2) : base;
+      const args = [MAIN, "migrate", "magnum", phase, "web", ...given, ...more];
       const lap = startLaps();
       const running = launch(process.execPath, args, { env });
       let isKilled = false;
@@ -77,7 +81,13 @@ export async function openCommand(dir: string, { simulator, masters, kubeconfig,
         isKilled = true;
         running.child.kill("SIGKILL");
       });
+      const watch = setInterval(() => {
+        if (isKilled || !killWhen()) return;
+        isKilled = true;
+        running.child.kill("SIGKILL");
+      }, 5);
       const { code, stdout, stderr } = await running.ended;
+      clearInterval(watch);
       lap.end(`${phase}${isKilled ? " (killed)" : ""}`);
       return { isKilled, code, stdout, stderr };
     },

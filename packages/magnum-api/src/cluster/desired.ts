@@ -259,14 +259,16 @@ function nodesOf(
   return isAutoscalers ? (pool?.replicas ?? group.nodeCount) : group.nodeCount;
 }
 
-/** What the autoscaler's clusterapi provider reads. */
+/**
+ * What the autoscaler's clusterapi provider reads. A maximum below the minimum would end its work for all groups; and
+ * what has no node it does not scale, since it does not know what a node would have: the last one stays.
+ */
 function scalingBounds(group: MagnumNodeGroup, { autoscaling }: LabelSettings): Readonly<Record<string, string>> {
-  const most = group.maxNodeCount ?? autoscaling?.max ?? Math.max(group.nodeCount, 1);
+  const least = Math.max(group.minNodeCount, autoscaling?.min ?? 1, 1);
+  const most = Math.max(group.maxNodeCount ?? autoscaling?.max ?? group.nodeCount, least);
   return {
     [askedAnnotation]: String(group.nodeCount),
-    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": String(
-      Math.max(group.minNodeCount, autoscaling?.min ?? 0),
-    ),
+    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": String(least),
     "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": String(most),
   };
 }

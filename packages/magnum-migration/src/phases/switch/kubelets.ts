@@ -15,7 +15,7 @@ export interface KubeletProbe {
   /** The hosted API server itself, as an administrator. */
   readonly hosted: KubernetesClient;
   readonly clock: Clock;
-  /** What was reached in this run is not probed again. */
+  /** What was reached in this run, or by neither, is not probed again. */
   readonly checked: Set<string>;
 }
 
@@ -69,6 +69,7 @@ async function probeNode(
     }
     const isUnreachable = (await failing(source)) !== undefined;
     signal.throwIfAborted();
+    if (isUnreachable) checked.add(markOf(node));
     if (isUnreachable || attempt === ATTEMPTS) return { node, problem, isUnreachable };
     await clock.sleep(PAUSE, signal);
   }
