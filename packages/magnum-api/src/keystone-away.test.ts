@@ -1,7 +1,7 @@
 /** What the log and clients read where Keystone cannot be reached, or is another server. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { silentLog, systemClock, type Log } from "@causeway/foundation";
+import { silentLog, systemClock, VirtualClock, type Clock, type Log } from "@causeway/foundation";
 import { createClient, createInformers } from "@causeway/kubernetes";
 import { startSimulator } from "@causeway/simulator";
 import { afterEach, expect, it, vi } from "vitest";
@@ -15,7 +15,10 @@ afterEach(async () => {
 });
 
 /** Lines of the log that are errors, of an API whose Keystone is at this address. */
-async function start(authUrl: string): Promise<{ readonly url: string; readonly errors: string[] }> {
+async function start(
+  authUrl: string,
+  clock: Clock = systemClock,
+): Promise<{ readonly url: string; readonly errors: string[] }> {
   const errors: string[] = [];
   const log: Log = {
     ...silentLog,
@@ -26,7 +29,7 @@ async function start(authUrl: string): Promise<{ readonly url: string; readonly 
   const client = createClient({ server: "http://127.0.0.1:1" });
   const informers = createInformers(client, { clock: systemClock });
   const keystone = { name: "keystone", authUrl };
-  const magnum = await startMagnum({ informers, keystone, host: "127.0.0.1", port: 0, clock: systemClock, log });
+  const magnum = await startMagnum({ informers, keystone, host: "127.0.0.1", port: 0, clock, log });
   const stopping = new AbortController();
   const running = magnum.run(stopping.signal);
   closing.push(
@@ -61,5 +64,16 @@ it("of a Keystone that responds nothing is said", async () => {
   await expect.poll(() => simulator.calls.length, { timeout: 30_000 }).toBeGreaterThan(before);
   // What it has not read it does not show as gone.
   expect((await fetch(`${url}/healthcheck`)).status).toBe(503);
-  expect(errors).toEqual([]);
+  expect(errors.filter((line) => line.includes("Keystone"))).toEqual([]);
+});
+
+it("a management cluster that cannot be read is an error in the log, which names what", async () => {
+  const clock = new VirtualClock();
+  const { errors } = await start("http://127.0.0.1:1/v3", clock);
+  const named = (): string =>
+    errors.filter((line) => line.includes("the management cluster cannot be read")).join("\n");
+  await clock.advance(19_000);
+  expect(named()).toBe("");
+  await clock.advance(1_000);
+  await expect.poll(named).toContain("machinehealthchecks.cluster.x-k8s.io");
 });

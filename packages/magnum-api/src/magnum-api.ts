@@ -86,8 +86,8 @@ export interface MagnumOptions {
 /** The API, and the controller behind it. */
 export interface Magnum {
   readonly port: number;
-  /** Whether it has read the management cluster: until then requests get 503. */
-  isReady(): boolean;
+  /** The resources of the management cluster that it has not read: until there are none, requests get 503. */
+  unread(): readonly string[];
   /** Runs the controller until the signal aborts, lets requests under way end, and closes the server then. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -186,7 +186,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
         );
   return {
     port: server.port,
-    isReady: () => api.store.isSynced(),
+    unread: () => api.store.unread(),
     async run(signal) {
       // What ends meanwhile is audited, too.
       const served = new AbortController();
@@ -195,6 +195,7 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
         served.abort();
       });
       void reportKeystone(options.keystone, { clock, log, signal });
+      void reportUnread(api.store, { clock, log, signal });
       try {
         await Promise.all([lead(signal), audit?.run(served.signal), serving]);
       } finally {
@@ -205,6 +206,22 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
       }
     },
   };
+}
+
+/** Milliseconds after which lists that were not read are no matter of time. */
+const SLOW = 20_000;
+
+async function reportUnread(
+  store: Pick<Api["store"], "unread">,
+  { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
+): Promise<void> {
+  await clock.sleep(SLOW, signal).catch(() => {});
+  const unread = store.unread();
+  if (unread.length === 0 || signal.aborted) return;
+  log.error(
+    "the management cluster cannot be read: requests get 503 until it can; install the CRDs, and let the program list them",
+    { unread },
+  );
 }
 
 /** Without Keystone each request gets 503: the log reports it at the start, before users do. */

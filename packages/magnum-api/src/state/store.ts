@@ -31,6 +31,8 @@ export interface Store {
   readonly sources: Sources;
   /** Whether all lists have been read once. */
   isSynced(): boolean;
+  /** The resources whose lists have not: their CRDs may be missing, or the right to list them. */
+  unread(): readonly string[];
   /** The clusters of a project that clients see; of all with undefined. */
   clustersOf(project: string | undefined): readonly MagnumCluster[];
   /** How many rows a project has, those included that are being created. */
@@ -79,13 +81,17 @@ export function openStore(informers: Informers): Store {
   informers.index(clusters, indexes);
   informers.index(templates, indexes);
   const sources = openSources(informers);
+  const lists: readonly Pick<Informer<KubeObject>, "synced" | "type">[] = [
+    ...new Set([clusters, templates, quotas, ...Object.values(sources)] as Informer<KubeObject>[]),
+  ];
   return {
     client,
     clusters,
     templates,
     quotas,
     sources,
-    isSynced: () => [clusters, templates, quotas, ...Object.values(sources)].every(({ synced }) => synced),
+    isSynced: () => lists.every(({ synced }) => synced),
+    unread: () => lists.filter(({ synced }) => !synced).map(({ type }) => nameOf(type)),
     clustersOf: (project) =>
       (project === undefined ? clusters.list() : clusters.byIndex(byProject, project)).filter((one) => !isPending(one)),
     countOf: (project) => clusters.byIndex(byProject, project).length,
@@ -156,6 +162,8 @@ async function freshCount(client: KubernetesClient, path: string, signal: AbortS
   };
   return page.items.length + (page.metadata.remainingItemCount ?? 0);
 }
+
+const nameOf = ({ plural, group }: ResourceType<KubeObject>): string => (group === "" ? plural : `${plural}.${group}`);
 
 const keyOf = ({ metadata }: KubeObject): ObjectKey => ({ namespace: metadata.namespace ?? "", name: metadata.name });
 

@@ -38,7 +38,11 @@ export async function magnumApi(flags: MagnumApiFlags, signal: AbortSignal): Pro
   const client = createClient(cluster, { userAgent: "causeway-magnum-api", clock: systemClock, metrics });
   const informers = createInformers(client, { clock: systemClock, log });
   let magnum: Magnum | undefined;
-  const health = async () => (magnum?.isReady() === true ? "ok" : "the management cluster is being read");
+  const health = async () => {
+    const unread = magnum?.unread();
+    if (unread?.length === 0) return "ok";
+    return `the management cluster is being read${unread === undefined ? "" : `: ${unread.join(", ")}`}`;
+  };
   const served = await serveMetrics(flags.metricsAddress, { metrics, log, health });
   try {
     magnum = await startMagnum({
