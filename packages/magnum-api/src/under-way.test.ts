@@ -54,11 +54,10 @@ it("a project has at most 50 requests under way, others and probes go on, and a 
 });
 
 it("a request without a valid token is refused before its body, and its connection ends", async () => {
-  const begun = performance.now();
+  // After a body that was awaited it would be 408.
   const lines = await Promise.all([
     ...Array.from({ length: 600 }, () => announce("/v1/clusters")),
     announce("/v1/clusters", "no-token-of-keystone"),
   ]);
   expect(new Set(lines)).toEqual(new Set(["HTTP/1.1 401 Unauthorized"]));
-  expect(performance.now() - begun).toBeLessThan(8_000);
 });
