@@ -16,6 +16,7 @@ import {
   createProcessRuntime,
   createRuntimes,
   type ControlPlaneRuntime,
+  type PodsSettings,
 } from "@causeway/hosted-control-plane";
 import {
   createClient,
@@ -90,7 +91,11 @@ export function missingFor(name: RuntimeName): string | undefined {
  * A management cluster with the controller of HostedControlPlanes and one runtime. `others` are folders of programs of
  * further versions.
  */
-export async function startWorld(name: RuntimeName, others: Readonly<Record<string, string>> = {}): Promise<World> {
+export async function startWorld(
+  name: RuntimeName,
+  others: Readonly<Record<string, string>> = {},
+  pool: NonNullable<PodsSettings["pool"]> = { members: 1 },
+): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "control-planes-"));
   const folder = join(dir, "programs");
   const { kubernetes } = programs();
@@ -121,7 +126,7 @@ export async function startWorld(name: RuntimeName, others: Readonly<Record<stri
     const readSecret = (namespace: string, secret: string) => client.find(Secret, { namespace, name: secret });
     const pods =
       name === "Pods"
-        ? createPodsRuntime({ informers, settings: { owner: "suite", pool: { members: 1 } }, readSecret, ...tools })
+        ? createPodsRuntime({ informers, settings: { owner: "suite", pool }, readSecret, ...tools })
         : undefined;
     runtime = createRuntimes({
       runtimes: {

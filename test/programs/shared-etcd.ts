@@ -11,14 +11,16 @@ interface SharedEtcd {
   readonly prefixes: readonly string[];
 }
 
-export async function readSharedEtcd(client: KubernetesClient, labelSelector: string): Promise<SharedEtcd> {
+/** One call of its HTTP API as user root, by its first member or another one. */
+export type EtcdPost = (path: string, body: object, member?: number) => Promise<Record<string, unknown>>;
+
+export async function openSharedEtcd(client: KubernetesClient, labelSelector: string): Promise<EtcdPost> {
   const { items } = await client.list(Namespace, { labelSelector });
   const found = items.find(({ metadata }) => metadata.annotations?.["controlplane.causeway.dev/id"] === "etcd");
   const namespace = found?.metadata.name ?? "";
   const authority = await client.get(Secret, { namespace, name: "etcd-ca" });
   const pair = { certificate: secretText(authority, "ca.crt") ?? "", key: secretText(authority, "ca.key") ?? "" };
   const password = secretText(await client.get(Secret, { namespace, name: "etcd-root" }), "password");
-  const { status } = await client.get(Pod, { namespace, name: "etcd-0" });
   const issued = await issueCertificate(pair, {
     commonName: "",
     organizations: ["test"],
@@ -26,8 +28,13 @@ export async function readSharedEtcd(client: KubernetesClient, labelSelector: st
     lifetime: 3600_000,
   });
   const tls = { ca: pair.certificate, cert: issued.certificate, key: issued.key, servername: `etcd.${namespace}.svc` };
-  const post = (path: string, body: object, authorization = ""): Promise<Answer> =>
-    new Promise((resolve, reject) => {
+  const post = async (
+    path: string,
+    body: object,
+    { authorization = "", member = 0 } = {},
+  ): Promise<Record<string, unknown>> => {
+    const { status } = await client.get(Pod, { namespace, name: `etcd-${member}` });
+    return new Promise((resolve, reject) => {
       const options = {
         ...tls,
         host: status?.podIP,
@@ -39,30 +46,35 @@ export async function readSharedEtcd(client: KubernetesClient, labelSelector: st
       const sent = request({ ...options, headers: authorization === "" ? {} : { authorization } }, (response) => {
         let text = "";
         response.on("data", (chunk: Buffer) => (text += chunk.toString()));
-        response.on("end", () => resolve(JSON.parse(text) as Answer));
+        response.on("end", () => resolve(JSON.parse(text) as Record<string, unknown>));
       });
       sent.on("error", reject);
       sent.end(JSON.stringify(body));
     });
-  const { token } = await post("auth/authenticate", { name: "root", password });
-  const { users = [] } = await post("auth/user/list", {}, token);
+  };
+  const { token } = (await post("auth/authenticate", { name: "root", password })) as { token?: string };
+  return (path, body, member = 0) => post(path, body, { authorization: token ?? "", member });
+}
+
+export async function readSharedEtcd(client: KubernetesClient, labelSelector: string): Promise<SharedEtcd> {
+  const post = (await openSharedEtcd(client, labelSelector)) as (path: string, body: object) => Promise<Answer>;
+  const { users = [] } = await post("auth/user/list", {});
   const others = users.filter((name) => name !== "root");
-  const roles = await Promise.all(others.map((role) => post("auth/role/get", { role }, token)));
+  const roles = await Promise.all(others.map((role) => post("auth/role/get", { role })));
   const all = { key: base64("\0"), range_end: base64("\0"), keys_only: true };
-  const { kvs = [] } = await post("kv/range", all, token);
+  const { kvs = [] } = await post("kv/range", all);
   return {
     users,
     permissions: roles
       .flatMap(({ perm = [] }) => perm)
-      .map(({ permType, key, range_end }) => ({ permType, key: text(key), range_end: text(range_end) })),
+      .map(({ permType = "READ", key, range_end = "" }) => ({ permType, key: text(key), range_end: text(range_end) })),
     prefixes: [...new Set(kvs.map(({ key }) => /^\/[^/]*\//.exec(text(key))?.[0] ?? text(key)))],
   };
 }
 
 interface Answer {
-  readonly token?: string;
   readonly users?: readonly string[];
-  readonly perm?: readonly { permType: string; key: string; range_end: string }[];
+  readonly perm?: readonly { permType?: string; key: string; range_end?: string }[];
   readonly kvs?: readonly { key: string }[];
 }
 

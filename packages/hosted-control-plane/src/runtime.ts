@@ -22,6 +22,8 @@ export interface ControlPlaneSpec {
   readonly serviceAccountKey: string;
   /** While roots are rotated: those that are believed beside `authority` and `serviceAccountKey`. */
   readonly rotation?: ControlPlaneRotation;
+  /** Where the rotation of its roots is: those that only a runtime knows go along. Undefined: there was none. */
+  readonly rotationStage?: AuthorityRotation;
   readonly endpoint: { readonly host: string; readonly port: number };
   /** Networks that reach the API. Undefined: all. Runtime Pods only; others refuse it. */
   readonly allowedCidrs?: readonly string[];
@@ -31,6 +33,8 @@ export interface ControlPlaneSpec {
   /** More names and addresses for the serving certificate. */
   readonly names: readonly string[];
   readonly limits: ControlPlaneLimits;
+  /** Bytes of `limits` where the object names them: a shared etcd has other defaults. Runtime Pods only. */
+  readonly storageBudget?: number;
   /** An etcd that exists is joined, in place of one of its own. */
   readonly join?: ControlPlaneJoin;
   /** Who is believed in addition to its own identities. */
@@ -59,6 +63,13 @@ export interface ControlPlaneRotation {
   readonly serving: KeyPair;
   /** PEM public keys whose service-account tokens are believed too. */
   readonly accountKeys: readonly string[];
+}
+
+/** How far a rotation is: both are trusted, the new one signs, the old one is given up, or it has ended. */
+export interface AuthorityRotation {
+  /** A time (RFC 3339) that no other rotation has. */
+  readonly id: string;
+  readonly stage: "single" | "trust" | "sign" | "retire";
 }
 
 /** PEM: every authority that a control plane trusts, the one that signs first. */
@@ -162,9 +173,19 @@ export interface ControlPlaneState {
   /** Of API servers. Default: one, ready when the control plane is. */
   readonly replicas?: { readonly total: number; readonly ready: number; readonly updated: number };
   readonly backup?: BackupState;
+  /** What it stores in a shared etcd. */
+  readonly storage?: StorageState;
   /** Its removal began and has not ended. */
   readonly removing?: true;
   readonly parked?: { readonly until: number; readonly reason: string };
+}
+
+/** What a control plane stores in an etcd that it shares. */
+export interface StorageState {
+  readonly bytes: number;
+  readonly budget: number;
+  /** Exceeded: writes are refused, deletions are not. Sealed: it grew all the same, and may only read. */
+  readonly stage: "Within" | "Exceeded" | "Sealed";
 }
 
 /** What there is to restore a control plane from. Times are milliseconds since epoch. */

@@ -143,9 +143,15 @@ const hostedControlPlaneSpec = object({
         objects: optional(
           int64({ minimum: 1, description: "Objects at most, events and CRDs included. Default 50,000." }),
         ),
-        bytes: optional(int64({ minimum: 1, description: "Bytes of the objects' JSON at most. Default 1 GiB." })),
+        bytes: optional(
+          int64({
+            minimum: 1,
+            description:
+              "Bytes of the objects' JSON at most; with an etcd of its own, etcd's quota; in the shared etcd, its budget there. Default 1 GiB; in the shared etcd by size: 128 MiB, 512 MiB or 2 GiB.",
+          }),
+        ),
       },
-      { description: "What the control plane may store. Writes beyond it are refused with status 507." },
+      { description: "What the control plane may store. Writes beyond it are refused." },
     ),
   ),
   datastore: optional(
@@ -334,6 +340,15 @@ const hostedControlPlaneStatus = object({
         newestFull: optional(instant({ description: "Of the newest backup of all data." })),
       },
       { description: "What there is to restore from." },
+    ),
+  ),
+  storage: optional(
+    object(
+      {
+        bytes: optional(int64({ description: "Keys and values, and what etcd needs for each." })),
+        budget: optional(int64({ description: "More is refused." })),
+      },
+      { description: "What it stores in the shared etcd, as it was measured last." },
     ),
   ),
   versions: versionCounts(32),

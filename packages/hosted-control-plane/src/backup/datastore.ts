@@ -1,5 +1,6 @@
 import type { Clock } from "@causeway/foundation";
-import { openEtcd, rangeOf, type Call, type EtcdAccess } from "../pods/pool/etcd-admin.ts";
+import { openEtcd, type Call, type EtcdAccess } from "../pods/pool/etcd-admin.ts";
+import { rangeOf } from "../pods/pool/range.ts";
 
 /** The part of an etcd that has a control plane's data. */
 export interface Keyspace {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { CausewayError, type Clock } from "@causeway/foundation";
-import { openEtcd, rangeOf } from "../pods/pool/etcd-admin.ts";
+import { openEtcd } from "../pods/pool/etcd-admin.ts";
+import { rangeOf } from "../pods/pool/range.ts";
 import { base64, OWN_KEYS, type Keyspace, type Value } from "./datastore.ts";
 import { parsePoint, pointAt, pointName, type Point } from "./points.ts";
 import type { SealedStore } from "./store.ts";

@@ -240,10 +240,15 @@ export function instant(at: number): string {
 }
 
 /** What the runtime has to know of roots beside those that sign. */
-export function rotationOf({ roots: { ca, sa } }: AuthorityFacts): Pick<ControlPlaneSpec, "rotation"> {
-  if (ca.other === undefined && sa.other === undefined) return {};
+export function rotationOf({
+  roots: { ca, sa },
+}: AuthorityFacts): Pick<ControlPlaneSpec, "rotation" | "rotationStage"> {
+  const known: Pick<ControlPlaneSpec, "rotationStage"> =
+    ca.rotation === undefined ? {} : { rotationStage: { id: ca.rotation, stage: ca.stage } };
+  if (ca.other === undefined && sa.other === undefined) return known;
   const older = (root: Root) => (root.stage === "sign" ? (root.other ?? root.pair) : root.pair);
   return {
+    ...known,
     rotation: {
       trusted: ca.other === undefined ? [] : [ca.other.certificate],
       serving: older(ca),

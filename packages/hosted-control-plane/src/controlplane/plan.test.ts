@@ -299,7 +299,7 @@ describe("its status", () => {
     expect(planned.events).toEqual([{ type: "Warning", reason: "Parked", message }]);
     expect(condition(world({ state }), "Available")).toMatchObject({ status: "False", reason: "Parked", message });
     const known = world({ state, object: object({ status: planned.status }) });
-    expect(plan(known, now).events).toBeUndefined();
+    expect(plan(known, now).events).toEqual([]);
     const next = { ...state, parked: { ...parked, until: now + 90_000 } };
     expect(plan({ ...known, state: next }, now).events?.length).toBe(1);
   });

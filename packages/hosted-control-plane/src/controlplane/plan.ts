@@ -1,4 +1,11 @@
-import { setConditions, type Condition, type Plan, type Secret, type WantedCondition } from "@causeway/kubernetes";
+import {
+  setConditions,
+  type Condition,
+  type Plan,
+  type PlannedEvent,
+  type Secret,
+  type WantedCondition,
+} from "@causeway/kubernetes";
 import { canonicalJson } from "@causeway/foundation";
 import type { HostedControlPlane } from "@causeway/api";
 import { rootsDigest } from "../runtime.ts";
@@ -13,6 +20,7 @@ import { backedUp, backupOf, backupStatus, restoreOf } from "./backup-spec.ts";
 import { runtimeId, type Observed } from "./gather.ts";
 import { planAuthorities, rotationOf, type AuthoritiesPlan } from "./plan-authorities.ts";
 import type { Step } from "./steps.ts";
+import { storageConditions, storageEvents } from "./storage-condition.ts";
 
 /** The finalizer that keeps the object until its control plane is gone. */
 export const finalizer = "hostedcontrolplane.controlplane.cluster.x-k8s.io";
@@ -69,10 +77,11 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
         availability(observed),
         ...upToDate(observed),
         ...backedUp(object, observed.state?.backup, now),
+        ...storageConditions(observed.state?.storage),
       ),
     ),
     ...waiting(observed, { now, until: authorities?.until }),
-    ...parkedEvents(observed),
+    events: [...parkedEvents(observed), ...storageEvents(object, observed.state?.storage)],
   };
 }
 
@@ -194,9 +203,10 @@ function backupsOf({ object }: Observed): Pick<ControlPlaneSpec, "backup" | "res
 function podsOf({
   object: { spec },
   initialized,
-}: Observed): Pick<ControlPlaneSpec, "replicas" | "pods" | "initialized"> {
+}: Observed): Pick<ControlPlaneSpec, "replicas" | "pods" | "initialized" | "storageBudget"> {
   return {
     replicas: spec.replicas ?? 1,
+    ...(spec.limits?.bytes === undefined ? {} : { storageBudget: spec.limits.bytes }),
     ...(spec.pods === undefined ? {} : { pods: spec.pods }),
     ...(initialized ? { initialized: true as const } : {}),
   };
@@ -350,11 +360,11 @@ function parkedMessage({ until, reason }: Parked): string {
 }
 
 /** One event for each pause: when the condition does not say it yet. */
-function parkedEvents({ object, state }: Observed): Pick<Plan<Step, HostedControlPlaneStatus>, "events"> {
-  if (!state?.parked) return {};
+function parkedEvents({ object, state }: Observed): PlannedEvent[] {
+  if (!state?.parked) return [];
   const message = parkedMessage(state.parked);
   const known = object.status?.conditions?.find((condition) => condition.type === "Available");
-  return known?.message === message ? {} : { events: [{ type: "Warning", reason: "Parked", message }] };
+  return known?.message === message ? [] : [{ type: "Warning", reason: "Parked", message }];
 }
 
 /**
@@ -392,6 +402,7 @@ function status(
     initialization: { controlPlaneInitialized: initialized || ready },
     ...runtimeStatus(observed),
     ...backupStatus(state?.backup),
+    ...(state?.storage === undefined ? {} : { storage: { bytes: state.storage.bytes, budget: state.storage.budget } }),
     ...(planned === undefined ? {} : { authorities: planned }),
     ...(state?.join === undefined ? {} : { datastore: state.join }),
     ...(state?.ready === true

@@ -3,6 +3,7 @@ import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ServiceCluster } from "./service-cluster.ts";
 import { neighboursOf, volumesOf, type Neighbours } from "./ceilings.ts";
 import { idOf } from "./live.ts";
+import { capacityOf, shareFor, sharesWanted } from "./storage/shares.ts";
 import type { PodsSettings } from "./options.ts";
 import type { PoolState } from "./pool/plan.ts";
 
@@ -27,6 +28,8 @@ export interface Observed {
   /** This process restored its data. */
   readonly restored: boolean;
   readonly neighbours: Neighbours;
+  /** Bytes of the shared etcd that it may have. */
+  readonly share: number;
 }
 
 export interface GatherFrom {
@@ -71,6 +74,11 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
       requested: from.requested().map((each) => volumesOf({ spec: each })),
       etcdOf: (name) => objectNamed(cluster, name, "StatefulSet/etcd"),
     }),
+    share: shareFor(
+      spec.id,
+      sharesWanted({ owner: settings.owner, namespaces: cluster.namespaces.list(), requested: from.requested() }),
+      capacityOf(settings),
+    ),
   };
 }
 

@@ -9,12 +9,14 @@ import {
   type KubeObject,
   type KubernetesClient,
 } from "@causeway/kubernetes";
+import { encryptionConfig } from "../at-rest.ts";
 import { namedMeta } from "./objects/meta.ts";
 import type { Backups } from "../backup/backups.ts";
 import { secretNamed } from "../backup/secrets.ts";
 import { notOffered } from "../backup/store.ts";
 import type { Observed } from "./gather.ts";
 import type { EtcdAdmin } from "./pool/etcd-admin.ts";
+import { followSecret, rotateEtcdAuthority } from "./rotate-etcd.ts";
 import type { Credentials, Entry, Step } from "./steps.ts";
 import { inputsAnnotation, renewAtAnnotation } from "./tenant.ts";
 import { typeOf } from "./types.ts";
@@ -55,6 +57,10 @@ export async function perform(
       return issue(using, step, observed, signal);
     case "copy":
       return copy(using, step, observed, signal);
+    case "follow":
+      return followSecret(client, step, signal);
+    case "rotate-etcd-authority":
+      return rotateEtcdAuthority({ client, now: using.clock.now() }, step, signal);
     case "apply":
       await client.apply(typeOf(step.object), step.object, { fieldManager, signal });
       return undefined;
@@ -126,12 +132,12 @@ async function issue(
  */
 async function copy(
   { client }: PerformWith,
-  { name, data }: Extract<Step, { type: "copy" }>,
+  { name, data, annotations }: Extract<Step, { type: "copy" }>,
   { namespaceName }: PerformOn,
   signal: AbortSignal,
 ): Promise<void | "deferred"> {
   const meta = namedMeta(namespaceName, name, name);
-  const metadata = { ...meta, annotations: { [inputsAnnotation]: "once" } };
+  const metadata = { ...meta, annotations: { ...annotations, [inputsAnnotation]: "once" } };
   try {
     const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: { ...data } } as Secret;
     await client.create(Secret, secret, { fieldManager, signal });
@@ -200,16 +206,4 @@ async function filesOf(entry: Entry, { now, backups, signal }: ContentWith): Pro
       if (backups === undefined) throw notOffered();
       return { [file]: secretNamed(await backups.secrets(entry.from, signal), "encryption") };
   }
-}
-
-/** Secrets are encrypted with the key; what was written before is still read. */
-function encryptionConfig(secret: string): string {
-  const config = {
-    apiVersion: "apiserver.config.k8s.io/v1",
-    kind: "EncryptionConfiguration",
-    resources: [
-      { resources: ["secrets"], providers: [{ secretbox: { keys: [{ name: "key1", secret }] } }, { identity: {} }] },
-    ],
-  };
-  return `${JSON.stringify(config, undefined, 2)}\n`;
 }

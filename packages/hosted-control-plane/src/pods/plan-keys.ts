@@ -1,6 +1,7 @@
 import type { KubeObject, Secret } from "@causeway/kubernetes";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Credentials, Step } from "./steps.ts";
+import { turnAnnotation } from "./tenant.ts";
 
 /** A key that data depends on is created as its copy first: the Secret that programs use is only ever made from it. */
 export function copyName(name: string): string {
@@ -34,11 +35,14 @@ const losses: Readonly<Record<string, { readonly code: string; readonly why: str
 export function keySteps({ live, hasData }: KeysFrom, roots: readonly Credentials[]): Step[] {
   return roots.flatMap(({ name, entries, inputs, once }): Step[] => {
     const [secret, copy] = pairOfSecrets(live, name);
-    if (secret !== undefined && copy !== undefined) return [];
+    if (secret !== undefined && copy !== undefined) return followSteps(secret, copy);
     const restored = secret === undefined ? name : copyName(name);
     const from = secret ?? copy;
     const id = `Secret/${restored}`;
-    if (from !== undefined) return [{ type: "copy", id, name: restored, data: from.data ?? {} }];
+    if (from !== undefined)
+      return [
+        { type: "copy", id, name: restored, data: from.data ?? {}, annotations: from.metadata.annotations ?? {} },
+      ];
     if (hasData) return [];
     const credentials = { name: copyName(name), entries, inputs, once };
     return [{ type: "issue", id: `Secret/${credentials.name}`, credentials }];
@@ -55,10 +59,23 @@ export function keyProblem(
   for (const { name } of roots) {
     const [secret, copy] = pairOfSecrets(live, name);
     if (hasData && secret === undefined && copy === undefined) return lost(namespaceName, name);
-    if (secret !== undefined && copy !== undefined && !sameData(secret, copy))
+    if (secret !== undefined && copy !== undefined && !sameData(secret, copy) && turnOf(secret) === turnOf(copy))
       return { code: "PODS_KEY_DIFFERS", message: differing({ live, namespaceName }, name), actor: "operator" };
   }
   return undefined;
+}
+
+/** A rotation writes the copy first. A crash in between leaves the two apart, and the newer one wins. */
+function followSteps(secret: Secret, copy: Secret): Step[] {
+  const [a, b] = [turnOf(secret), turnOf(copy)];
+  if (a === b) return [];
+  const [older, newer] = a < b ? [secret, copy] : [copy, secret];
+  return [{ type: "follow", id: `Secret/${older.metadata.name}`, secret: older, from: newer }];
+}
+
+/** How often its content was changed. */
+function turnOf({ metadata }: Secret): number {
+  return Number(metadata.annotations?.[turnAnnotation] ?? 0);
 }
 
 function pairOfSecrets(live: KeysFrom["live"], name: string): readonly [Secret | undefined, Secret | undefined] {

@@ -11,13 +11,16 @@ import { insideOf, isBehindGateway } from "./gateway.ts";
 import { credentialsOf, issueSteps } from "./plan-credentials.ts";
 import { endpointOf, tenantNetwork } from "./objects/network.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "./plan-objects.ts";
+import { etcdAuthoritySteps } from "./plan-etcd-authority.ts";
 import { copyName, keySteps } from "./plan-keys.ts";
 import { keysOf, refusalOf } from "./refusals.ts";
 import { podProblem, readyAddresses, replicasOf, servedVersion, workload } from "./rollout.ts";
 import { stagesOf, type Endpoint, type Stages } from "./stages.ts";
 import type { Step } from "./steps.ts";
+import { budgetOf } from "./sizes.ts";
 import {
   appliedAnnotation,
+  budgetAnnotation,
   componentLabel,
   datastoreAnnotation,
   digestOf,
@@ -91,36 +94,48 @@ function planPrograms(
   const server = urlOf(endpoint);
   const join = joinSteps(observed, stages, { server, port: inside.port });
   const isUnpublished = stages.isServing && waitsToPublish(observed, server);
-  const problem =
-    stages.isComplete && !isUnpublished
-      ? undefined
-      : (pooled.problem ??
-        podProblem(observed.pods) ??
-        (stages.isEtcdDone && !isRestored(observed)
-          ? restoring
-          : rolling(stages.isComplete ? "cluster-info to have the new roots" : stages.waitsFor)));
-  const status = stateOf(observed, problem, endpoint);
+  const isDone = stages.isComplete && !isUnpublished;
+  const status = stateOf(observed, isDone ? undefined : (pooled.problem ?? problemIn(observed, stages)), endpoint);
   const restore = restoreSteps(observed, stages.isEtcdDone);
-  const steps = [
+  const planned = [
     ...applySteps(observed.live, wanted),
     ...prune(observed, kept, stages.untouched),
     ...pooled.steps,
     ...restore,
     ...join,
   ];
+  const rotation = rotationOfEtcd(observed, stages.isComplete && planned.length === 0);
+  const isComplete = stages.isComplete && !rotation.isRotating;
   return {
-    steps,
+    steps: [...planned, ...rotation.steps],
     status: {
       ...status,
       ready: stages.isServing && isJoinedAt(observed, server),
       // Until the new certificate is served, it has not all of the names.
-      ...(stages.isComplete ? {} : { starting: true as const, names: [] }),
+      ...(isComplete ? {} : { starting: true as const, names: [] }),
     },
     wait: {
       for: "certificates to be issued again, and changes of the cloud's configuration",
       until: rereadAt(observed, now),
     },
   };
+}
+
+/** Of an etcd of its own, when every program runs with the present stage. */
+function rotationOfEtcd(
+  { spec, live }: Observed,
+  isSettled: boolean,
+): { readonly steps: readonly Step[]; readonly isRotating: boolean } {
+  if (isPooled(spec)) return { steps: [], isRotating: false };
+  return etcdAuthoritySteps(live, spec.rotationStage, isSettled);
+}
+
+/** What it waits for. */
+function problemIn(observed: Observed, { isEtcdDone, isComplete, waitsFor }: Stages): ControlPlaneProblem {
+  const found = podProblem(observed.pods);
+  if (found !== undefined) return found;
+  if (isEtcdDone && !isRestored(observed)) return restoring;
+  return rolling(isComplete ? "cluster-info to have the new roots" : waitsFor);
 }
 
 const creating: ControlPlaneProblem = {
@@ -135,7 +150,8 @@ function rolling(component: string): ControlPlaneProblem {
 
 /** A ceiling of a namespace is free again when another control plane is gone. */
 function waitFor({ message, code }: ControlPlaneProblem, now: number): { for: string; until?: number } {
-  return { for: message, ...(code === "PODS_CEILING_EXCEEDED" ? { until: now + REREAD } : {}) };
+  const isFreedByOthers = code === "PODS_CEILING_EXCEEDED" || code === "PODS_POOL_FULL";
+  return { for: message, ...(isFreedByOthers ? { until: now + REREAD } : {}) };
 }
 
 function withoutEndpoint(service: Service | undefined): ControlPlaneProblem {
@@ -153,6 +169,7 @@ function annotationsOf(observed: Observed): Record<string, string> {
   return {
     [datastoreAnnotation]: isPooled(observed.spec) ? "Pooled" : "Own",
     [grantedAnnotation]: grantOf(observed),
+    ...(isPooled(observed.spec) ? { [budgetAnnotation]: String(budgetOf(observed.spec)) } : {}),
     ...(joined === undefined ? {} : { [joinedAnnotation]: joined }),
     ...(observed.spec.restore !== undefined && isRestored(observed) ? { [restoredAnnotation]: "true" } : {}),
   };
@@ -210,7 +227,8 @@ function poolSteps({ spec, pool, hasEtcdUser, namespaceName }: Observed): {
     return { steps: [], problem: pool?.problem ?? { code: "CONTROL_PLANE_STARTING", message, actor: "none" } };
   }
   if (hasEtcdUser) return { steps: [] };
-  const user = { name: namespaceName, prefix: prefixOf(namespaceName) };
+  const sealed = pool.storage?.[namespaceName]?.stage === "Sealed";
+  const user = { name: namespaceName, prefix: prefixOf(namespaceName), sealed };
   return { steps: [{ type: "ensure-etcd-user", access: pool.access, user }] };
 }
 
@@ -260,10 +278,18 @@ function stateOf(observed: Observed, problem: ControlPlaneProblem | undefined, e
     ...(isBehindGateway(spec) && settings.gateway?.address !== undefined ? { address: settings.gateway.address } : {}),
     version: servedVersion(pods, "kube-apiserver") ?? spec.version,
     names: spec.names,
-    limits: spec.limits,
+    ...storageOf(observed),
     authentication: spec.authentication,
     requested: spec,
     replicas: replicasOf(api),
     ...(problem === undefined ? {} : { message: `${problem.message} (${problem.code})` }),
   };
+}
+
+/** In the shared etcd its budget is the limit. */
+function storageOf({ spec, pool, namespaceName }: Observed): Pick<ControlPlaneState, "limits" | "storage"> {
+  if (!isPooled(spec)) return { limits: spec.limits };
+  const record = pool?.storage?.[namespaceName];
+  const storage = record && { bytes: record.bytes, budget: record.budget, stage: record.stage };
+  return { limits: { ...spec.limits, bytes: budgetOf(spec) }, ...(storage === undefined ? {} : { storage }) };
 }

@@ -6,6 +6,7 @@ import type { Observed } from "./gather.ts";
 import { gatewayLabel, isBehindGateway } from "./gateway.ts";
 import { compareVersions, imagesOf, minorNumber, servedMinors } from "./images.ts";
 import { templateVersion, workload } from "./rollout.ts";
+import { shareProblem } from "./storage/shares.ts";
 import { isPooled } from "./options.ts";
 import { ceilingProblem } from "./ceilings.ts";
 import { rootCredentials } from "./objects/credentials.ts";
@@ -197,4 +198,5 @@ const rules: readonly Rule[] = [
   members,
   cloud,
   ceilingProblem,
+  shareProblem,
 ];

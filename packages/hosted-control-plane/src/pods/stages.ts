@@ -8,7 +8,7 @@ import { isRestored } from "./keyspace.ts";
 import { etcdMembers, etcdObjects } from "./objects/etcd.ts";
 import { membersAnnotation } from "./refusals.ts";
 import { isRolledOut, templateCredentials, templateVersion, workload } from "./rollout.ts";
-import { isPooled } from "./options.ts";
+import { isPooled, type TunnelSettings } from "./options.ts";
 import { sizes, type Size } from "./sizes.ts";
 import { digestOf } from "./tenant.ts";
 
@@ -114,13 +114,18 @@ function apiStage(observed: Observed, { sleeping, ...base }: Base, etcdDone: boo
   const { tunnel } = observed.settings;
   // Where an API server was started nothing is restored any more.
   const began = (etcdDone || sleeping) && isRestored(observed);
-  const credentials = digestOf([secretDigest(observed, "kube-apiserver"), tunnel ?? null]);
+  const credentials = apiServerDigest(secretDigest(observed, "kube-apiserver"), tunnel);
   const wanted: Held = { version: spec.version, images, replicas: spec.replicas, credentials };
   const now = began ? wanted : heldOf(observed, "kube-apiserver");
   if (now === undefined) return { objects: [], began, untouched: ["kube-apiserver"] };
   const poolServers = observed.pool?.servers ?? [];
   const program = apiServerObjects({ ...base, ...now, tunnel, poolServers });
   return { objects: [apiServerConfig({ namespace, tunnel }), ...program], began, untouched: [] };
+}
+
+/** Of what API servers are started with: the annotation of their template. */
+export function apiServerDigest(secret: string, tunnel: TunnelSettings | undefined): string {
+  return digestOf([secret, tunnel ?? null]);
 }
 
 const controllerNames = ["kube-controller-manager", "kube-scheduler", "cloud-controller-manager"];

@@ -2,7 +2,8 @@ import type { CertificateSubject, KeyPair } from "@causeway/foundation";
 import type { RestoreSpec } from "../backup/backups.ts";
 import type { Keyspace } from "../backup/datastore.ts";
 import type { EtcdAccess, EtcdUser } from "./pool/etcd-admin.ts";
-import type { KubeObject } from "@causeway/kubernetes";
+import type { KubeObject, Secret } from "@causeway/kubernetes";
+import type { EtcdAuthorityStage } from "./plan-etcd-authority.ts";
 
 /** One file, or pair of files, of a Secret. */
 export type Entry =
@@ -53,6 +54,17 @@ export type Step =
       readonly id: string;
       readonly name: string;
       readonly data: Readonly<Record<string, string>>;
+      /** Of its rotation, and how often it was changed. */
+      readonly annotations: Readonly<Record<string, string>>;
+    }
+  /** Writes the content of the one that was changed last into the other one. */
+  | { readonly type: "follow"; readonly id: string; readonly secret: Secret; readonly from: Secret }
+  /** Brings the copy of etcd's authority to a stage, in one write that another one in the meantime defeats. */
+  | {
+      readonly type: "rotate-etcd-authority";
+      readonly secret: Secret;
+      readonly to: EtcdAuthorityStage;
+      readonly rotation: string;
     }
   | { readonly type: "apply"; readonly id: string; readonly object: KubeObject }
   | { readonly type: "delete"; readonly id: string; readonly object: KubeObject }

@@ -22,6 +22,15 @@ export const credentialsAnnotation = "controlplane.causeway.dev/credentials";
 
 /** On the namespace: size and replicas that were accepted last, such as "Large/3". */
 export const grantedAnnotation = "controlplane.causeway.dev/granted";
+/** On the namespace: bytes that it may store in the shared etcd. */
+export const budgetAnnotation = "controlplane.causeway.dev/budget";
+/** On a Secret with etcd's authority: the stage of its rotation, and which one it is or was last. */
+export const rotationStageAnnotation = "controlplane.causeway.dev/rotation-stage";
+export const rotationAnnotation = "controlplane.causeway.dev/rotation";
+/** On it: how often its content was changed. Of it and its copy, the one that was changed more often is right. */
+export const turnAnnotation = "controlplane.causeway.dev/turn";
+/** On the namespace of the shared etcd, by its operator: a time (RFC 3339) at which its authority is rotated. */
+export const rotateAfterAnnotation = "controlplane.causeway.dev/rotate-after";
 /** On the namespace: its data was restored from a backup. */
 export const restoredAnnotation = "controlplane.causeway.dev/restored";
 /** On the namespace: the URL at which what machines need to join was created, and a digest of rotated roots. */

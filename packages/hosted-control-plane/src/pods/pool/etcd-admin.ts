@@ -1,5 +1,7 @@
 import { Agent, request } from "node:https";
 import { CausewayError, issueCertificate, messageOf, type Clock, type KeyPair } from "@causeway/foundation";
+import { rangeOf } from "./range.ts";
+import { permissionChanges, permissionsOf, type Permission } from "../storage/policy.ts";
 
 /** How to reach the members of an etcd. */
 export interface EtcdAccess {
@@ -17,7 +19,10 @@ export interface EtcdAccess {
 export interface EtcdAdmin {
   /** From then on every client is a user. */
   enableAuth(access: EtcdAccess, signal: AbortSignal): Promise<void>;
-  /** The user of certificates with this common name may read and write keys that begin with `prefix`. */
+  /**
+   * The user of certificates with this common name may read and write keys that begin with `prefix`, but for the policy
+   * of its storage budget, and may only read while it is sealed.
+   */
   ensureUser(access: EtcdAccess, user: EtcdUser, signal: AbortSignal): Promise<void>;
   /** Deletes the user, and then every key of its prefix. */
   removeUser(access: EtcdAccess, user: EtcdUser, signal: AbortSignal): Promise<void>;
@@ -27,6 +32,8 @@ export interface EtcdUser {
   readonly name: string;
   /** "/NAME/" */
   readonly prefix: string;
+  /** It stores more than it may, and grew although its API refuses writes. */
+  readonly sealed?: boolean;
 }
 
 const TIMEOUT = 10_000;
@@ -34,7 +41,19 @@ const LONGEST = 16 * 2 ** 20;
 const LIFETIME = 24 * 3600_000;
 
 /** One call of etcd's API, such as "kv/range". */
-export type Call = (path: string, body?: object) => Promise<Record<string, unknown>>;
+export type Call = (path: string, body?: object, options?: CallOptions) => Promise<Record<string, unknown>>;
+
+export interface CallOptions {
+  /** One member; undefined: the first one that answers. */
+  readonly host?: string;
+  /** Milliseconds without a byte. Default: 10 s. */
+  readonly timeout?: number;
+  /**
+   * The answer is a stream of JSON objects, one a line: each is given to this function until it returns false, the
+   * stream is idle for `timeout`, or it ends. The call returns nothing then.
+   */
+  readonly onLine?: (line: Record<string, unknown>) => boolean;
+}
 
 /**
  * For many calls in a row: as root where the etcd has users, over connections that are kept until the signal aborts or
@@ -73,14 +92,17 @@ export function createEtcdAdmin({ clock }: { readonly clock: Clock }): EtcdAdmin
       await call("auth/user/grant", { user: "root", role: "root" });
       await call("auth/enable");
     },
-    async ensureUser(access, { name, prefix }, signal) {
+    async ensureUser(access, { name, prefix, sealed = false }, signal) {
       const call = await asRoot(access, signal);
       if (!(await names(call, "role")).includes(name)) await call("auth/role/add", { name });
-      const perm = { permType: "READWRITE", ...rangeOf(prefix) };
-      await call("auth/role/grant", { name, perm });
+      // Only what differs: each change of rights makes requests of all users repeat themselves.
+      const changes = permissionChanges(await permissions(call, name), permissionsOf(prefix, sealed));
+      for (const perm of changes.grant) await call("auth/role/grant", { name, perm });
+      for (const { key, range_end } of changes.revoke) await call("auth/role/revoke", { role: name, key, range_end });
       if (!(await names(call, "user")).includes(name))
         await call("auth/user/add", { name, options: { no_password: true } });
-      await call("auth/user/grant", { user: name, role: name });
+      const { roles } = await call("auth/user/get", { name });
+      if (!Array.isArray(roles) || !roles.includes(name)) await call("auth/user/grant", { user: name, role: name });
     },
     async removeUser(access, { name, prefix }, signal) {
       const call = await asRoot(access, signal);
@@ -98,12 +120,18 @@ async function names(call: Call, kind: "user" | "role"): Promise<string[]> {
   return Array.isArray(found) ? found.filter((name) => typeof name === "string") : [];
 }
 
-/** All keys that begin with the prefix, in base64. */
-export function rangeOf(prefix: string): { readonly key: string; readonly range_end: string } {
-  const end = Buffer.from(prefix);
-  const last = end.length - 1;
-  end[last] = (end[last] ?? 0) + 1;
-  return { key: Buffer.from(prefix).toString("base64"), range_end: end.toString("base64") };
+/** Of a role. JSON leaves out what is the first of its kind: a permission without a type is one to read. */
+async function permissions(call: Call, role: string): Promise<Permission[]> {
+  const { perm } = await call("auth/role/get", { role });
+  if (!Array.isArray(perm)) return [];
+  return (perm as (Partial<Permission> & { readonly permType?: string })[]).map(
+    ({ permType = "READ", key = "", range_end }) => ({
+      // One that may write only is none of ours: it is granted again.
+      permType: permType === "READWRITE" ? "READWRITE" : "READ",
+      key,
+      ...(range_end === undefined || range_end === "" ? {} : { range_end }),
+    }),
+  );
 }
 
 /** Calls the first member that answers. */
@@ -123,11 +151,12 @@ async function callerOf(
   };
   const { certificate: cert, key } = await issueCertificate(access.authority, subject);
   const tls = { ca: access.authority.certificate, cert, key, servername: access.serverName };
-  return async (path, body = {}) => {
+  return async (path, body = {}, options = {}) => {
     let last: unknown = new Error("no member is ready");
-    for (const host of access.addresses) {
+    for (const host of options.host === undefined ? access.addresses : [options.host]) {
       try {
-        return await post({ ...tls, agent, host, port: access.port, path: `/v3/${path}` }, { body, token }, signal);
+        const where = { ...tls, agent, host, port: access.port, path: `/v3/${path}` };
+        return await post(where, { body, token, ...options }, signal);
       } catch (error) {
         // A refusal is the same from each member.
         if (error instanceof CausewayError) throw error;
@@ -154,14 +183,34 @@ interface EtcdRequest {
 
 function post(
   options: EtcdRequest,
-  { body, token }: { body: object; token: string | undefined },
+  {
+    body,
+    token,
+    timeout = TIMEOUT,
+    onLine,
+  }: Pick<CallOptions, "timeout" | "onLine"> & { body: object; token: string | undefined },
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json", ...(token === undefined ? {} : { authorization: token }) };
-    const sent = request({ ...options, method: "POST", timeout: TIMEOUT, headers, signal }, (response) => {
+    // A stream is left in the middle: its connection is not used again.
+    const agent = onLine === undefined ? options.agent : false;
+    let streams = false;
+    const sent = request({ ...options, agent, method: "POST", timeout, headers, signal }, (response) => {
       let text = "";
       response.setEncoding("utf8");
+      if (onLine !== undefined && response.statusCode === 200) {
+        streams = true;
+        response.on("error", () => resolve({}));
+        response.on("close", () => resolve({}));
+        response.on("data", (chunk: string) => {
+          const lines = (text + chunk).split("\n");
+          text = lines.pop() ?? "";
+          const isEnough = text.length > LONGEST || lines.some((line) => line !== "" && !onLine(parsed(line)));
+          if (isEnough) sent.destroy();
+        });
+        return;
+      }
       response.on("data", (chunk: string) => {
         text += chunk;
         if (text.length > LONGEST) sent.destroy(new Error("the answer is too long"));
@@ -178,7 +227,7 @@ function post(
         );
       });
     });
-    sent.on("timeout", () => sent.destroy(new Error("it does not answer")));
+    sent.on("timeout", () => sent.destroy(streams ? undefined : new Error("it does not answer")));
     sent.on("error", reject);
     sent.end(JSON.stringify(body));
   });

@@ -4,7 +4,7 @@ import { idOf } from "../live.ts";
 import { fileNames } from "../plan-credentials.ts";
 import type { Step } from "../steps.ts";
 import { inputsAnnotation, poolNamespaceOf, renewAtAnnotation } from "../tenant.ts";
-import { rangeOf } from "./etcd-admin.ts";
+import { rangeOf } from "./range.ts";
 import { planPool, type PoolObserved } from "./plan.ts";
 
 const now = Date.UTC(2026, 0, 1);
@@ -17,6 +17,7 @@ const nothing: PoolObserved = {
   pods: [],
   holdsData: false,
   authEnabled: false,
+  isAdopted: () => true,
 };
 
 /** What the service cluster holds after the steps. */

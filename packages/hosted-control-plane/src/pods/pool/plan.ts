@@ -7,12 +7,16 @@ import { issueSteps, pairOf } from "../plan-credentials.ts";
 import { etcdCredentials } from "../objects/credentials.ts";
 import { etcdObjects, ETCD_CLIENT_PORT } from "../objects/etcd.ts";
 import { poolPolicies } from "../objects/network.ts";
-import { podProblem, podsOf } from "../rollout.ts";
+import type { AuthorityRotation } from "../../runtime.ts";
+import { etcdAuthoritySteps } from "../plan-etcd-authority.ts";
+import { isRolledOut, podProblem, podsOf, workload } from "../rollout.ts";
 import { sizes } from "../sizes.ts";
+import { parseRecords, RECORDS_NAME, type StorageRecord } from "../storage/records.ts";
+import { quotaOf } from "../storage/shares.ts";
 import type { KeyPair } from "@causeway/foundation";
 import type { PodsSettings } from "../options.ts";
 import type { Credentials, Step } from "../steps.ts";
-import { digestOf, idAnnotation, ownerAnnotation } from "../tenant.ts";
+import { digestOf, idAnnotation, ownerAnnotation, rotateAfterAnnotation } from "../tenant.ts";
 import type { EtcdAccess } from "./etcd-admin.ts";
 
 /** The etcd that control planes share, each with a prefix of its own. */
@@ -26,6 +30,8 @@ export interface PoolObserved {
   readonly holdsData: boolean;
   /** This process saw to it that every client is a user. */
   readonly authEnabled: boolean;
+  /** Every control plane in it runs with etcd's authorities as they are: the certificates of `ca.crt`, in base64. */
+  readonly isAdopted: (authorities: string) => boolean;
 }
 
 /** What control planes need of it. */
@@ -37,6 +43,8 @@ export interface PoolState {
   readonly authority?: KeyPair;
   /** Undefined: it has no quorum. */
   readonly access?: EtcdAccess;
+  /** What each control plane stores there, by the name of its namespace. */
+  readonly storage?: Readonly<Record<string, StorageRecord>>;
   readonly problem?: ControlPlaneProblem;
 }
 
@@ -71,14 +79,36 @@ export function planPool(observed: PoolObserved, now: number): Plan<Step, PoolSt
     steps.length === 0 && state.access !== undefined && !observed.authEnabled
       ? [{ type: "enable-auth", access: state.access }]
       : [];
+  const rotation = rotationSteps(observed, steps.length === 0 && auth.length === 0, now);
   return {
-    steps: [...steps, ...auth],
+    steps: [...steps, ...auth, ...rotation],
     status: state,
-    wait: { for: "certificates to be issued again", until: now + DAY },
+    wait: { for: "certificates to be issued again, or a rotation", until: now + (rotates(observed, now) ? SOON : DAY) },
   };
 }
 
 const DAY = 24 * 3600_000;
+/** Control planes are looked at again after so long. */
+const SOON = 5_000;
+
+/** The rotation that the operator requested, to its end: no client but ours knows the authority. */
+function wantedRotation({ namespace }: PoolObserved, now: number): AuthorityRotation | undefined {
+  const id = namespace?.metadata.annotations?.[rotateAfterAnnotation];
+  const at = Date.parse(id ?? "");
+  return id === undefined || Number.isNaN(at) || at > now ? undefined : { id, stage: "retire" };
+}
+
+function rotates(observed: PoolObserved, now: number): boolean {
+  return etcdAuthoritySteps(observed.live, wantedRotation(observed, now), false).isRotating;
+}
+
+/** The next stage, once the members and every control plane run with the present one. */
+function rotationSteps(observed: PoolObserved, isQuiet: boolean, now: number): Step[] {
+  const { live, isAdopted } = observed;
+  const authorities = (live.get("Secret/etcd-ca") as Secret | undefined)?.data?.["ca.crt"] ?? "";
+  const settled = isQuiet && isRolledOut(workload(live.get("StatefulSet/etcd"))) && isAdopted(authorities);
+  return etcdAuthoritySteps(live, wantedRotation(observed, now), settled).steps;
+}
 
 const once = (name: string, entries: Credentials["entries"]): Credentials => ({
   name,
@@ -142,7 +172,7 @@ function etcdOf({ settings, namespaceName, live }: PoolObserved, members: number
     },
     running: true,
     shared: true,
-    quotaBytes: 8 * 2 ** 30,
+    quotaBytes: quotaOf(settings),
     credentials: digestOf((live.get("Secret/etcd") as Secret | undefined)?.data ?? null),
   });
 }
@@ -180,6 +210,7 @@ function poolState(observed: PoolObserved, problem: ControlPlaneProblem | undefi
     ),
     ...(root === undefined ? {} : { authority: pairOf(root) }),
     ...(hasQuorum ? { access } : {}),
+    storage: Object.fromEntries(parseRecords(live.get(`ConfigMap/${RECORDS_NAME}`))),
     ...(found === undefined ? {} : { problem: found }),
   };
 }

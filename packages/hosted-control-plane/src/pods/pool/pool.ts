@@ -1,20 +1,27 @@
 import { canonicalJson, CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
+  ConfigMap,
   runPipeline,
   runController,
   watchInformer,
   type KubeObject,
   type ObjectKey,
   type Plan,
+  type Secret,
   type Shards,
   type Source,
 } from "@causeway/kubernetes";
 import { idOf } from "../live.ts";
 import type { PodsSettings } from "../options.ts";
-import { perform } from "../perform.ts";
+import { fieldManager, perform } from "../perform.ts";
 import type { ServiceCluster } from "../service-cluster.ts";
 import type { Step } from "../steps.ts";
-import { poolNamespaceOf, prefixOf } from "../tenant.ts";
+import { parseRecords, recordsObject, RECORDS_NAME } from "../storage/records.ts";
+import { quotaOf, storageTenants } from "../storage/shares.ts";
+import { createStorageWatchdog } from "../storage/watchdog.ts";
+import { isRolledOut, templateCredentials, workload } from "../rollout.ts";
+import { apiServerDigest } from "../stages.ts";
+import { digestOf, poolNamespaceOf, prefixOf } from "../tenant.ts";
 import type { EtcdAdmin } from "./etcd-admin.ts";
 import { planPool, type PoolObserved, type PoolState } from "./plan.ts";
 
@@ -61,6 +68,7 @@ export function createPool(options: PoolOptions): Pool {
     pods: cluster.pods.list(namespaceName),
     holdsData: users().some(({ initialized }) => initialized === true),
     authEnabled,
+    isAdopted: (authorities) => isAdopted(cluster, settings, authorities),
   });
   const using = {
     client: cluster.informers.client,
@@ -71,6 +79,23 @@ export function createPool(options: PoolOptions): Pool {
       if (step.type === "enable-auth") authEnabled = true;
     },
   };
+  const watchdog = createStorageWatchdog({
+    watched: () =>
+      shards?.owns("") === false || state?.ready !== true || state.access === undefined
+        ? undefined
+        : { access: state.access, members: state.servers.length },
+    quota: quotaOf(settings),
+    tenants: () => storageTenants(settings.owner, cluster.namespaces.list()),
+    saved: () => parseRecords(observe().live.get(`ConfigMap/${RECORDS_NAME}`)),
+    async save(records, signal) {
+      const object = recordsObject(namespaceName, records);
+      await cluster.informers.client.apply(ConfigMap, object, { fieldManager, signal });
+    },
+    etcd,
+    metrics,
+    clock,
+    log,
+  });
   const publish = (next: PoolState): void => {
     const same = canonicalJson(state ?? null) === canonicalJson(next);
     state = next;
@@ -124,9 +149,26 @@ export function createPool(options: PoolOptions): Pool {
       ];
       const reconcile = runPipeline(pipeline, { clock, log, name: "pods-etcd", ...(metrics ? { metrics } : {}) });
       const ready = (stop: AbortSignal) => cluster.informers.whenSynced(stop);
-      return runController({ name: "pods-etcd", reconcile, sources, clock, log, ready }, signal);
+      return Promise.all([
+        runController({ name: "pods-etcd", reconcile, sources, clock, log, ready }, signal),
+        watchdog.run(signal),
+      ]).then(() => undefined);
     },
   };
+}
+
+/** Does every control plane in the shared etcd trust these authorities, in all of its API servers? */
+function isAdopted({ namespaces, objects }: ServiceCluster, settings: PodsSettings, authorities: string): boolean {
+  return storageTenants(settings.owner, namespaces.list()).every(({ name }) => {
+    const live = new Map(objects.flatMap((each) => each.list(name)).map((object) => [idOf(object), object]));
+    const secret = live.get("Secret/kube-apiserver") as Secret | undefined;
+    const program = workload(live.get("Deployment/kube-apiserver"));
+    // One that has no API server yet is created with what is there then.
+    if (program === undefined) return true;
+    const runs = apiServerDigest(digestOf(secret?.data ?? null), settings.tunnel);
+    if (secret?.data?.["etcd-ca.crt"] !== authorities) return false;
+    return templateCredentials(program) === runs && isRolledOut(program);
+  });
 }
 
 /** A step in the shared etcd's namespace is performed by the process that has the namespace "" only. */

@@ -6,6 +6,7 @@ import type { PodsSettings } from "../options.ts";
 import { plan } from "../plan.ts";
 import { fileNames } from "../plan-credentials.ts";
 import type { PoolState } from "../pool/plan.ts";
+import { nextEtcdAuthority } from "../rotate-etcd.ts";
 import type { Step } from "../steps.ts";
 import { componentLabel, inputsAnnotation, namespaceOf, renewAtAnnotation } from "../tenant.ts";
 
@@ -25,6 +26,7 @@ export class PlayedCluster {
   hasEtcdUser = false;
   restored = false;
   neighbours = { controlPlanes: 0, storage: 0 };
+  share = Infinity;
   /** Every step that was performed, as "apply Deployment/kube-apiserver". */
   readonly performed: string[] = [];
   readonly written: KubeObject[] = [];
@@ -54,6 +56,7 @@ export class PlayedCluster {
       hasEtcdUser,
       restored: this.restored,
       neighbours,
+      share: this.share,
     };
   }
 
@@ -100,11 +103,25 @@ export class PlayedCluster {
       }
       case "copy": {
         if (this.live.has(step.id)) return;
-        const metadata = { name: step.name, annotations: { [inputsAnnotation]: "once" } };
+        const metadata = { name: step.name, annotations: { ...step.annotations, [inputsAnnotation]: "once" } };
         this.live.set(
           step.id,
           this.#stored({ apiVersion: "v1", kind: "Secret", metadata, data: step.data } as Secret, undefined),
         );
+        return;
+      }
+      case "follow": {
+        const { secret, from } = step;
+        if (this.#isStale(secret)) return;
+        const annotations = { ...secret.metadata.annotations, ...from.metadata.annotations };
+        const metadata = { ...secret.metadata, annotations };
+        this.live.set(idOf(secret), this.#stored({ ...secret, metadata, data: from.data } as Secret, secret));
+        return;
+      }
+      case "rotate-etcd-authority": {
+        if (this.#isStale(step.secret)) return;
+        const made = { certificate: `CA ${++this.#revision}\n`, key: SECRET };
+        this.live.set(idOf(step.secret), this.#stored(nextEtcdAuthority(step, made), step.secret));
         return;
       }
       case "apply":
@@ -157,6 +174,11 @@ export class PlayedCluster {
           status: { podIP: `10.1.0.${index + 1}`, conditions: [{ type: "Ready", status: "True" }] },
         });
     }
+  }
+
+  /** Another leader was faster. */
+  #isStale(secret: Secret): boolean {
+    return this.live.get(idOf(secret))?.metadata.resourceVersion !== secret.metadata.resourceVersion;
   }
 
   #stored(object: KubeObject, before: KubeObject | undefined): KubeObject {

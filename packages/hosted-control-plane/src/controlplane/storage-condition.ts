@@ -1,0 +1,38 @@
+import type { HostedControlPlane } from "@causeway/api";
+import type { PlannedEvent, WantedCondition } from "@causeway/kubernetes";
+import type { StorageState } from "../runtime.ts";
+
+const TYPE = "StorageWithinBudget";
+
+/** Only for control planes whose data is measured: does it store no more than its budget, and who must act? */
+export function storageConditions(state: StorageState | undefined): WantedCondition[] {
+  if (state === undefined) return [];
+  const { stage } = state;
+  if (stage === "Within") return [{ type: TYPE, status: "True", reason: "WithinBudget" }];
+  const reason = stage === "Exceeded" ? "BudgetExceeded" : "Sealed";
+  return [{ type: TYPE, status: "False", reason, message: storageMessage(state) }];
+}
+
+function storageMessage({ bytes, budget, stage }: StorageState): string {
+  const stored = `it stores ${mebibytes(bytes)}, and its budget in the shared etcd is ${mebibytes(budget)}`;
+  if (stage === "Exceeded")
+    return `${stored}: its API refuses to create and change objects until users delete some; delete objects, or raise spec.limits.bytes (PODS_STORAGE_EXCEEDED)`;
+  return `${stored}: it grew although its API refuses writes, and nothing can be written any more; raise spec.limits.bytes above what is stored, or ask the operator of the service cluster, then delete objects (PODS_STORAGE_SEALED)`;
+}
+
+/** One event for each change of the stage: when the condition does not say it yet. */
+export function storageEvents({ status }: HostedControlPlane, state: StorageState | undefined): PlannedEvent[] {
+  if (state === undefined) return [];
+  const known = status?.conditions?.find(({ type }) => type === TYPE);
+  const [wanted] = storageConditions(state);
+  if (wanted === undefined || known?.reason === wanted.reason) return [];
+  if (state.stage !== "Within")
+    return [{ type: "Warning", reason: "StorageBudgetExceeded", message: storageMessage(state) }];
+  if (known === undefined) return [];
+  const message = `it stores ${mebibytes(state.bytes)} of ${mebibytes(state.budget)}: its API accepts writes again`;
+  return [{ type: "Normal", reason: "StorageWithinBudget", message }];
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1).replace(/\.0$/, "")} MiB`;
+}

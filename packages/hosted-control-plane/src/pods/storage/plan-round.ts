@@ -1,0 +1,125 @@
+import type { MemberStatus, SpaceAlarm } from "./meter.ts";
+import type { StorageRecord, StorageRecords } from "./records.ts";
+
+/** A control plane in the shared etcd. */
+export interface StorageTenant {
+  /** Its namespace, its user and the first part of its keys. */
+  readonly name: string;
+  readonly budget: number;
+}
+
+/** Everything that one round is planned from. */
+export interface RoundObserved {
+  readonly members: readonly MemberStatus[];
+  /** Members that the etcd has, ready or not. */
+  readonly expected: number;
+  readonly alarms: readonly SpaceAlarm[];
+  readonly quota: number;
+  readonly tenants: readonly StorageTenant[];
+  readonly records: StorageRecords;
+  /** Bytes in use since growth was looked into last, and the revision of the round before. */
+  readonly before: { readonly inUse: number; readonly revision: number } | undefined;
+}
+
+export interface Round {
+  /** The etcd grew fast, is nearly full, or accepts no writes: who writes is looked up and measured now. */
+  readonly pressure: boolean;
+  /** Older revisions are given up up to this one. */
+  readonly compactAt?: number;
+  readonly defragment?: MemberStatus;
+  /** Before the leader is defragmented another one leads. */
+  readonly moveLeader?: { readonly from: MemberStatus; readonly to: MemberStatus };
+  readonly disarm: readonly SpaceAlarm[];
+  /** Bytes of values that may be read in this round. */
+  readonly allowance: number;
+}
+
+const MIB = 2 ** 20;
+/** A member copies what it has in use, and answers nothing meanwhile. */
+const LARGEST_COPY = 1024 * MIB;
+const ALLOWANCE = 8 * MIB;
+const ALLOWANCE_UNDER_PRESSURE = 256 * MIB;
+
+export function planRound(observed: RoundObserved): Round {
+  const { members, alarms, quota, before } = observed;
+  const inUse = Math.max(...members.map((each) => each.inUse), 0);
+  const grown = before === undefined ? 0 : inUse - before.inUse;
+  const isAlarmed = alarms.length > 0;
+  const pressure = isAlarmed || grown > quota / 64 || inUse > quota * 0.75;
+  const revision = Math.max(...members.map((each) => each.revision), 0);
+  // A list that an API server reads in pages may continue for a round.
+  const compactAt = isAlarmed ? revision : before?.revision;
+  return {
+    pressure,
+    allowance: pressure ? ALLOWANCE_UNDER_PRESSURE : ALLOWANCE,
+    ...(pressure && compactAt !== undefined && compactAt > 0 ? { compactAt } : {}),
+    ...defragmentation(observed, isAlarmed),
+    disarm: isAlarmed && members.every(({ size }) => size < quota * 0.95) ? alarms : [],
+  };
+}
+
+/**
+ * One member at a time, only while all are there, and the leader last: with three members clients have two others, and
+ * writes have a quorum. Files that are not near the quota keep their free pages, which etcd uses again.
+ */
+function defragmentation(
+  { members, expected, quota }: RoundObserved,
+  isAlarmed: boolean,
+): Pick<Round, "defragment" | "moveLeader"> {
+  if (members.length < expected) return {};
+  const isDue = ({ size, inUse }: MemberStatus) =>
+    isAlarmed
+      ? size > quota * 0.5 && size - inUse > size * 0.1
+      : size > quota * 0.8 && size - inUse > size * 0.3 && inUse < LARGEST_COPY;
+  const due = members.filter(isDue).toSorted((a, b) => b.size - a.size);
+  const follower = due.find(({ id, leader }) => id !== leader);
+  const [first] = due;
+  if (follower !== undefined) return { defragment: follower };
+  if (first === undefined) return {};
+  const [other] = members.filter(({ id }) => id !== first.id).toSorted((a, b) => a.size - b.size);
+  return other === undefined ? { defragment: first } : { moveLeader: { from: first, to: other } };
+}
+
+/**
+ * The control planes to measure, in order: those that write much while the etcd grows, those without a record or with
+ * another budget, those whose API refuses writes, and the others in turn. A large one is measured less often, so that
+ * what is read stays bounded.
+ */
+export function dueTenants(
+  { tenants, records }: Pick<RoundObserved, "tenants" | "records">,
+  writers: ReadonlyMap<string, number>,
+  now: number,
+): StorageTenant[] {
+  const rank = ({ name, budget }: StorageTenant): number | undefined => {
+    const record = records.get(name);
+    const written = writers.get(name) ?? 0;
+    if (written > 0) return -written;
+    if (record === undefined || record.budget !== budget) return 1;
+    const due = record.at + interval(record);
+    return due > now ? undefined : due;
+  };
+  return tenants
+    .flatMap((tenant) => {
+      const at = rank(tenant);
+      return at === undefined ? [] : [{ tenant, at }];
+    })
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ tenant }) => tenant);
+}
+
+function interval({ bytes, stage }: StorageRecord): number {
+  const seconds =
+    stage === "Within"
+      ? clamp(bytes / MIB, { least: 60, most: 1_800 })
+      : clamp(bytes / (8 * MIB), { least: 4, most: 300 });
+  return seconds * 1_000;
+}
+
+function clamp(value: number, { least, most }: { least: number; most: number }): number {
+  return Math.min(most, Math.max(least, value));
+}
+
+/** More is not counted: it is too much in any case. */
+export function stopAt({ budget }: StorageTenant, record: StorageRecord | undefined): number {
+  return Math.max(2 * budget, record?.sealAt ?? 0) + MIB;
+}

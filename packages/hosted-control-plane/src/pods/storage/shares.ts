@@ -1,0 +1,95 @@
+import type { Namespace } from "@causeway/kubernetes";
+import type { ControlPlaneProblem, ControlPlaneSpec } from "../../runtime.ts";
+import { bytesOf } from "../ceilings.ts";
+import type { Observed } from "../gather.ts";
+import { isPooled, type PodsSettings } from "../options.ts";
+import { budgetOf, sizes } from "../sizes.ts";
+import { budgetAnnotation, datastoreAnnotation, idAnnotation, ownerAnnotation } from "../tenant.ts";
+import type { StorageTenant } from "./plan-round.ts";
+import { mebibytes } from "./records.ts";
+
+const LARGEST_QUOTA = 8 * 2 ** 30;
+const DEFAULT_STORAGE = "8Gi";
+
+/** etcd's quota: its volume has to hold the log and a snapshot, too. */
+export function quotaOf({ pool }: Pick<PodsSettings, "pool">): number {
+  return Math.min(LARGEST_QUOTA, Math.floor(bytesOf(pool?.storage ?? DEFAULT_STORAGE) * 0.75));
+}
+
+/** The sum of all budgets: the rest of the quota is for older revisions, and for what is written before it is noticed. */
+export function capacityOf(settings: Pick<PodsSettings, "pool">): number {
+  return Math.floor(quotaOf(settings) * 0.6);
+}
+
+/** What a control plane wants of the shared etcd, and what it was granted. */
+export interface ShareWanted {
+  readonly id: string;
+  readonly wanted: number;
+  /** Undefined: it is new. */
+  readonly granted?: number | undefined;
+}
+
+/**
+ * Bytes that are left for one control plane; at least what it was granted. What was granted stays. Of several requests
+ * at the same moment those with smaller ids come first, so that each process decides the same.
+ */
+export function shareFor(id: string, all: readonly ShareWanted[], capacity: number): number {
+  let left = capacity - all.reduce((sum, { granted = 0 }) => sum + granted, 0);
+  for (const { id: each, wanted, granted = 0 } of all.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    if (each === id) return granted + Math.max(0, left);
+    const more = wanted - granted;
+    // One that cannot have what it wants takes nothing from the others.
+    if (more > 0 && more <= left) left -= more;
+  }
+  return Math.max(0, left);
+}
+
+/** The namespaces of control planes in the shared etcd, with what they were granted. */
+function pooledNamespaces(
+  owner: string,
+  namespaces: readonly Namespace[],
+): { name: string; id: string; granted: number }[] {
+  return namespaces.flatMap(({ metadata: { name, annotations = {}, deletionTimestamp } }) => {
+    if (annotations[ownerAnnotation] !== owner || annotations[datastoreAnnotation] !== "Pooled") return [];
+    if (deletionTimestamp !== undefined) return [];
+    const granted = Number(annotations[budgetAnnotation]);
+    // One of an older version has none yet.
+    const bytes = Number.isFinite(granted) && granted > 0 ? granted : sizes.Small.budget;
+    return [{ name, id: annotations[idAnnotation] ?? "", granted: bytes }];
+  });
+}
+
+/** What the control planes of all processes have and want of the shared etcd. */
+export function sharesWanted({
+  owner,
+  namespaces,
+  requested,
+}: {
+  readonly owner: string;
+  readonly namespaces: readonly Namespace[];
+  readonly requested: readonly ControlPlaneSpec[];
+}): ShareWanted[] {
+  const wanted = new Map(requested.filter(isPooled).map((spec) => [spec.id, budgetOf(spec)]));
+  const existing = pooledNamespaces(owner, namespaces).map(({ id, granted }): ShareWanted => {
+    const share = { id, granted, wanted: wanted.get(id) ?? granted };
+    wanted.delete(id);
+    return share;
+  });
+  return [...existing, ...[...wanted].map(([id, bytes]): ShareWanted => ({ id, wanted: bytes }))];
+}
+
+/** Those whose data is measured. */
+export function storageTenants(owner: string, namespaces: readonly Namespace[]): StorageTenant[] {
+  return pooledNamespaces(owner, namespaces).map(({ name, granted }) => ({ name, budget: granted }));
+}
+
+/** Does the shared etcd have no room for what is requested? Nobody is granted what could stop the others. */
+export function shareProblem({ spec, namespace, share }: Observed): ControlPlaneProblem | undefined {
+  if (!isPooled(spec)) return undefined;
+  const wanted = budgetOf(spec);
+  const { annotations = {} } = namespace?.metadata ?? {};
+  const isOlder = namespace !== undefined && annotations[budgetAnnotation] === undefined;
+  if (wanted <= share || isOlder) return undefined;
+  const message = `spec.limits.bytes is ${mebibytes(wanted)}, and the shared etcd has ${mebibytes(share)} for it: request less, choose datastore type Own, or have the operator give it larger volumes`;
+  return { code: "PODS_POOL_FULL", message, actor: "operator" };
+}

@@ -1,0 +1,220 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ConfigMap } from "@causeway/kubernetes";
+import type { MemberStatus } from "./meter.ts";
+import { dueTenants, planRound, type RoundObserved } from "./plan-round.ts";
+import { permissionChanges, permissionsOf, policyKeys, policyObjects, type Permission } from "./policy.ts";
+import { nextRecord, parseRecords, recordsObject, type StorageRecord, type StorageStage } from "./records.ts";
+import { capacityOf, quotaOf, shareFor, type ShareWanted } from "./shares.ts";
+
+const MIB = 2 ** 20;
+const now = Date.UTC(2026, 0, 1);
+const record = (stage: StorageStage, mib: number, changes: Partial<StorageRecord> = {}): StorageRecord => ({
+  bytes: mib * MIB,
+  budget: 100 * MIB,
+  stage,
+  at: now,
+  ...(stage === "Within" ? {} : { sealAt: 135 * MIB }),
+  ...changes,
+});
+
+describe("the stage of a control plane", () => {
+  const rows: [string, StorageRecord | undefined, number, number, StorageStage][] = [
+    ["is Within without a record and at its budget", undefined, 100, 100, "Within"],
+    ["is Exceeded with a byte more than its budget", undefined, 101, 100, "Exceeded"],
+    ["is Exceeded, however much it wrote before it was noticed", record("Within", 50), 900, 100, "Exceeded"],
+    ["stays Exceeded just below its budget", record("Exceeded", 110), 95, 100, "Exceeded"],
+    ["is Within again a tenth below its budget", record("Exceeded", 110), 90, 100, "Within"],
+    ["is Within when its budget is raised", record("Exceeded", 110), 110, 200, "Within"],
+    ["is Sealed when it grew by a quarter of its budget since", record("Exceeded", 110), 136, 100, "Sealed"],
+    ["stays Sealed, since nothing can be deleted", record("Sealed", 136), 136, 100, "Sealed"],
+    [
+      "is Exceeded when a sealed one has a larger budget that is not enough",
+      record("Sealed", 140),
+      140,
+      120,
+      "Exceeded",
+    ],
+    ["is Within when a sealed one has a larger budget that is enough", record("Sealed", 140), 140, 160, "Within"],
+  ];
+  test.each(rows)("%s", (_, before, bytes, budget, stage) => {
+    expect(nextRecord(before, { bytes: bytes * MIB, budget: budget * MIB, at: now }).stage).toBe(stage);
+  });
+
+  test("is kept by a ConfigMap, and what cannot be read there is measured again", () => {
+    const records = new Map([
+      ["hcp-a", record("Exceeded", 120)],
+      ["hcp-b", record("Within", 1)],
+    ]);
+    const object = recordsObject("pool", records);
+    expect(parseRecords(object)).toEqual(records);
+    const broken = { ...object, data: { ...object.data, "hcp-a": "{", "hcp-c": '{"stage":"Other"}' } } as ConfigMap;
+    expect([...parseRecords(broken).keys()]).toEqual(["hcp-b"]);
+  });
+});
+
+describe("shares of the shared etcd", () => {
+  test("the quota leaves room in the volume, and budgets leave room in the quota", () => {
+    expect(quotaOf({})).toBe(6 * 1024 * MIB);
+    expect(quotaOf({ pool: { storage: "1Gi" } })).toBe(768 * MIB);
+    expect(quotaOf({ pool: { storage: "64Gi" } })).toBe(8 * 1024 * MIB);
+    expect(capacityOf({})).toBeLessThan(quotaOf({}));
+  });
+
+  const rows: [string, string, ShareWanted[], number][] = [
+    [
+      "a new one gets what is left",
+      "b",
+      [
+        { id: "a", wanted: 60, granted: 60 },
+        { id: "b", wanted: 30 },
+      ],
+      40,
+    ],
+    [
+      "of two new ones the first in order comes first",
+      "b",
+      [
+        { id: "a", wanted: 80 },
+        { id: "b", wanted: 80 },
+      ],
+      20,
+    ],
+    [
+      "one that wants too much takes nothing from others",
+      "b",
+      [
+        { id: "a", wanted: 900 },
+        { id: "b", wanted: 9 },
+      ],
+      100,
+    ],
+    ["what was granted stays, whatever the capacity is", "a", [{ id: "a", wanted: 300, granted: 300 }], 300],
+    ["one that grows keeps what it has and gets the rest", "a", [{ id: "a", wanted: 99, granted: 40 }], 100],
+  ];
+  test.each(rows)("%s", (_, id, all, share) => {
+    expect(shareFor(id, all, 100)).toBe(share);
+  });
+
+  test("never sum up to more than the capacity, whoever asks in whatever order", () => {
+    const requests = fc.array(
+      fc.record({ id: fc.constantFrom(..."abcdefgh"), wanted: fc.integer({ min: 1, max: 60 }) }),
+    );
+    fc.assert(
+      fc.property(requests, (asked) => {
+        const granted = new Map<string, number>();
+        for (const { id, wanted } of asked) {
+          const all = [...new Set([...granted.keys(), id])].map((each): ShareWanted => {
+            const has = granted.get(each);
+            return { id: each, wanted: each === id ? wanted : (has ?? 0), granted: has };
+          });
+          if (wanted <= shareFor(id, all, 100)) granted.set(id, wanted);
+        }
+        expect([...granted.values()].reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(100);
+      }),
+    );
+  });
+});
+
+describe("a user of the shared etcd", () => {
+  const text = (encoded = "") => Buffer.from(encoded, "base64").toString();
+  const inside = ({ key, range_end }: Permission, name: string) =>
+    range_end === undefined ? text(key) === name : text(key) <= name && name < text(range_end);
+  const rightsOn = (name: string, sealed: boolean) =>
+    permissionsOf("/hcp-a/", sealed)
+      .filter((each) => inside(each, name))
+      .map(({ permType }) => permType);
+
+  test("may read and write its keys, and only read the policy of its budget", () => {
+    const [policy, binding] = policyKeys("/hcp-a/");
+    for (const key of ["/hcp-a/registry/pods/a/b", "/hcp-a/causeway.dev/x", `${policy}x`, `${binding}-2`, "/hcp-a/zz"])
+      expect(rightsOn(key, false)).toEqual(["READWRITE"]);
+    for (const key of [policy, binding]) expect(rightsOn(key, false)).toEqual(["READ"]);
+    for (const key of ["/hcp-b/registry/pods/a/b", "/hcp-a", "/hcp-a0"]) expect(rightsOn(key, false)).toEqual([]);
+  });
+
+  test("may only read while it is sealed", () => {
+    expect(rightsOn("/hcp-a/registry/pods/a/b", true)).toEqual(["READ"]);
+  });
+
+  test("has rights changed only where they differ", () => {
+    const open = permissionsOf("/hcp-a/", false);
+    expect(permissionChanges(open, open)).toEqual({ grant: [], revoke: [] });
+    const old: Permission = { permType: "READWRITE", key: open[0]?.key ?? "", range_end: open.at(-1)?.range_end ?? "" };
+    expect(permissionChanges([old], open)).toEqual({ grant: open, revoke: [old] });
+    expect(permissionChanges(open, permissionsOf("/hcp-a/", true)).grant).toHaveLength(3);
+  });
+
+  test("the policy says what is stored, what is allowed, and what to do", () => {
+    const [policy] = policyObjects(record("Exceeded", 120), now);
+    expect(JSON.stringify(policy)).toContain(
+      "this cluster stores 120 MiB, and its budget in the shared etcd is 100 MiB: delete objects",
+    );
+  });
+});
+
+describe("a round of the watchdog", () => {
+  const member = (id: string, size: number, inUse: number): MemberStatus => ({
+    host: `10.0.0.${id}`,
+    id,
+    leader: "1",
+    size: size * MIB,
+    inUse: inUse * MIB,
+    revision: 500,
+  });
+  const observed = (changes: Partial<RoundObserved> = {}): RoundObserved => ({
+    members: [member("1", 100, 50), member("2", 100, 50), member("3", 100, 50)],
+    expected: 3,
+    alarms: [],
+    quota: 1024 * MIB,
+    tenants: [],
+    records: new Map(),
+    before: { inUse: 50 * MIB, revision: 400 },
+    ...changes,
+  });
+  const alarms = [{ memberID: "1" }];
+
+  test("does nothing but measure a little while the etcd is quiet", () => {
+    expect(planRound(observed())).toEqual({ pressure: false, allowance: 8 * MIB, disarm: [] });
+  });
+
+  test("gives up older revisions when the etcd grows, up to those of the round before", () => {
+    const grown = observed({ before: { inUse: 20 * MIB, revision: 400 } });
+    expect(planRound(grown)).toMatchObject({ pressure: true, compactAt: 400 });
+    expect(planRound(observed({ alarms }))).toMatchObject({ pressure: true, compactAt: 500 });
+  });
+
+  test("defragments one follower at a time, and the leader last, when another one leads", () => {
+    const full = [member("1", 900, 300), member("2", 900, 300), member("3", 900, 300)];
+    const next = (members: MemberStatus[], changes = {}) => planRound(observed({ members, ...changes }));
+    expect(next(full).defragment?.id).toBe("2");
+    const [one, , three] = full as [MemberStatus, MemberStatus, MemberStatus];
+    expect(next([one, member("2", 300, 300), three]).defragment?.id).toBe("3");
+    const last = next([one, member("2", 300, 300), member("3", 310, 300)]);
+    expect([last.defragment, last.moveLeader?.from.id, last.moveLeader?.to.id]).toEqual([undefined, "1", "2"]);
+    expect(next([one, three]).defragment).toBeUndefined();
+    expect(next([one], { expected: 1 }).defragment?.id).toBe("1");
+    expect(next([member("1", 900, 800), member("2", 900, 800), member("3", 900, 800)]).defragment).toBeUndefined();
+  });
+
+  test("disarms the alarm of a full etcd when every member has space again", () => {
+    const full = [member("1", 1024, 300), member("2", 300, 300), member("3", 300, 300)];
+    expect(planRound(observed({ alarms, members: full })).disarm).toEqual([]);
+    expect(planRound(observed({ alarms })).disarm).toEqual(alarms);
+  });
+
+  test("measures who writes first, then who is new, and then the others in turn", () => {
+    const tenants = ["writer", "new", "exceeded", "old", "fresh"].map((name) => ({ name, budget: 100 * MIB }));
+    const records = new Map([
+      ["writer", record("Within", 1)],
+      ["exceeded", record("Exceeded", 120, { at: now - 20_000 })],
+      ["old", record("Within", 1, { at: now - 61_000 })],
+      ["fresh", record("Within", 1, { at: now - 1_000 })],
+    ]);
+    const due = dueTenants({ tenants, records }, new Map([["writer", 10]]), now);
+    // Both are due: the one that is overdue for longer comes first.
+    expect(due.map(({ name }) => name)).toEqual(["writer", "new", "exceeded", "old"]);
+    const raised = [{ name: "fresh", budget: 200 * MIB }];
+    expect(dueTenants({ tenants: raised, records }, new Map(), now)).toEqual(raised);
+  });
+});
