@@ -83,6 +83,14 @@ export async function build(program: Program, folder: string, file: string): Pro
   return code;
 }
 
+/** An object storage with the API of S3: versitygw. */
+export function objectStorage(): Promise<Built> {
+  const module = "github.com/versity/versitygw";
+  const folder = join(root, "tools/s3");
+  const program = { name: "versitygw", source: `${module}/cmd/versitygw`, flags: "-s -w" };
+  return buildMissing([program], folder, cached(`s3-${pinnedVersion(folder, module)}`));
+}
+
 /** What makes a program of Kubernetes report this version. */
 function stampedAs(version: string): string {
   const [major = "", minor = ""] = version.slice(1).split(".");

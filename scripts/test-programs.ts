@@ -12,6 +12,7 @@ import {
   cached,
   konnectivityBinaries,
   kubernetesBinaries,
+  objectStorage,
   previousPrograms,
   root,
   run,
@@ -69,6 +70,7 @@ async function main(): Promise<number> {
     konnectivity: await konnectivityBinaries(),
     gatewayApi: gatewayApi(),
     sidecars: await sidecarBinaries(),
+    objectStorage: await objectStorage(),
     previous: await previousPrograms({ build: process.argv.slice(2).some((name) => name.includes("upgrade")) }),
   };
   const env = {

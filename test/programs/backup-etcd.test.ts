@@ -1,27 +1,24 @@
 /**
  * Backups of a range of keys of a real etcd: consistent, complete, and restored as a whole, whatever ends in between.
  */
-import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
-import { createServer, type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createAuthority, issueCertificate, systemClock, type KeyPair } from "@causeway/foundation";
+import { systemClock } from "@causeway/foundation";
 import { createBackups, type ObjectStore } from "@causeway/hosted-control-plane";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { base64, startEtcd, type OneEtcd } from "./one-etcd.ts";
 import { programs } from "./programs.ts";
 
 const signal = new AbortController().signal;
-const dir = mkdtempSync(join(tmpdir(), "backup-etcd-"));
 const place = programs().kubernetes;
-const etcd = "dir" in place ? join(place.dir, "etcd") : "";
-const hour = 3_600_000;
-const base64 = (text: string) => Buffer.from(text).toString("base64");
+const program = "dir" in place ? join(place.dir, "etcd") : "";
 
-let [child, port, authority] = [undefined as ChildProcess | undefined, 0, {} as KeyPair];
-let client = {} as KeyPair;
+let etcd = {} as OneEtcd;
+const call = (path: string, body: object) => etcd.call(path, body);
+const put = (key: string, value: string) => etcd.put(key, value);
+const valuesOf = (prefix: string) => etcd.values(prefix);
+const keyspaceOf = (prefix: string) => etcd.keyspace(prefix);
 
 /** In memory; `fail` makes calls fail from then on. */
 function memory(): ObjectStore & { failAfter: number; reads: number } {
@@ -40,95 +37,11 @@ function memory(): ObjectStore & { failAfter: number; reads: number } {
   };
 }
 
-function call(path: string, body: object): Promise<Record<string, unknown>> {
-  return new Promise((done, failed) => {
-    const tls = { ca: authority.certificate, cert: client.certificate, key: client.key };
-    const options = { ...tls, host: "127.0.0.1", port, path: `/v3/${path}`, method: "POST", agent: false as const };
-    const sent = request(options, (response) => {
-      let text = "";
-      response.on("data", (chunk: Buffer) => (text += chunk.toString()));
-      response.on("end", () => done(JSON.parse(text) as Record<string, unknown>));
-    });
-    sent.on("error", failed);
-    sent.end(JSON.stringify(body));
-  });
-}
-
-const put = (key: string, value: string) => call("kv/put", { key: base64(key), value: base64(value) });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port: found } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return found;
-}
-
-async function valuesOf(prefix: string): Promise<Record<string, string>> {
-  const range = { key: base64(prefix), range_end: base64(`${prefix.slice(0, -1)}0`) };
-  const { kvs = [] } = (await call("kv/range", range)) as { kvs?: { key: string; value?: string }[] };
-  const text = (encoded = "") => Buffer.from(encoded, "base64").toString();
-  return Object.fromEntries(kvs.map(({ key, value }) => [text(key).slice(prefix.length), text(value)]));
-}
-
-function keyspaceOf(prefix: string) {
-  const access = { addresses: ["127.0.0.1"], port, serverName: "localhost", authority, password: "" };
-  return { access, prefix };
-}
-
-describe.skipIf(!existsSync(etcd))("a backup of keys of a real etcd", () => {
+describe.skipIf(!existsSync(program))("a backup of keys of a real etcd", () => {
   beforeAll(async () => {
-    authority = await createAuthority({ commonName: "etcd-ca", lifetime: hour });
-    const names = { dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
-    const server = await issueCertificate(authority, {
-      commonName: "etcd",
-      ...names,
-      usages: ["server", "client"],
-      lifetime: hour,
-    });
-    client = await issueCertificate(authority, {
-      commonName: "",
-      organizations: ["t"],
-      usages: ["client"],
-      lifetime: hour,
-    });
-    const files = { "ca.crt": authority.certificate, "server.crt": server.certificate, "server.key": server.key };
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
-    const [peer] = [await freePort()];
-    port = await freePort();
-    const url = `https://127.0.0.1:${port}`;
-    const args = [
-      `--data-dir=${join(dir, "data")}`,
-      `--listen-client-urls=${url}`,
-      `--advertise-client-urls=${url}`,
-      `--listen-peer-urls=http://127.0.0.1:${peer}`,
-      `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
-      `--initial-cluster=default=http://127.0.0.1:${peer}`,
-      "--client-cert-auth=true",
-      `--trusted-ca-file=${join(dir, "ca.crt")}`,
-      `--cert-file=${join(dir, "server.crt")}`,
-      `--key-file=${join(dir, "server.key")}`,
-      "--log-level=error",
-    ];
-    child = spawn(etcd, args, { stdio: "ignore" });
-    for (let i = 0; i < 200; i++) {
-      if (
-        await call("maintenance/status", {}).then(
-          (answer) => "header" in answer,
-          () => false,
-        )
-      )
-        return;
-      await systemClock.sleep(50);
-    }
-    throw new Error("etcd does not start");
+    etcd = await startEtcd(program);
   });
-  afterAll(async () => {
-    const ended = new Promise((done) => child?.once("close", done) ?? done(undefined));
-    child?.kill();
-    await ended;
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterAll(() => etcd.stop());
 
   test("has all data and then changes, is restored to each time, and to another prefix only", async () => {
     const store = memory();

@@ -17,6 +17,8 @@ interface Programs {
   readonly gatewayApi: Place;
   /** The stock CSI sidecars. */
   readonly sidecars: Place;
+  /** With the API of S3. */
+  readonly objectStorage: Place;
   /** etcd and the control plane of the minor before. */
   readonly previous: Place & { readonly version: string };
 }

@@ -9,6 +9,8 @@ export {
 export type { PodsSettings, TunnelSettings, VersionImages } from "./pods/options.ts";
 export { createBackups, type Backups } from "./backup/backups.ts";
 export type { ObjectStore } from "./backup/store.ts";
+export { createS3Store, type S3Store, type S3StoreOptions } from "./backup/s3/store.ts";
+export type { S3Credentials } from "./backup/s3/sign.ts";
 export { installedVersions } from "./process/programs.ts";
 export { createRuntimes, type RuntimesOptions } from "./runtimes.ts";
 export { createHostedControlPlane, type HostedControlPlaneOptions } from "./controlplane/controller.ts";

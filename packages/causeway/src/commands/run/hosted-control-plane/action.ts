@@ -49,7 +49,7 @@ export async function hostedControlPlane(flags: HostedControlPlaneFlags, signal:
   const config = flags.kubeconfig === undefined ? inClusterConfig() : loadKubeconfig({ path: flags.kubeconfig });
   const client = createClient(config, { userAgent: "causeway-hosted-control-plane", clock, metrics });
   const served = await serveMetrics(flags.metricsAddress, { metrics, log });
-  const opened = await openBackups(flags, { clock, log, metrics }, signal);
+  const opened = await openBackups(flags, { client, clock, log, metrics }, signal);
   const backups = opened === undefined ? {} : { backups: opened.backups };
   const tools = { client, metrics, log, ...backups };
   const work = (term: AbortSignal) => run(flags, tools, term);
