@@ -14,6 +14,7 @@ const words = [
   "and",
   "time",
   "or",
+  "unless",
 ];
 
 /** Metrics with their labels, from the table of the reference page. */
