@@ -4,7 +4,8 @@
  * processes with the mounts, the user and the names that the pods have. The controller of HostedControlPlane brings up
  * each.
  */
-import { readdirSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HostedControlPlane } from "@causeway/api";
 import { splitCertificates } from "@causeway/foundation";
@@ -40,6 +41,30 @@ const signal = new AbortController().signal;
 
 function sharedEtcd({ client }: World) {
   return readSharedEtcd(client, managed);
+}
+
+/** The certificates that the etcd of control plane "one" trusts. */
+async function etcdAuthorities({ name, client, dir }: World): Promise<string[]> {
+  if (name === "Process")
+    return splitCertificates(readFileSync(join(dir, "state/default.one/pki/etcd-ca.crt"), "utf8"));
+  if (name === "Embedded") return [];
+  const { items } = await client.list(Secret, { labelSelector: managed });
+  const found = items.find(({ metadata }) => metadata.name === "etcd-ca" && metadata.namespace?.startsWith("hcp-one-"));
+  return splitCertificates(secretText(found, "ca.crt") ?? "");
+}
+
+/** The contents of all files below a folder that a search finds something in, byte by byte. */
+function textsIn(dir: string, search: (text: string) => boolean): string[] {
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.flatMap((entry) => {
+    try {
+      const text = readFileSync(join(entry.parentPath, entry.name)).toString("latin1");
+      return search(text) ? [text] : [];
+    } catch {
+      // A program deleted it meanwhile.
+      return [];
+    }
+  });
 }
 
 const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: key(name), data: { a: "b" } });
@@ -195,6 +220,7 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
           const { status } = (await client.request("POST", path, { body })) as { status: { authenticated?: boolean } };
           return status.authenticated === true;
         };
+        const etcdBefore = await etcdAuthorities(world);
         const old = await text();
         const oldToken = await until("token", () => tokenOf(clientOf(old)));
         const rotateAfter = `${new Date().toISOString().slice(0, 19)}Z`;
@@ -217,6 +243,10 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
           return map.data?.["ca.crt"] === both[0] ? true : undefined;
         });
         expect([await believes(last, oldToken), await believes(last, newToken)]).toEqual([false, true]);
+        // etcd has an authority of its own where it is a program of its own.
+        const etcdAfter = await etcdAuthorities(world);
+        expect(etcdAfter).toHaveLength(name === "Embedded" ? 0 : 1);
+        for (const each of etcdAfter) expect(etcdBefore).not.toContain(each);
         await expect(clientOf(old).list(Namespace)).rejects.toThrow();
         const {
           certificate,
@@ -229,6 +259,36 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
         for (const client of clients) await client.close();
       });
 
+      test.skipIf(name === "Embedded")(
+        "keeps Secrets encrypted, and records who changed what, without content",
+        async () => {
+          const tenant = await world.tenant("one");
+          const [word, plain] = ["audited-secret", `plain-${randomUUID()}`];
+          await tenant.create(Secret, {
+            apiVersion: "v1",
+            kind: "Secret",
+            metadata: key(word),
+            data: { word: Buffer.from(plain).toString("base64") },
+          } as Secret);
+          await tenant.create(ConfigMap, { ...configMap("plain"), data: { word: `also-${plain}` } });
+          const audited = await until("audit", async () => {
+            const lines = textsIn(
+              world.dir,
+              (text) => text.includes(`"name":"${word}"`) && text.includes("audit.k8s.io"),
+            );
+            return lines.length > 0 ? lines.join("\n") : undefined;
+          });
+          expect(audited).toContain('"verb":"create"');
+          expect(audited).not.toContain(plain);
+          expect(audited).not.toContain(Buffer.from(plain).toString("base64"));
+          const isIn = (text: string) => text.includes(plain) || text.includes(Buffer.from(plain).toString("base64"));
+          // What is not encrypted is found by the same search.
+          const found = textsIn(world.dir, isIn).join("");
+          expect(found).toContain(`also-${plain}`);
+          expect(found.replaceAll(`also-${plain}`, "")).not.toContain(plain);
+        },
+      );
+
       test.runIf(name === "Pods")("in the shared etcd has a user that may touch its own prefix only", async () => {
         await available(world, "two");
         const { users, prefixes, permissions } = await sharedEtcd(world);
@@ -236,7 +296,14 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
         expect(prefixes).toEqual([expect.stringMatching(/^\/hcp-two-[0-9a-f]{10}\/$/)]);
         const user = two?.slice(1, -1) ?? "";
         expect(users.toSorted()).toEqual([user, "root"]);
-        expect(permissions).toEqual([{ permType: "READWRITE", key: two, range_end: `/${user}0` }]);
+        // All of its prefix, and nothing else; the two keys that it may only read are of the policy of its budget.
+        expect([permissions[0]?.key, permissions.at(-1)?.range_end]).toEqual([two, `/${user}0`]);
+        expect(permissions.every((each) => each.key.startsWith(two ?? ""))).toBe(true);
+        const readable = permissions.filter(({ permType }) => permType === "READ").map((each) => each.key);
+        expect(readable).toEqual([
+          `${two}registry/validatingadmissionpolicies/causeway-storage-budget`,
+          `${two}registry/validatingadmissionpolicybindings/causeway-storage-budget`,
+        ]);
       });
 
       test("is deleted with everything that it had", async () => {

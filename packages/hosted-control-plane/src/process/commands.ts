@@ -16,6 +16,8 @@ export interface CommandsFrom {
   readonly listen: string;
   /** Where the configuration of the tunnel is; undefined: there is no tunnel. */
   readonly egress: string | undefined;
+  /** Where the configuration of encryption at rest is; undefined: its etcd is another's, too, who must read it. */
+  readonly encryption: string | undefined;
 }
 
 export interface Commands {
@@ -89,7 +91,7 @@ function apiArgs(from: CommandsFrom): string[] {
   return withFlags(ownApiArgs(from), flagArgs("apiServer", from.spec.flags));
 }
 
-function ownApiArgs({ dir, ports, spec, listen, egress }: CommandsFrom): string[] {
+function ownApiArgs({ dir, ports, spec, listen, egress, encryption }: CommandsFrom): string[] {
   const pki = (name: string): string => join(dir, "pki", name);
   const issuer = `https://kubernetes.default.svc.${spec.dnsDomain}`;
   const { host } = spec.endpoint;
@@ -99,10 +101,15 @@ function ownApiArgs({ dir, ports, spec, listen, egress }: CommandsFrom): string[
     ...(isIP(host) === 0 ? [] : [`--advertise-address=${host}`]),
     "--allow-privileged=true",
     "--anonymous-auth=true",
+    `--audit-log-path=${join(dir, "run", "audit.log")}`,
+    "--audit-log-maxsize=100",
+    "--audit-log-maxbackup=4",
+    `--audit-policy-file=${join(dir, "audit-policy.json")}`,
     "--authorization-mode=Node,RBAC",
     `--client-ca-file=${pki("ca.crt")}`,
     "--enable-admission-plugins=NodeRestriction",
     "--enable-bootstrap-token-auth=true",
+    ...(encryption === undefined ? [] : [`--encryption-provider-config=${encryption}`]),
     `--etcd-servers=https://127.0.0.1:${ports.etcd}`,
     `--etcd-cafile=${pki("etcd-ca.crt")}`,
     `--etcd-certfile=${pki("etcd-client.crt")}`,

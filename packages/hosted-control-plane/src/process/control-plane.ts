@@ -1,10 +1,12 @@
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
+import { auditPolicy, encryptionConfig } from "../at-rest.ts";
 import { rootsDigest, type ControlPlaneSpec, type ControlPlaneState, type JoinState } from "../runtime.ts";
 import { Child, endLeftover, type ChildCommand } from "./child.ts";
 import { commandsOf, egressSelector, hostInUrl, type Commands } from "./commands.ts";
+import { etcdRotation } from "./etcd-authority.ts";
 import { createJoinObjects } from "./join-objects.ts";
 import { addressOf, renewAfter, writePki } from "./pki.ts";
 import { portsOf, type Ports } from "./ports.ts";
@@ -57,8 +59,11 @@ export class ProcessControlPlane {
     const wanted = spec.join === undefined ? spec.endpoint.port : 0;
     const ports = await portsOf(dir, { api: wanted, host: this.#listen(spec) });
     const egress = this.#writeEgress();
-    const commands = commandsOf({ spec, ports, programs, dir, listen: this.#listen(spec), egress });
-    const digests = digestsOf(spec, commands);
+    const encryption = spec.join === undefined ? writeEncryption(dir) : undefined;
+    writeOnce(join(dir, "audit-policy.json"), () => auditPolicy);
+    const commands = commandsOf({ spec, ports, programs, dir, listen: this.#listen(spec), egress, encryption });
+    const rotation = spec.join === undefined ? etcdRotation(join(dir, "pki"), spec) : undefined;
+    const digests = digestsOf(spec, commands, rotation);
     if (this.#renewAt <= clock.now() || this.#digests[1] !== digests[1]) {
       await writePki(join(dir, "pki"), spec, ports, clock.now());
       this.#renewAt = clock.now() + renewAfter;
@@ -219,18 +224,34 @@ export class ProcessControlPlane {
   }
 }
 
+/** The key is created once: without it no Secret of the control plane can be read. */
+function writeEncryption(dir: string): string {
+  const file = join(dir, "encryption.json");
+  writeOnce(file, () => encryptionConfig(randomBytes(32).toString("base64")));
+  return file;
+}
+
+/** Whole or not at all: a crash leaves no part of it. */
+function writeOnce(file: string, content: () => string): void {
+  if (existsSync(file)) return;
+  writeFileSync(`${file}.new`, content(), { mode: 0o600, flush: true });
+  renameSync(`${file}.new`, file);
+}
+
 const stageOf = ({ join }: ControlPlaneSpec): JoinState["stage"] => join?.stage ?? "Serve";
 
 /** What each program depends on: etcd, the API server, the controllers. */
-function digestsOf(spec: ControlPlaneSpec, commands: Commands): string[] {
+function digestsOf(spec: ControlPlaneSpec, commands: Commands, etcdRotation: string | undefined): string[] {
   const { authority, frontProxy, serviceAccountKey, names, endpoint, join: joined } = spec;
   const certificates = joined?.certificates ?? null;
   // Left out without a rotation, so that digests stay what they were.
   const rotation = spec.rotation === undefined ? [] : [spec.rotation];
-  const pki = digestOf([authority, frontProxy, serviceAccountKey, names, endpoint.host, certificates, ...rotation]);
+  const etcd = etcdRotation === undefined ? [] : [etcdRotation];
+  const roots = [authority, frontProxy, serviceAccountKey, names, endpoint.host, certificates];
+  const pki = digestOf([...roots, ...rotation, ...etcd]);
   const stage = stageOf(spec);
   return [
-    digestOf([commands.etcd, certificates, stage === "Reserve"]),
+    digestOf([commands.etcd, certificates, stage === "Reserve", ...etcd]),
     digestOf([commands.api, pki, stage === "Serve"]),
     digestOf([commands.controllers, pki]),
   ];

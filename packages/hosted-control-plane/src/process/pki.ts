@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import {
@@ -12,6 +12,7 @@ import {
 } from "@causeway/foundation";
 import { renderKubeconfig } from "@causeway/kubernetes";
 import { accountKeys, servingRoot, trustedBy, type ControlPlaneSpec } from "../runtime.ts";
+import { etcdAuthority } from "./etcd-authority.ts";
 import type { Ports } from "./ports.ts";
 
 const YEAR = 365 * 24 * 3600_000;
@@ -48,7 +49,8 @@ export async function writePki(dir: string, spec: ControlPlaneSpec, ports: Ports
     pair("etcd-server", joined.server);
     pair("etcd-client", joined.client);
   } else if (spec.join === undefined) {
-    const etcd = await etcdAuthority(dir, now, pair);
+    const etcd = await etcdAuthority(dir, spec, now);
+    pair("etcd-ca", etcd);
     pair("etcd-server", await issue(etcd, { commonName: "etcd", ...local }, ["server", "client"]));
     pair("etcd-client", await issue(etcd, { commonName: "kube-apiserver-etcd-client" }, ["client"]));
   }
@@ -72,16 +74,6 @@ export async function writePki(dir: string, spec: ControlPlaneSpec, ports: Ports
     };
     write(`${program}.conf`, renderKubeconfig(kubeconfig));
   }
-}
-
-/** etcd's own authority: the tenant's clients are not trusted by it. */
-async function etcdAuthority(dir: string, now: number, pair: (name: string, given: KeyPair) => void): Promise<KeyPair> {
-  const [certificate, key] = ["etcd-ca.crt", "etcd-ca.key"].map((name) => join(dir, name)) as [string, string];
-  if (existsSync(certificate) && existsSync(key))
-    return { certificate: readFileSync(certificate, "utf8"), key: readFileSync(key, "utf8") };
-  const made = await createAuthority({ commonName: "etcd-ca", lifetime: YEAR * 10, now });
-  pair("etcd-ca", made);
-  return made;
 }
 
 function serving({ endpoint, names, serviceCidr, dnsDomain }: ControlPlaneSpec): CertificateSubject {

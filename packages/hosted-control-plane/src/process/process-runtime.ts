@@ -4,7 +4,7 @@ import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { flagArgs } from "../flags.ts";
 import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
 import { ProcessControlPlane } from "./control-plane.ts";
-import { programsOf } from "./programs.ts";
+import { openPrograms } from "./programs.ts";
 
 export interface ProcessRuntimeOptions {
   /** Keeps everything of the control planes: etcd's data, keys, logs. */
@@ -36,6 +36,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
       hint: "Use the embedded runtime.",
     });
   mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const installed = openPrograms(programs);
   const running = new Map<string, ProcessControlPlane>();
   const listeners = new Set<(id: string) => void>();
   const folderOf = (id: string): string => {
@@ -63,10 +64,10 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
   // run on.
   const cleaned = Promise.all(readdirSync(dir).map((id) => open(id).endLeftovers()));
   return {
-    async ensure(spec) {
+    async ensure(spec, signal) {
       await cleaned;
       refuseUnsupported(spec);
-      const folder = programsOf(programs, spec.version);
+      const folder = await installed.of(spec.version, signal);
       const controlPlane = open(spec.id);
       await controlPlane.apply(spec, folder);
       return controlPlane.state ?? leftover();

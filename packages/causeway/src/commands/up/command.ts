@@ -65,7 +65,7 @@ function options() {
     )
     .option(
       "--programs <dir>",
-      "folder with etcd, kube-apiserver, kube-controller-manager and kube-scheduler as VERSION/PROGRAM, for runtime Process",
+      "folder with etcd, kube-apiserver, kube-controller-manager and kube-scheduler as VERSION/PROGRAM, or downloads.json that names them, for runtime Process",
     )
     .addOption(
       new Option(

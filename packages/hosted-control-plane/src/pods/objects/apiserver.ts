@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { ConfigMap, Deployment, KubeObject } from "@causeway/kubernetes";
+import { auditPolicy } from "../../at-rest.ts";
 import { flagArgs, withFlags } from "../../flags.ts";
 import type { ControlPlaneSpec } from "../../runtime.ts";
 import type { Images } from "../images.ts";
@@ -35,24 +36,11 @@ export function apiServerConfig({ namespace, tunnel }: Pick<ApiServerFrom, "name
     kind: "ConfigMap",
     metadata: namedMeta(namespace, "kube-apiserver", "kube-apiserver"),
     data: {
-      "audit-policy.yaml": json(auditPolicy),
+      "audit-policy.yaml": auditPolicy,
       ...(tunnel === undefined ? {} : { "egress.yaml": json(egressSelector(tunnel)) }),
     },
   };
 }
-
-/** Who did what to which object, without content: never more, since Secrets would be in it. */
-const auditPolicy = {
-  apiVersion: "audit.k8s.io/v1",
-  kind: "Policy",
-  omitStages: ["RequestReceived"],
-  rules: [
-    { level: "None", verbs: ["get", "list", "watch"] },
-    { level: "None", resources: [{ group: "coordination.k8s.io", resources: ["leases"] }] },
-    { level: "None", resources: [{ group: "", resources: ["events"] }, { group: "events.k8s.io" }] },
-    { level: "Metadata" },
-  ],
-};
 
 function egressSelector({ url }: TunnelSettings) {
   const tlsConfig = {
