@@ -24,13 +24,19 @@ import { capoBinaries, clusterApiBinaries } from "./cluster-api-programs.ts";
 
 const folder = join(root, "tools/kubernetes/programs");
 
-/** Our program on client-go and controller-runtime: built each time, since it changes with the tests. */
+/**
+ * Our programs on client-go and controller-runtime, and on the kubelet's code for streams: built each time, since they
+ * change with the tests.
+ */
 async function probe(): Promise<Built> {
   const problem = withoutGo();
   if (problem !== undefined) return problem;
   const dir = cached("probe");
-  const code = await build({ name: "probe", source: "./probe", flags: "-s -w" }, folder, join(dir, "probe"));
-  return code === 0 ? { dir } : { reason: `go build of the probe ended with ${code}` };
+  for (const name of ["probe", "streams"]) {
+    const code = await build({ name, source: `./${name}`, flags: "-s -w" }, folder, join(dir, name));
+    if (code !== 0) return { reason: `go build of ${name} ended with ${code}` };
+  }
+  return { dir };
 }
 
 /** The CRDs of the Gateway API, from its module: the folder with its channels. */

@@ -2,7 +2,9 @@
  * Two control planes of real programs behind one port: kubectl through `causeway run api-gateway` and
  * `causeway run api-proxy`, which are killed and stopped while watches run.
  */
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { allKinds, Cluster, HostedControlPlane, toCustomResourceDefinition } from "@causeway/api";
@@ -18,10 +20,12 @@ import {
   isTrue,
   loadKubeconfig,
   Namespace,
+  Node,
   ownerReference,
   Pod,
   Secret,
   secretText,
+  ServiceAccount,
   type Condition,
   type KubernetesClient,
 } from "@causeway/kubernetes";
@@ -316,6 +320,97 @@ describe.skipIf(why !== undefined)(`control planes behind one port${why === unde
     }
     stopping.abort();
     await Promise.allSettled(running);
+  });
+
+  test("kubectl exec and port-forward go through it, whole in both directions, and outlive its drain", async () => {
+    const { probe } = programs();
+    if ("reason" in probe) throw new Error(probe.reason);
+    const [port = 0, forwarded = 0] = await freePorts(2);
+    const kubelet = launch(join(probe.dir, "streams"), [`127.0.0.1:${port}`]);
+    closers.push(() => {
+      kubelet.child.kill("SIGKILL");
+      return kubelet.ended;
+    });
+    await kubelet.until(/serving streams/);
+    const echo = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.pipe(socket);
+    });
+    await new Promise<void>((done) => echo.listen(0, "127.0.0.1", done));
+    closers.push(() => echo.close());
+    const target = (echo.address() as AddressInfo).port;
+    const client = direct("one");
+    const status = {
+      addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
+      daemonEndpoints: { kubeletEndpoint: { Port: port } },
+    };
+    await client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name: "streams" }, spec: {} } as Node);
+    await client.patch(
+      Node,
+      { namespace: "", name: "streams" },
+      { type: "merge", body: { status } },
+      { subresource: "status" },
+    );
+    const spec = { nodeName: "streams", containers: [{ name: "main", image: "none" }] };
+    await until("its service account", () => client.find(ServiceAccount, key("default")));
+    await client.create(Pod, { apiVersion: "v1", kind: "Pod", metadata: key("played"), spec } as Pod);
+    await client.patch(
+      Pod,
+      key("played"),
+      { type: "merge", body: { status: { phase: "Running" } } },
+      { subresource: "status" },
+    );
+
+    const sent = randomBytes(3_000_000).toString("base64");
+    const { code, stdout, stderr } = await execute(
+      kubectl(),
+      ["--kubeconfig", fileOf("one"), "exec", "-i", "played", "--", "cat"],
+      { input: sent },
+    );
+    expect([code, stderr, stdout === sent]).toEqual([0, "", true]);
+    const failing = await execute(kubectl(), [
+      "--kubeconfig",
+      fileOf("one"),
+      "exec",
+      "played",
+      "--",
+      "sh",
+      "-c",
+      "exit 7",
+    ]);
+    expect(failing.code).toBe(7);
+    const other = await execute(kubectl(), ["--kubeconfig", fileOf("two"), "exec", "played", "--", "true"]);
+    expect(other.stderr).toContain("not found");
+
+    const forward = launch(kubectl(), [
+      "--kubeconfig",
+      fileOf("one"),
+      "port-forward",
+      "pod/played",
+      `${forwarded}:${target}`,
+    ]);
+    const open = launch(kubectl(), ["--kubeconfig", fileOf("one"), "exec", "-i", "played", "--", "cat"]);
+    closers.push(() => [forward, open].forEach(({ child }) => void child.kill("SIGKILL")));
+    await forward.until(/Forwarding from/);
+    const through = async (text: string): Promise<string> => {
+      const socket = connect({ host: "127.0.0.1", port: forwarded, allowHalfOpen: true });
+      socket.end(text);
+      return (await socket.toArray()).join("");
+    };
+    const lines = "line\n".repeat(400_000);
+    expect((await through(lines)) === lines).toBe(true);
+    open.write("before\n");
+    await open.until(/before/);
+    gateway.child.kill("SIGTERM");
+    await gateway.until(/waiting for open connections/);
+    open.write("after\n");
+    await open.until(/after/);
+    expect(await through("after")).toBe("after");
+    open.child.stdin?.end();
+    expect((await open.ended).code).toBe(0);
+    await forward.stop();
+    expect((await gateway.ended).code).toBe(143);
+    gateway = await startGateway();
   });
 
   test("a gateway that is to stop keeps open watches, and ends when the last one has", async () => {

@@ -10,6 +10,7 @@ interface Programs {
   readonly clusterApi: Place;
   /** The OpenStack provider of Cluster API. */
   readonly capo: Place;
+  /** And `streams`, the part of a kubelet that serves exec and port-forward. */
   readonly probe: Place;
   /** Konnectivity's server and agent. */
   readonly konnectivity: Place;

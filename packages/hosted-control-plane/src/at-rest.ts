@@ -1,4 +1,7 @@
-/** What kube-apiserver is told of its data, whatever runs it. JSON is YAML: texts that depend on no writer of YAML. */
+/**
+ * Configurations of kube-apiserver that are the same whatever runs it. JSON is YAML: texts that depend on no writer of
+ * YAML.
+ */
 
 /**
  * Secrets are encrypted with the key; what was written before is still read.

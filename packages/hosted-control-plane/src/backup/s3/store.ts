@@ -37,6 +37,8 @@ interface Call {
   readonly body?: Uint8Array;
   /** Statuses that are no error, next to 2xx. */
   readonly accepts?: readonly number[];
+  /** The code with which status 404 is no error: with another one the bucket, or the user, does not exist. */
+  readonly absent?: string;
 }
 
 interface Answer {
@@ -65,14 +67,11 @@ export function createS3Store(options: S3StoreOptions): S3Store {
       await call({ method: "PUT", name, body }, signal);
     },
     async get(name, signal) {
-      const { status, body } = await call({ method: "GET", name, accepts: [404] }, signal);
-      if (status !== 404) return body;
-      if (textOf(body.toString(), "Code") === "NoSuchBucket")
-        throw refused(description, { method: "GET", status, body });
-      return undefined;
+      const { status, body } = await call({ method: "GET", name, absent: "NoSuchKey" }, signal);
+      return status === 404 ? undefined : body;
     },
     async delete(name, signal) {
-      await call({ method: "DELETE", name, accepts: [404] }, signal);
+      await call({ method: "DELETE", name, absent: "NoSuchKey" }, signal);
     },
     async list(prefix, signal) {
       const names: string[] = [];
@@ -108,7 +107,7 @@ function location(region: string): Uint8Array {
 
 async function send(options: S3StoreOptions, request: Call, signal: AbortSignal): Promise<Answer> {
   const { endpoint, region, bucket, clock, certificateAuthority } = options;
-  const { method, name, query = {}, body = new Uint8Array(), accepts = [] } = request;
+  const { method, name, query = {}, body = new Uint8Array(), accepts = [], absent } = request;
   const url = new URL(endpoint);
   const base = url.pathname.replace(/\/+$/, "");
   const path = `${base}/${bucket}${name === undefined ? "" : `/${name}`}`;
@@ -122,6 +121,7 @@ async function send(options: S3StoreOptions, request: Call, signal: AbortSignal)
   const tls = certificateAuthority === undefined ? {} : { ca: certificateAuthority };
   const answer = await exchange(url.protocol, { ...where, ...tls, method, headers, signal }, body);
   if ((answer.status >= 200 && answer.status < 300) || accepts.includes(answer.status)) return answer;
+  if (answer.status === 404 && absent !== undefined && textOf(answer.body.toString(), "Code") === absent) return answer;
   throw refused(`bucket ${bucket} at ${endpoint}`, { method, ...answer });
 }
 
@@ -178,7 +178,7 @@ function unreachable(description: string, cause: unknown): CausewayError {
 function hintOf(status: number, code: string): string {
   if (code === "NoSuchBucket") return "Create the bucket, or name another one with --backup-container.";
   if (code === "RequestTimeTooSkewed") return "Set the clock of this machine.";
-  if (status === 401 || status === 403)
+  if (status === 401 || status === 403 || status === 404)
     return "Check the keys in the Secret of --backup-s3-secret, the region, and what its user may do with the bucket.";
   return "Check the endpoint and the region; what fails for a moment is tried again.";
 }

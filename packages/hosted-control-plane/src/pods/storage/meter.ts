@@ -42,11 +42,12 @@ interface RangeAnswer {
 export async function memberStatus(call: Call, host: string): Promise<MemberStatus> {
   const answer = await call("maintenance/status", {}, { host });
   const header = (answer["header"] ?? {}) as { member_id?: string; revision?: string };
+  const { leader = "" } = answer as { leader?: string };
   const number = (name: string) => Number(answer[name] ?? 0);
   return {
     host,
     id: header.member_id ?? "",
-    leader: String(answer["leader"] ?? ""),
+    leader,
     size: number("dbSize"),
     inUse: number("dbSizeInUse"),
     revision: Number(header.revision ?? 0),

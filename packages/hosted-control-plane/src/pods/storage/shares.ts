@@ -16,7 +16,9 @@ export function quotaOf({ pool }: Pick<PodsSettings, "pool">): number {
   return Math.min(LARGEST_QUOTA, Math.floor(bytesOf(pool?.storage ?? DEFAULT_STORAGE) * 0.75));
 }
 
-/** The sum of all budgets: the rest of the quota is for older revisions, and for what is written before it is noticed. */
+/**
+ * The sum of all budgets: the rest of the quota is for older revisions, and for what is written before it is noticed.
+ */
 export function capacityOf(settings: Pick<PodsSettings, "pool">): number {
   return Math.floor(quotaOf(settings) * 0.6);
 }
@@ -83,7 +85,7 @@ export function storageTenants(owner: string, namespaces: readonly Namespace[]):
   return pooledNamespaces(owner, namespaces).map(({ name, granted }) => ({ name, budget: granted }));
 }
 
-/** Does the shared etcd have no room for what is requested? Nobody is granted what could stop the others. */
+/** Does the shared etcd have no room for what is requested? No control plane is granted what could stop the others. */
 export function shareProblem({ spec, namespace, share }: Observed): ControlPlaneProblem | undefined {
   if (!isPooled(spec)) return undefined;
   const wanted = budgetOf(spec);

@@ -96,9 +96,9 @@ describe("shares of the shared etcd", () => {
     expect(shareFor(id, all, 100)).toBe(share);
   });
 
-  test("never sum up to more than the capacity, whoever asks in whatever order", () => {
+  test("never sum up to more than the capacity, in whatever order control planes ask", () => {
     const requests = fc.array(
-      fc.record({ id: fc.constantFrom(..."abcdefgh"), wanted: fc.integer({ min: 1, max: 60 }) }),
+      fc.record({ id: fc.constantFrom("a", "b", "c", "d", "e", "f"), wanted: fc.integer({ min: 1, max: 60 }) }),
     );
     fc.assert(
       fc.property(requests, (asked) => {
