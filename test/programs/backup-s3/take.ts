@@ -1,6 +1,6 @@
 /**
- * Takes one backup after the other into a bucket, all data and changes twice, and kills itself at the write whose number
- * is KILL_AT: when it was begun, or some time later.
+ * Takes one backup after the other into a bucket, all data and changes twice, and kills itself at the write whose
+ * number is KILL_AT: when it was begun, or some time later.
  */
 import { systemClock } from "@causeway/foundation";
 import { createBackups, createS3Store } from "@causeway/hosted-control-plane";
