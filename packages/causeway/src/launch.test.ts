@@ -56,6 +56,16 @@ describe("the causeway command", () => {
     expect(run(withoutInstall(), nodeOf("26.1.0"), "up").out).not.toContain("--no-opt");
   });
 
+  test("called without its launcher by an old Node, says so in one sentence, too", () => {
+    const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });`;
+    const start = resolve(import.meta.dirname, "start.js");
+    const played = `data:text/javascript,${encodeURIComponent(old)}`;
+    const { status, stderr } = spawnSync(process.execPath, ["--import", played, start, "run"], { encoding: "utf8" });
+    expect(status).toBe(1);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(stderr).toMatch(/needs Node 26 or later.*Node 20\.20\.2.*npm ci/);
+  });
+
   test("without an install, says in one sentence what is needed where PATH has an old Node", () => {
     const { code, error } = run(withoutInstall(), nodeOf("20.20.2"), "up");
     expect(code).toBe(1);
