@@ -27,3 +27,12 @@ test("permits the words in an exception, and reports an exception that is not ne
     "scripts/language.ts: remove packages/clean from the exceptions: it uses no replaced word",
   ]);
 });
+
+test("reads programs without an extension, and skips what was built", () => {
+  mkdirSync(join(root, "tools"), { recursive: true });
+  const word = ["men", "ded"].join("");
+  writeFileSync(join(root, "tools/up"), `# what is ${word}\n`);
+  writeFileSync(join(root, "tools/built"), `\0${word}`);
+  writeFileSync(join(root, "tools/table.json"), word);
+  expect(wordsIn(root, ["tools"])).toEqual([`tools/up:1 uses "${word}"; write: fixed, repaired`]);
+});

@@ -22,9 +22,10 @@ const REPLACED: readonly (readonly [word: string, instead: string])[] = [
   ["named " + "otherwise", "renamed"],
 ];
 const FOUND = new RegExp(`\\b(?:${REPLACED.map(([word]) => word).join("|")})\\b`, "giu");
-const READ = /\.(?:ts|js|md|sh|yaml)$/;
+/** By extension, and programs without one. */
+const READ = /(?:\.(?:ts|js|mjs|mts|md|sh|yaml|go|py)|(?:^|\/)[a-z-]+)$/;
 /** What others wrote, which our words must equal, and what is not in the repository. */
-const RECORDED = /\/(?:truth|fixtures|node_modules|\.vitepress\/(?:dist|cache))\//;
+const RECORDED = /\/(?:truth|fixtures|files\/etc|node_modules|\.vitepress\/(?:dist|cache))\//;
 const UNTRACKED = /^(?:\.git|\.build|\.causeway|coverage|node_modules)$/;
 
 /** Every use of a replaced word in the checkout, as "file:line", and every exception that is not needed any more. */
@@ -55,12 +56,13 @@ function filesOf(path: string): string[] {
 }
 
 function problemsOf(root: string, file: string): string[] {
-  return readFileSync(file, "utf8")
-    .split("\n")
-    .flatMap((line, i) =>
-      [...line.matchAll(FOUND)].map(([word]) => {
-        const instead = REPLACED.find(([known]) => known === word.toLowerCase())?.[1] ?? "";
-        return `${relative(root, file)}:${i + 1} uses "${word}"; write: ${instead}`;
-      }),
-    );
+  const text = readFileSync(file, "utf8");
+  // A program that was built here is no text.
+  if (text.includes("\0")) return [];
+  return text.split("\n").flatMap((line, i) =>
+    [...line.matchAll(FOUND)].map(([word]) => {
+      const instead = REPLACED.find(([known]) => known === word.toLowerCase())?.[1] ?? "";
+      return `${relative(root, file)}:${i + 1} uses "${word}"; write: ${instead}`;
+    }),
+  );
 }

@@ -45,7 +45,9 @@ export function makeRootfs(root: string, dir: string): Component[] {
 }
 
 function debian(work: string, dir: string): Component[] {
-  execFileSync("apt-get", ["download", "-q", ...DEBIAN], { cwd: work, stdio: ["ignore", "ignore", "inherit"] });
+  // As root: the folder is not the download user's.
+  const options = ["-q", "-o", "APT::Sandbox::User=root"];
+  execFileSync("apt-get", ["download", ...options, ...DEBIAN], { cwd: work, stdio: ["ignore", "ignore", "inherit"] });
   const found = readdirSync(work).filter((file) => file.endsWith(".deb"));
   for (const file of found) execFileSync("dpkg-deb", ["-x", join(work, file), dir]);
   authorities(dir);

@@ -32,7 +32,7 @@ class Stream:
 
 
 class NobodyThere(io.StringIO):
-    """Stands for stdin, which is ours: a terminal, so that no command takes our lines for its file, with nobody at it."""
+    """Stands for stdin, which is ours: a terminal, so that no command takes our lines for its file, without a user."""
 
     def isatty(self):
         return True
@@ -53,7 +53,7 @@ def run(shell, words):
         return shell.run_subcommand(list(words) + extra)
     except SystemExit as end:
         return end.code
-    except Exception as error:  # cliff tells of it in the log, and so on stderr, by itself
+    except Exception as error:  # cliff writes it to the log, and so to stderr, by itself
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return 1
 

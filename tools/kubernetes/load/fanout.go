@@ -62,7 +62,7 @@ func fanout(s Settings) (Result, error) {
 	return summed(latencies, took), nil
 }
 
-// follow tells the time of every event of the object that is written.
+// follow returns the time of every event of the object that is written.
 func follow(response *http.Response, arrived chan<- time.Time) {
 	defer response.Body.Close()
 	lines := bufio.NewReaderSize(response.Body, 16*1024)

@@ -34,7 +34,7 @@ import (
 	_ "k8s.io/kubernetes/test/e2e/storage"
 )
 
-// outcome is told when a spec fails; RunSpecs says so itself.
+// outcome is called when a spec fails; RunSpecs reports that itself.
 type outcome struct{}
 
 func (outcome) Fail() {}

@@ -220,7 +220,7 @@ func eviction(e *env) error {
 	}, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	// Without its header a client asks once only, and can be seen to be told to wait.
+	// Without the header a client sends a request once only, and its refusal can be seen.
 	config := rest.CopyConfig(e.config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
@@ -244,7 +244,7 @@ func eviction(e *env) error {
 	}
 	err = evict("kept")
 	if !apierrors.IsTooManyRequests(err) {
-		return fmt.Errorf("wanted to be told to wait, got %v", err)
+		return fmt.Errorf("wanted 429 Too Many Requests, got %v", err)
 	}
 	e.note("%s", err)
 	return nil

@@ -64,7 +64,7 @@ func election(e *env, release bool) error {
 			return fmt.Errorf("%s leads", name)
 		}
 	case <-time.After(20 * time.Second):
-		return fmt.Errorf("nobody took over")
+		return fmt.Errorf("no other candidate took over")
 	}
 	lease, err := e.client.CoordinationV1().Leases(e.namespace).Get(e, "leader", metav1.GetOptions{})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // WatchList is on or off for a whole process: the gate is KUBE_FEATURE_WatchListClient in the environment.
 var informerChecks = []check{
 	{"shared informers" + watchLists() + ": what is there, what comes, what changes, what goes", informerLife},
-	{"shared informers" + watchLists() + ": resync tells of everything again, unchanged", informerResync},
+	{"shared informers" + watchLists() + ": a resync returns every object again, unchanged", informerResync},
 	{"dynamic informers" + watchLists() + ": custom resources by label", dynamicInformers},
 }
 
@@ -31,26 +31,26 @@ func watchLists() string {
 	return " with lists"
 }
 
-// told counts what handlers were told, by "event name".
-type told struct {
+// counter counts the events that handlers got, by "event name".
+type counter struct {
 	sync.Mutex
 	counts map[string]int
 }
 
-func (t *told) add(event string, object any) {
+func (t *counter) add(event string, object any) {
 	key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
 	t.Lock()
 	defer t.Unlock()
 	t.counts[event+" "+key]++
 }
 
-func (t *told) count(key string) int {
+func (t *counter) count(key string) int {
 	t.Lock()
 	defer t.Unlock()
 	return t.counts[key]
 }
 
-func (t *told) handler() cache.ResourceEventHandlerFuncs {
+func (t *counter) handler() cache.ResourceEventHandlerFuncs {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { t.add("add", object) },
 		UpdateFunc: func(old, object any) {
@@ -64,10 +64,10 @@ func (t *told) handler() cache.ResourceEventHandlerFuncs {
 	}
 }
 
-func watchMaps(e *env, ctx context.Context, resync time.Duration) (*told, cache.SharedIndexInformer, error) {
+func watchMaps(e *env, ctx context.Context, resync time.Duration) (*counter, cache.SharedIndexInformer, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(e.client, resync, informers.WithNamespace(e.namespace))
 	informer := factory.Core().V1().ConfigMaps().Informer()
-	seen := &told{counts: map[string]int{}}
+	seen := &counter{counts: map[string]int{}}
 	if _, err := informer.AddEventHandler(seen.handler()); err != nil {
 		return nil, nil, err
 	}
@@ -154,7 +154,7 @@ func dynamicInformers(e *env) error {
 		options.LabelSelector = "watched=yes"
 	})
 	informer := factory.ForResource(gadgetsResource(name)).Informer()
-	seen := &told{counts: map[string]int{}}
+	seen := &counter{counts: map[string]int{}}
 	if _, err := informer.AddEventHandler(seen.handler()); err != nil {
 		return err
 	}

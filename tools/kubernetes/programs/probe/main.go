@@ -118,7 +118,7 @@ func perform(config *rest.Config, namespace string, c check) (ok bool) {
 	return true
 }
 
-// expect tells what was not as it should be.
+// expect returns an error with what was not as it should be.
 func expect(holds bool, format string, args ...any) error {
 	if holds {
 		return nil

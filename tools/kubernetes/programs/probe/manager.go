@@ -54,7 +54,7 @@ func newManager(e *env, gadgets string, change func(*ctrl.Options)) (ctrl.Manage
 	return ctrl.NewManager(e.config, options)
 }
 
-// run starts a manager until the function that it returns is called, which tells how the manager ended.
+// run starts a manager until the function that it returns is called, which returns how the manager ended.
 func run(e *env, m ctrl.Manager) func() error {
 	ctx, cancel := context.WithCancel(e)
 	ended := make(chan error, 1)

@@ -30,7 +30,7 @@ import (
 
 var typedChecks = []check{
 	{"typed client: create, get, list, update, watch and delete", typedLife},
-	{"typed client: a conflict is told, and retry.RetryOnConflict gets through", typedConflict},
+	{"typed client: a conflict is returned, and retry.RetryOnConflict gets through", typedConflict},
 	{"typed client: the four kinds of patch", typedPatches},
 	{"typed client: apply configurations, conflict, force and extraction", typedApply},
 	{"typed client: dry run, preconditions and generated names", typedOptions},

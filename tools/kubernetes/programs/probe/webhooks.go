@@ -210,10 +210,10 @@ func admissionWebhooks(e *env) error {
 	if err := stop(); err != nil {
 		return err
 	}
-	// Nobody answers now, and the policy is to fail.
+	// No webhook answers now, and the policy is to fail.
 	err = c.Create(e, gadget(e, "late", 1))
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed calling webhook "default.gadgets.example"`) {
-		return fmt.Errorf("nobody answers: %v", err)
+		return fmt.Errorf("no webhook answers: %v", err)
 	}
 	name := metav1.ObjectMeta{Name: "gadgets-hooked"}
 	if err := c.Delete(e, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: name}); err != nil {
