@@ -324,6 +324,8 @@ describe.skipIf(why !== undefined)(`control planes behind one port${why === unde
 
   test("kubectl exec and port-forward go through it, whole in both directions, and outlive its drain", async () => {
     const { probe } = programs();
+    // A second attempt has objects of its own.
+    const name = `streams-${randomBytes(4).toString("hex")}`;
     if ("reason" in probe) throw new Error(probe.reason);
     const [port = 0, forwarded = 0] = await freePorts(2);
     const kubelet = launch(join(probe.dir, "streams"), [`127.0.0.1:${port}`]);
@@ -344,19 +346,14 @@ describe.skipIf(why !== undefined)(`control planes behind one port${why === unde
       addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
       daemonEndpoints: { kubeletEndpoint: { Port: port } },
     };
-    await client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name: "streams" }, spec: {} } as Node);
-    await client.patch(
-      Node,
-      { namespace: "", name: "streams" },
-      { type: "merge", body: { status } },
-      { subresource: "status" },
-    );
-    const spec = { nodeName: "streams", containers: [{ name: "main", image: "none" }] };
+    await client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name }, spec: {} } as Node);
+    await client.patch(Node, { namespace: "", name }, { type: "merge", body: { status } }, { subresource: "status" });
+    const spec = { nodeName: name, containers: [{ name: "main", image: "none" }] };
     await until("its service account", () => client.find(ServiceAccount, key("default")));
-    await client.create(Pod, { apiVersion: "v1", kind: "Pod", metadata: key("played"), spec } as Pod);
+    await client.create(Pod, { apiVersion: "v1", kind: "Pod", metadata: key(name), spec } as Pod);
     await client.patch(
       Pod,
-      key("played"),
+      key(name),
       { type: "merge", body: { status: { phase: "Running" } } },
       { subresource: "status" },
     );
@@ -364,32 +361,23 @@ describe.skipIf(why !== undefined)(`control planes behind one port${why === unde
     const sent = randomBytes(3_000_000).toString("base64");
     const { code, stdout, stderr } = await execute(
       kubectl(),
-      ["--kubeconfig", fileOf("one"), "exec", "-i", "played", "--", "cat"],
+      ["--kubeconfig", fileOf("one"), "exec", "-i", name, "--", "cat"],
       { input: sent },
     );
     expect([code, stderr, stdout === sent]).toEqual([0, "", true]);
-    const failing = await execute(kubectl(), [
-      "--kubeconfig",
-      fileOf("one"),
-      "exec",
-      "played",
-      "--",
-      "sh",
-      "-c",
-      "exit 7",
-    ]);
+    const failing = await execute(kubectl(), ["--kubeconfig", fileOf("one"), "exec", name, "--", "sh", "-c", "exit 7"]);
     expect(failing.code).toBe(7);
-    const other = await execute(kubectl(), ["--kubeconfig", fileOf("two"), "exec", "played", "--", "true"]);
+    const other = await execute(kubectl(), ["--kubeconfig", fileOf("two"), "exec", name, "--", "true"]);
     expect(other.stderr).toContain("not found");
 
     const forward = launch(kubectl(), [
       "--kubeconfig",
       fileOf("one"),
       "port-forward",
-      "pod/played",
+      `pod/${name}`,
       `${forwarded}:${target}`,
     ]);
-    const open = launch(kubectl(), ["--kubeconfig", fileOf("one"), "exec", "-i", "played", "--", "cat"]);
+    const open = launch(kubectl(), ["--kubeconfig", fileOf("one"), "exec", "-i", name, "--", "cat"]);
     closers.push(() => [forward, open].forEach(({ child }) => void child.kill("SIGKILL")));
     await forward.until(/Forwarding from/);
     const through = async (text: string): Promise<string> => {

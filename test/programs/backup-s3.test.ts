@@ -8,10 +8,13 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { systemClock } from "@causeway/foundation";
 import { createBackups, createS3Store, type S3Store } from "@causeway/hosted-control-plane";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { base64, freePort, startEtcd, type OneEtcd } from "./one-etcd.ts";
 import { programs } from "./programs.ts";
 import { launch, type Running } from "./run.ts";
+
+// A program is started for each kill.
+vi.setConfig({ testTimeout: 600_000 });
 
 const signal = new AbortController().signal;
 const place = programs().kubernetes;
@@ -103,7 +106,8 @@ describe.skipIf(why !== undefined)(`backups in a bucket${why === undefined ? "" 
   });
 
   test("a program that is killed at any point leaves only backups that can be restored as a whole", async () => {
-    const folder = "a/b/killed";
+    // A second attempt of this test finds nothing of the first one.
+    const folder = `a/b/killed-${randomBytes(4).toString("hex")}`;
     const backups = createBackups({ store: open(), key, clock: systemClock });
     await write(0);
     let [run, generation] = [true, 0];

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -24,6 +25,7 @@ import (
 	remote "k8s.io/client-go/tools/remotecommand"
 	"k8s.io/kubelet/pkg/cri/streaming/portforward"
 	"k8s.io/kubelet/pkg/cri/streaming/remotecommand"
+	utilexec "k8s.io/utils/exec"
 )
 
 const (
@@ -42,7 +44,12 @@ func (node) ExecInContainer(ctx context.Context, _ string, _ types.UID, _ string
 	if errs != nil {
 		command.Stderr = errs
 	}
-	return command.Run()
+	err := command.Run()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		return utilexec.CodeExitError{Err: err, Code: ended.ExitCode()}
+	}
+	return err
 }
 
 func (node) PortForward(_ context.Context, _ string, _ types.UID, port int32, stream io.ReadWriteCloser) error {
