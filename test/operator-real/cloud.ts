@@ -51,6 +51,10 @@ export function deployment(services: readonly Service[], more: Record<string, un
 interface Status {
   readonly phase?: string;
   readonly ready?: string;
+  readonly release?: string;
+  readonly upgrade?: { readonly step: string; readonly done: readonly string[] };
+  readonly restore?: { readonly step: string; readonly completedAt?: string };
+  readonly backups?: readonly { readonly run: string; readonly state: string; readonly bytes?: number }[];
   readonly rotation?: { readonly passwords?: number };
   readonly maintenance?: readonly { readonly node: string; readonly phase: string }[];
   readonly components?: readonly {
@@ -78,9 +82,9 @@ export async function request(
   rig: Rig,
   method: string,
   url: string,
-  { token, body }: { token?: string; body?: unknown } = {},
+  { token, body, seconds = 60 }: { token?: string; body?: unknown; seconds?: number } = {},
 ): Promise<Answer> {
-  const args = ["-s", "-i", "-m", "60", "-X", method, "-H", "Content-Type: application/json", "-H", "Expect:"];
+  const args = ["-s", "-i", "-m", String(seconds), "-X", method, "-H", "Content-Type: application/json", "-H", "Expect:"];
   if (token !== undefined) args.push("-H", `X-Auth-Token: ${token}`);
   if (body !== undefined) args.push("-d", JSON.stringify(body));
   const text = await rig.inNetwork("curl", ...args, url);

@@ -1,6 +1,6 @@
 /** The network of the rig's machines: a bridge of the host, and a namespace for each machine. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { DNS_ADDRESS } from "./facts.ts";
 
 /** Own ranges: other clusters may run on this host. */
@@ -29,6 +29,14 @@ export const placeOf = (number: number): Place => ({
 });
 
 const ip = (...args: string[]) => execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
+
+/** Watches of files: each containerd and kubelet needs some, and Linux gives all processes of root 128 by default. */
+const WATCHERS = "/proc/sys/fs/inotify/max_user_instances";
+
+/** As Kubernetes' installers do on a node. */
+export function allowWatchers(wanted = 1024): void {
+  if (Number(readFileSync(WATCHERS, "utf8")) < wanted) writeFileSync(WATCHERS, String(wanted));
+}
 
 /** Makes the network; each machine knows the way to the pods of the others. */
 export function makeNetwork(places: readonly Place[]): void {

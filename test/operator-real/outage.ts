@@ -1,31 +1,58 @@
 /** Processes that do not respond for a while or end at once, and lines of logs. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { NAME, podsOf, serviceAddress } from "./cloud.ts";
 import type { Machine } from "./machines.ts";
 import { logFolders, type Rig } from "./rig.ts";
 
-/** Processes of all containers of a component, on the machine that runs them. */
-async function processesOf(rig: Rig, component: string): Promise<Map<Machine, number[]>> {
-  const found = new Map<Machine, number[]>();
+interface Group {
+  readonly machine: Machine;
+  /** Of the container. */
+  readonly id: string;
+  readonly pids: readonly number[];
+}
+
+/** Processes of all containers of a component, with the machine that runs them. */
+async function processesOf(rig: Rig, component: string): Promise<Group[]> {
+  const found: Group[] = [];
   for (const pod of podsOf(rig, component))
     for (const machine of rig.machines) {
       const container = await machine.container(pod, component);
-      if (container) found.set(machine, [...(found.get(machine) ?? []), ...(await machine.processes(container.id))]);
+      if (container) found.push({ machine, id: container.id, pids: await machine.processes(container.id) });
     }
-  if (found.size === 0) throw new Error(`no process of ${component} runs`);
+  if (found.length === 0) throw new Error(`no process of ${component} runs`);
   return found;
 }
 
-/** Stops every process of a component's containers; the returned function lets them continue. */
+/**
+ * Stops every process of a component's containers, and those of containers that the kubelet starts in place of one that
+ * does not respond for three minutes; the returned function lets them continue.
+ */
 export async function freeze(rig: Rig, component: string): Promise<() => Promise<void>> {
-  const found = await processesOf(rig, component);
-  const signal = async (name: "STOP" | "CONT") => {
-    await Promise.all([...found].map(([machine, pids]) => machine.signal(name, pids)));
+  const frozen = new Map<string, Group>();
+  const stop = async () => {
+    for (const group of await processesOf(rig, component)) {
+      if (frozen.has(group.id)) continue;
+      await group.machine.signal("STOP", group.pids);
+      frozen.set(group.id, group);
+    }
   };
-  await signal("STOP");
-  // The kubelet may have ended what did not respond for so long.
-  return () => signal("CONT").catch(() => {});
+  await stop();
+  const over = new AbortController();
+  const again = (async () => {
+    while (!over.signal.aborted) {
+      await sleep(5_000, undefined, { signal: over.signal }).catch(() => {});
+      // Between two containers there is none, and processes end meanwhile.
+      if (!over.signal.aborted) await stop().catch(() => {});
+    }
+  })();
+  return async () => {
+    over.abort();
+    await again;
+    // The kubelet has ended what did not respond for so long.
+    for (const { machine, pids } of frozen.values()) await machine.signal("CONT", pids).catch(() => {});
+  };
 }
 
 /** What makes each of them say something: a database greets, a broker answers the name of the protocol. */
@@ -44,10 +71,10 @@ export async function responds(rig: Rig, component: keyof typeof GREETINGS): Pro
 
 /** Ends every process of these components' containers at once, without a chance to write anything. */
 export async function loseAll(rig: Rig, components: readonly string[]): Promise<void> {
-  const all = await Promise.all(components.map((component) => processesOf(rig, component)));
+  const all = (await Promise.all(components.map((component) => processesOf(rig, component)))).flat();
   await Promise.all(
     rig.machines.map(async (machine) => {
-      const pids = all.flatMap((found) => found.get(machine) ?? []);
+      const pids = all.filter((group) => group.machine === machine).flatMap((group) => group.pids);
       if (pids.length > 0) await machine.signal("KILL", pids);
     }),
   );

@@ -1,11 +1,19 @@
 /** A whole cloud of real processes whose database and whose broker do not respond for minutes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/processes.ts";
 import { adminToken, NAME, restarts, statusOf } from "./cloud.ts";
 import { record } from "./figures.ts";
 import { freeze, responds } from "./outage.ts";
-import type { Rig } from "./rig.ts";
+import { PATIENCE, type Rig } from "./rig.ts";
 import { bootServer } from "./servers.ts";
+import { ask, keepAsking, questions, Readiness } from "./watch.ts";
 import { restarted, seconds, startWholeCloud, whenReady } from "./whole-cloud.ts";
+
+/** An API waits for its database for 60 s. Neutron alone makes up to ten attempts of that by itself, and answers later. */
+const ANSWER_SECONDS = 90;
+const PATIENT = "neutron-server";
+/** From the first response of what was away. */
+const BACK_SECONDS = 120;
 
 /** Does the component serve, as its probe says? */
 const isReady = (rig: Rig, component: string): boolean =>
@@ -25,23 +33,52 @@ describe("a cloud of real processes with Nova and Neutron", () => {
   test.each([
     ["the database", "mariadb", 120],
     ["the broker", "rabbitmq", 300],
-  ] as const)("restarts nothing while %s does not respond", async (_, component, away) => {
+  ] as const)("restarts nothing while %s does not respond, and APIs answer", async (_, component, away) => {
     const before = restarts(rig);
+    const all = await questions(rig);
+    for (const question of all) expect(await ask(rig, question)).toMatchObject({ status: 200 });
     expect(await responds(rig, component)).toBe(true);
+    const readiness = new Readiness(rig);
     const thaw = await freeze(rig, component);
+    const frozenAt = Date.now();
     expect(await responds(rig, component)).toBe(false);
+    const asking = keepAsking(rig, all);
     await new Promise((resolve) => setTimeout(resolve, away * 1000));
     expect(isReady(rig, component)).toBe(false);
+    expect(await responds(rig, component)).toBe(false);
     await thaw();
-    const back = Date.now();
+    const thawedAt = Date.now();
+    await eventually(PATIENCE, () => responds(rig, component));
+    const backAt = Date.now();
+    for (const question of all) await eventually(PATIENCE, async () => (await ask(rig, question)).status === 200);
+    const answeredAt = Date.now();
     await whenReady(rig);
+    const readyAt = Date.now();
+    const answers = (await asking.stop()).filter(({ sentAt }) => sentAt > frozenAt && sentAt < thawedAt);
+    const changes = readiness.stop();
     // What itself does not respond for three minutes is started again.
     const again = restarted(rig, before).filter(([name]) => !name.startsWith(`${NAME}-${component}-`));
     record(`${component} does not respond for ${away} s`, {
-      secondsToReadyAfter: seconds(Date.now() - back),
       restarts: again.length,
+      requests: answers.length,
+      requestsAnswered: answers.filter(({ status }) => status === 200).length,
+      slowestSeconds: Math.round(Math.max(...answers.map((each) => each.seconds))),
+      secondsToItsFirstResponse: seconds(backAt - thawedAt),
+      secondsToAllApis: seconds(answeredAt - backAt),
+      secondsToReady: seconds(readyAt - backAt),
     });
+    console.log(JSON.stringify({ changes, answers }));
     expect(again).toEqual([]);
+    // An API says within a bound that it cannot answer, or it answers.
+    expect(new Set(answers.map(({ api }) => api)).size).toBe(all.length);
+    const longest = (api: string) => ANSWER_SECONDS + (api === PATIENT ? away : 0);
+    expect(answers.filter((each) => each.status === 0 || each.seconds > longest(each.api))).toEqual([]);
+    expect(answers.filter(({ status }) => status !== 200 && status < 500)).toEqual([]);
+    // Workers of the broker are not ready without it, once; nothing else is, but what was away.
+    const mayChange = new Set([component, ...(component === "rabbitmq" ? readiness.askBroker : [])]);
+    expect(Object.entries(changes).filter(([name, times]) => !mayChange.has(name) || times > 2)).toEqual([]);
+    expect(answeredAt - backAt).toBeLessThan(BACK_SECONDS * 1000);
+    expect(readyAt - backAt).toBeLessThan(BACK_SECONDS * 1000);
     await adminToken(rig);
     expect((await bootServer(rig, `after-${component}`)).status).toBe("ACTIVE");
   });

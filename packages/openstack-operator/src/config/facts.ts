@@ -131,9 +131,23 @@ export function tokenCheck(facts: Facts, service: OpenStackService): ServiceConf
   };
 }
 
+/** Sections with connections whose Jobs have a limit of their own for a response (`environmentOf`). */
+export const DATABASE_SECTIONS: readonly string[] = ["database", "api_database", "placement_database"];
+/**
+ * A server that hangs costs a request a minute and not its life: PyMySQL has no limit of its own, not even for the
+ * greeting. InnoDB's locks are waited for for 50 s.
+ */
+const RESPONSE_SECONDS = 60;
+
 /** Connection pools end their connections before a load balancer or the server does. */
 export const databaseOpen = (section = "database"): Sections => ({
-  [section]: { connection_recycle_time: "280", max_pool_size: "5", max_overflow: "20", max_retries: "-1" },
+  [section]: {
+    ...(DATABASE_SECTIONS.includes(section) ? { connection_parameters: `read_timeout=${RESPONSE_SECONDS}` } : {}),
+    connection_recycle_time: "280",
+    max_pool_size: "5",
+    max_overflow: "20",
+    max_retries: "-1",
+  },
 });
 
 export function brokerParts(facts: Facts, service: OpenStackService): ServiceConfiguration {

@@ -4,7 +4,7 @@ import { neutron, nova } from "./services/compute-network.ts";
 import { barbican, glance, keystone, placement } from "./services/keystone-glance-placement.ts";
 import { cinder, designate, heat, manila, octavia } from "./services/others.ts";
 
-export { hostOf, internalUrl, membersOf, type Facts } from "./facts.ts";
+export { DATABASE_SECTIONS, hostOf, internalUrl, membersOf, type Facts } from "./facts.ts";
 export { merged, renderIni, type Sections } from "./sections.ts";
 export { LOGGING_FILE, loggingFile, needsLoggingFile, withLoggingFile } from "./logging.ts";
 export { checkConfiguration, type OptionProblem } from "./check.ts";
