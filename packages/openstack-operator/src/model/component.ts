@@ -75,6 +75,16 @@ export type CredentialUse =
   /** A user of Keystone. */
   | "identity";
 
+export interface Exporter {
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly port: number;
+  /** Files of the ConfigMap of programs that it needs besides the component's own. */
+  readonly programs?: readonly string[];
+  /** Where the sockets of the process are: a folder of the host, or one of its scratch. */
+  readonly sockets?: string;
+}
+
 export interface Component {
   readonly name: string;
   readonly service: OpenStackService;
@@ -108,7 +118,7 @@ export interface Component {
   readonly programs?: readonly string[];
   readonly probe?: Probe;
   /** A program next to the process that reports its metrics, where the process has none of its own. */
-  readonly exporter?: { readonly image: string; readonly command: readonly string[]; readonly port: number };
+  readonly exporter?: Exporter;
   readonly grace: Grace;
   readonly quorum?: Quorum;
   readonly host?: HostNeeds;

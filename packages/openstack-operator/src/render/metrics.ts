@@ -1,14 +1,16 @@
 import type { OpenStackDeploymentSpec } from "@causeway/api";
 import type { Container } from "@causeway/kubernetes";
-import type { Component } from "../model/component.ts";
+import type { Component, Exporter } from "../model/component.ts";
 import { labels } from "../model/names.ts";
 import { hasProber, PROBER_PORT } from "./probes.ts";
 import { containerSecurity } from "./security.ts";
+import type { Mount } from "./types.ts";
 
 /** The name of the port that metrics are read from, in every pod that has one. */
 export const METRICS = "metrics";
 
-const exporterOf = ({ monitoring }: OpenStackDeploymentSpec, { exporter }: Component) =>
+/** The program that reports a component's metrics, where exporters are wanted. */
+export const exporterOf = ({ monitoring }: OpenStackDeploymentSpec, { exporter }: Component) =>
   monitoring?.exporters === true ? exporter : undefined;
 
 /** The port that reports metrics of a component; undefined: no namespace may read them, or it has none. */
@@ -32,7 +34,7 @@ export function metricsMarks(spec: OpenStackDeploymentSpec, component: Component
 export function exporterContainers(
   spec: OpenStackDeploymentSpec,
   component: Component,
-  imageOf: (name: string) => string,
+  { deployment, imageOf }: { readonly deployment: string; readonly imageOf: (name: string) => string },
 ): Container[] {
   const exporter = exporterOf(spec, component);
   if (!exporter) return [];
@@ -45,9 +47,15 @@ export function exporterContainers(
       command: [...exporter.command],
       ports: [{ name: METRICS, containerPort: exporter.port, protocol: "TCP" }],
       resources: { requests: { cpu: "10m", memory: "24Mi" }, limits: { memory: "64Mi" } },
-      securityContext: containerSecurity(component),
+      env: [
+        { name: "DEPLOYMENT", value: deployment },
+        { name: "COMPONENT", value: component.name },
+      ],
+      // A socket of the process asks for its user, and for nothing else that it may do on its host.
+      securityContext: containerSecurity(component.host ? { ...component, host: { reason: "", root: true } } : component),
       volumeMounts: [
         { name: "tmp", mountPath: "/tmp" },
+        ...socketsOf(component, exporter),
         ...(usesPassword ? [{ name: "credentials", mountPath: "/run/credentials", readOnly: true }] : []),
         ...(exporter.command.some((word) => word.startsWith("/programs/"))
           ? [{ name: "programs", mountPath: "/programs", readOnly: true }]
@@ -55,4 +63,11 @@ export function exporterContainers(
       ],
     },
   ];
+}
+
+/** The folder with the sockets, from the volume that the process itself has for it. */
+function socketsOf(component: Component, { sockets }: Exporter): Mount[] {
+  if (sockets === undefined) return [];
+  const ofHost = component.host?.paths?.some(({ path }) => path === sockets) === true;
+  return [{ name: `${ofHost ? "host-" : ""}${sockets.slice(1).replaceAll("/", "-")}`, mountPath: sockets }];
 }

@@ -29,7 +29,10 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
   const { host } = component;
   const image = imageOf(spec, component);
   const marks = metricsMarks(spec, component);
-  const sidecars = exporterContainers(spec, component, (name) => imageOf(spec, { ...component, image: name }, false));
+  const sidecars = exporterContainers(spec, component, {
+    deployment: `${deployment.metadata.namespace ?? ""}/${deployment.metadata.name}`,
+    imageOf: (name) => imageOf(spec, { ...component, image: name }, false),
+  });
   const grace = graceSeconds(component, overridesOf(spec, component.service, group?.name));
   return {
     metadata: {

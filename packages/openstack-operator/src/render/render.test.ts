@@ -346,11 +346,58 @@ describe("metrics", () => {
     expect(bare).toHaveLength(workers.length + 1);
     expect(new Set(bare)).toEqual(new Set(["rabbitmq", ...workers]));
     const all = { monitoring: { namespace: "monitoring", exporters: true } };
-    expect(new Set(marked(all))).toEqual(new Set(["mariadb", "memcached", ...bare]));
+    const network = ["openvswitch", "ovn-controller", "ovn-northd", "ovn-nb", "ovn-sb"];
+    expect(new Set(marked(all))).toEqual(new Set(["mariadb", "memcached", ...network, ...bare]));
     const policy = named(desire(all).all, "NetworkPolicy", "cloud-mariadb") as NetworkPolicy;
     expect(policy.spec.ingress).toContainEqual({
       from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
       ports: [{ port: 9104, protocol: "TCP" }],
     });
+  });
+
+  test("of Open vSwitch and OVN come from their sockets, by programs that may do nothing else on their host", () => {
+    const { workloads } = desire({ monitoring: { namespace: "monitoring", exporters: true } });
+    interface Exporter {
+      readonly name: string;
+      readonly command: readonly string[];
+      readonly securityContext: { readonly capabilities: object };
+      readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+    }
+    const found = workloads.flatMap(({ component, object }) => {
+      const { initContainers = [], volumes = [] } = podOf(object).spec as unknown as {
+        initContainers?: Exporter[];
+        volumes?: { name: string }[];
+      };
+      const exporter = initContainers.find(({ command }) => command.includes("/programs/ovn-exporter.py"));
+      return exporter ? [{ component, exporter, volumes: volumes.map(({ name }) => name) }] : [];
+    });
+    // Two groups of compute nodes, and one of network nodes.
+    expect(found).toHaveLength(9);
+    for (const { exporter, volumes } of found) {
+      expect(exporter.securityContext.capabilities).toEqual({ drop: ["ALL"] });
+      expect(volumes).toEqual(expect.arrayContaining(exporter.volumeMounts.map(({ name }) => name)));
+      expect(exporter.volumeMounts.map(({ mountPath }) => mountPath)).toContainEqual(
+        expect.stringMatching(/^\/run(\/ovn)?$/),
+      );
+    }
+    expect(new Set(found.map(({ exporter }) => exporter.command.at(-1)))).toEqual(
+      new Set(["switch", "controller", "northd", "nb", "sb"]),
+    );
+  });
+});
+
+describe("a database that hangs", () => {
+  test("is waited for for a minute by services, and for a day by their Jobs", () => {
+    const { all, workloads } = desire();
+    const files = all.filter(({ kind, metadata }) => kind === "ConfigMap" && metadata.name.includes("-etc-"));
+    const limited = files.filter((file) => JSON.stringify(file).includes("connection_parameters = read_timeout=60"));
+    expect(limited.length).toBeGreaterThan(8);
+    const haste = (kind: string) =>
+      workloads
+        .filter(({ object }) => object.kind === kind)
+        .map(({ object }) => JSON.stringify(podOf(object).spec.containers[0]?.env))
+        .filter((env) => env.includes('"OS_DATABASE__CONNECTION_PARAMETERS","value":"read_timeout=86400"'));
+    expect(haste("Job").length).toBeGreaterThan(8);
+    expect(haste("Deployment")).toEqual([]);
   });
 });

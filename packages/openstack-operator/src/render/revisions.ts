@@ -27,6 +27,7 @@ import {
   type Rendered,
 } from "./context.ts";
 import { overridesOf } from "./grace.ts";
+import { exporterOf } from "./metrics.ts";
 import { PROBER, usesProber } from "./probes.ts";
 
 /**
@@ -70,7 +71,8 @@ export function revisionsOf(owner: Owner, facts: Facts): Revisions {
   const programTexts = programsOf(facts);
   const programs = new Map<string, string>();
   for (const component of facts.catalogue.components) {
-    const texts = Object.fromEntries(programNames(component).map((name) => [name, programTexts[name] ?? ""]));
+    const names = programNames(facts.spec, component);
+    const texts = Object.fromEntries(names.map((name) => [name, programTexts[name] ?? ""]));
     if (Object.keys(texts).length > 0)
       programs.set(component.name, add(configMapRevision(owner, `${component.name}-programs`, texts)));
   }
@@ -96,10 +98,11 @@ function problemsOfService(facts: Facts, { service, group }: { service: OpenStac
 }
 
 /** Each component has a ConfigMap of its own: a program that changes replaces no pod that does not run it. */
-function programNames(component: Component): string[] {
+function programNames(spec: OpenStackDeploymentSpec, component: Component): string[] {
   const gate = (component.sameNode ?? []).length > 0 ? ["wait-for.sh"] : [];
   const prober = usesProber(component) ? [PROBER] : [];
-  return [LINES, ...(component.programs ?? []), ...gate, ...prober];
+  const exporter = exporterOf(spec, component)?.programs ?? [];
+  return [LINES, ...(component.programs ?? []), ...gate, ...prober, ...exporter];
 }
 
 function distinct(problems: readonly OptionProblem[]): OptionProblem[] {
