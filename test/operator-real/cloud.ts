@@ -84,7 +84,18 @@ export async function request(
   url: string,
   { token, body, seconds = 60 }: { token?: string; body?: unknown; seconds?: number } = {},
 ): Promise<Answer> {
-  const args = ["-s", "-i", "-m", String(seconds), "-X", method, "-H", "Content-Type: application/json", "-H", "Expect:"];
+  const args = [
+    "-s",
+    "-i",
+    "-m",
+    String(seconds),
+    "-X",
+    method,
+    "-H",
+    "Content-Type: application/json",
+    "-H",
+    "Expect:",
+  ];
   if (token !== undefined) args.push("-H", `X-Auth-Token: ${token}`);
   if (body !== undefined) args.push("-d", JSON.stringify(body));
   const text = await rig.inNetwork("curl", ...args, url);

@@ -1,5 +1,5 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -64,7 +64,8 @@ export async function startRig({ machines: count = 1, images = [] }: RigOptions 
     removeNetwork();
     for (const { cgroup } of places)
       spawnSync("sh", ["-c", `find /sys/fs/cgroup/*${cgroup} -depth -type d -exec rmdir {} + 2>/dev/null`]);
-    if (process.env["CAUSEWAY_OPERATOR_DIR"] === undefined) rmSync(dir, { recursive: true, force: true });
+    // Some hundred thousand files of layers: a program of its own is faster by minutes.
+    if (process.env["CAUSEWAY_OPERATOR_DIR"] === undefined) await execute("rm", ["-rf", dir]);
   };
   try {
     const state = join(dir, "state");

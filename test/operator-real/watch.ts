@@ -3,7 +3,7 @@ import { adminToken, NAME, request, serviceAddress } from "./cloud.ts";
 import type { Rig } from "./rig.ts";
 
 /** Longer than any request may take. */
-const GIVEN_UP_SECONDS = 150;
+const GIVEN_UP_SECONDS = 240;
 
 interface Pods {
   readonly items: readonly {
@@ -26,6 +26,7 @@ export interface Answer {
   readonly api: string;
   /** 0: none came, or the connection broke. */
   readonly status: number;
+  readonly problem?: string;
   readonly seconds: number;
   readonly sentAt: number;
 }
@@ -45,11 +46,11 @@ export async function questions(rig: Rig): Promise<Question[]> {
 
 export async function ask(rig: Rig, { api, url, token }: Question): Promise<Answer> {
   const sentAt = Date.now();
-  const status = await request(rig, "GET", url, { token, seconds: GIVEN_UP_SECONDS }).then(
-    (answer) => answer.status || 0,
-    () => 0,
+  const found = await request(rig, "GET", url, { token, seconds: GIVEN_UP_SECONDS }).then(
+    (answer) => ({ status: answer.status || 0 }),
+    (error: Error & { code?: unknown }) => ({ status: 0, problem: `curl ended with ${String(error.code)}` }),
   );
-  return { api, status, seconds: (Date.now() - sentAt) / 1000, sentAt };
+  return { api, ...found, seconds: (Date.now() - sentAt) / 1000, sentAt };
 }
 
 /** Asks each API again and again, one request at a time, until it is told to stop; what came of each. */

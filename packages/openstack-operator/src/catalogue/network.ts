@@ -6,6 +6,7 @@ import {
   databaseJobs,
   identity,
   needs,
+  PYTHON_OVS,
   registration,
   SERVICE_UID,
   uses,
@@ -17,8 +18,19 @@ const OVS_SOCKET = "/run/openvswitch/db.sock";
 const CONTROLLER_STATUS = "ovs-appctl -t /run/ovn/ovn-controller.ctl connection-status";
 /** Open vSwitch makes it once the bridge of all servers works. */
 const BRIDGE_SOCKET = "/run/openvswitch/br-int.mgmt";
-/** Processes of Python that are connected with OVN's databases: names have to be looked up for their library. */
-const PYTHON_OVS = { programs: ["sitecustomize.py"], environment: { PYTHONPATH: "/programs" } } as const;
+
+/** Pods on the host's network share its ports. */
+const EXPORTER_PORTS = { switch: 9476, controller: 9477, northd: 9476, nb: 9476, sb: 9476 } as const;
+
+const exporterOf = (kind: keyof typeof EXPORTER_PORTS): Pick<Component, "exporter"> => ({
+  exporter: {
+    image: kind === "switch" ? "openvswitch" : "ovn",
+    command: ["/usr/bin/python3", "-IS", "/programs/ovn-exporter.py", String(EXPORTER_PORTS[kind]), kind],
+    port: EXPORTER_PORTS[kind],
+    programs: ["ovn-exporter.py"],
+    sockets: kind === "switch" || kind === "controller" ? "/run" : "/run/ovn",
+  },
+});
 
 const ovnDatabase = (side: "nb" | "sb", port: number, peer: number): Component => ({
   name: `ovn-${side}`,
@@ -39,6 +51,7 @@ const ovnDatabase = (side: "nb" | "sb", port: number, peer: number): Component =
     command: `cluster/status OVN_${side === "nb" ? "Northbound" : "Southbound"}`,
     expect: "Status: cluster member",
   },
+  ...exporterOf(side),
   grace: { seconds: 60 },
   quorum: "Majority",
   volume: { mountPath: "/var/lib/ovn", size: "ovn" },
@@ -64,6 +77,7 @@ export const ovn: readonly Component[] = [
     connections: [needs("ovn-nb", "ovsdb"), needs("ovn-sb", "ovsdb")],
     programs: ["ovn-northd.sh"],
     probe: { ask: "unixctl", socket: "/run/ovn/ovn-northd.ctl", command: "status", expect: "Status: (active|standby)" },
+    ...exporterOf("northd"),
     grace: { seconds: 30 },
     quorum: "Any",
     scratch: ["/run/ovn"],
@@ -79,6 +93,7 @@ export const ovn: readonly Component[] = [
     command: ["/bin/sh", "/programs/openvswitch.sh"],
     programs: ["openvswitch.sh"],
     probe: { ask: "unixctl", socket: "/run/openvswitch/ovs-vswitchd.ctl", command: "ofproto/list" },
+    ...exporterOf("switch"),
     grace: { seconds: 60 },
     host: {
       reason: "switches packets in the host's network namespace",
@@ -113,6 +128,7 @@ export const ovn: readonly Component[] = [
       command: ["/bin/sh", "-c", `${CONTROLLER_STATUS} | grep -qx connected && test -S ${BRIDGE_SOCKET}`],
       alive: ["/bin/sh", "-c", `${CONTROLLER_STATUS} >/dev/null`],
     },
+    ...exporterOf("controller"),
     grace: { seconds: 30 },
     host: {
       reason: "writes flows through the sockets of Open vSwitch on the host",

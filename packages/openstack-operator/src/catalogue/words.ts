@@ -32,6 +32,9 @@ export const SERVICE_UID = 42_424;
 
 const api = (port: number, publicName: string): Port[] => [{ name: "api", port, publicName }];
 
+/** Processes of Python that are connected with OVN's databases: names have to be looked up for their library. */
+export const PYTHON_OVS = { programs: ["sitecustomize.py"], environment: { PYTHONPATH: "/programs" } } as const;
+
 /** An HTTP API under uWSGI. */
 export function wsgi(
   service: OpenStackService,

@@ -18,7 +18,9 @@ describe("the programs that pods mount", () => {
   });
 
   test("are all used by a component", () => {
-    const used = new Set(allComponents.flatMap(({ programs = [], exporter }) => [...programs, ...(exporter?.programs ?? [])]));
+    const used = new Set(
+      allComponents.flatMap(({ programs = [], exporter }) => [...programs, ...(exporter?.programs ?? [])]),
+    );
     for (const { programs = [] } of [...backupJobs(allComponents), ...canaryComponents])
       programs.forEach((name) => used.add(name));
     const others = [

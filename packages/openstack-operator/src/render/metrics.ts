@@ -52,7 +52,9 @@ export function exporterContainers(
         { name: "COMPONENT", value: component.name },
       ],
       // A socket of the process asks for its user, and for nothing else that it may do on its host.
-      securityContext: containerSecurity(component.host ? { ...component, host: { reason: "", root: true } } : component),
+      securityContext: containerSecurity(
+        component.host ? { ...component, host: { reason: "", root: true } } : component,
+      ),
       volumeMounts: [
         { name: "tmp", mountPath: "/tmp" },
         ...socketsOf(component, exporter),
