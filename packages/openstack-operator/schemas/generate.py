@@ -1,9 +1,7 @@
 """Writes the option schema of one OpenStack release: compact JSON in a TypeScript module.
 
-Run with the Python that has the release's packages installed (a venv, or a distribution's own):
-
-    python -m venv venv && venv/bin/pip install -r requirements-2025.1.txt
-    venv/bin/python generate.py 2025.1 > ../src/config/schemas/2025.1.generated.ts
+`npm run openstack-schemas -- RELEASE...` runs it with the packages of requirements-RELEASE.txt, and writes releases between as changes.
+2022.2 was written by Debian 12's own Python and packages: python3 generate.py 2022.2
 
 The options are those of oslo-config-generator. An option is written as a text: a letter for the type and its bounds.
     s text   b boolean   i integer   f float   p port   l list   d dictionary   m value that may be repeated   a address   u URI
@@ -35,7 +33,7 @@ SERVICES = {
         "neutron.placement_allocation", "nova.auth", "placement.auth", "ironic.auth", "designate.auth",
     ], "neutron"),
     "cinder": (["cinder"], "cinder"),
-    "octavia": (["octavia", "octavia_ovn_provider"], "octavia"),
+    "octavia": (["octavia", "octavia.api.drivers.ovn"], "octavia"),
     "barbican": (["barbican.common.config", "barbican.plugin.crypto", "barbican.plugin.crypto.simple",
                   "barbican.plugin.secret_store", "barbican.plugin.vault", "barbican.plugin.dogtag",
                   "barbican.plugin.crypto.p11", "barbican.certificate.plugin",

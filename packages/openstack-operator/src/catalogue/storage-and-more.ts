@@ -1,6 +1,17 @@
 import type { OpenStackService } from "@causeway/api";
 import type { Component, Connection } from "../model/component.ts";
-import { backends, broker, brokerJob, databaseJobs, identity, registration, uses, worker, wsgi } from "./words.ts";
+import {
+  backends,
+  broker,
+  brokerJob,
+  databaseJobs,
+  identity,
+  PYTHON_OVS,
+  registration,
+  uses,
+  worker,
+  wsgi,
+} from "./words.ts";
 
 /** Services of the usual shape: an API and workers, with a database, a broker and a user. */
 
@@ -115,10 +126,13 @@ export const octavia: readonly Component[] = [
     connections: [...balancers, uses("ovn-nb", "ovsdb")],
     after: prepared("octavia"),
     secrets: ["octavia.certificates"],
+    environment: PYTHON_OVS.environment,
+    programs: ["uwsgi.ini", ...PYTHON_OVS.programs],
   }),
   worker("octavia", {
     name: "octavia-driver-agent",
     does: "The driver of OVN's load balancers. It follows both databases of OVN.",
+    ...PYTHON_OVS,
     connections: [...balancers, uses("ovn-nb", "ovsdb"), uses("ovn-sb", "ovsdb")],
     after: [...prepared("octavia"), "neutron-server", "ovn-northd"],
     probe: { ask: "command", command: ["test", "-S", "/run/octavia/status.sock"] },

@@ -104,7 +104,13 @@ describe("checkConfiguration", () => {
     expect(problem(section, option, value)).toEqual([]);
   });
 
-  test("says nothing about a release whose schema is not part of the package", () => {
-    expect(checkConfiguration("2023.2", "nova", { nonsense: { a: "b" } })).toEqual([]);
+  test("knows each release's own options", () => {
+    const found = (release: OpenStackRelease) =>
+      checkConfiguration(release, "nova", { oslo_messaging_rabbit: { rabbit_transient_quorum_queue: "true" } });
+    expect(SCHEMA_RELEASES.filter((release) => found(release as OpenStackRelease).length === 0)).toEqual([
+      "2024.1",
+      "2024.2",
+      "2025.1",
+    ]);
   });
 });

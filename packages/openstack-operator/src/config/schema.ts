@@ -1,9 +1,14 @@
 import type { OpenStackRelease, OpenStackService } from "@causeway/api";
+import { changed, type Changes, type Members } from "./changes.ts";
 import { text as zed } from "./schemas/2022.2.generated.ts";
+import { changes as antelope } from "./schemas/2023.1.generated.ts";
+import { changes as bobcat } from "./schemas/2023.2.generated.ts";
+import { changes as caracal } from "./schemas/2024.1.generated.ts";
+import { changes as dalmatian } from "./schemas/2024.2.generated.ts";
 import { text as epoxy } from "./schemas/2025.1.generated.ts";
 
 /** The options of a release, as `schemas/generate.py` writes them. The form of an option's text is described there. */
-interface ReleaseSchema {
+export interface ReleaseSchema {
   readonly release: string;
   readonly packages: Readonly<Record<string, string>>;
   readonly common: SectionSchemas;
@@ -14,18 +19,33 @@ interface ReleaseSchema {
 
 type SectionSchemas = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>;
 
-/** Releases whose schema is part of the package. */
-const texts: Partial<Record<OpenStackRelease, string>> = { "2022.2": zed, "2025.1": epoxy };
+/** The options of a release, or what differs from those of the release before it. */
+type Source = { readonly text: string } | { readonly changes: string; readonly since: OpenStackRelease };
 
-export const SCHEMA_RELEASES: readonly string[] = Object.keys(texts);
+/** Releases whose schema is part of the package. */
+const sources: Partial<Record<OpenStackRelease, Source>> = {
+  "2022.2": { text: zed },
+  "2023.1": { changes: antelope, since: "2022.2" },
+  "2023.2": { changes: bobcat, since: "2023.1" },
+  "2024.1": { changes: caracal, since: "2023.2" },
+  "2024.2": { changes: dalmatian, since: "2024.1" },
+  "2025.1": { text: epoxy },
+};
+
+export const SCHEMA_RELEASES: readonly string[] = Object.keys(sources);
 
 const loaded = new Map<string, ReleaseSchema>();
 
-function schemaOf(release: OpenStackRelease): ReleaseSchema | undefined {
-  const text = texts[release];
+/** All options of a release. */
+export function schemaOf(release: OpenStackRelease): ReleaseSchema | undefined {
+  const source = sources[release];
   const known = loaded.get(release);
-  if (text === undefined || known) return known;
-  const schema = JSON.parse(text) as ReleaseSchema;
+  if (source === undefined || known) return known;
+  const members =
+    "text" in source
+      ? (JSON.parse(source.text) as Members)
+      : changed((schemaOf(source.since) ?? {}) as Members, JSON.parse(source.changes) as Changes);
+  const schema = members as unknown as ReleaseSchema;
   loaded.set(release, schema);
   return schema;
 }

@@ -7,6 +7,7 @@ import {
   databaseOpen,
   databaseUrl,
   internalUrl,
+  ovnConnection,
   publicUrl,
   secretOf,
   tokenCheck,
@@ -125,6 +126,9 @@ export const octavia: Configure = (facts) =>
         get_socket_path: "/run/octavia/get.sock",
         enabled_provider_agents: "ovn",
       },
+      ...(facts.catalogue.services.has("ovn")
+        ? { ovn: { ovn_nb_connection: ovnConnection(facts, "nb"), ovn_sb_connection: ovnConnection(facts, "sb") } }
+        : {}),
     },
     {
       service_auth: authSecret(facts, "octavia"),
