@@ -53,7 +53,7 @@ export async function ask(rig: Rig, { api, url, token }: Question): Promise<Answ
   return { api, ...found, seconds: (Date.now() - sentAt) / 1000, sentAt };
 }
 
-/** Asks each API again and again, one request at a time, until it is told to stop; what came of each. */
+/** Asks each API again and again, one request at a time, until it is stopped; what came of each. */
 export function keepAsking(rig: Rig, all: readonly Question[]): { stop(): Promise<Answer[]> } {
   const answers: Answer[] = [];
   let isOver = false;

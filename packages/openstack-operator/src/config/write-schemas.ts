@@ -1,7 +1,7 @@
 /**
- * `npm run openstack-schemas -- RELEASE...`: writes the options of releases of OpenStack with oslo's own generator, from
- * PyPI's packages at the versions of schemas/requirements-RELEASE.txt (Python 3.11 with venv, and a compiler). A release
- * between is written as its changes since the one before it: after an earlier one, write the later ones, too.
+ * `npm run openstack-schemas -- RELEASE...`: writes the options of releases of OpenStack with oslo's own generator,
+ * from PyPI's packages at the versions of schemas/requirements-RELEASE.txt (Python 3.11 with venv, and a compiler). A
+ * release between is written as its changes since the one before it: after an earlier one, write the later ones, too.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
