@@ -59,6 +59,8 @@ export class World {
   storage: PlayedStorage | undefined;
   /** Pods that all ReplicaSets together were to have: the most at once. */
   mostWanted = 0;
+  /** Pods that ended well, by uid, also of those that are gone. */
+  readonly succeeded = new Set<string>();
   readonly #server: WorldServer;
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>[] = [];
@@ -103,6 +105,7 @@ export class World {
     pods.onChange(({ type, object }) => {
       this.mostActive = Math.max(this.mostActive, pods.list().filter(isActive).length);
       const { uid = "", name, deletionTimestamp } = object.metadata;
+      if (object.status?.phase === "Succeeded") this.succeeded.add(uid);
       if (deletionTimestamp !== undefined) stopped.add(uid);
       if (type === "deleted" && object.spec.nodeName && !stopped.has(uid)) this.forced.push(name);
     });
