@@ -51,6 +51,10 @@ export function deployment(services: readonly Service[], more: Record<string, un
 interface Status {
   readonly phase?: string;
   readonly ready?: string;
+  readonly release?: string;
+  readonly upgrade?: { readonly step: string; readonly done: readonly string[] };
+  readonly restore?: { readonly step: string; readonly completedAt?: string };
+  readonly backups?: readonly { readonly run: string; readonly state: string; readonly bytes?: number }[];
   readonly rotation?: { readonly passwords?: number };
   readonly maintenance?: readonly { readonly node: string; readonly phase: string }[];
   readonly components?: readonly {

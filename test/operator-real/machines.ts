@@ -15,19 +15,27 @@ export interface RunningContainer {
   readonly pid: number;
 }
 
+interface MachineOptions {
+  readonly kubeconfig: string;
+  /** Places for claims. */
+  readonly disks: number;
+  /** Folders of archives of images, besides those that all machines have. */
+  readonly images: readonly string[];
+}
+
 /** A machine of the rig: machine.ts in namespaces of its own. */
 export class Machine {
   readonly place: Place;
   /** The folder that is its disk; it outlives the power. */
   readonly disk: string;
-  readonly #kubeconfig: string;
+  readonly #options: MachineOptions;
   #child: ChildProcess | undefined;
 
-  constructor(place: Place, disk: string, kubeconfig: string, disks: number) {
+  constructor(place: Place, disk: string, options: MachineOptions) {
     this.place = place;
     this.disk = disk;
-    this.#kubeconfig = kubeconfig;
-    for (let index = 0; index < disks; index++)
+    this.#options = options;
+    for (let index = 0; index < options.disks; index++)
       mkdirSync(join(disk, "root/var/lib/claims", String(index)), { recursive: true });
   }
 
@@ -35,15 +43,16 @@ export class Machine {
     if (this.#isOn()) return;
     const { name, address, cgroup, namespace } = this.place;
     const programs = needed("CAUSEWAY_NODE_PROGRAMS");
+    const { kubeconfig, images } = this.#options;
     const facts: MachineFacts = {
       name,
       address,
       disk: this.disk,
       cgroup,
-      kubeconfig: readFileSync(this.#kubeconfig, "utf8"),
-      authority: loadKubeconfig({ path: this.#kubeconfig }).ca ?? "",
+      kubeconfig: readFileSync(kubeconfig, "utf8"),
+      authority: loadKubeconfig({ path: kubeconfig }).ca ?? "",
       programs,
-      images: [needed("CAUSEWAY_NODE_IMAGES"), needed("CAUSEWAY_OPENSTACK_IMAGES")],
+      images: [needed("CAUSEWAY_NODE_IMAGES"), needed("CAUSEWAY_OPENSTACK_IMAGES"), ...images],
     };
     const own = ["--mount", "--propagation", "private", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"];
     const program = [process.execPath, join(import.meta.dirname, "machine.ts")];

@@ -33,11 +33,19 @@ export interface Rig {
   /** Takes the power from all machines: every process ends at once. */
   powerOff(): Promise<void>;
   powerOn(): Promise<void>;
+  /** Ends the operator at once, wherever it is, and starts another one. */
+  killOperator(): Promise<void>;
   close(): Promise<void>;
 }
 
+export interface RigOptions {
+  readonly machines?: number;
+  /** Folders of archives of images, besides those that all rigs have. */
+  readonly images?: readonly string[];
+}
+
 /** Starts it; a folder of `CAUSEWAY_OPERATOR_DIR` is kept after the end, with logs and disks. */
-export async function startRig({ machines: count = 1 } = {}): Promise<Rig> {
+export async function startRig({ machines: count = 1, images = [] }: RigOptions = {}): Promise<Rig> {
   const dir = process.env["CAUSEWAY_OPERATOR_DIR"] ?? mkdtempSync(join(tmpdir(), "causeway-openstack-"));
   mkdirSync(dir, { recursive: true });
   const places = Array.from({ length: count }, (_, index) => placeOf(index + 1));
@@ -82,13 +90,14 @@ export async function startRig({ machines: count = 1 } = {}): Promise<Rig> {
     };
     for (const place of places) {
       apply(node(place));
-      machines.push(new Machine(place, join(dir, place.name), kubeconfig, DISKS));
+      machines.push(new Machine(place, join(dir, place.name), { kubeconfig, disks: DISKS, images }));
     }
     await powerOn();
     const inFirst = (file: string, args: readonly string[]) => ["netns", "exec", places[0]!.namespace, file, ...args];
     // It asks Nova by the names of the cluster.
     const operator = ["run", "openstack-operator", "--kubeconfig", kubeconfig];
-    programs.push(startProgram("ip", inFirst(process.execPath, [CAUSEWAY, ...operator])));
+    const startOperator = () => startProgram("ip", inFirst(process.execPath, [CAUSEWAY, ...operator]));
+    programs.push(startOperator());
     return {
       kubeconfig,
       dir,
@@ -112,6 +121,10 @@ export async function startRig({ machines: count = 1 } = {}): Promise<Rig> {
         await Promise.all(machines.map((machine) => machine.powerOff()));
       },
       powerOn,
+      async killOperator() {
+        await programs.pop()?.stop("SIGKILL");
+        programs.push(startOperator());
+      },
       close,
     };
   } catch (error) {
