@@ -1,4 +1,6 @@
-/** Keystone, Glance and Placement of real processes are upgraded from release to release, by operators that are killed. */
+/**
+ * Keystone, Glance and Placement of real processes are upgraded from release to release, by operators that are killed.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RELEASE, REGISTRY } from "../../scripts/openstack-images/build.ts";
 import { LATER_RELEASES, openStackReleases } from "../../scripts/openstack-releases/build.ts";
