@@ -39,6 +39,8 @@ export interface ClientOptions {
   readonly metrics?: Metrics;
   /** Milliseconds in which the whole of an answer comes once it has begun, however slowly. Default five minutes. */
   readonly readTimeout?: number;
+  /** Bytes of a response at most: of a server that is not trusted with more. Default 64 MiB, of an error 1 MiB. */
+  readonly largestResponse?: number;
   /** Called after every request; must not throw. */
   readonly onOutcome?: (outcome: ClientOutcome, path: string) => void;
   /** Called with 1 when a watch opens and with -1 when it ends. */
@@ -129,7 +131,7 @@ export class Transport {
       void answer.body.destroy(new Error(`the answer did not end within ${readTimeout / 1000} s`));
     const timer = setTimeout(late, readTimeout);
     try {
-      const bytes = await readBounded(answer.body, LARGEST_ANSWER);
+      const bytes = await readBounded(answer.body, this.#options.largestResponse ?? LARGEST_ANSWER);
       return { body: bytes.length === 0 ? undefined : parseIfJson(bytes.toString("utf8")), size: bytes.length };
     } catch (error) {
       throw this.broken(error, request);
@@ -218,7 +220,11 @@ export class Transport {
   async #refusal(answer: Dispatcher.ResponseData, request: TransportRequest): Promise<CausewayError> {
     let body: unknown;
     try {
-      body = parseIfJson((await readBeginning(answer.body, LARGEST_ERROR)).toString("utf8"));
+      body = parseIfJson(
+        (
+          await readBeginning(answer.body, Math.min(LARGEST_ERROR, this.#options.largestResponse ?? LARGEST_ERROR))
+        ).toString("utf8"),
+      );
     } catch (error) {
       throw this.broken(error, request);
     }

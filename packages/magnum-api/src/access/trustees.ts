@@ -58,6 +58,9 @@ async function ensureKeypair(own: Cloud, keypair: TrusteeFor["keypair"], signal:
   await own.compute.keypairs.create({ name, public_key: publicKey }, { signal, recover });
 }
 
+/** Milliseconds after a change of a password in which new tokens may count as old ones. */
+const REVOKED = 1_100;
+
 const isId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
 export function createTrustees(
@@ -90,7 +93,10 @@ export function createTrustees(
     const found = await findUser(uuid, signal);
     if (found !== undefined) {
       // The password of an earlier attempt was not kept.
-      return identity.users.update(found.id, { password }, { signal });
+      const renewed = await identity.users.update(found.id, { password }, { signal });
+      // Keystone revokes all tokens of the user that were issued in the second of the change, those after it included.
+      await clock.sleep(REVOKED, signal);
+      return renewed;
     }
     const description = `Cluster ${name} of the Magnum API`;
     const body = { name: nameOf(uuid), domain_id: await domainOf(signal), password, description };

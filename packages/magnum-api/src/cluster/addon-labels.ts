@@ -8,9 +8,10 @@ export type AddonChoice = (typeof addonChoices)[number];
 
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const tag = (value: string) => (value === "" || TAG.test(value) ? undefined : "the value is not a tag of an image");
-const PREFIX = /^[0-9A-Za-z][0-9A-Za-z._:/-]{0,390}$/;
+/** Together with the longest name and tag it is within the 512 characters of an image. */
+const PREFIX = /^[0-9A-Za-z][0-9A-Za-z._:/-]{0,299}$/;
 const prefix = (value: string) =>
-  value === "" || PREFIX.test(value)
+  value === "" || (PREFIX.test(value) && !value.replace(/\/$/, "").includes("//"))
     ? undefined
     : "the value is not a registry with a path such as registry.example.org/mirror/";
 

@@ -65,6 +65,13 @@ it("waits for a response as long as it may", async () => {
   expect(await probe({ "/healthz": "none" }, 300)).toEqual({ api: "no response in 0.3 s" });
 });
 
+it("reads no more of a kubelet that says much than is shown", async () => {
+  const much = `[${"{},".repeat(1_000_000)}{}]`;
+  const found = await probe({ "/healthz": [200, "ok"], [kubelet]: [200, much] });
+  expect(found.kubelet?.state).toMatch(/bytes|large/);
+  expect(found.kubelet?.state.length).toBeLessThanOrEqual(200);
+});
+
 it("says that nothing listens, and that a kubeconfig is none", async () => {
   const nothing = await probeCluster({ kubeconfig: kubeconfigOf(1), node: undefined, timeout: LONG }, signal);
   expect(nothing.api).toMatch(/cannot be reached/);

@@ -13,6 +13,8 @@ export interface ProbeOptions {
 }
 
 const LONGEST = 200;
+/** Bytes: a kubelet, and who has a migrated cluster's keys, says what it likes. */
+const LARGEST = 16 * 1024;
 
 /**
  * One request to the control plane's /healthz, and one through it to a kubelet, as logs and exec go: directly or by a
@@ -24,7 +26,10 @@ export async function probeCluster(
 ): Promise<ClusterProbe> {
   let client: KubernetesClient | undefined;
   try {
-    client = createClient(loadKubeconfig({ text: kubeconfig }), { userAgent: "causeway-magnum-health" });
+    client = createClient(loadKubeconfig({ text: kubeconfig }), {
+      userAgent: "causeway-magnum-health",
+      largestResponse: LARGEST,
+    });
     const api = await healthAt(client, "/healthz", { timeout, signal });
     if (node === undefined || api !== "ok") return { api };
     const path = `/api/v1/nodes/${encodeURIComponent(node)}/proxy/healthz`;

@@ -46,6 +46,8 @@ const FAILURES = 2;
 interface Known {
   readonly probe: Probe | undefined;
   readonly failures: number;
+  /** The node whose kubelet was not reached. */
+  readonly failing: string | undefined;
 }
 
 export function createHealthProber(options: ProberOptions): HealthProber {
@@ -63,8 +65,8 @@ export function createHealthProber(options: ProberOptions): HealthProber {
   const one = async (cluster: MagnumCluster, signal: AbortSignal): Promise<void> => {
     const key = keyOf(cluster);
     const kubeconfig = secretText(sources.secrets.get({ ...key, name: `${key.name}-kubeconfig` }), "value");
-    if (kubeconfig === undefined) return;
-    const node = kubelets ? nodeOf(sources, key, round) : undefined;
+    if (kubeconfig === undefined) return void known.delete(idOf(key));
+    const node = kubelets ? nodeOf(readyNodes(sources, key), known.get(idOf(key))?.failing, round) : undefined;
     const found = await probe({ kubeconfig, node, timeout: TIMEOUT }, signal);
     // What fails since this process ends says nothing about the cluster.
     if (signal.aborted) return;
@@ -122,7 +124,8 @@ function note(known: Map<string, Known>, id: string, found: Probe): boolean {
   const before = known.get(id);
   const failures = isWell(found) ? 0 : (before?.failures ?? 0) + 1;
   const probe = failures > 0 && failures < FAILURES ? before?.probe : found;
-  known.set(id, { probe, failures });
+  const failing = failures > 0 && found.api === "ok" ? found.kubelet?.node : undefined;
+  known.set(id, { probe, failures, failing });
   return shown(before?.probe) !== shown(probe);
 }
 
@@ -132,11 +135,15 @@ function isProbed({ controlPlanes }: Sources, cluster: MagnumCluster): boolean {
   return controlPlanes.get(keyOf(cluster))?.status?.initialization?.controlPlaneInitialized === true;
 }
 
-/** Another ready node in each round. */
-function nodeOf(sources: Sources, key: ObjectKey, round: number): string | undefined {
-  const nodes = machinesOf(sources, key)
+/** Another ready node in each round; one that failed again, until it is well or not ready any more. */
+function nodeOf(nodes: readonly string[], failing: string | undefined, round: number): string | undefined {
+  if (failing !== undefined && nodes.includes(failing)) return failing;
+  return nodes[round % Math.max(nodes.length, 1)];
+}
+
+function readyNodes(sources: Sources, key: ObjectKey): readonly string[] {
+  return machinesOf(sources, key)
     .filter(({ status }) => isTrue(status?.conditions, "NodeReady"))
     .flatMap(({ status }) => status?.nodeRef?.name ?? [])
     .toSorted();
-  return nodes[round % Math.max(nodes.length, 1)];
 }

@@ -1,6 +1,7 @@
 import { enforce, type Answer, type Api, type Call } from "../server/call.ts";
 import { accepted } from "./clusters.ts";
 import { findCluster, requireHere, targetOf } from "./find-cluster.ts";
+import { conflict } from "../wire/error.ts";
 import { giveCredentials } from "./give-credentials.ts";
 
 /**
@@ -12,6 +13,9 @@ export async function rotateCredential(api: Api, call: Call): Promise<Answer> {
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   enforce(api, call, "credential:rotate", targetOf(cluster));
   requireHere(cluster);
-  await giveCredentials(api, call, cluster);
+  if (cluster.metadata.deletionTimestamp !== undefined)
+    throw conflict(`Cluster ${cluster.spec.name} is being deleted; its credential goes with it.`);
+  // Two at once would each revoke what the other one has made.
+  await api.inTurn(`credential of ${cluster.spec.uuid}`, () => giveCredentials(api, call, cluster));
   return accepted(cluster);
 }

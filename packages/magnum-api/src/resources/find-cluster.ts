@@ -18,7 +18,7 @@ export async function findCluster(api: Api, call: Call, ident: string): Promise<
     let named = api.store.clustersOf(project).filter(isNamed);
     // Another process may have created it just now, for the same client.
     if (named.length === 0 && isName(ident))
-      named = (await api.store.freshClusters(call.caller.projectId, call.signal)).filter(isNamed);
+      named = (await api.store.freshClusters(call.caller.projectId)).filter(isNamed);
     if (named.length > 1)
       throw conflict("Multiple clusters exist with same name. Please use the cluster uuid instead.");
     uuid = named[0]?.spec.uuid;

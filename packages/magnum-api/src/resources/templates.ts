@@ -43,8 +43,11 @@ export async function findTemplate(api: Api, call: Call, ident: string): Promise
   const all = uuid === undefined ? store.templates.list().filter(isIt) : [store.template(uuid)];
   let seen = all.filter((one) => one !== undefined).filter((one) => isSeen(api, call, one));
   // Another process may have created it just now, for the same client.
-  if (seen.length === 0 && isName(ident))
-    seen = (await store.freshTemplates(call.caller.projectId, call.signal)).filter(isIt);
+  if (seen.length === 0 && uuid !== undefined) {
+    const fresh = await store.freshTemplate(uuid, call.caller.projectId, call.signal);
+    seen = fresh === undefined ? [] : [fresh];
+  } else if (seen.length === 0 && isName(ident))
+    seen = (await store.freshTemplates(call.caller.projectId)).filter(isIt);
   const [first, second] = seen;
   if (first === undefined) throw notFound("ClusterTemplate", ident.slice(0, 300));
   if (second !== undefined)

@@ -1,5 +1,5 @@
 import { MagnumCluster, MagnumClusterTemplate, MagnumQuota } from "@causeway/api";
-import { canonicalJson } from "@causeway/foundation";
+import { canonicalJson, systemClock, type Clock } from "@causeway/foundation";
 import {
   collectionPath,
   isAlreadyExists,
@@ -16,6 +16,7 @@ import {
 import { isPending, magnumLabels, namespaceOf } from "../cluster/names.ts";
 import { openSources, type Sources } from "../cluster/gather.ts";
 import { conflict } from "../wire/error.ts";
+import { paced } from "./paced.ts";
 
 const byUuid = "magnum uuid";
 const byProject = "magnum project";
@@ -46,10 +47,12 @@ export interface Store {
   /** The cluster as it stands now, of this project or, with undefined, of any. */
   cluster(uuid: string, project: string | undefined, signal: AbortSignal): Promise<MagnumCluster | undefined>;
   template(uuid: string): MagnumClusterTemplate | undefined;
-  /** The templates of a project as the API server has them now: another process may have created one just now. */
-  freshTemplates(project: string, signal: AbortSignal): Promise<readonly MagnumClusterTemplate[]>;
-  /** The clusters of a project that clients see, likewise. */
-  freshClusters(project: string, signal: AbortSignal): Promise<readonly MagnumCluster[]>;
+  /** The template of a project with this uuid, as the API server has it now: another process may have created it. */
+  freshTemplate(uuid: string, project: string, signal: AbortSignal): Promise<MagnumClusterTemplate | undefined>;
+  /** All templates of a project, likewise. One project gets them one time after the other, with pauses. */
+  freshTemplates(project: string): Promise<readonly MagnumClusterTemplate[]>;
+  /** The clusters of a project that clients see, in the same way. */
+  freshClusters(project: string): Promise<readonly MagnumCluster[]>;
   /**
    * Creates an object in its project's namespace, which is created when it is not there. An object with a uuid whose
    * answer was lost is found again.
@@ -71,8 +74,13 @@ export interface Store {
 
 const ATTEMPTS = 10;
 const LAG = 5_000;
+/** Milliseconds for a list that is shared. */
+const LIST = 30_000;
 
-export function openStore(informers: Informers): Store {
+/** A list of a project's namespace that many requests share: none of them ends it. */
+const whole = (project: string) => ({ namespace: namespaceOf(project), signal: AbortSignal.timeout(LIST) });
+
+export function openStore(informers: Informers, clock: Clock = systemClock): Store {
   const { client } = informers;
   const clusters = informers.for(MagnumCluster);
   const templates = informers.for(MagnumClusterTemplate);
@@ -110,12 +118,23 @@ export function openStore(informers: Informers): Store {
       return project === undefined || found.spec.projectID === project ? found : undefined;
     },
     template: (uuid) => templates.byIndex(byUuid, uuid)[0],
-    freshTemplates: async (project, signal) =>
-      (await client.list(MagnumClusterTemplate, { namespace: namespaceOf(project), signal })).items,
-    freshClusters: async (project, signal) =>
-      (await client.list(MagnumCluster, { namespace: namespaceOf(project), signal })).items.filter(
-        (one) => !isPending(one),
-      ),
+    async freshTemplate(uuid, project, signal) {
+      const labelSelector = `${magnumLabels.uuid}=${uuid}`;
+      const { items } = await client.list(MagnumClusterTemplate, {
+        namespace: namespaceOf(project),
+        labelSelector,
+        signal,
+      });
+      return items.find(({ spec }) => spec.projectID === project);
+    },
+    freshTemplates: paced(clock, async (project) => {
+      const { items } = await client.list(MagnumClusterTemplate, whole(project));
+      return items.filter(({ spec }) => spec.projectID === project);
+    }),
+    freshClusters: paced(clock, async (project) => {
+      const { items } = await client.list(MagnumCluster, whole(project));
+      return items.filter((one) => one.spec.projectID === project && !isPending(one));
+    }),
     async create(type, object, project, signal) {
       const namespace = namespaceOf(project);
       const placed = { ...object, metadata: { ...object.metadata, namespace } };
