@@ -18,7 +18,7 @@ import { Tracker } from "./tracker.ts";
 /** Milliseconds that a first list of metadata may take before the rest goes on without it. */
 const SYNC_LIMIT = 5_000;
 /** Pods of one object that are read for a cause. */
-const PODS_READ = 100;
+const PODS_READ = 10;
 
 interface Health {
   readonly revision: string;
@@ -88,8 +88,13 @@ export class Session {
     if (labelSelector === undefined) return problem;
     const query = new URLSearchParams({ labelSelector, limit: String(PODS_READ) });
     const path = `/api/v1/namespaces/${object.metadata.namespace ?? ""}/pods?${query.toString()}`;
-    const page = (await this.remote.client.request("GET", path, { signal })) as { readonly items?: unknown };
-    const cause = problemOfPods(Array.isArray(page.items) ? (page.items as readonly Pod[]) : []);
+    // A nearer cause is worth a read, and not the reconcile of the set where a tenant's pods are too large for one.
+    const page = await this.remote.client.request("GET", path, { signal }).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      return undefined;
+    });
+    const { items } = (page ?? {}) as { readonly items?: unknown };
+    const cause = problemOfPods(Array.isArray(items) ? (items as readonly Pod[]) : []);
     return cause === undefined ? problem : `${problem}: ${cause}`;
   }
 
