@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { CausewayError, type Clock } from "@causeway/foundation";
 import { openEtcd } from "../pods/pool/etcd-admin.ts";
 import { rangeOf } from "../pods/pool/range.ts";
+import { policyKeys } from "../pods/storage/policy.ts";
 import { base64, OWN_KEYS, type Keyspace, type Value } from "./datastore.ts";
 import { parsePoint, pointAt, pointName, type Point } from "./points.ts";
 import type { SealedStore } from "./store.ts";
@@ -19,8 +20,11 @@ export interface RestoreFrom {
 const OPERATIONS = 100;
 const BYTES = 1_000_000;
 
-/** They name the endpoint, which may be another one, and are created for each endpoint. */
-const CREATED_AGAIN = ["registry/configmaps/kube-public/cluster-info"];
+/**
+ * What names the endpoint, which may be another one, is created for each endpoint. The policy of a storage budget is of
+ * the control plane that was backed up: who watches the new one writes it when it is needed, and its tenant could not remove it.
+ */
+const CREATED_AGAIN = ["registry/configmaps/kube-public/cluster-info", ...policyKeys("")];
 
 export async function pointsOf(store: SealedStore, folder: string, signal: AbortSignal): Promise<Point[]> {
   const names = await store.list(`${folder}/points/`, signal);

@@ -57,6 +57,27 @@ const planned = (object: Deployment, sets: readonly ReplicaSet[], pods = new Map
   plan({ deployment: object, sets, orphans: [], pods }, now);
 
 describe("a Deployment", () => {
+  test("shrinks a ReplicaSet before another one grows, since growth is refused where no room is left", () => {
+    const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: "60%" } } as const;
+    const object = deployment({ replicas: 12, strategy });
+    // Scaled from 20 in the middle of a rollout: one takes a share of more, and the rest is taken from the other.
+    const sets = [set("a", "web:0", { size: 4 }), set("b", "web:1", { size: 4 }), set("c", "web:2", { revision: 2 })];
+    const marked = sets.map((one) => {
+      const annotations = {
+        ...one.metadata.annotations,
+        "deployment.kubernetes.io/desired-replicas": "20",
+        "deployment.kubernetes.io/max-replicas": "20",
+      };
+      return { ...one, metadata: { ...one.metadata, annotations } };
+    });
+    const scales = planned(object, marked).steps.flatMap((step) =>
+      step.type === "change-replica-set" && step.scale ? [Math.sign(step.scale.to - step.scale.from)] : [],
+    );
+    expect(scales).toContain(1);
+    expect(scales).toContain(-1);
+    expect(scales).toEqual(scales.toSorted((a, b) => a - b));
+  });
+
   test("creates a ReplicaSet named by the hash of its template, which its labels and selector have", () => {
     const { steps } = planned(deployment(), []);
     const hash = templateHash(template("web:2"), undefined);

@@ -84,14 +84,20 @@ function rollOut(observed: Observed, sets: Sets): Step[] {
   return isComplete(deployment, deployment.status) ? outdated(sets) : [];
 }
 
-/** "always": also where only the annotations of the size differ. */
+/**
+ * "always": also where only the annotations of the size differ. What shrinks comes first: what grows is refused while
+ * the others leave no room for it.
+ */
 function resized({ deployment }: Sets, sizes: Sizes, when: "always" | "resized"): Step[] {
-  return [...sizes].flatMap(([set, to]) => {
-    const from = sizeOf(set);
-    const annotations = missing(set, sizeAnnotations(deployment));
-    if (from !== to) return [change(set, { annotations, scale: { from, to } })];
-    return when === "always" && Object.keys(annotations).length > 0 ? [change(set, { annotations })] : [];
-  });
+  const growth = ([set, to]: readonly [ReplicaSet, number]): number => to - sizeOf(set);
+  return [...sizes]
+    .toSorted((a, b) => Number(growth(a) > 0) - Number(growth(b) > 0))
+    .flatMap(([set, to]) => {
+      const from = sizeOf(set);
+      const annotations = missing(set, sizeAnnotations(deployment));
+      if (from !== to) return [change(set, { annotations, scale: { from, to } })];
+      return when === "always" && Object.keys(annotations).length > 0 ? [change(set, { annotations })] : [];
+    });
 }
 
 function change(

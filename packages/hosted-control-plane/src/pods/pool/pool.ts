@@ -17,7 +17,7 @@ import { fieldManager, perform } from "../perform.ts";
 import type { ServiceCluster } from "../service-cluster.ts";
 import type { Step } from "../steps.ts";
 import { parseRecords, recordsObject, RECORDS_NAME } from "../storage/records.ts";
-import { quotaOf, storageTenants } from "../storage/shares.ts";
+import { pooledNames, quotaOf, storageTenants } from "../storage/shares.ts";
 import { createStorageWatchdog } from "../storage/watchdog.ts";
 import { isRolledOut, templateCredentials, workload } from "../rollout.ts";
 import { apiServerDigest } from "../stages.ts";
@@ -159,7 +159,7 @@ export function createPool(options: PoolOptions): Pool {
 
 /** Does every control plane in the shared etcd trust these authorities, in all of its API servers? */
 function isAdopted({ namespaces, objects }: ServiceCluster, settings: PodsSettings, authorities: string): boolean {
-  return storageTenants(settings.owner, namespaces.list()).every(({ name }) => {
+  return pooledNames(settings.owner, namespaces.list()).every((name) => {
     const live = new Map(objects.flatMap((each) => each.list(name)).map((object) => [idOf(object), object]));
     const secret = live.get("Secret/kube-apiserver") as Secret | undefined;
     const program = workload(live.get("Deployment/kube-apiserver"));

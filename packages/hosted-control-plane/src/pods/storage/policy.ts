@@ -69,10 +69,10 @@ export function policyObjects(record: StorageRecord, now: number): readonly [pol
     generation: 1,
     creationTimestamp: `${new Date(now).toISOString().slice(0, 19)}Z`,
   });
-  const rule = (apiGroups: string[], resources: string[]) => ({
+  const rule = (apiGroups: string[], resources: string[], operations = ["CREATE", "UPDATE"]) => ({
     apiGroups,
     apiVersions: ["*"],
-    operations: ["CREATE", "UPDATE"],
+    operations,
     resources,
     scope: "*",
   });
@@ -91,6 +91,9 @@ export function policyObjects(record: StorageRecord, now: number): readonly [pol
           rule(["*"], ["*/status", "*/scale", "*/finalize", "*/approval"]),
           rule([""], ["pods/binding", "pods/eviction", "bindings", "serviceaccounts/token", "endpoints"]),
           rule(["discovery.k8s.io"], ["endpointslices"]),
+          // Dead nodes are tainted and recovered ones are not any more; kubelets renew their certificates.
+          rule([""], ["nodes"], ["UPDATE"]),
+          rule(["certificates.k8s.io"], ["certificatesigningrequests"], ["CREATE"]),
           rule(["coordination.k8s.io"], ["leases"]),
           rule(["authentication.k8s.io", "authorization.k8s.io"], ["*/*"]),
         ],

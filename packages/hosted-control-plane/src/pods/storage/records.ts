@@ -65,16 +65,16 @@ export interface Measured {
 /**
  * The stage that follows from a measure. It ends a tenth below the budget, so that a control plane at its budget does
  * not change between stages with each object. What grows by a quarter of its budget although its API refuses writes is
- * sealed; that ends when the budget is raised above what is stored.
+ * sealed; that ends when the budget is raised so far that what is stored is within a quarter above it.
  */
 export function nextRecord(before: StorageRecord | undefined, { bytes, budget, at }: Measured): StorageRecord {
   const stage = before?.stage ?? "Within";
   const now = { bytes, budget, at };
   if (stage === "Within" ? bytes <= budget : bytes <= budget * 0.9) return { ...now, stage: "Within" };
   const sealAt = stage === "Within" ? bytes + budget / 4 : Math.max(before?.sealAt ?? 0, budget * 1.25);
-  // A raised budget that is not enough has the API refuse writes again, so that objects can be deleted.
-  const isRaised = stage === "Sealed" && budget > (before?.budget ?? budget);
-  if (isRaised) return { ...now, stage: "Exceeded", sealAt: Math.max(sealAt, bytes + budget / 4) };
+  // The API refuses writes again, so that objects can be deleted. What each raise permits beyond its budget is the same.
+  const isRaised = stage === "Sealed" && budget > (before?.budget ?? budget) && bytes <= budget * 1.25;
+  if (isRaised) return { ...now, stage: "Exceeded", sealAt: budget * 1.25 };
   return { ...now, stage: stage === "Sealed" || bytes > sealAt ? "Sealed" : "Exceeded", sealAt };
 }
 

@@ -50,14 +50,15 @@ export function shareFor(id: string, all: readonly ShareWanted[], capacity: numb
 function pooledNamespaces(
   owner: string,
   namespaces: readonly Namespace[],
-): { name: string; id: string; granted: number }[] {
+): { name: string; id: string; granted: number; isGranted: boolean }[] {
   return namespaces.flatMap(({ metadata: { name, annotations = {}, deletionTimestamp } }) => {
     if (annotations[ownerAnnotation] !== owner || annotations[datastoreAnnotation] !== "Pooled") return [];
     if (deletionTimestamp !== undefined) return [];
     const granted = Number(annotations[budgetAnnotation]);
-    // One of an older version has none yet.
-    const bytes = Number.isFinite(granted) && granted > 0 ? granted : sizes.Small.budget;
-    return [{ name, id: annotations[idAnnotation] ?? "", granted: bytes }];
+    // One of an older version has none until its next plan, and nothing is enforced until then.
+    const isGranted = Number.isFinite(granted) && granted > 0;
+    const bytes = isGranted ? granted : sizes.Small.budget;
+    return [{ name, id: annotations[idAnnotation] ?? "", granted: bytes, isGranted }];
   });
 }
 
@@ -80,9 +81,16 @@ export function sharesWanted({
   return [...existing, ...[...wanted].map(([id, bytes]): ShareWanted => ({ id, wanted: bytes }))];
 }
 
-/** Those whose data is measured. */
+/** Those whose data is measured: they have been granted a budget. */
 export function storageTenants(owner: string, namespaces: readonly Namespace[]): StorageTenant[] {
-  return pooledNamespaces(owner, namespaces).map(({ name, granted }) => ({ name, budget: granted }));
+  return pooledNamespaces(owner, namespaces)
+    .filter(({ isGranted }) => isGranted)
+    .map(({ name, granted }) => ({ name, budget: granted }));
+}
+
+/** The names of all namespaces of control planes in the shared etcd. */
+export function pooledNames(owner: string, namespaces: readonly Namespace[]): string[] {
+  return pooledNamespaces(owner, namespaces).map(({ name }) => name);
 }
 
 /** Does the shared etcd have no room for what is requested? No control plane is granted what could stop the others. */

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ConfigMap } from "@causeway/kubernetes";
+import { budgetAnnotation, datastoreAnnotation, ownerAnnotation } from "../tenant.ts";
 import type { MemberStatus } from "./meter.ts";
 import { dueTenants, planRound, type RoundObserved } from "./plan-round.ts";
 import { permissionChanges, permissionsOf, policyKeys, policyObjects, type Permission } from "./policy.ts";
 import { nextRecord, parseRecords, recordsObject, type StorageRecord, type StorageStage } from "./records.ts";
-import { capacityOf, quotaOf, shareFor, type ShareWanted } from "./shares.ts";
+import { capacityOf, pooledNames, quotaOf, shareFor, storageTenants, type ShareWanted } from "./shares.ts";
 
 const MIB = 2 ** 20;
 const now = Date.UTC(2026, 0, 1);
@@ -35,6 +36,7 @@ describe("the stage of a control plane", () => {
       120,
       "Exceeded",
     ],
+    ["stays Sealed with a byte more of budget: raises add up to nothing", record("Sealed", 140), 140, 101, "Sealed"],
     ["is Within when a sealed one has a larger budget that is enough", record("Sealed", 140), 140, 160, "Within"],
   ];
   test.each(rows)("%s", (_, before, bytes, budget, stage) => {
@@ -94,6 +96,16 @@ describe("shares of the shared etcd", () => {
   ];
   test.each(rows)("%s", (_, id, all, share) => {
     expect(shareFor(id, all, 100)).toBe(share);
+  });
+
+  test("are enforced where a budget was granted, and not before for one of an older version", () => {
+    const pooled = { [ownerAnnotation]: "us", [datastoreAnnotation]: "Pooled" };
+    const namespaces = [
+      { metadata: { name: "hcp-new", annotations: { ...pooled, [budgetAnnotation]: "1024" } } },
+      { metadata: { name: "hcp-old", annotations: pooled } },
+    ].map((one) => ({ apiVersion: "v1" as const, kind: "Namespace" as const, ...one }));
+    expect(storageTenants("us", namespaces)).toEqual([{ name: "hcp-new", budget: 1024 }]);
+    expect(pooledNames("us", namespaces)).toEqual(["hcp-new", "hcp-old"]);
   });
 
   test("never sum up to more than the capacity, in whatever order control planes ask", () => {

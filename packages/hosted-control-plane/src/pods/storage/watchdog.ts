@@ -148,7 +148,11 @@ async function look(
   { access, members: expected }: WatchedEtcd,
   { options, records, before }: { options: WatchdogOptions; records: StorageRecords; before: RoundObserved["before"] },
 ): Promise<RoundObserved> {
-  const members = await Promise.all(access.addresses.map((host) => memberStatus(call, host)));
+  // One that is not reached is no reason to watch nothing; without all `expected` ones nothing is defragmented.
+  const found = await Promise.allSettled(access.addresses.map((host) => memberStatus(call, host)));
+  const members = found.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const [failure] = found.filter(({ status }) => status === "rejected");
+  if (members.length === 0 && failure?.status === "rejected") throw failure.reason;
   const alarms = await spaceAlarms(call);
   return { members, alarms, expected, quota: options.quota, tenants: options.tenants(), records, before };
 }
