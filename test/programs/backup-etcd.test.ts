@@ -104,4 +104,22 @@ describe.skipIf(!existsSync(program))("a backup of keys of a real etcd", () => {
     await backups.restore({ folder }, to, signal);
     expect(await valuesOf("/five/")).toHaveProperty(["registry/written-since"], "1");
   });
+
+  test("is not restored beyond a budget, and brings no policy of a budget with it", async () => {
+    const backups = createBackups({ store: memory(), key: randomBytes(32), clock: systemClock });
+    const folder = "a/b/e";
+    for (let i = 0; i < 3; i++) await put(`/six/registry/configmaps/${i}`, "y".repeat(1_000_000));
+    const policy = "causeway-storage-budget";
+    for (const kind of ["validatingadmissionpolicies", "validatingadmissionpolicybindings"])
+      await put(`/six/registry/${kind}/${policy}`, "refuses");
+    await backups.take({ folder, keyspace: keyspaceOf("/six/"), secrets: {} }, signal);
+    const small = backups.restore({ folder, limit: 2_000_000 }, keyspaceOf("/seven/"), signal);
+    await expect(small).rejects.toMatchObject({ code: "BACKUP_EXCEEDS_BUDGET" });
+    expect(Object.keys(await valuesOf("/seven/"))).toEqual(["causeway.dev/restoring"]);
+    await backups.restore({ folder, limit: 4_000_000 }, keyspaceOf("/seven/"), signal);
+    expect(Object.keys(await valuesOf("/seven/")).toSorted()).toEqual([
+      "causeway.dev/restored",
+      ...[0, 1, 2].map((i) => `registry/configmaps/${i}`),
+    ]);
+  });
 });

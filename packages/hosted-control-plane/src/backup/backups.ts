@@ -16,6 +16,8 @@ export interface RestoreSpec {
   readonly folder: string;
   /** Milliseconds since epoch; undefined: the newest point. */
   readonly at?: number;
+  /** Bytes of keys and values at most: it goes to an etcd that others use, too. */
+  readonly limit?: number | undefined;
 }
 
 /** Takes and restores the points of control planes in one object store. */

@@ -14,7 +14,12 @@ export interface RestoreFrom {
   readonly folder: string;
   /** The newest point up to then (ms since epoch); undefined: the newest. */
   readonly at?: number;
+  /** Bytes of keys and values at most. Undefined: what the etcd takes. */
+  readonly limit?: number | undefined;
 }
+
+/** What etcd needs for each key. */
+const PER_KEY = 128;
 
 /** Limits of etcd: 128 operations and 1.5 MiB in one transaction. */
 const OPERATIONS = 100;
@@ -41,6 +46,7 @@ export async function secretsAt({ store, folder, at }: RestoreFrom, signal: Abor
  * Writes the data of a point into an etcd, under the prefix that is the new control plane's. What an unfinished attempt
  * wrote is deleted first; once it is done, a mark in the etcd keeps it from being done a second time. Each transaction
  * compares the attempt, so that of two programs the later one finishes and the other one fails.
+ * @throws BACKUP_EXCEEDS_BUDGET, BACKUP_RESTORE_FENCED, and as `secretsAt`
  */
 export async function restoreData(
   from: RestoreFrom,
@@ -61,7 +67,16 @@ export async function restoreData(
     const answer = await call("kv/txn", { compare, success: operations });
     if (answer["succeeded"] !== true) throw fenced();
   };
-  const point = await writeAll(from, (values) => commit(values.map((value) => putOf(prefix, value))), signal);
+  let size = 0;
+  const write = async (values: readonly Value[]): Promise<void> => {
+    for (const { key, value } of values) size += key.length + (value.length * 3) / 4 + PER_KEY;
+    if (from.limit !== undefined && size > from.limit) {
+      await commit([{ request_delete_range: rangeOf(`${prefix}registry/`) }]);
+      throw exceeds(from.limit);
+    }
+    await commit(values.map((value) => putOf(prefix, value)));
+  };
+  const point = await writeAll(from, write, signal);
   await commit([{ request_put: { key: done, value: base64(point.id) } }, { request_delete_range: { key: fence } }]);
 }
 
@@ -113,6 +128,14 @@ function* batches(values: readonly Value[]): Iterable<Value[]> {
 
 function putOf(prefix: string, { key, value }: Value): object {
   return { request_put: { key: base64(prefix + key), value } };
+}
+
+function exceeds(limit: number): CausewayError {
+  return new CausewayError(
+    "BACKUP_EXCEEDS_BUDGET",
+    `the backup has more than the ${limit} bytes that this control plane may store in the shared etcd`,
+    { hint: "Set spec.limits.bytes to more, or restore into an etcd of its own (spec.pods.datastore)." },
+  );
 }
 
 function fenced(): CausewayError {

@@ -50,6 +50,14 @@ describe("a new control plane", () => {
       false,
     ],
     [
+      "in the shared etcd with more bytes than the largest size that is allowed",
+      { size: "Small" },
+      { pods: {}, storageBudget: 2 ** 31 },
+      none,
+      false,
+    ],
+    ["in the shared etcd with the bytes of that size", { size: "Small" }, { pods: {} }, none, true],
+    [
       "in the shared etcd, which has no volumes of its own",
       { namespaceStorage: "1Gi", storage: "1Gi" },
       { pods: {} },

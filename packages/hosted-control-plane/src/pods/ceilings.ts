@@ -3,7 +3,8 @@ import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { isPooled, type SizeClass } from "./options.ts";
 import { etcdMembers } from "./objects/etcd.ts";
-import { grantedAnnotation, idAnnotation } from "./tenant.ts";
+import { budgetOf, sizes } from "./sizes.ts";
+import { budgetAnnotation, grantedAnnotation, idAnnotation } from "./tenant.ts";
 
 /** What the operator allows at most. Undefined: no limit but the schema's. */
 export interface Ceilings {
@@ -44,7 +45,13 @@ export function grantOf({ spec }: Pick<Observed, "spec">): string {
 
 /** Is more requested than the operator allows? What runs already is not taken away. */
 export function ceilingProblem(observed: Observed): ControlPlaneProblem | undefined {
-  return sizeProblem(observed) ?? replicasProblem(observed) ?? storageProblem(observed) ?? namespaceProblem(observed);
+  return (
+    sizeProblem(observed) ??
+    budgetProblem(observed) ??
+    replicasProblem(observed) ??
+    storageProblem(observed) ??
+    namespaceProblem(observed)
+  );
 }
 
 function granted({ namespace }: Observed): { size: number; replicas: number } {
@@ -58,6 +65,19 @@ function sizeProblem(observed: Observed): ControlPlaneProblem | undefined {
   if (ceiling === undefined || ORDER.indexOf(wanted) <= Math.max(ORDER.indexOf(ceiling), granted(observed).size))
     return undefined;
   return exceeded(`spec.pods.size is ${wanted}, and the operator allows ${ceiling} at most`);
+}
+
+/** In the shared etcd the largest size allows as many bytes as it has by default; what was granted stays. */
+function budgetProblem({ spec, settings, namespace }: Observed): ControlPlaneProblem | undefined {
+  const { size: ceiling } = settings.ceilings ?? {};
+  if (ceiling === undefined || !isPooled(spec)) return undefined;
+  const held = Number(namespace?.metadata.annotations?.[budgetAnnotation] ?? 0);
+  const { budget: allowed } = sizes[ceiling];
+  const wanted = budgetOf(spec);
+  if (wanted <= Math.max(allowed, held)) return undefined;
+  return exceeded(
+    `spec.limits.bytes is ${wanted}, and the operator allows ${allowed} in the shared etcd, as for size ${ceiling}`,
+  );
 }
 
 function replicasProblem(observed: Observed): ControlPlaneProblem | undefined {

@@ -6,6 +6,7 @@ import { ETCD_CLIENT_PORT } from "./objects/etcd.ts";
 import { isPooled } from "./options.ts";
 import { pairOf } from "./plan-credentials.ts";
 import { readyAddresses } from "./rollout.ts";
+import { budgetOf } from "./sizes.ts";
 import type { Step } from "./steps.ts";
 import { prefixOf, restoredAnnotation } from "./tenant.ts";
 
@@ -40,7 +41,9 @@ export function restoreSteps(observed: Observed, isEtcdDone: boolean): Step[] {
   const { restore: from } = observed.spec;
   const keyspace = keyspaceOf(observed);
   if (from === undefined || keyspace === undefined || !isEtcdDone || isRestored(observed)) return [];
-  return [{ type: "restore", from, keyspace }];
+  // A shared etcd takes no more of it than what the control plane may store.
+  const limit = isPooled(observed.spec) ? budgetOf(observed.spec) : undefined;
+  return [{ type: "restore", from: { ...from, ...(limit === undefined ? {} : { limit }) }, keyspace }];
 }
 
 /** What is said meanwhile. */
