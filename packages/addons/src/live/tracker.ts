@@ -24,12 +24,16 @@ interface Refused {
 
 const AGAIN = 60_000;
 
+/** kube-apiserver shows it in a DaemonSet, and not in the metadata of one: apps/v1 keeps it as spec.templateGeneration. */
+const SHOWN_ONLY_WHOLE = "deprecated.daemonset.template.generation";
+
 /**
  * What metadata says about the content: where the server counts generations, status changes leave it alone; else each
- * change counts.
+ * change counts. It is the same of a whole object and of its metadata.
  */
 export function tokenOf({ metadata }: KubeObject): string {
-  const { uid, generation, resourceVersion, labels, annotations, finalizers, deletionTimestamp } = metadata;
+  const { uid, generation, resourceVersion, labels, finalizers, deletionTimestamp } = metadata;
+  const { [SHOWN_ONLY_WHOLE]: _, ...annotations } = metadata.annotations ?? {};
   const content = generation === undefined || generation === 0 ? resourceVersion : generation;
   return digestOf([uid, content, labels, annotations, finalizers, deletionTimestamp]);
 }
