@@ -24,7 +24,9 @@ interface Refused {
 
 const AGAIN = 60_000;
 
-/** kube-apiserver shows it in a DaemonSet, and not in the metadata of one: apps/v1 keeps it as spec.templateGeneration. */
+/**
+ * kube-apiserver shows it in a DaemonSet, and not in the metadata of one: apps/v1 keeps it as spec.templateGeneration.
+ */
 const SHOWN_ONLY_WHOLE = "deprecated.daemonset.template.generation";
 
 /**

@@ -27,7 +27,8 @@ const BYTES = 1_000_000;
 
 /**
  * What names the endpoint, which may be another one, is created for each endpoint. The policy of a storage budget is of
- * the control plane that was backed up: who watches the new one writes it when it is needed, and its tenant could not remove it.
+ * the control plane that was backed up: who watches the new one writes it when it is needed, and its tenant could not
+ * remove it.
  */
 const CREATED_AGAIN = ["registry/configmaps/kube-public/cluster-info", ...policyKeys("")];
 

@@ -72,7 +72,8 @@ export function nextRecord(before: StorageRecord | undefined, { bytes, budget, a
   const now = { bytes, budget, at };
   if (stage === "Within" ? bytes <= budget : bytes <= budget * 0.9) return { ...now, stage: "Within" };
   const sealAt = stage === "Within" ? bytes + budget / 4 : Math.max(before?.sealAt ?? 0, budget * 1.25);
-  // The API refuses writes again, so that objects can be deleted. What each raise permits beyond its budget is the same.
+  // The API refuses writes again, so that objects can be deleted. What each raise permits beyond its budget is the
+  // same.
   const isRaised = stage === "Sealed" && budget > (before?.budget ?? budget) && bytes <= budget * 1.25;
   if (isRaised) return { ...now, stage: "Exceeded", sealAt: budget * 1.25 };
   return { ...now, stage: stage === "Sealed" || bytes > sealAt ? "Sealed" : "Exceeded", sealAt };
