@@ -202,11 +202,16 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
           const text = async () => secretText(await world.client.get(Secret, key("one-kubeconfig")), "value") ?? "";
           const rotate = (authorities: object) =>
             world.client.patch(HostedControlPlane, key("one"), { type: "merge", body: { spec: { authorities } } });
-          const phase = (wanted: string) =>
+          const reached = (wanted: string) =>
             until(`phase ${wanted}`, async () => {
               const object = await available(world, "one");
               return object.status?.authorities?.phase === wanted ? object : undefined;
             });
+          // As pods, each of several stages starts etcd and the API servers again: minutes on a busy machine.
+          const phase = (wanted: string) =>
+            reached(wanted)
+              .catch(() => reached(wanted))
+              .catch(() => reached(wanted));
           const clients: KubernetesClient[] = [];
           const clientOf = (kubeconfig: string): KubernetesClient => {
             const client = createClient(loadKubeconfig({ text: kubeconfig }));
