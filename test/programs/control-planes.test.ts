@@ -202,16 +202,16 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
           const text = async () => secretText(await world.client.get(Secret, key("one-kubeconfig")), "value") ?? "";
           const rotate = (authorities: object) =>
             world.client.patch(HostedControlPlane, key("one"), { type: "merge", body: { spec: { authorities } } });
-          const reached = (wanted: string) =>
-            until(`phase ${wanted}`, async () => {
-              const object = await available(world, "one");
-              return object.status?.authorities?.phase === wanted ? object : undefined;
-            });
           // As pods, each of several stages starts etcd and the API servers again: minutes on a busy machine.
           const phase = (wanted: string) =>
-            reached(wanted)
-              .catch(() => reached(wanted))
-              .catch(() => reached(wanted));
+            until(
+              `phase ${wanted}`,
+              async () => {
+                const object = await available(world, "one");
+                return object.status?.authorities?.phase === wanted ? object : undefined;
+              },
+              4_500,
+            );
           const clients: KubernetesClient[] = [];
           const clientOf = (kubeconfig: string): KubernetesClient => {
             const client = createClient(loadKubeconfig({ text: kubeconfig }));
@@ -241,9 +241,11 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
           expect(both).toHaveLength(2);
           const [before, middle] = [clientOf(old), clientOf(await text())];
           const newToken = await until("a new token", () => tokenOf(middle));
-          await until("either token to be believed by either", async () =>
-            (await believes(before, newToken)) && (await believes(middle, oldToken)) ? true : undefined,
-          );
+          const inTheMiddle = await until("a verdict on both tokens", async () => [
+            await believes(before, newToken),
+            await believes(middle, oldToken),
+          ]);
+          expect(inTheMiddle).toEqual([true, true]);
           await until("both in kube-root-ca.crt", async () => {
             const map = await middle.get(ConfigMap, { namespace: "default", name: "kube-root-ca.crt" });
             return splitCertificates(map.data?.["ca.crt"] ?? "").join("") === both.join("") ? true : undefined;
@@ -255,9 +257,11 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
             const map = await last.get(ConfigMap, { namespace: "default", name: "kube-root-ca.crt" });
             return map.data?.["ca.crt"] === both[0] ? true : undefined;
           });
-          await until("the new token alone to be believed", async () =>
-            !(await believes(last, oldToken)) && (await believes(last, newToken)) ? true : undefined,
-          );
+          const atTheEnd = await until("a verdict on both tokens after it", async () => [
+            await believes(last, oldToken),
+            await believes(last, newToken),
+          ]);
+          expect(atTheEnd).toEqual([false, true]);
           // etcd has an authority of its own where it is a program of its own.
           const etcdAfter = await etcdAuthorities(world);
           expect(etcdAfter).toHaveLength(name === "Embedded" ? 0 : 1);

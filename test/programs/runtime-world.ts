@@ -65,10 +65,10 @@ export type RuntimeName = "Embedded" | "Process" | "Pods";
 
 export const key = (name: string) => ({ namespace: "default", name });
 
-/** What `look` finds, within a few minutes; what it throws counts as not found. */
-export async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+/** What `look` finds in at most `attempts`, ten a second; what it throws counts as not found. */
+export async function until<T>(what: string, look: () => Promise<T | undefined>, attempts = 1_500): Promise<T> {
   let last: unknown;
-  for (let i = 0; i < 1_500; i++) {
+  for (let i = 0; i < attempts; i++) {
     try {
       const found = await look();
       if (found !== undefined) return found;

@@ -52,7 +52,7 @@ describe("programs that are downloaded", () => {
     const all = await Promise.all([programs.of("v1.34.4", signal), programs.of("v1.34.4", signal)]);
     expect(all).toEqual([join(dir, "v1.34.4"), join(dir, "v1.34.4")]);
     expect(readdirSync(join(dir, "v1.34.4"))).toEqual(programNames.toSorted());
-    for (const name of programNames) expect(statSync(join(dir, "v1.34.4", name)).mode & 0o500).toBe(0o500);
+    for (const name of programNames) expect(statSync(join(dir, "v1.34.4", name)).mode & 0o777).toBe(0o755);
     const before = requests.length;
     expect(before).toBe(5);
     await programs.of("v1.34.4", signal);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createWriteStream, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { chmod } from "node:fs/promises";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
@@ -104,6 +105,8 @@ async function fetchInto(file: string, url: string, signal: AbortSignal): Promis
     });
     const written = createWriteStream(file, { mode: 0o755, flush: true });
     await pipeline(Readable.fromWeb(response.body as ReadableStream), measured, written);
+    // The umask of the process took some of it away.
+    await chmod(file, 0o755);
     return hash.digest("hex");
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
