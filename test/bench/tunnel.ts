@@ -14,7 +14,8 @@ import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { konnectivityBinaries } from "../../scripts/kubernetes-programs.ts";
 import { freePorts } from "../support/free-ports.ts";
 
-const MAIN = resolve(import.meta.dirname, "../../packages/causeway/src/main.ts");
+/** The command as it is installed, with the flags of Node that it chooses. */
+const CAUSEWAY = resolve(import.meta.dirname, "../../packages/causeway/src/launch.sh");
 const DAY = 86_400_000;
 const MIB = 1024 * 1024;
 const BULK = 128 * MIB;
@@ -61,8 +62,8 @@ try {
   const built = await konnectivityBinaries();
   if ("reason" in built) console.log(`upstream is not measured: ${built.reason}`);
   const ours = await measured(
-    [process.execPath, MAIN, "run", "tunnel-server"],
-    [process.execPath, MAIN, "run", "tunnel-agent"],
+    [CAUSEWAY, "run", "tunnel-server"],
+    [CAUSEWAY, "run", "tunnel-agent"],
     true,
   );
   const theirs =

@@ -13,9 +13,11 @@ import {
   type KeyPair,
   type DialRules,
 } from "@causeway/foundation";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startTunnelAgent, type TunnelAgent } from "./agent/agent.ts";
 import type { CallOptions } from "./agent/call.ts";
+import { greetingFrame } from "./protocol/greeting.ts";
+import { KIND, PLAIN_PROTOCOL, plainFrame } from "./protocol/plain-codec.ts";
 import { startTunnelServer, type TunnelServer } from "./server/server.ts";
 import type { TunnelTenant } from "./tenants/tenants.ts";
 
@@ -25,6 +27,8 @@ const rules: DialRules = { allow: local ? [local] : [], deny: [], names: [] };
 const year = 365 * 86_400_000;
 
 let folder: string;
+/** Whether agents offer gRPC alone. */
+let grpcOnly = false;
 let authorities: { a: KeyPair; b: KeyPair; serving: KeyPair };
 let certificate: KeyPair;
 const closers: (() => Promise<unknown> | void)[] = [];
@@ -94,6 +98,7 @@ async function agentOf(
     agentId: "node-1",
     agentIdentifiers: "",
     keepalive: 30_000,
+    grpcOnly,
     ...more,
   });
   const agent = startTunnelAgent({ target, rules, syncInterval: 50, metrics: createMetrics(), clock, log: silentLog });
@@ -143,7 +148,14 @@ async function readAll(socket: Socket): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-describe("a server and an agent of this package", () => {
+describe.each([
+  ["plain frames", false],
+  ["gRPC", true],
+])("a server and an agent of this package, with %s,", (_protocol, isGrpc) => {
+  beforeEach(() => {
+    grpcOnly = isGrpc;
+  });
+
   test("carry bytes both ways, and the end of each way on its own", async () => {
     const port = await target((socket) => {
       let size = 0;
@@ -324,4 +336,58 @@ describe("a server and an agent of this package", () => {
     await agents(server, "a", 1);
     expect(server.status("b").agents).toBe(0);
   });
+});
+
+describe("a client that begins with plain frames", () => {
+  const greeted = async (first: Buffer): Promise<Buffer> => {
+    const server = await serve();
+    const own = await issueCertificate(authorities.a, { commonName: "agent", usages: ["client"], lifetime: year });
+    const socket = connectTls({
+      host: "127.0.0.1",
+      port: server.agentPort,
+      ca: authorities.serving.certificate,
+      cert: own.certificate,
+      key: own.key,
+      ALPNProtocols: [PLAIN_PROTOCOL],
+    });
+    socket.on("error", () => {});
+    socket.once("secureConnect", () => void socket.write(first));
+    return readAll(socket).catch(() => Buffer.alloc(0));
+  };
+  const content = (answer: Buffer): unknown => JSON.parse(answer.subarray(5).toString());
+
+  test("is refused with a reason when it names no agent", async () => {
+    const answer = await greeted(greetingFrame({ agentId: "", identifiers: "", window: 1 }));
+    expect(content(answer)).toEqual({ status: 3, refusal: "header agentID has no agent's ID" });
+  });
+
+  test.each([
+    ["another frame", plainFrame(KIND.ping, new Uint8Array())],
+    ["no JSON", plainFrame(KIND.greeting, Buffer.from("{"))],
+    ["a list", plainFrame(KIND.greeting, Buffer.from("[]"))],
+    ["a greeting that is too long", Buffer.from([KIND.greeting, 1, 0, 0, 0])],
+    ["a request of HTTP", Buffer.from("GET / HTTP/1.1\r\n\r\n")],
+  ])("is disconnected for %s", async (_title, first) => {
+    expect((await greeted(first)).length).toBe(0);
+  });
+});
+
+test("an agent that answers no ping is lost", async () => {
+  const server = await serve({ keepalive: 50 });
+  const own = await issueCertificate(authorities.a, { commonName: "agent", usages: ["client"], lifetime: year });
+  const socket = connectTls({
+    host: "127.0.0.1",
+    port: server.agentPort,
+    ca: authorities.serving.certificate,
+    cert: own.certificate,
+    key: own.key,
+    ALPNProtocols: [PLAIN_PROTOCOL],
+  });
+  socket.on("error", () => {});
+  socket.once("secureConnect", () => {
+    socket.write(greetingFrame({ agentId: "node-1", identifiers: "", window: 1 }));
+  });
+  await agents(server, "a", 1);
+  socket.resume();
+  await agents(server, "a", 0);
 });

@@ -113,7 +113,7 @@ interface Context {
 
 function serve(call: Call, { options, metrics }: Context, onLost: (reason: string) => void): Served {
   const { clock, log, rules } = options;
-  const over = new AbortController();
+  let isOver = false;
   const dials = new Map<bigint, AbortController>();
   let lastId = 0n;
   const dial = async ({ random, protocol, address }: Extract<TunnelPacket, { type: "dial" }>): Promise<void> => {
@@ -121,15 +121,14 @@ function serve(call: Call, { options, metrics }: Context, onLost: (reason: strin
     dials.set(random, cancelled);
     const started = clock.now();
     try {
-      const signal = AbortSignal.any([over.signal, cancelled.signal]);
-      const socket = await dialTarget({ protocol, address }, rules, signal);
+      const socket = await dialTarget({ protocol, address }, rules, cancelled.signal);
       metrics.dialDuration.observe((clock.now() - started) / 1000);
       const id = ++lastId;
       connection.send({ type: "dialled", random, id, error: "" });
       metrics.endpoints.add(1);
       connection.open(id, socket, () => metrics.endpoints.add(-1));
     } catch (error) {
-      if (over.signal.aborted) return;
+      if (isOver) return;
       const message = messageOf(error);
       log.info("a dial failed", { address, error: message });
       metrics.dialFailures.increment({ reason: message.includes("i/o timeout") ? "timeout" : "unknown" });
@@ -139,7 +138,8 @@ function serve(call: Call, { options, metrics }: Context, onLost: (reason: strin
     }
   };
   const connection = new Connection({
-    wire: call.stream,
+    wire: call.wire,
+    codec: call.codec,
     role: "agent",
     peerWindow: call.peerWindow,
     clock,
@@ -148,7 +148,8 @@ function serve(call: Call, { options, metrics }: Context, onLost: (reason: strin
       if (packet.type === "cancel-dial") dials.get(packet.random)?.abort(OVER);
     },
     onLost(reason) {
-      over.abort(OVER);
+      isOver = true;
+      for (const dialling of dials.values()) dialling.abort(OVER);
       onLost(reason);
     },
   });

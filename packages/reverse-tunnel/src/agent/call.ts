@@ -1,6 +1,13 @@
-import { connect, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
+import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2";
+import type { Duplex } from "node:stream";
+import { connect as connectSocket, type TLSSocket } from "node:tls";
 import { CausewayError, messageOf } from "@causeway/foundation";
+import { keepAlive } from "../flow/keep-alive.ts";
 import { LIMITS } from "../flow/plan-stream.ts";
+import type { Codec } from "../protocol/codec.ts";
+import { greetingFrame, readGreeting } from "../protocol/greeting.ts";
+import { grpcCodec } from "../protocol/grpc-codec.ts";
+import { PLAIN_PROTOCOL, plainCodec } from "../protocol/plain-codec.ts";
 import {
   AGENT_ID,
   AGENT_IDENTIFIERS,
@@ -28,13 +35,16 @@ export interface CallOptions {
   readonly token?: string;
   /** Milliseconds between pings, without whose answer the connection ends. */
   readonly keepalive: number;
+  /** Speaks gRPC with servers of ours, too. */
+  readonly grpcOnly?: boolean;
 }
 
 /** A call that the server accepted. */
 export interface Call {
   readonly serverId: string;
   readonly serverCount: number;
-  readonly stream: ClientHttp2Stream;
+  readonly wire: Duplex;
+  readonly codec: Codec;
   readonly peerWindow: number | undefined;
   close(): void;
 }
@@ -43,29 +53,89 @@ const CONNECTION_WINDOW = 8 * 1024 * 1024;
 const TIMEOUT = 10_000;
 
 /**
- * Connects to a server over a TCP connection of its own, so that a load balancer may choose another one. @throws
- * TUNNEL_CONNECT_FAILED
+ * Connects to a server over a TCP connection of its own, so that a load balancer may choose another one. A server of
+ * ours speaks plain frames, konnectivity's gRPC. @throws TUNNEL_CONNECT_FAILED
  */
-export function callServer(options: CallOptions, signal: AbortSignal): Promise<Call> {
+export async function callServer(options: CallOptions, signal: AbortSignal): Promise<Call> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(new Error("the server did not respond within 10 s")), TIMEOUT);
+  const onAbort = (): void => over.abort(new Error("the agent stops"));
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  let socket: TLSSocket | undefined;
+  try {
+    if (options.tls) {
+      socket = await connectTls(options, options.tls, over.signal);
+      if (socket.alpnProtocol === PLAIN_PROTOCOL) return await greet(options, socket, over.signal);
+    }
+    return await callGrpc(options, socket, over.signal);
+  } catch (error) {
+    socket?.destroy();
+    throw failed(options, messageOf(error));
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function connectTls(
+  { host, port, grpcOnly }: CallOptions,
+  tls: NonNullable<CallOptions["tls"]>,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const { alpn = [], ...more } = tls;
+    const protocols = [...(grpcOnly === true ? [] : [PLAIN_PROTOCOL]), "h2", ...alpn];
+    const socket = connectSocket({ host, port, ...more, ALPNProtocols: protocols });
+    const end = (act: () => void): void => {
+      signal.removeEventListener("abort", onAbort);
+      socket.off("secureConnect", onSecure).off("close", onClose);
+      act();
+    };
+    const fail = (error: unknown): void =>
+      end(() => {
+        socket.destroy();
+        reject(error instanceof Error ? error : new Error(messageOf(error)));
+      });
+    const onAbort = (): void => fail(signal.reason);
+    const onClose = (): void => fail(new Error("the server closed the connection"));
+    const onSecure = (): void =>
+      end(() => {
+        socket.setNoDelay(true);
+        resolve(socket);
+      });
+    socket.on("error", fail).once("secureConnect", onSecure).once("close", onClose);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+async function greet(options: CallOptions, socket: TLSSocket, signal: AbortSignal): Promise<Call> {
+  const { agentId, agentIdentifiers: identifiers, token } = options;
+  socket.write(greetingFrame({ agentId, identifiers, window: LIMITS.window, ...(token === undefined ? {} : { token }) }));
+  const answer = await readGreeting(socket, signal);
+  const { serverId, serverCount, window, status, refusal } = answer;
+  if (typeof status === "number") throw new Error(refusalOf(status, String(refusal)));
+  if (typeof serverId !== "string" || typeof serverCount !== "number" || typeof window !== "number" || !(window > 0)) {
+    throw new Error("its greeting names no server");
+  }
+  const codec = plainCodec();
+  keepAlive({ wire: socket, codec }, options.keepalive, () => socket.destroy());
+  return { serverId, serverCount, wire: socket, codec, peerWindow: window, close: () => socket.destroy() };
+}
+
+function callGrpc(options: CallOptions, socket: TLSSocket | undefined, signal: AbortSignal): Promise<Call> {
   const session = connect(authorityOf(options), {
     settings: { initialWindowSize: CONNECTION_WINDOW / 2, enablePush: false },
-    ...(options.tls && {
-      ca: options.tls.ca,
-      ...(options.tls.cert === undefined ? {} : { cert: options.tls.cert }),
-      ...(options.tls.key === undefined ? {} : { key: options.tls.key }),
-      ...(options.tls.servername === undefined ? {} : { servername: options.tls.servername }),
-      ALPNProtocols: ["h2", ...(options.tls.alpn ?? [])],
-    }),
+    ...(socket && { createConnection: () => socket }),
   });
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => fail("the server did not respond within 10 s"), TIMEOUT);
     const fail = (why: string): void => {
-      clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
       session.destroy();
-      reject(failed(options, why));
+      reject(new Error(why));
     };
-    const onAbort = (): void => fail("the agent stops");
+    const onAbort = (): void => fail(messageOf(signal.reason));
     signal.addEventListener("abort", onAbort, { once: true });
     session.on("error", (error) => fail(messageOf(error)));
     session.on("close", () => fail("the server closed the connection"));
@@ -76,11 +146,10 @@ export function callServer(options: CallOptions, signal: AbortSignal): Promise<C
     stream.once("response", (headers) => {
       const serverId = text(headers[SERVER_ID]);
       const serverCount = Number(text(headers[SERVER_COUNT]));
-      if (serverId === "" || !Number.isInteger(serverCount)) return fail(refusalOf(headers));
-      clearTimeout(timer);
+      if (serverId === "" || !Number.isInteger(serverCount)) return fail(refusalIn(headers));
       signal.removeEventListener("abort", onAbort);
       const window = Number(text(headers[WINDOWS]));
-      const stopPings = keepAlive(session, options.keepalive);
+      const stopPings = pingSession(session, options.keepalive);
       stream.once("close", () => {
         stopPings();
         session.destroy();
@@ -88,7 +157,8 @@ export function callServer(options: CallOptions, signal: AbortSignal): Promise<C
       resolve({
         serverId,
         serverCount,
-        stream,
+        wire: stream,
+        codec: grpcCodec(),
         peerWindow: window > 0 ? window : undefined,
         close: () => session.destroy(),
       });
@@ -114,7 +184,7 @@ function headersOf({ agentId, agentIdentifiers, token }: CallOptions): Record<st
   };
 }
 
-function refusalOf(headers: IncomingHttpHeaders): string {
+function refusalIn(headers: IncomingHttpHeaders): string {
   const status = text(headers["grpc-status"]);
   if (status === "") return "the server is no konnectivity server";
   let message = text(headers["grpc-message"]);
@@ -123,10 +193,14 @@ function refusalOf(headers: IncomingHttpHeaders): string {
   } catch {
     // As it came.
   }
+  return refusalOf(status, message);
+}
+
+function refusalOf(status: number | string, message: string): string {
   return `it refused the agent with gRPC status ${status}: ${message.slice(0, 500)}`;
 }
 
-function keepAlive(session: ClientHttp2Session, interval: number): () => void {
+function pingSession(session: ClientHttp2Session, interval: number): () => void {
   let answered = true;
   const timer = setInterval(() => {
     if (!answered) return session.destroy();

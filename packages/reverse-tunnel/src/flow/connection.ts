@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { messageOf, type Clock } from "@causeway/foundation";
-import { FrameReader } from "../protocol/frames.ts";
-import { decodePacket, type TunnelPacket } from "../protocol/packets.ts";
+import type { Codec } from "../protocol/codec.ts";
+import type { TunnelPacket } from "../protocol/packets.ts";
 import { Outbox } from "./outbox.ts";
 import { TunnelStream } from "./stream.ts";
 
@@ -9,8 +9,9 @@ import { TunnelStream } from "./stream.ts";
 export type OtherPacket = Extract<TunnelPacket, { type: "dial" | "dialled" | "cancel-dial" | "drain" }>;
 
 export interface ConnectionOptions {
-  /** The call's stream. */
+  /** The call's stream, or a TLS connection. */
   readonly wire: Duplex;
+  readonly codec: Codec;
   readonly role: "server" | "agent";
   /** Bytes that each stream may send before the first WINDOW; undefined: the peer knows no windows. */
   readonly peerWindow: number | undefined;
@@ -28,7 +29,6 @@ const REMEMBERED = 4096;
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #outbox: Outbox;
-  readonly #reader = new FrameReader();
   readonly #streams = new Map<bigint, TunnelStream>();
   readonly #ended = new Set<bigint>();
   #holders = 0;
@@ -36,12 +36,13 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    const { wire } = options;
-    this.#outbox = new Outbox(wire);
+    const { wire, codec } = options;
+    this.#outbox = new Outbox(wire, codec);
     wire.on("data", (chunk: Buffer) => this.#read(chunk));
     wire.on("end", () => this.lose("it ended the connection"));
     wire.on("error", (error) => this.lose(messageOf(error)));
     wire.on("close", () => this.lose("the connection was closed"));
+    wire.resume();
   }
 
   get streams(): number {
@@ -98,14 +99,15 @@ export class Connection {
   #read(chunk: Buffer): void {
     if (this.#isLost) return;
     try {
-      for (const message of this.#reader.push(chunk)) {
-        const packet = decodePacket(message);
-        if (packet) this.#handle(packet);
-      }
+      this.#options.codec.read(chunk, this.#onPacket);
     } catch (error) {
       this.lose(messageOf(error));
     }
   }
+
+  readonly #onPacket = (packet: TunnelPacket): void => {
+    if (!this.#isLost) this.#handle(packet);
+  };
 
   #handle(packet: TunnelPacket): void {
     if (

@@ -1,8 +1,5 @@
 import type { Writable } from "node:stream";
-import { dataHeader, encodePacket, type TunnelPacket } from "../protocol/packets.ts";
-import { framePrefix } from "../protocol/frames.ts";
-
-type Control = Exclude<TunnelPacket, { type: "data" }>;
+import type { Codec, Control } from "../protocol/codec.ts";
 
 /** What one stream has to send, in order. */
 export interface Lane {
@@ -19,20 +16,26 @@ const PIECE = 64 * 1024;
 /** The wire is given so much ahead, in bytes: streams that come later wait no longer than that takes. */
 const AHEAD = 4 * PIECE;
 
+/** With so many packets unsent the other side does not read while it asks for responses: its connection ends. */
+const MOST_URGENT = 100_000;
+
 /** Sends the packets of one connection: what is not of a stream first, then one piece of each stream in turn. */
 export class Outbox {
   readonly #wire: Writable;
+  readonly #codec: Codec;
   readonly #urgent: Control[] = [];
   #lanes: Lane[] = [];
   readonly #waiting = new Set<Lane>();
   #isPumping = false;
   #isClosed = false;
 
-  constructor(wire: Writable) {
+  constructor(wire: Writable, codec: Codec) {
     this.#wire = wire;
+    this.#codec = codec;
   }
 
   send(packet: Control): void {
+    if (this.#urgent.length >= MOST_URGENT) return void this.#wire.destroy();
     this.#urgent.push(packet);
     this.#pump();
   }
@@ -62,7 +65,7 @@ export class Outbox {
   /** Sends one packet. False: there is none. */
   #next(): boolean {
     const packet = this.#urgent.shift();
-    if (packet) return this.#write([frame(packet)]);
+    if (packet) return this.#write([this.#codec.packet(packet)]);
     const lane = this.#lanes.shift();
     if (!lane) return false;
     this.#waiting.delete(lane);
@@ -70,7 +73,7 @@ export class Outbox {
     if (item === undefined) return true;
     if (!Buffer.isBuffer(item)) {
       lane.items.shift();
-      this.#write([frame(item)]);
+      this.#write([this.#codec.packet(item)]);
     } else {
       const size = Math.min(item.length, PIECE, lane.credit());
       // Without credit it waits for `wake`.
@@ -78,8 +81,7 @@ export class Outbox {
       const piece = item.length === size ? item : item.subarray(0, size);
       if (item.length === size) lane.items.shift();
       else lane.items[0] = item.subarray(size);
-      const head = dataHeader(lane.id, size);
-      this.#write([framePrefix(head.length + size), head, piece]);
+      this.#write([this.#codec.dataPrefix(lane.id, size), piece]);
       lane.sent(size);
     }
     if (lane.items.length > 0 && !this.#waiting.has(lane)) {
@@ -100,9 +102,4 @@ export class Outbox {
     this.#wire.uncork();
     return true;
   }
-}
-
-function frame(packet: Control): Buffer {
-  const bytes = encodePacket(packet);
-  return Buffer.concat([framePrefix(bytes.length), bytes]);
 }

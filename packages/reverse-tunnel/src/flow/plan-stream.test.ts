@@ -94,7 +94,13 @@ describe("a stream", () => {
       "passes on the end of the socket, and ends when both ways ended",
       windowed,
       [{ type: "local-end" }, { type: "remote-end" }],
-      ["send-end", "destroy-socket after what is left"],
+      ["send-end", "linger", "destroy-socket after what is left"],
+    ],
+    [
+      "closes when the peer sends nothing for long after the end of the socket",
+      windowed,
+      [{ type: "local-end" }, { type: "linger-over" }],
+      ["send-end", "linger", "send-close after what is left", "destroy-socket after what is left"],
     ],
     [
       "passes on the end of the peer, and sends what is queued before it ends",

@@ -190,7 +190,9 @@ function onLocalEnd(state: StreamState): Next {
       { type: "destroy-socket", flush: true },
     ]);
   }
-  if (!isOver(next)) return { state: next, effects: [{ type: "send-end" }] };
+  // A client that is gone looks like one that sends no more, and its target may never end: that is waited for, too.
+  const lingers: StreamEffect[] = state.lingers && !state.remoteEnded ? [{ type: "linger" }] : [];
+  if (!isOver(next)) return { state: next, effects: [{ type: "send-end" }, ...lingers] };
   return closing(next, [{ type: "send-end" }, { type: "destroy-socket", flush: true }]);
 }
 

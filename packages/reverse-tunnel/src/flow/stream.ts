@@ -21,7 +21,7 @@ export interface StreamOptions {
 }
 
 /** Milliseconds. */
-const TIMES = { progress: 250, linger: 2_000, flush: 30_000, discard: 5_000 } as const;
+const TIMES = { progress: 250, linger: 2_000, halfClosed: 60_000, flush: 30_000, discard: 5_000 } as const;
 
 /** Performs the rules of plan-stream.ts for one socket. */
 export class TunnelStream {
@@ -125,7 +125,9 @@ export class TunnelStream {
       case "destroy-socket":
         return effect.flush ? this.#finish() : void socket.destroy();
       case "linger":
-        return this.#watch("linger-over", TIMES.linger, () => this.#received);
+        return this.#options.windowed
+          ? this.#watch("linger-over", TIMES.halfClosed, () => this.#received + this.#accepted)
+          : this.#watch("linger-over", TIMES.linger, () => this.#received);
       case "failed":
         this.#failure = effect.reason;
     }

@@ -1,15 +1,20 @@
 import {
-  createSecureServer,
   createServer,
-  type Http2SecureServer,
-  type Http2Server,
+  performServerHandshake,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import type { TLSSocket } from "node:tls";
-import type { KeyPair, Log } from "@causeway/foundation";
+import type { Server } from "node:net";
+import type { Duplex } from "node:stream";
+import { createServer as createSecureServer, type TLSSocket } from "node:tls";
+import { messageOf, type KeyPair, type Log } from "@causeway/foundation";
+import { keepAlive } from "../flow/keep-alive.ts";
 import { LIMITS } from "../flow/plan-stream.ts";
+import type { Codec } from "../protocol/codec.ts";
+import { greetingFrame, readGreeting } from "../protocol/greeting.ts";
+import { grpcCodec } from "../protocol/grpc-codec.ts";
+import { PLAIN_PROTOCOL, plainCodec } from "../protocol/plain-codec.ts";
 import {
   AGENT_ID,
   AGENT_IDENTIFIERS,
@@ -42,7 +47,7 @@ export interface AgentsOptions {
 }
 
 export interface Accepted {
-  readonly accept: (stream: ServerHttp2Stream) => void;
+  readonly accept: (wire: Duplex, codec: Codec) => void;
 }
 
 export interface Refused {
@@ -54,52 +59,96 @@ const CONNECTION_WINDOW = 8 * 1024 * 1024;
 /** A connection without a call ends after this (ms). */
 const IDLE = 30_000;
 
-/** The side of agents: konnectivity's AgentService over gRPC, with TLS if there is a certificate. */
-export function createAgentServer(options: AgentsOptions, certificate?: KeyPair): Http2Server | Http2SecureServer {
+/**
+ * The side of agents: konnectivity's AgentService over gRPC, and plain frames for agents of ours, which offer them by
+ * ALPN; with TLS if there is a certificate.
+ */
+export function createAgentServer(options: AgentsOptions, certificate?: KeyPair): Server {
   const settings = { initialWindowSize: CONNECTION_WINDOW / 2, maxConcurrentStreams: 16 };
-  const server: Http2Server | Http2SecureServer = certificate
-    ? createSecureServer({
-        cert: certificate.certificate,
-        key: certificate.key,
-        requestCert: true,
-        // The certificate is judged by the tenants' authorities; an agent may have a token in its place.
-        rejectUnauthorized: false,
-        settings,
-      })
-    : createServer({ settings });
-  server.on("session", (session) => keepAlive(session, options.keepalive));
-  server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-    stream.on("error", () => stream.destroy());
-    void receive(options, stream, headers).catch((error: unknown) => {
-      options.log.error("the call of an agent failed for a reason of this program", { error });
-      stream.destroy();
+  const serveSession = (session: ServerHttp2Session, socket?: TLSSocket): void => {
+    pingSession(session, options.keepalive);
+    session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      stream.on("error", () => stream.destroy());
+      guarded(options, stream, receive(options, { stream, socket }, headers));
     });
-  });
-  return server;
+  };
+  if (!certificate) return createServer({ settings }).on("session", (session) => serveSession(session));
+  return createSecureServer(
+    {
+      cert: certificate.certificate,
+      key: certificate.key,
+      requestCert: true,
+      // The certificate is judged by the tenants' authorities; an agent may have a token in its place.
+      rejectUnauthorized: false,
+      ALPNProtocols: [PLAIN_PROTOCOL, "h2"],
+      handshakeTimeout: IDLE,
+    },
+    (socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.setNoDelay(true);
+      if (socket.alpnProtocol === PLAIN_PROTOCOL) guarded(options, socket, receivePlain(options, socket));
+      else if (socket.alpnProtocol === "h2") serveSession(performServerHandshake(socket, { settings }), socket);
+      else socket.destroy();
+    },
+  );
 }
 
-async function receive(options: AgentsOptions, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+function guarded({ log }: AgentsOptions, wire: Duplex, receiving: Promise<void>): void {
+  receiving.catch((error: unknown) => {
+    log.error("the call of an agent failed for a reason of this program", { error });
+    wire.destroy();
+  });
+}
+
+async function receivePlain(options: AgentsOptions, socket: TLSSocket): Promise<void> {
+  const over = new AbortController();
+  socket.once("close", () => over.abort(OVER));
+  const idle = setTimeout(() => socket.destroy(), IDLE).unref();
+  let greeting: Readonly<Record<string, unknown>>;
+  try {
+    greeting = await readGreeting(socket, over.signal);
+  } catch (error) {
+    options.log.debug("a connection of an agent ended before its call", { error: messageOf(error) });
+    return void socket.destroy();
+  } finally {
+    clearTimeout(idle);
+  }
+  const { agentId, identifiers, token, window } = greeting;
+  const arrival = {
+    agentId: text(agentId),
+    identifiers: text(identifiers),
+    credentials: credentialsOf(socket, text(token)),
+    peerWindow: windowOf(window),
+  };
+  const verdict = await judged(options, arrival, over.signal);
+  if (socket.destroyed) return;
+  if ("refusal" in verdict) return void socket.end(greetingFrame(verdict));
+  const { serverId, serverCount } = options;
+  socket.write(greetingFrame({ serverId, serverCount: serverCount(), window: LIMITS.window }));
+  const codec = plainCodec();
+  keepAlive({ wire: socket, codec }, options.keepalive, () => socket.destroy());
+  verdict.accept(socket, codec);
+}
+
+async function receive(
+  options: AgentsOptions,
+  { stream, socket }: { readonly stream: ServerHttp2Stream; readonly socket: TLSSocket | undefined },
+  headers: IncomingHttpHeaders,
+): Promise<void> {
   if (headers[":path"] !== CONNECT_PATH || !headers["content-type"]?.startsWith(GRPC)) {
     return refuse(stream, STATUS.unimplemented, `this server has only ${CONNECT_PATH}`);
   }
-  const agentId = one(headers[AGENT_ID]);
-  if (agentId === "" || agentId.length > 253)
-    return refuse(stream, STATUS.invalidArgument, "header agentID has no agent's ID");
   const over = new AbortController();
   stream.once("close", () => over.abort(OVER));
-  const window = Number(one(headers[WINDOWS]));
   const arrival: Arrival = {
-    agentId,
+    agentId: one(headers[AGENT_ID]),
     identifiers: one(headers[AGENT_IDENTIFIERS]),
-    credentials: credentialsOf(stream, headers),
-    peerWindow: Number.isInteger(window) && window > 0 ? window : undefined,
+    credentials: credentialsOf(socket, /^Bearer (\S+)\s*$/.exec(one(headers.authorization))?.[1]),
+    peerWindow: windowOf(Number(one(headers[WINDOWS]))),
   };
-  const verdict = await options.judge(arrival, over.signal);
+  const verdict = await judged(options, arrival, over.signal);
   if (stream.destroyed) return;
-  if ("refusal" in verdict) {
-    options.log.warn("an agent was refused", { agent: agentId, reason: verdict.refusal });
-    return refuse(stream, verdict.status, verdict.refusal);
-  }
+  if ("refusal" in verdict) return refuse(stream, verdict.status, verdict.refusal);
   stream.respond(
     {
       ":status": 200,
@@ -111,18 +160,31 @@ async function receive(options: AgentsOptions, stream: ServerHttp2Stream, header
     { waitForTrailers: true },
   );
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": String(STATUS.ok) }));
-  verdict.accept(stream);
+  verdict.accept(stream, grpcCodec());
 }
 
-function credentialsOf(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Credentials {
-  const socket = stream.session?.socket as Partial<TLSSocket> | undefined;
-  // Node's proxy of an HTTP/2 socket hides no reading methods.
-  const certificate = socket?.encrypted ? socket.getPeerX509Certificate?.()?.toString() : undefined;
-  const token = /^Bearer (\S+)\s*$/.exec(one(headers.authorization))?.[1];
-  const serverName = socket?.encrypted && typeof socket.servername === "string" ? socket.servername : undefined;
+async function judged(options: AgentsOptions, arrival: Arrival, signal: AbortSignal): Promise<Accepted | Refused> {
+  const { agentId } = arrival;
+  if (agentId === "" || agentId.length > 253) {
+    return { status: STATUS.invalidArgument, refusal: "header agentID has no agent's ID" };
+  }
+  const verdict = await options.judge(arrival, signal);
+  if ("refusal" in verdict) {
+    options.log.warn("an agent was refused", { agent: agentId, reason: verdict.refusal });
+  }
+  return verdict;
+}
+
+function windowOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
+}
+
+function credentialsOf(socket: TLSSocket | undefined, token: string | undefined): Credentials {
+  const certificate = socket?.getPeerX509Certificate()?.toString();
+  const serverName = typeof socket?.servername === "string" ? socket.servername : undefined;
   return {
     ...(certificate === undefined ? {} : { certificate }),
-    ...(token === undefined ? {} : { token }),
+    ...(token === undefined || token === "" ? {} : { token }),
     ...(serverName === undefined ? {} : { serverName }),
   };
 }
@@ -141,7 +203,7 @@ function refuse(stream: ServerHttp2Stream, status: number, message: string): voi
   stream.resume();
 }
 
-function keepAlive(session: ServerHttp2Session, interval: number): void {
+function pingSession(session: ServerHttp2Session, interval: number): void {
   session.on("error", () => session.destroy());
   session.setLocalWindowSize(CONNECTION_WINDOW);
   const isUsed = { value: false };
@@ -161,4 +223,8 @@ function keepAlive(session: ServerHttp2Session, interval: number): void {
 
 function one(value: string | readonly string[] | undefined): string {
   return typeof value === "string" ? value : (value?.[0] ?? "");
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

@@ -14,6 +14,8 @@ export interface FrontOptions {
   readonly onConnections: (by: 1 | -1) => void;
 }
 
+const ESTABLISHED = Buffer.from("HTTP/1.1 200 Connection Established\r\n\r\n");
+
 /** An API server that sends more before the response breaks the protocol. */
 const MOST_EARLY = 64 * 1024;
 
@@ -87,11 +89,13 @@ function waitingSocket(socket: Socket, head: Buffer) {
     stop,
     accept: (): Duplex => {
       stop();
-      socket.pause();
       socket.setNoDelay?.(true);
-      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      if (size > 0) socket.unshift(Buffer.concat(early));
-      setImmediate(() => socket.resume());
+      if (size > 0) {
+        socket.pause();
+        socket.unshift(Buffer.concat(early));
+        setImmediate(() => socket.resume());
+      }
+      socket.write(ESTABLISHED);
       return socket;
     },
   };

@@ -140,7 +140,9 @@ export class Pool {
   }
 
   async #agentFor(host: string, signal: AbortSignal): Promise<Agent> {
-    const { clock, agentWait, strategies } = this.#options;
+    const { clock, agentWait } = this.#options;
+    const present = this.#chosen(host);
+    if (present) return present;
     const timer = new AbortController();
     const timeout = clock.sleep(agentWait, AbortSignal.any([signal, timer.signal])).then(
       () => true,
@@ -148,8 +150,7 @@ export class Pool {
     );
     try {
       for (;;) {
-        const all = [...this.#agents].map((agent) => ({ ...describe(agent), agent }));
-        const chosen = chooseAgent(all, host, strategies, Math.random)?.agent;
+        const chosen = this.#chosen(host);
         if (chosen) return chosen;
         const isLate = await Promise.race([timeout, this.#changed.promise.then(() => false)]);
         if (signal.aborted) throw gone();
@@ -158,6 +159,11 @@ export class Pool {
     } finally {
       timer.abort(OVER);
     }
+  }
+
+  #chosen(host: string): Agent | undefined {
+    const all = [...this.#agents].map((agent) => ({ ...describe(agent), agent }));
+    return chooseAgent(all, host, this.#options.strategies, Math.random)?.agent;
   }
 
   #absence(): string {

@@ -1,8 +1,8 @@
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { ServerHttp2Stream } from "node:http2";
 import { type Clock, type KeyPair, type Log, type Metrics } from "@causeway/foundation";
 import { Connection } from "../flow/connection.ts";
+import type { Codec } from "../protocol/codec.ts";
 import { STATUS } from "../protocol/headers.ts";
 import { identifyAgent, identifyServer, type TunnelTenant } from "../tenants/tenants.ts";
 import { createAgentServer, type Accepted, type Arrival, type Refused } from "./agents.ts";
@@ -117,13 +117,18 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
     if (pool.agents >= MOST_AGENTS) {
       return { status: STATUS.exhausted, refusal: `tenant ${found.tenant.name} has ${MOST_AGENTS} agents, the limit` };
     }
-    return { accept: (stream) => accept(pool, arrival, stream) };
+    return { accept: (wire, codec) => accept(pool, arrival, { wire, codec }) };
   };
-  const accept = (pool: Pool, { agentId, identifiers, peerWindow }: Arrival, wire: ServerHttp2Stream): void => {
+  const accept = (
+    pool: Pool,
+    { agentId, identifiers, peerWindow }: Arrival,
+    { wire, codec }: { readonly wire: Duplex; readonly codec: Codec },
+  ): void => {
     const { name } = pool.tenant;
     const onPacket: ConstructorParameters<typeof Connection>[0]["onPacket"] = (packet) => pool.receive(agent, packet);
     const connection = new Connection({
       wire,
+      codec,
       role: "server",
       peerWindow,
       clock,
