@@ -2,6 +2,7 @@ export { CausewayError, hasCode, InputError, isAborted, messageOf, type ErrorCon
 export { systemClock, VirtualClock, type Clock } from "./clock.ts";
 export { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "./bounded.ts";
 export { dialRefusal, type DialRules } from "./dial-rules.ts";
+export { goYamlTags } from "./go-yaml.ts";
 export { readTextFile } from "./files.ts";
 export { followCertificate, type FollowedCertificate } from "./follow-certificate.ts";
 export { canonicalJson, copyJson } from "./json.ts";

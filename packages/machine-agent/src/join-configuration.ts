@@ -1,5 +1,5 @@
 import { parseAllDocuments } from "yaml";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, goYamlTags } from "@causeway/foundation";
 import type { Taint } from "@causeway/kubernetes";
 import type { BootPlan } from "./cloud-init.ts";
 import { serviceWords } from "./service-words.ts";
@@ -62,7 +62,7 @@ export function joinConfiguration(boot: BootPlan): JoinConfiguration {
 }
 
 function documents(text: string): Record<string, unknown>[] {
-  return parseAllDocuments(text, { version: "1.1", uniqueKeys: false }).map((document) => {
+  return parseAllDocuments(text, { version: "1.1", customTags: goYamlTags, uniqueKeys: false }).map((document) => {
     // The parser's own words quote the text, and it holds the token.
     if (document.errors.length > 0) throw invalid("it is not valid YAML");
     return object(document.toJS());

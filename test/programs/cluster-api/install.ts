@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAuthority, issueCertificate } from "@causeway/foundation";
+import { createAuthority, goYamlTags, issueCertificate } from "@causeway/foundation";
 import { parseAllDocuments } from "yaml";
 import { freePort } from "../../support/free-ports.ts";
 import type { Kubectl } from "../kubectl/kubectl.ts";
@@ -125,7 +125,7 @@ export async function installInventory(k: Kubectl, programs: string): Promise<vo
 
 function readManifests({ programs, name, needs }: Pick<MoreProvider, "programs" | "name" | "needs">): Json[] {
   const texts = [...needs, name].map((file) => readFileSync(join(programs, `${file}.yaml`), "utf8"));
-  const all = texts.flatMap((text) => parseAllDocuments(text, { version: "1.1" }).map((d) => d.toJS() as Json));
+  const all = texts.flatMap((text) => parseAllDocuments(text, { version: "1.1", customTags: goYamlTags }).map((d) => d.toJS() as Json));
   return all.filter((m) => !LEFT_OUT.has(String(m["kind"])));
 }
 

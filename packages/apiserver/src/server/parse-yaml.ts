@@ -1,4 +1,5 @@
-import type { CST, Document, LineCounter, ParsedNode, Tags } from "yaml";
+import { goYamlTags } from "@causeway/foundation";
+import type { CST, Document, LineCounter, ParsedNode } from "yaml";
 import { MAXIMUM_DEPTH } from "../bounds.ts";
 import { yaml } from "../later.ts";
 import { apiError } from "../errors/status.ts";
@@ -24,20 +25,8 @@ const OPTIONS = {
   uniqueKeys: false,
   prettyErrors: false,
   logLevel: "silent",
-  customTags: knownTags,
+  customTags: goYamlTags,
 } as const;
-
-/** Tags that go-yaml does not resolve: times are strings, there are no numbers in base 60, and a number has a digit. */
-function knownTags(tags: Tags): Tags {
-  return tags
-    .filter((tag) => typeof tag === "string" || (!UNKNOWN.test(tag.tag) && tag.format !== "TIME"))
-    .map((tag) => {
-      if (typeof tag === "string" || !tag.tag.endsWith(":float") || !("test" in tag) || !tag.test) return tag;
-      return { ...tag, test: new RegExp(`^(?=.*[\\dnN])(?:${tag.test.source})`) };
-    });
-}
-
-const UNKNOWN = /:(?:timestamp|omap|set|pairs|binary)$/;
 
 /**
  * Reads the first YAML 1.1 document of a text in one pass. Throws an error that says why it cannot be read; 413 for one

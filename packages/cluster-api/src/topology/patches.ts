@@ -1,5 +1,5 @@
 import type { ClusterClass } from "@causeway/api";
-import { messageOf } from "@causeway/foundation";
+import { goYamlTags, messageOf } from "@causeway/foundation";
 import { parse } from "yaml";
 import type { ProviderObject } from "../contract/provider-object.ts";
 import { renderTemplate } from "../gotemplate/render.ts";
@@ -92,7 +92,7 @@ function valueOf({ op, value, valueFrom }: JsonPatch, variables: Fields): unknow
 
 /** Rendered text is YAML. Aliases could multiply it, and are refused. */
 function parsed(text: string): unknown {
-  return parse(text, { maxAliasCount: 0, schema: "yaml-1.1", logLevel: "silent" }) as unknown;
+  return parse(text, { maxAliasCount: 0, schema: "yaml-1.1", customTags: goYamlTags, logLevel: "silent" }) as unknown;
 }
 
 const segment = /^([^[\]]*)((?:\[\d{1,9}\])*)$/;

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { readTextFile, InputError } from "@causeway/foundation";
+import { goYamlTags, readTextFile, InputError } from "@causeway/foundation";
 import { parse } from "yaml";
 
 /** One kubeconfig file as read; `directory` is what its relative paths are relative to. */
@@ -29,7 +29,13 @@ export function parseKubeconfig(text: string, origin: string, directory: string)
   let parsed: unknown;
   try {
     // As kubectl, which takes the last of keys that are equal; to compare each with all before it takes too long.
-    parsed = parse(text, { version: "1.1", logLevel: "error", prettyErrors: false, uniqueKeys: false });
+    parsed = parse(text, {
+      version: "1.1",
+      customTags: goYamlTags,
+      logLevel: "error",
+      prettyErrors: false,
+      uniqueKeys: false,
+    });
   } catch {
     throw invalid(origin, "is not YAML");
   }

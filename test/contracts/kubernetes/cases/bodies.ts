@@ -99,9 +99,9 @@ export const bodies: Chapter = {
       name: "YAML's times and numbers in base 60 are strings, and only its first document counts",
       async run({ api, core }) {
         const text =
-          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: 2026-01-01, b: 12:30:45}\n---\nb: 1\n";
+          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: 2026-01-01, b: 12:30:45, c: e1000}\n---\nb: 1\n";
         const answer = await api.post(core("configmaps"), text, YAML);
-        expect(answer).toMatchObject({ code: 201, body: { data: { a: "2026-01-01", b: "12:30:45" } } });
+        expect(answer).toMatchObject({ code: 201, body: { data: { a: "2026-01-01", b: "12:30:45", c: "e1000" } } });
       },
     },
     {
