@@ -61,11 +61,7 @@ try {
   file("agent.key", client.key);
   const built = await konnectivityBinaries();
   if ("reason" in built) console.log(`upstream is not measured: ${built.reason}`);
-  const ours = await measured(
-    [CAUSEWAY, "run", "tunnel-server"],
-    [CAUSEWAY, "run", "tunnel-agent"],
-    true,
-  );
+  const ours = await measured([CAUSEWAY, "run", "tunnel-server"], [CAUSEWAY, "run", "tunnel-agent"], true);
   const theirs =
     "dir" in built
       ? await measured([join(built.dir, "proxy-server")], [join(built.dir, "proxy-agent")], false)

@@ -29,7 +29,7 @@ export function objectsOf(cluster: BenchCluster): readonly Json[] {
     openStack("OpenStackCluster", name, name, {
       apiServerLoadBalancer: { enabled: true },
       externalNetwork: { filter: { name: "public" } },
-      identityRef: { cloudName: "simulator", name: `${name}-cloud-config` },
+      identityRef: { type: "Secret", cloudName: "simulator", name: `${name}-cloud-config` },
       managedSecurityGroups: { allowAllInClusterTraffic: true },
       managedSubnets: [{ cidr: "10.6.0.0/24", dnsNameservers: ["192.0.2.53"] }],
     }),

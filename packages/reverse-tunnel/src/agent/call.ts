@@ -112,7 +112,9 @@ function connectTls(
 
 async function greet(options: CallOptions, socket: TLSSocket, signal: AbortSignal): Promise<Call> {
   const { agentId, agentIdentifiers: identifiers, token } = options;
-  socket.write(greetingFrame({ agentId, identifiers, window: LIMITS.window, ...(token === undefined ? {} : { token }) }));
+  socket.write(
+    greetingFrame({ agentId, identifiers, window: LIMITS.window, ...(token === undefined ? {} : { token }) }),
+  );
   const answer = await readGreeting(socket, signal);
   const { serverId, serverCount, window, status, refusal } = answer;
   if (typeof status === "number") throw new Error(refusalOf(status, String(refusal)));

@@ -1,4 +1,6 @@
-/** Keeps what arrived until as much is there as is needed: each byte is copied once for each need, however it is cut. */
+/**
+ * Keeps what arrived until as much is there as is needed: each byte is copied once for each need, however it is cut.
+ */
 export class Gather {
   #kept: Buffer[] = [];
   #size = 0;

@@ -77,6 +77,7 @@ function parsed(bytes: Buffer): Readonly<Record<string, unknown>> {
   } catch {
     throw protocolError("its greeting is no JSON");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw protocolError("its greeting is no object");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw protocolError("its greeting is no object");
   return value as Readonly<Record<string, unknown>>;
 }

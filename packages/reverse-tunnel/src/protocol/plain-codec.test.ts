@@ -7,7 +7,10 @@ import { PassThrough } from "node:stream";
 
 test("packets, data and pings are read in order, however they are cut", () => {
   const item = fc.oneof(
-    fc.record({ id: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }), data: fc.uint8Array({ minLength: 1, maxLength: 50 }) }),
+    fc.record({
+      id: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }),
+      data: fc.uint8Array({ minLength: 1, maxLength: 50 }),
+    }),
     fc.constantFrom("drain", "ping", "pong"),
   );
   fc.assert(
