@@ -1,4 +1,5 @@
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPair } from "node:crypto";
+import { promisify } from "node:util";
 import { createAuthority, type KeyPair } from "@causeway/foundation";
 import type { RootPurpose } from "./steps.ts";
 
@@ -13,9 +14,29 @@ export async function newRoot(purpose: RootPurpose, cluster: string, now: number
       lifetime: rootLifetime,
       now,
     });
-  const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  return {
-    certificate: pair.publicKey.export({ type: "spki", format: "pem" }).toString(),
-    key: pair.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-  };
+  const { publicKey, privateKey } = await nextPair();
+  return { certificate: publicKey, key: privateKey };
+}
+
+const generate = promisify(generateKeyPair);
+let spare: ReturnType<typeof rsaPair> | undefined;
+
+/**
+ * A pair of RSA, which takes a tenth of a second of a thread that serves nobody. One is made in advance, once there was
+ * a first: none waits for it but those that come at once.
+ */
+function nextPair(): ReturnType<typeof rsaPair> {
+  const pair = spare ?? rsaPair();
+  spare = rsaPair();
+  // Whoever takes it sees the error.
+  spare.catch(() => {});
+  return pair;
+}
+
+function rsaPair(): Promise<{ publicKey: string; privateKey: string }> {
+  return generate("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
 }
