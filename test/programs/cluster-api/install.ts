@@ -125,7 +125,9 @@ export async function installInventory(k: Kubectl, programs: string): Promise<vo
 
 function readManifests({ programs, name, needs }: Pick<MoreProvider, "programs" | "name" | "needs">): Json[] {
   const texts = [...needs, name].map((file) => readFileSync(join(programs, `${file}.yaml`), "utf8"));
-  const all = texts.flatMap((text) => parseAllDocuments(text, { version: "1.1", customTags: goYamlTags }).map((d) => d.toJS() as Json));
+  const all = texts.flatMap((text) =>
+    parseAllDocuments(text, { version: "1.1", customTags: goYamlTags }).map((d) => d.toJS() as Json),
+  );
   return all.filter((m) => !LEFT_OUT.has(String(m["kind"])));
 }
 

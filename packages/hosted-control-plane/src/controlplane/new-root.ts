@@ -22,13 +22,13 @@ const generate = promisify(generateKeyPair);
 let spare: ReturnType<typeof rsaPair> | undefined;
 
 /**
- * A pair of RSA, which takes a tenth of a second of a thread that serves nobody. One is made in advance, once there was
- * a first: none waits for it but those that come at once.
+ * A pair of RSA, which takes a tenth of a second of another thread. One is made in advance, once there was
+ * a first, so that a control plane seldom waits for it.
  */
 function nextPair(): ReturnType<typeof rsaPair> {
   const pair = spare ?? rsaPair();
   spare = rsaPair();
-  // Whoever takes it sees the error.
+  // The control plane that takes it sees the error.
   spare.catch(() => {});
   return pair;
 }
