@@ -16,6 +16,8 @@ import { createCloudChecker } from "./access/cloud-checks.ts";
 import { defaultPolicy } from "./access/default-policy.ts";
 import { readRules } from "./access/policy.ts";
 import { ProjectRates, type RateLimit } from "./access/rate.ts";
+import { createInstallation } from "./access/installation.ts";
+import { sweepRegularly } from "./access/trustee-sweep.ts";
 import { createTrustees, type TrusteeOptions } from "./access/trustees.ts";
 import { createMagnumController } from "./cluster/controller.ts";
 import { createHealthProber, type ProbePace } from "./probe/prober.ts";
@@ -109,7 +111,8 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   const recheck = options.tokenRecheck;
   const tokens = createTokens(identity, { clock, log, identify, ...(recheck === undefined ? {} : { recheck }) });
   const audit = options.audit && createAuditTrail({ target: options.audit, host: hostname(), metrics, clock, log });
-  const trustees = options.trustees && createTrustees(options.trustees, { clock, log });
+  const installationOf = createInstallation(informers.client, log);
+  const trustees = options.trustees && createTrustees(options.trustees, { installation: installationOf, clock, log });
   const api: Api = {
     store: openStore(informers),
     rules,
@@ -170,15 +173,20 @@ export async function startMagnum(options: MagnumOptions): Promise<Magnum> {
   const underWay = new UnderWay();
   const requests = { api, tokens, rates, underWay };
   const server = await serve({ ...requests, host, port, certificateFiles, publicUrl, metrics, clock, log });
+  const { hasRow: hasCluster } = api.store;
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const sweeping = trustees && sweepRegularly({ trustees, hasCluster, clock, log }, signal);
+    await Promise.all([controller.run(signal), sweeping]);
+  };
   const lead = (signal: AbortSignal) =>
     election === undefined
-      ? controller.run(signal)
+      ? work(signal)
       : electLeader(
           {
             client: informers.client,
             ...election,
             name: "causeway-magnum",
-            onLeading: (leading) => controller.run(leading),
+            onLeading: work,
             clock,
             log,
           },

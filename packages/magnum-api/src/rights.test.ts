@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { labels, Machine, MachineDeployment, MagnumCluster } from "@causeway/api";
 import { createAuthority, createRequest } from "@causeway/foundation";
 import { Secret, type KubeObject, type KubernetesClient, type ResourceType } from "@causeway/kubernetes";
+import { loadCloudsYaml } from "@causeway/openstack";
 import { parseAllDocuments } from "yaml";
 import { openStage, type Reply, type Stage } from "./testing/stage.ts";
 
@@ -25,7 +26,14 @@ const log = join(dir, "audit.log");
 let stage: Stage;
 beforeAll(async () => {
   const identity = { commonName: account, organizations: groups };
-  stage = await openStage({ account: { identity, namespace: "causeway-system", log, grant } });
+  stage = await openStage({
+    account: { identity, namespace: "causeway-system", log, grant },
+    trustees: (text) => ({
+      account: loadCloudsYaml({ cloud: "simulator-admin", text }),
+      domain: "default",
+      roles: ["member"],
+    }),
+  });
 });
 afterAll(async () => {
   await stage.close();

@@ -21,15 +21,15 @@ function through(client: KubernetesClient): KubernetesClient {
   return new Proxy(client, {
     get(target, name) {
       const found = Reflect.get(target, name) as unknown;
-      if (name !== "apply") return typeof found === "function" ? (found.bind(target) as unknown) : found;
-      const apply: KubernetesClient["apply"] = async (type, object, options) => {
+      if (name !== "create") return typeof found === "function" ? (found.bind(target) as unknown) : found;
+      const create: KubernetesClient["create"] = async (type, object, options) => {
         if (object.kind === Secret.kind && refusals > 0) {
           refusals -= 1;
           throw new CausewayError("KUBERNETES_UNREACHABLE", "the store is away");
         }
-        return target.apply(type, object, options);
+        return target.create(type, object, options);
       };
-      return apply;
+      return create;
     },
   });
 }

@@ -1,5 +1,5 @@
 import { MagnumCluster } from "@causeway/api";
-import { isTrue, Secret } from "@causeway/kubernetes";
+import { isTrue, Secret, secretText } from "@causeway/kubernetes";
 import { addonsMissing } from "./addons.ts";
 import { unrotated } from "./authorities.ts";
 import { Others } from "./others.ts";
@@ -54,14 +54,14 @@ class Run {
     for (const { deed, pause: milliseconds } of this.#schedule.deeds) {
       await this.#do(deed);
       await pause(milliseconds);
-      const wrong = await this.#untruth();
+      const wrong = (await this.#untruth()) ?? (deed.do === "renew" ? await this.#invalid() : undefined);
       if (wrong !== undefined) return `after ${JSON.stringify(deed)}: ${wrong}`;
     }
     this.#world.disturb();
     await this.#others?.fail(false);
     const stuck = await this.#settle((status) => status.endsWith("_COMPLETE"));
     if (stuck !== undefined) return stuck;
-    return (await this.#rotate()) ?? this.#delete();
+    return (await this.#rotate()) ?? (await this.#invalid()) ?? this.#delete();
   }
 
   async #template(kube_tag: string): Promise<string> {
@@ -121,6 +121,8 @@ class Run {
         return this.#ungroup();
       case "crash":
         return this.#world.crash();
+      case "renew":
+        return this.#renew();
       case "second":
         return this.#world.processes.length === 1 ? this.#world.launch() : undefined;
       case "fail":
@@ -129,6 +131,29 @@ class Run {
       case "progress":
         return this.#progress(deed.which);
     }
+  }
+
+  /** Whatever becomes of the requests, the cluster has one credential, which is valid. */
+  async #renew(): Promise<void> {
+    const all = this.#world.processes.map((_, at) =>
+      this.#world.call("PATCH", `/credentials/${this.#uuid}`, undefined, at),
+    );
+    const refused = (await Promise.all(all)).find(({ status }) => status !== 202 && status !== 409 && status < 500);
+    if (refused !== undefined) throw new Error(`renewal: ${refused.status} ${JSON.stringify(refused.body)}`);
+  }
+
+  async #credential(): Promise<{ readonly id: string; readonly secret: string } | undefined> {
+    const { items } = await this.#world.client.list(MagnumCluster);
+    const { namespace = "", name = "" } = items.find(({ spec }) => spec.uuid === this.#uuid)?.metadata ?? {};
+    const secret = await this.#world.client.find(Secret, { namespace, name: `${name}-cloud-config` });
+    const text = secretText(secret, "application-credential.json");
+    return text === undefined ? undefined : (JSON.parse(text) as { id: string; secret: string });
+  }
+
+  async #invalid(): Promise<string | undefined> {
+    const held = await this.#credential();
+    if (held === undefined) return "the cluster has no credential";
+    return (await this.#world.works(held)) ? undefined : "the cluster's credential is not valid";
   }
 
   async #resize(nodes: number): Promise<void> {
@@ -256,6 +281,7 @@ class Run {
   }
 
   async #delete(): Promise<string | undefined> {
+    const held = await this.#credential();
     if (!(await this.#ask("DELETE", ""))) return "the deletion was refused";
     for (const which of this.#schedule.ending) {
       const gone = await this.#gone();
@@ -266,6 +292,7 @@ class Run {
     while (Date.now() < deadline) {
       const gone = await this.#gone();
       if (typeof gone === "string") return gone;
+      if (gone && held !== undefined && (await this.#world.works(held))) return "deleted, but its credential is valid";
       if (gone) return this.#cleanup();
       for (const move of (await this.#others?.moves()) ?? []) await move().catch(() => {});
       await pause(2);

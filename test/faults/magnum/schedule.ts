@@ -4,6 +4,8 @@ import fc from "fast-check";
 export type Deed =
   | { readonly do: "resize"; readonly nodes: number }
   | { readonly do: "upgrade" | "group" | "ungroup" | "crash" | "second" }
+  /** New credentials, asked of all processes at the same time. */
+  | { readonly do: "renew" }
   /** Controllers other than Magnum's do one thing of what they can: which. */
   | { readonly do: "progress"; readonly which: number }
   /** A machine that is not ready yet fails, or recovers. */
@@ -28,6 +30,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 12, arbitrary: fc.record({ do: one("progress"), which: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ do: one("fail", "recover") }) },
   { weight: 1, arbitrary: fc.record({ do: one("crash", "second") }) },
+  { weight: 1, arbitrary: fc.record({ do: one("renew") }) },
 );
 
 export const schedules: fc.Arbitrary<Schedule> = fc.record({

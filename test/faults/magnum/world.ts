@@ -114,14 +114,29 @@ export class MagnumFaultWorld {
     if (this.processes.length === 0) await this.launch();
   }
 
-  async call(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
+  /** Whether a token can be had with it. */
+  async works({ id, secret }: { readonly id: string; readonly secret: string }): Promise<boolean> {
+    const { scope: _, ...config } = loadCloudsYaml({ cloud: "simulator", text: this.simulator.cloudsYaml });
+    return issueToken({ ...config, auth: { type: "application_credential", id, secret } }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** A request to one of the processes. */
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    process = 0,
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
     const headers = {
       "content-type": "application/json",
       "openstack-api-version": "container-infra latest",
       "x-auth-token": this.token,
     };
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const response = await fetch(`${this.processes[0]?.url}/v1${path}`, init);
+    const response = await fetch(`${this.processes[process]?.url}/v1${path}`, init);
     const text = await response.text();
     return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>) };
   }

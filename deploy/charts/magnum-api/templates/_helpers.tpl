@@ -9,3 +9,7 @@ app.kubernetes.io/name: magnum-api
 {{- define "magnum.hasConfig" -}}
 {{- if or .Values.keystone.ca .Values.policy -}}true{{- end -}}
 {{- end }}
+
+{{- define "magnum.trustees" -}}
+{{- if .Values.trustees.cloudsYaml -}}magnum-api-trustees{{- else -}}{{ .Values.trustees.existingSecret }}{{- end -}}
+{{- end }}

@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { CausewayError, messageOf, type Clock, type Log } from "@causeway/foundation";
-import { connectCloud, type Cloud, type CloudConfig, type Identity } from "@causeway/openstack";
+import { connectCloud, isUnauthorized, type Cloud, type CloudConfig, type Identity } from "@causeway/openstack";
 
 type User = Identity.User;
 
@@ -30,6 +30,12 @@ export interface IssuedCredential {
   readonly secret: string;
 }
 
+export interface Trustee {
+  readonly id: string;
+  /** Of its cluster. */
+  readonly uuid: string;
+}
+
 /**
  * Users of clusters: what belongs to a cluster lives as long as it does, and not as long as the user who created it.
  */
@@ -38,9 +44,16 @@ export interface Trustees {
    * A new application credential of the cluster's user, who is created if there is none.
    * @throws MAGNUM_TRUSTEE_DOMAIN, MAGNUM_TRUSTEE_ROLE, and what Keystone refuses
    */
-  issue(cluster: TrusteeFor, signal: AbortSignal): Promise<IssuedCredential>;
-  /** Deletes all application credentials of the cluster's user but this one. */
-  retain(credential: IssuedCredential, cluster: TrusteeFor, signal: AbortSignal): Promise<void>;
+  issue(cluster: TrusteeFor, serial: number, signal: AbortSignal): Promise<IssuedCredential>;
+  /**
+   * Deletes the application credentials of the cluster's user that were issued with a lower serial. Those with the same
+   * one stay: another request may have one that it has not written yet.
+   */
+  retire(serial: number, cluster: TrusteeFor, signal: AbortSignal): Promise<void>;
+  /** The users of clusters of this installation, with the clusters' uuids: those that have its mark. */
+  own(signal: AbortSignal): Promise<readonly Trustee[]>;
+  /** Deletes this user, if it still has the mark. */
+  discard(trustee: Trustee, signal: AbortSignal): Promise<void>;
   /** Deletes the cluster's user, and with it its key pair and credentials. Nothing happens if there is none. */
   remove(cluster: TrusteeFor, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -48,6 +61,23 @@ export interface Trustees {
 
 /** The name of a cluster's user; its domain has no others of this form. */
 const nameOf = (uuid: string): string => `magnum-${uuid}`;
+
+/** Each credential has a name of its own, which says when it was issued in relation to others of the cluster. */
+const credentialName = (uuid: string, serial: number): string =>
+  `${nameOf(uuid)}-${serial}-${randomBytes(6).toString("hex")}`;
+
+function serialOf(name: string, uuid: string): number {
+  const [, serial = "0"] = /^(\d{1,15})-[0-9a-f]{12}$/.exec(name.slice(nameOf(uuid).length + 1)) ?? [];
+  return Number(serial);
+}
+
+/**
+ * What the description of a user ends with: other installations may have clusters in the same domain. Names of clusters
+ * have no brackets.
+ */
+const markOf = (installation: string): string => `[installation ${installation}]`;
+
+const NAMED = /^magnum-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** The key of the user who creates the cluster, under the name by which its machines ask for it. */
 async function ensureKeypair(own: Cloud, keypair: TrusteeFor["keypair"], signal: AbortSignal): Promise<void> {
@@ -60,12 +90,21 @@ async function ensureKeypair(own: Cloud, keypair: TrusteeFor["keypair"], signal:
 
 /** Milliseconds after a change of a password in which new tokens may count as old ones. */
 const REVOKED = 1_100;
+/** Each replica gives the user a password for its work: of two at the same time one has to do it again. */
+const ATTEMPTS = 5;
 
 const isId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
+export interface TrusteesUsing {
+  /** What no other installation has. Undefined: it cannot be read; users that are created then have no mark. */
+  readonly installation: (signal: AbortSignal) => Promise<string | undefined>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 export function createTrustees(
   { account, domain, roles }: TrusteeOptions,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { installation, clock, log }: TrusteesUsing,
 ): Trustees {
   const cloud = connectCloud(account, { clock, log });
   const { identity } = cloud;
@@ -98,7 +137,8 @@ export function createTrustees(
       await clock.sleep(REVOKED, signal);
       return renewed;
     }
-    const description = `Cluster ${name} of the Magnum API`;
+    const id = await installation(signal);
+    const description = `Cluster ${name} of the Magnum API${id === undefined ? "" : ` ${markOf(id)}`}`;
     const body = { name: nameOf(uuid), domain_id: await domainOf(signal), password, description };
     const made = await identity.users.create(body, { signal, recover: () => findUser(uuid, signal) });
     return made;
@@ -121,42 +161,65 @@ export function createTrustees(
     work: (own: Cloud, user: User) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> => {
-    const password = randomBytes(32).toString("base64url");
-    const user = await ensureUser(cluster, password, signal);
-    await grantRoles(user, cluster.projectId, signal);
-    const { scope: _, ...base } = account;
-    const auth = { type: "password", userId: user.id, password } as const;
-    const own = connectCloud({ ...base, auth, scope: { projectId: cluster.projectId } }, { clock, log });
-    try {
-      return await work(own, user);
-    } finally {
-      await own.close();
+    for (let attempt = 1; ; attempt += 1) {
+      const password = randomBytes(32).toString("base64url");
+      const user = await ensureUser(cluster, password, signal);
+      await grantRoles(user, cluster.projectId, signal);
+      const { scope: _, ...base } = account;
+      const auth = { type: "password", userId: user.id, password } as const;
+      const own = connectCloud({ ...base, auth, scope: { projectId: cluster.projectId } }, { clock, log });
+      try {
+        return await work(own, user);
+      } catch (error) {
+        // Another process has given the user a password meanwhile.
+        if (!isUnauthorized(error) || attempt === ATTEMPTS) throw error;
+      } finally {
+        await own.close();
+      }
+      await clock.sleep(randomInt(REVOKED * attempt), signal);
     }
   };
 
+  const isOwn = ({ description = "" }: User, id: string): boolean => description.endsWith(` ${markOf(id)}`);
+
   return {
-    issue: (cluster, signal) =>
+    issue: (cluster, serial, signal) =>
       asTrustee(
         cluster,
         async (own, user) => {
           await ensureKeypair(own, cluster.keypair, signal);
           // Restricted: it makes no others, and is deleted with its user.
-          const name = `${nameOf(cluster.uuid)}-${randomBytes(6).toString("hex")}`;
+          const name = credentialName(cluster.uuid, serial);
           const made = await own.identity.applicationCredentials(user.id).create({ name }, { signal });
           return { userId: user.id, id: made.id, secret: made.secret ?? "" };
         },
         signal,
       ),
-    retain: (credential, cluster, signal) =>
+    retire: (serial, cluster, signal) =>
       asTrustee(
         cluster,
         async (own, user) => {
           const all = own.identity.applicationCredentials(user.id);
-          for (const { id } of await all.all({}, { signal }))
-            if (id !== credential.id) await all.delete(id, { signal });
+          for (const { id, name } of await all.all({}, { signal }))
+            if (serialOf(name, cluster.uuid) < serial) await all.delete(id, { signal });
         },
         signal,
       ),
+    async own(signal) {
+      const id = await installation(signal);
+      if (id === undefined) return [];
+      const users = await identity.users.all({ domain_id: await domainOf(signal) }, { signal });
+      return users.flatMap((user) => {
+        const [, uuid] = NAMED.exec(user.name) ?? [];
+        return uuid !== undefined && isOwn(user, id) ? [{ id: user.id, uuid }] : [];
+      });
+    },
+    async discard({ id, uuid }, signal) {
+      const own = await installation(signal);
+      const user = await findUser(uuid, signal);
+      if (own === undefined || user?.id !== id || !isOwn(user, own)) return;
+      await identity.users.delete(id, { signal });
+    },
     async remove(cluster, signal) {
       const user = await findUser(cluster.uuid, signal);
       if (user === undefined) return;

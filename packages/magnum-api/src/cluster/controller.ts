@@ -1,5 +1,5 @@
 import { labels, MagnumCluster, type MagnumClusterStatus } from "@causeway/api";
-import { CausewayError, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import type { Clock, Log, Metrics } from "@causeway/foundation";
 import {
   runPipeline,
   publishStatus,
@@ -22,6 +22,7 @@ import { gather, openSources, type ClusterProbe, type Observed } from "./gather.
 import { readMigrating } from "./migrating.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
+import { reasonOf } from "./failed-reason.ts";
 import type { Step } from "./steps.ts";
 
 export interface ControlPlaneProbes {
@@ -60,15 +61,6 @@ function recordEnd(audit: MagnumControllerOptions["audit"], object: MagnumCluste
   });
 }
 
-/** What a tenant may read of a failed step. Addresses of the management cluster are the operator's alone. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof CausewayError)) return "an unexpected error; the operator's log has it (INTERNAL)";
-  // The tenant may know what is wrong with the object itself.
-  return error.code.startsWith("KUBERNETES_") && error.code !== "KUBERNETES_INVALID"
-    ? `the management cluster did not take it; the operator's log has the reason (${error.code})`
-    : `${error.message} (${error.code})`;
-}
-
 /** The controller of MagnumCluster objects. One of all processes runs it. */
 export function createMagnumController(options: MagnumControllerOptions): { run(signal: AbortSignal): Promise<void> } {
   const { informers, clock, log, events, credentials, installation, probes } = options;
@@ -88,7 +80,7 @@ export function createMagnumController(options: MagnumControllerOptions): { run(
       recordEnd(options.audit, observed.object, status);
     },
     failed(_observed, { status }, step, error) {
-      const message = reasonOf(error);
+      const message = reasonOf(step.type, error);
       const reason = `${step.type}: ${message}`.slice(0, 4_000);
       return { status: { ...status, reason }, events: [{ type: "Warning", reason: "Failed", message: reason }] };
     },

@@ -9,6 +9,8 @@ export interface ClusterCredential {
   readonly secret: string;
   /** It is of a user that the cluster has for itself; otherwise of a member of the project. */
   readonly isTrustee?: boolean | undefined;
+  /** One more than that of the credential which it replaced, so that each is older or newer than another one. */
+  readonly serial?: number | undefined;
 }
 
 /** Whom a cluster's own user is for. */
@@ -24,17 +26,41 @@ export function credentialData(credential: ClusterCredential): Readonly<Record<s
   return { [key]: Buffer.from(JSON.stringify(credential), "utf8").toString("base64") };
 }
 
-/** The credential of a cluster; undefined: it has none, or one that the Magnum API did not make. */
-export async function readCredential(
+/** The Secret of a cluster's credentials, and the credential that it has. */
+export interface HeldCredential {
+  readonly secret: Secret | undefined;
+  /** Undefined: there is none, or one that the Magnum API did not make. */
+  readonly credential: ClusterCredential | undefined;
+}
+
+export async function readHeld(
   client: KubernetesClient,
   { metadata }: MagnumCluster,
   signal?: AbortSignal,
-): Promise<ClusterCredential | undefined> {
+): Promise<HeldCredential> {
   const name = credentialsOf(metadata.name);
   const secret = await client.find(Secret, { namespace: metadata.namespace ?? "", name }, signal ? { signal } : {});
-  const text = secretText(secret, key);
+  return { secret, credential: parse(secretText(secret, key)) };
+}
+
+/** The credential of a cluster; undefined: it has none, or one that the Magnum API did not make. */
+export async function readCredential(
+  client: KubernetesClient,
+  cluster: MagnumCluster,
+  signal?: AbortSignal,
+): Promise<ClusterCredential | undefined> {
+  return (await readHeld(client, cluster, signal)).credential;
+}
+
+function parse(text: string | undefined): ClusterCredential | undefined {
   if (text === undefined) return undefined;
-  const { userId, id, secret: value, isTrustee } = JSON.parse(text) as Partial<ClusterCredential>;
-  if (userId === undefined || id === undefined || value === undefined) return undefined;
-  return { userId, id, secret: value, ...(isTrustee === true ? { isTrustee } : {}) };
+  const { userId, id, secret, isTrustee, serial } = JSON.parse(text) as Partial<ClusterCredential>;
+  if (userId === undefined || id === undefined || secret === undefined) return undefined;
+  return {
+    userId,
+    id,
+    secret,
+    ...(isTrustee === true ? { isTrustee } : {}),
+    ...(serial === undefined ? {} : { serial }),
+  };
 }

@@ -1,87 +1,75 @@
-import { credentialsManifest, type MagnumCluster } from "@causeway/api";
+import type { MagnumCluster } from "@causeway/api";
 import { messageOf } from "@causeway/foundation";
-import { keyOf, ownerReference, Secret } from "@causeway/kubernetes";
-import { isForbidden, isUnauthorized, renderCloudsYaml } from "@causeway/openstack";
-import { credentialData, readCredential, trusteeOf, type ClusterCredential } from "../cluster/credentials.ts";
-import { CLOUD, magnumLabels } from "../cluster/names.ts";
+import { keyOf } from "@causeway/kubernetes";
+import { isForbidden, isUnauthorized } from "@causeway/openstack";
+import { readCredential, trusteeOf, type ClusterCredential } from "../cluster/credentials.ts";
+import { isPending } from "../cluster/names.ts";
 import type { Api, Call } from "../server/call.ts";
 import { forbidden } from "../wire/error.ts";
+import { isUnused, writeCredential, type Replacing } from "./write-credential.ts";
 
 /**
  * Gives a cluster an application credential of its own, in place of the one that it has: of a user of its own where the
- * installation has an account for that, else of the caller. The old one is revoked when the new one is written.
- * @throws MagnumError 403 when Keystone does not let the caller's token create one
+ * installation has an account for that, else of the caller. The old one is revoked when the new one is written. Of two
+ * requests at the same time one is refused, and what the other one wrote stays valid.
+ * @throws MagnumError 403 when Keystone does not let the caller's token create one, 409
  */
 export async function giveCredentials(api: Api, call: Call, cluster: MagnumCluster): Promise<void> {
   const { signal } = call;
   const before = await readCredential(api.store.client, cluster, signal);
-  const made = await issueCredential(api, call, cluster);
+  const made = await issueCredential(api, call, cluster, (before?.serial ?? 0) + 1);
   try {
-    await writeCredential(api, cluster, made, signal);
+    await writeCredential(api, cluster, { before, made }, signal);
   } catch (error) {
-    // A user of the cluster's own stays for the next attempt, and goes with the row.
-    if (made.isTrustee !== true) await api.credentials.revoke(made).catch(() => {});
+    await giveBack(api, cluster, made);
     throw error;
   }
-  if (before && before.id !== made.id) await revoke(api, cluster, { before, made }, signal);
+  if (before !== undefined) await revoke(api, cluster, { before, made }, signal);
 }
 
-async function issueCredential(api: Api, call: Call, cluster: MagnumCluster): Promise<ClusterCredential> {
+async function issueCredential(
+  api: Api,
+  call: Call,
+  cluster: MagnumCluster,
+  serial: number,
+): Promise<ClusterCredential> {
   const { spec } = cluster;
   if (api.trustees !== undefined) {
     const { keypair, ...trustee } = trusteeOf(cluster);
     const publicKey = keypair && (await api.cloud.publicKey(call.caller.token, keypair.name, call.signal));
     const own = { ...trustee, ...(keypair ? { keypair: { ...keypair, publicKey } } : {}) };
-    return { ...(await api.trustees.issue(own, call.signal)), isTrustee: true };
+    return { ...(await api.trustees.issue(own, serial, call.signal)), isTrustee: true, serial };
   }
   const name = `magnum-${spec.uuid}-${api.newId().slice(0, 13)}`;
   const { id, secret } = await createCredential(api, call, { name, cluster: spec.name });
-  return { userId: call.caller.userId, id, secret };
+  return { userId: call.caller.userId, id, secret, serial };
 }
 
-async function writeCredential(
-  api: Api,
-  cluster: MagnumCluster,
-  made: ClusterCredential,
-  signal: AbortSignal,
-): Promise<void> {
-  const { spec, metadata } = cluster;
-  const config = {
-    name: CLOUD,
-    authUrl: api.keystone.authUrl,
-    auth: { type: "application_credential", id: made.id, secret: made.secret } as const,
-    ...(api.region === undefined ? {} : { region: api.region }),
-    ...(api.keystone.certificateAuthority === undefined ? {} : { tls: { ca: api.keystone.certificateAuthority } }),
-  };
-  const place = {
-    namespace: metadata.namespace ?? "",
-    name: metadata.name,
-    labels: { [magnumLabels.uuid]: spec.uuid },
-    owner: ownerReference(cluster),
-  };
-  const { object } = credentialsManifest(place, renderCloudsYaml(config));
-  const secret = object as Secret;
-  await api.store.client.apply(
-    Secret,
-    { ...secret, data: { ...secret.data, ...credentialData(made) } },
-    { fieldManager: "causeway-magnum-api", signal },
-  );
-}
-
-interface Replaced {
-  readonly before: ClusterCredential;
-  readonly made: ClusterCredential;
+/**
+ * Of a credential that the cluster does not have. One of a user of the cluster's own is deleted with the next renewal,
+ * or with the user. Where it is not known whether it was written it stays: a cluster that is shown needs it.
+ */
+async function giveBack(api: Api, cluster: MagnumCluster, made: ClusterCredential): Promise<void> {
+  if (made.isTrustee === true) return;
+  if (!isPending(cluster) && !(await isUnused(api, cluster, made))) {
+    api.log.warn("it is not known whether an application credential was written: it is not revoked", {
+      ...keyOf(cluster),
+      credential: made.id,
+    });
+    return;
+  }
+  await api.credentials.revoke(made).catch(() => {});
 }
 
 async function revoke(
   api: Api,
   cluster: MagnumCluster,
-  { before, made }: Replaced,
+  { before, made }: Replacing & { readonly before: ClusterCredential },
   signal: AbortSignal,
 ): Promise<void> {
   try {
     if (before.isTrustee !== true) await api.credentials.revoke(before);
-    else if (made.isTrustee === true) await api.trustees?.retain(made, trusteeOf(cluster), signal);
+    else if (made.isTrustee === true) await api.trustees?.retire(made.serial ?? 0, trusteeOf(cluster), signal);
   } catch (error) {
     api.log.warn("the old application credential of a cluster could not be revoked", {
       ...keyOf(cluster),

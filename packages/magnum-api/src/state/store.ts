@@ -46,6 +46,8 @@ export interface Store {
   freshCountOf<T extends Named>(type: ResourceType<T>, object: T, signal: AbortSignal): Promise<number>;
   /** The cluster as it stands now, of this project or, with undefined, of any. */
   cluster(uuid: string, project: string | undefined, signal: AbortSignal): Promise<MagnumCluster | undefined>;
+  /** Whether there is a row with this uuid, shown or not, as the API server has it now. */
+  readonly hasRow: (uuid: string, signal: AbortSignal) => Promise<boolean>;
   template(uuid: string): MagnumClusterTemplate | undefined;
   /** The template of a project with this uuid, as the API server has it now: another process may have created it. */
   freshTemplate(uuid: string, project: string, signal: AbortSignal): Promise<MagnumClusterTemplate | undefined>;
@@ -116,6 +118,11 @@ export function openStore(informers: Informers, clock: Clock = systemClock): Sto
             .items[0];
       if (found === undefined || isPending(found)) return undefined;
       return project === undefined || found.spec.projectID === project ? found : undefined;
+    },
+    async hasRow(uuid, signal) {
+      if (clusters.byIndex(byUuid, uuid).length > 0) return true;
+      const labelSelector = `${magnumLabels.uuid}=${uuid}`;
+      return (await client.list(MagnumCluster, { labelSelector, signal })).items.length > 0;
     },
     template: (uuid) => templates.byIndex(byUuid, uuid)[0],
     async freshTemplate(uuid, project, signal) {

@@ -1,0 +1,59 @@
+import { messageOf, type Clock, type Log } from "@causeway/foundation";
+import type { Trustees } from "./trustees.ts";
+
+/** Milliseconds between two sweeps, and before the first one. */
+const INTERVAL = 60 * 60_000;
+const FIRST = 60_000;
+/** Users that one sweep deletes at most. */
+const MOST = 100;
+/** Users that cannot be deleted, after which a sweep ends. */
+const MOST_FAILURES = 3;
+
+export interface TrusteeSweep {
+  readonly trustees: Pick<Trustees, "own" | "discard">;
+  /** Whether there is a cluster with this uuid, as the management cluster has it now, of any state. */
+  readonly hasCluster: (uuid: string, signal: AbortSignal) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Deletes users of clusters that are gone: where Keystone is away when a cluster goes, its user stays. A cluster is
+ * there before its user is created, so that a user without one has none any longer. Only users with the mark of this
+ * installation are deleted. How many were.
+ */
+export async function sweepTrustees(
+  { trustees, hasCluster, log }: Omit<TrusteeSweep, "clock">,
+  signal: AbortSignal,
+): Promise<number> {
+  let [deleted, failed] = [0, 0];
+  for (const trustee of await trustees.own(signal)) {
+    if (await hasCluster(trustee.uuid, signal)) continue;
+    const facts = { user: trustee.id, cluster: trustee.uuid };
+    try {
+      await trustees.discard(trustee, signal);
+      log.warn("deleted the user of a cluster that is gone", facts);
+      deleted += 1;
+    } catch (error) {
+      log.warn("the user of a cluster that is gone could not be deleted", { ...facts, error: messageOf(error) });
+      failed += 1;
+      if (failed === MOST_FAILURES) throw error;
+    }
+    if (deleted === MOST) break;
+  }
+  return deleted;
+}
+
+/** Sweeps once an hour until the signal aborts. A sweep that fails is logged, and done again at the next time. */
+export async function sweepRegularly(options: TrusteeSweep, signal: AbortSignal): Promise<void> {
+  const { clock, log } = options;
+  for (let wait = FIRST; !signal.aborted; wait = INTERVAL) {
+    try {
+      await clock.sleep(wait, signal);
+      await sweepTrustees(options, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn("users of clusters that are gone could not be looked for", { error: messageOf(error) });
+    }
+  }
+}
