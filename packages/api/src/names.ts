@@ -32,6 +32,10 @@ export const annotations = {
   machine: "cluster.x-k8s.io/machine",
   ownerKind: "cluster.x-k8s.io/owner-kind",
   ownerName: "cluster.x-k8s.io/owner-name",
+  /** On a Cluster: "none" keeps the controllers of Cinder volumes, and a StorageClass of theirs, out of it. */
+  volumes: "causeway.dev/volumes",
+  /** On a Cluster: "octavia" runs the controllers of Ingresses and Gateways on Octavia for it. */
+  ingress: "causeway.dev/ingress",
   excludeNodeDraining: "machine.cluster.x-k8s.io/exclude-node-draining",
   excludeVolumeDetach: "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach",
   preDrainHookPrefix: "pre-drain.delete.hook.machine.cluster.x-k8s.io",

@@ -14,7 +14,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
-import { identityDigest, startMember, type Member } from "./member.ts";
+import { hasIngresses, identityDigest, startMember, type Member } from "./member.ts";
 
 /** Holds a control plane until the load balancers of its Services are gone: only its own API knows them all. */
 export const fleetFinalizer = "cloud-controller-manager.causeway.dev/load-balancers";
@@ -100,6 +100,8 @@ export function createFleet(options: FleetOptions): { run(signal: AbortSignal): 
     const { id, cluster, controlPlane, remote } = joining;
     const infrastructure = infrastructureOf(cluster);
     if (!infrastructure) return retryLater;
+    // Their load balancers are in its subnet.
+    if (hasIngresses(cluster) && infrastructure.status?.network?.subnets?.[0] === undefined) return retryLater;
     if (
       controlPlane?.metadata.deletionTimestamp !== undefined &&
       !controlPlane.metadata.finalizers?.includes(fleetFinalizer)

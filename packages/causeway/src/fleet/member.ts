@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
-import { Machine, MachinePool, type Cluster, type OpenStackCluster } from "@causeway/api";
+import { annotations, Machine, MachinePool, type Cluster, type OpenStackCluster } from "@causeway/api";
 import {
   createCloudControllerManager,
   defaultCloudConfig,
@@ -9,6 +9,7 @@ import {
 import { resolveIdentity } from "@causeway/cluster-api-openstack";
 import { createEventRecorder, type Informers, type RemoteCluster } from "@causeway/kubernetes";
 import type { CloudPool } from "@causeway/openstack";
+import { memberIngresses } from "./ingress.ts";
 import { memberVolumes } from "./volumes.ts";
 
 export interface MemberOptions {
@@ -27,12 +28,12 @@ export interface MemberOptions {
   readonly remote: RemoteCluster;
 }
 
-/** The cloud controller manager of one workload cluster, and the controllers of its volumes. */
+/** The cloud controller manager of one workload cluster, and the controllers of its volumes and Ingresses. */
 export interface Member {
   readonly remote: RemoteCluster;
   /** `identityDigest` of the credentials that it works with. */
   readonly identity: string;
-  /** Starts to give back every load balancer of the cluster's Services. Repeating it is harmless. */
+  /** Starts to give back every load balancer of the cluster's Services and Ingresses. Repeating it is harmless. */
   release(): void;
   /** True when none is left. */
   readonly released: boolean;
@@ -66,13 +67,27 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
     events: createEventRecorder(remote.client, { component: "cloud-controller-manager", clock }),
   });
   const hasServer = serversOf(options.informers, cluster);
-  const volumes = options.withVolumes
+  const volumes = hasVolumes(options)
     ? memberVolumes({ cloud, watch, remote, clusterName, hasServer, csiImage: options.csiImage, clock, log })
+    : undefined;
+  const ingresses = hasIngresses(cluster)
+    ? memberIngresses({
+        cloud,
+        watch,
+        remote,
+        clusterName,
+        infrastructure: options.infrastructure,
+        provider: options.provider,
+        metrics: options.metrics,
+        clock,
+        log,
+      })
     : undefined;
   const ended = (what: string) => (error: unknown) => log.error(`${what} ended`, { error: messageOf(error) });
   const running = Promise.all([
     manager.run(life).catch(ended("the cloud controller manager")),
     volumes?.run(life).catch(ended("the controllers of volumes")),
+    ingresses?.run(life).catch(ended("the controllers of Ingresses")),
   ]);
   let releasing: Promise<void> | undefined;
   let released = false;
@@ -80,7 +95,10 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
     remote,
     identity: digestOf(config),
     release() {
-      releasing ??= releaseLoadBalancers({ informers: remote.informers, clock, log }, life).then(
+      releasing ??= Promise.all([
+        releaseLoadBalancers({ informers: remote.informers, clock, log }, life),
+        ingresses?.release(life),
+      ]).then(
         () => {
           released = true;
         },
@@ -99,6 +117,14 @@ export async function startMember(options: MemberOptions, signal: AbortSignal): 
     },
   };
 }
+
+/** Whether the cluster gets the controllers of Cinder volumes, and a default StorageClass. */
+export const hasVolumes = ({ withVolumes, cluster }: Pick<MemberOptions, "withVolumes" | "cluster">): boolean =>
+  withVolumes && cluster.metadata.annotations?.[annotations.volumes] !== "none";
+
+/** Whether Ingresses and Gateways of the cluster get load balancers from here. */
+export const hasIngresses = ({ metadata }: Cluster): boolean =>
+  metadata.annotations?.[annotations.ingress] === "octavia";
 
 const digestOf = (config: unknown): string => createHash("sha256").update(canonicalJson(config)).digest("base64url");
 

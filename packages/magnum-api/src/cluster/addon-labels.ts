@@ -34,6 +34,9 @@ const wordsOf = (value: string) => value.split(/[\s,]+/).filter((each) => each !
 const notInstalled: LabelRule = { act: "mapped", works: isFalse };
 const onlyValue = (only: string): LabelRule => ({ act: "mapped", works: (value) => value === only });
 
+/** The ingress controller that runs outside of the cluster; no other one is installed. */
+const OCTAVIA = "octavia";
+
 /** Labels about add-ons of the cluster. */
 export const addonLabels: Readonly<Record<string, LabelRule>> = {
   causeway_addons: mapped(choice),
@@ -47,7 +50,7 @@ export const addonLabels: Readonly<Record<string, LabelRule>> = {
   cloud_provider_enabled: { act: "mapped", works: isTrue },
   // Where the installation has no image of the driver, the attributes' table says so.
   cinder_csi_enabled: mapped(),
-  ingress_controller: onlyValue(""),
+  ingress_controller: { act: "mapped", works: (value) => value === "" || value === OCTAVIA },
   kube_dashboard_enabled: notInstalled,
   metrics_server_enabled: notInstalled,
   monitoring_enabled: notInstalled,
@@ -69,6 +72,8 @@ export interface AddonSettings {
   readonly flannelImage: string | undefined;
   /** The driver of Cinder volumes is wanted, as Magnum's default has it. */
   readonly cinderCsi: boolean;
+  /** Ingresses and Gateways get load balancers of Octavia. */
+  readonly octaviaIngress: boolean;
 }
 
 export function addonSettings(labels: Labels): AddonSettings {
@@ -82,6 +87,7 @@ export function addonSettings(labels: Labels): AddonSettings {
     corednsImage: corednsTag === "" ? undefined : `${imagePrefix ?? corednsRegistry(corednsTag)}/coredns:${corednsTag}`,
     flannelImage: isCurrentFlannel(flannelTag) ? flannel : undefined,
     cinderCsi: !isFalse(labels["cinder_csi_enabled"] ?? "true"),
+    octaviaIngress: labels["ingress_controller"] === OCTAVIA,
   };
 }
 

@@ -107,6 +107,7 @@ describe("labels about add-ons", () => {
   it.each<[Readonly<Record<string, string>>, string[]]>([
     [{ kube_dashboard_enabled: "False", monitoring_enabled: "false", ingress_controller: "" }, []],
     [{ kube_dashboard_enabled: "true", ingress_controller: "nginx" }, ["ingress_controller", "kube_dashboard_enabled"]],
+    [{ ingress_controller: "octavia" }, []],
     [{ flannel_backend: "vxlan", flannel_network_subnetlen: "24" }, []],
     [{ flannel_backend: "host-gw", flannel_network_subnetlen: "26" }, ["flannel_backend", "flannel_network_subnetlen"]],
     [{ flannel_tag: "v0.15.1" }, ["flannel_tag"]],
@@ -116,6 +117,13 @@ describe("labels about add-ons", () => {
   ])("%j has no effect but for %j", (labels, unused) => {
     expect(refusedLabel(labels)).toBeUndefined();
     expect(unusedLabels(labels)).toEqual(unused);
+  });
+
+  it("metrics of nodes and pods are what Causeway's own API server has, and others do not", () => {
+    const wanted = { metrics_server_enabled: "true" };
+    expect(unusedLabels(wanted, "Embedded")).toEqual([]);
+    for (const runtime of ["Process", "Pods", undefined] as const)
+      expect(unusedLabels(wanted, runtime)).toEqual(["metrics_server_enabled"]);
   });
 
   it("of templates from the field are accepted", () => {

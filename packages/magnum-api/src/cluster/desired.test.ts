@@ -1,4 +1,4 @@
-import type { HostedControlPlane, MagnumCluster } from "@causeway/api";
+import { annotations, type HostedControlPlane, type MagnumCluster } from "@causeway/api";
 import { expect, test } from "vitest";
 import { desiredManifests, nothingStands } from "./desired.ts";
 import { refusedLabel } from "./labels.ts";
@@ -64,4 +64,16 @@ test("access lists of both labels have at most 50 networks together", () => {
     );
   expect(refused(25)).toBeUndefined();
   expect(refused(26)).toContain("more than 50 networks");
+});
+
+test.each([
+  [{}, undefined, undefined],
+  [{ cinder_csi_enabled: "true", ingress_controller: "" }, undefined, undefined],
+  [{ cinder_csi_enabled: "False", ingress_controller: "nginx" }, "none", undefined],
+  [{ ingress_controller: "octavia" }, undefined, "octavia"],
+])("with labels %j the Cluster says of its volumes: %s, and of Ingresses: %s", (labels, volumes, ingress) => {
+  const manifests = desiredManifests(clusterOf({ labels }), { authUrl: "http://k" }, nothingStands);
+  const found = manifests.map(({ object }) => object).find(({ kind }) => kind === "Cluster");
+  const { [annotations.volumes]: ofVolumes, [annotations.ingress]: ofIngresses } = found?.metadata.annotations ?? {};
+  expect([ofVolumes, ofIngresses]).toEqual([volumes, ingress]);
 });

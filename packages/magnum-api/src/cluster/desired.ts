@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import {
+  annotations as known,
+  Cluster,
   credentialsOf,
   managedClusterManifests,
-  type Cluster,
   type HostedControlPlane,
   type HostedControlPlaneSpec,
   type Machine,
@@ -102,11 +103,25 @@ export function desiredManifests(
     ...healingManifests(cluster),
     ...addonManifests(cluster, installation, standing.cluster),
   ];
-  return all.map(({ type, object }) => {
+  return all.map((one) => {
+    const { type, object } = withServices(one, settings);
     const digest = createHash("sha256").update(canonicalJson(object)).digest("hex").slice(0, 32);
     const annotations = { ...object.metadata.annotations, [appliedAnnotation]: digest };
     return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };
   });
+}
+
+/**
+ * A Cluster says which controllers are run for it outside of it: of Cinder volumes, unless it says no; of Ingresses.
+ */
+function withServices({ type, object }: Manifest, { addons }: LabelSettings): Manifest {
+  if (object.kind !== Cluster.kind || (addons.cinderCsi && !addons.octaviaIngress)) return { type, object };
+  const annotations = {
+    ...object.metadata.annotations,
+    ...(addons.cinderCsi ? {} : { [known.volumes]: "none" }),
+    ...(addons.octaviaIngress ? { [known.ingress]: "octavia" } : {}),
+  };
+  return { type, object: { ...object, metadata: { ...object.metadata, annotations } } };
 }
 
 type Runtime = HostedControlPlaneSpec["runtime"];

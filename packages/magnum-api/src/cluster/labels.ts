@@ -126,12 +126,16 @@ export function refusedLabel(labels: Labels, support: LabelSupport = { accessLis
 const refusal = (name: string, value: string, why: string): string =>
   `label ${name} is refused: ${why}; its value is ${value.slice(0, 200)}.`;
 
-/** Names of the labels that have no effect here, sorted. */
-export function unusedLabels(labels: Labels): readonly string[] {
+/** Names of the labels that have no effect here, sorted; with this runtime of the control plane, if it is known. */
+export function unusedLabels(labels: Labels, runtime?: HostedControlPlaneSpec["runtime"]): readonly string[] {
   return Object.keys(labels)
-    .filter((name) => !hasEffect(name, labels[name] ?? ""))
+    .filter((name) => !hasEffect(name, labels[name] ?? "") && !isServed(name, labels[name], runtime))
     .sort();
 }
+
+/** What Causeway's own API server has without an add-on: metrics of nodes and pods. */
+const isServed = (name: string, value: string | undefined, runtime: HostedControlPlaneSpec["runtime"]): boolean =>
+  runtime === "Embedded" && name === "metrics_server_enabled" && isTrue(value);
 
 function hasEffect(name: string, value: string): boolean {
   const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;

@@ -122,10 +122,10 @@ const kept = ({ status, reason = "", code }: Status): Verdict => ({ status, reas
 function completeReason(what: "CREATE" | "UPDATE", observed: Observed): string {
   const { object, installation, cluster, controlPlane } = observed;
   const { spec } = object;
-  const unused = unusedLabels(spec.labels ?? {});
   const attributes = unusedAttributes(object);
   const flags = flagLabelsOf(spec.labels ?? {});
   const runtime = runtimeOf(controlPlane) ?? "Embedded";
+  const unused = unusedLabels(spec.labels ?? {}, runtime);
   const notes = [
     ...(spec.masterCount > 1 && runtime !== "Pods"
       ? [`master_count=${spec.masterCount} has no effect: a control plane with runtime ${runtime} has one API server`]

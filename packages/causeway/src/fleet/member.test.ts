@@ -1,0 +1,27 @@
+import { annotations, type Cluster } from "@causeway/api";
+import { expect, test } from "vitest";
+import { hasIngresses, hasVolumes } from "./member.ts";
+
+const cluster = (volumes?: string): Cluster => ({
+  apiVersion: "cluster.x-k8s.io/v1beta2",
+  kind: "Cluster",
+  metadata: { name: "web", ...(volumes === undefined ? {} : { annotations: { [annotations.volumes]: volumes } }) },
+  spec: {},
+});
+
+test.for<[string, boolean, string | undefined, boolean]>([
+  ["a cluster has volumes", true, undefined, true],
+  ["a cluster that is not to have them does not", true, "none", false],
+  ["another value leaves them", true, "cinder", true],
+  ["no cluster has them where the fleet is started without", false, undefined, false],
+])("%s", ([, withVolumes, value, expected]) => {
+  expect(hasVolumes({ withVolumes, cluster: cluster(value) })).toBe(expected);
+});
+
+test("a cluster has Ingresses on Octavia only if it says so", () => {
+  const of = (value: string): Cluster => ({
+    ...cluster(),
+    metadata: { name: "web", annotations: { [annotations.ingress]: value } },
+  });
+  expect([cluster(), of("nginx"), of("octavia")].map(hasIngresses)).toEqual([false, false, true]);
+});
