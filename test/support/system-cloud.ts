@@ -9,12 +9,12 @@ import { entriesOf, type OpenedCloud } from "./suite-cloud.ts";
 const STARTUP = 300_000;
 
 /**
- * The simulated cloud of `causeway up`, in a process of its own: with the Magnum API in its catalog, and machines and
- * hosted control planes behind it.
+ * The simulated cloud of `causeway up`, with these flags, in a process of its own: with the Magnum API in its catalog,
+ * and machines and hosted control planes behind it.
  */
-export async function openSystemCloud(): Promise<OpenedCloud> {
+export async function openSystemCloud(flags: readonly string[] = []): Promise<OpenedCloud> {
   const dir = mkdtempSync(join(tmpdir(), "causeway-suite-"));
-  const system = causeway(["up", "--state", dir]);
+  const system = causeway(["up", "--state", dir, ...flags]);
   const close = async (): Promise<void> => {
     await system.stop();
     rmSync(dir, { recursive: true, force: true });

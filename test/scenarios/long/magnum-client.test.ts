@@ -1,13 +1,27 @@
 /**
  * Every command of `openstack coe` (python-magnumclient of the machine, unchanged) on the Magnum API of `causeway up`.
- * Without the client there is nothing to show, and the cases are skipped.
+ * Without the client there is nothing to show, and the cases are skipped. With CAUSEWAY_MAGNUM_PROGRAMS (a folder of
+ * programs by version) control planes are etcd, kube-apiserver, kube-controller-manager and kube-scheduler, and
+ * CAUSEWAY_MAGNUM_VERSIONS has the two versions of the upgrade; otherwise they are embedded.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { createClient, Deployment, loadKubeconfig, Node, Pod, type KubernetesClient } from "@causeway/kubernetes";
+import {
+  createClient,
+  Deployment,
+  keyOf,
+  loadKubeconfig,
+  Node,
+  Pod,
+  Service,
+  StorageClass,
+  type KubernetesClient,
+} from "@causeway/kubernetes";
+import { Ingress } from "@causeway/octavia-ingress";
+import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { eventually } from "../../support/processes.ts";
 import type { OpenedCloud } from "../../support/suite-cloud.ts";
 import { openSystemCloud } from "../../support/system-cloud.ts";
@@ -15,19 +29,24 @@ import { openSystemCloud } from "../../support/system-cloud.ts";
 vi.setConfig({ testTimeout: 300_000 });
 
 const MINUTE = 60_000;
+const programs = process.env["CAUSEWAY_MAGNUM_PROGRAMS"];
+const [FIRST = "v1.34.0", NEXT = "v1.34.1"] = process.env["CAUSEWAY_MAGNUM_VERSIONS"]?.split(" ") ?? [];
 const hasClient = spawnSync("openstack", ["coe", "cluster", "list", "--help"]).status === 0;
 
 let opened: OpenedCloud;
+let cloud: Cloud;
 const folder = mkdtempSync(join(tmpdir(), "magnum-client-"));
 
 beforeAll(async () => {
   if (!hasClient) return;
-  opened = await openSystemCloud();
+  opened = await openSystemCloud(programs === undefined ? [] : ["--runtime", "process", "--programs", programs]);
   writeFileSync(join(folder, "clouds.yaml"), opened.cloud.text, { mode: 0o600 });
+  cloud = connectCloud(loadCloudsYaml({ cloud: opened.cloud.member, text: opened.cloud.text }));
 });
 
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
+  await cloud?.close();
   if (hasClient) await opened.close();
 });
 
@@ -57,11 +76,19 @@ async function good(command: string, as?: "simulator-admin"): Promise<string> {
 const valueOf = async (command: string): Promise<Record<string, unknown>> =>
   JSON.parse(await good(`${command} -f json`)) as Record<string, unknown>;
 
-const complete = (status: string) =>
-  eventually(4 * MINUTE, async () => (await valueOf("cluster show one"))["status"] === status);
+const complete = (status: string, cluster = "one") =>
+  eventually(4 * MINUTE, async () => (await valueOf(`cluster show ${cluster}`))["status"] === status);
 
 /** A client of the cluster by the kubeconfig that the command wrote. */
 const clientOf = () => createClient(loadKubeconfig({ path: join(folder, "config") }));
+
+/** Names of the StorageClasses that claims without one get. */
+async function defaultClasses(client: KubernetesClient): Promise<readonly string[]> {
+  const { items } = await client.list(StorageClass);
+  return items
+    .filter(({ metadata }) => metadata.annotations?.["storageclass.kubernetes.io/is-default-class"] === "true")
+    .map(({ metadata }) => metadata.name);
+}
 
 /** Images of the pods that run on nodes that there are and are ready, by the beginning of their names. */
 async function runningPods(client: KubernetesClient): Promise<Record<string, string[]>> {
@@ -79,13 +106,14 @@ async function runningPods(client: KubernetesClient): Promise<Record<string, str
 }
 
 const addonsOf = (version: string, nodes: number): Record<string, string[]> => ({
-  coredns: Array<string>(2).fill("registry.k8s.io/coredns/coredns:v1.12.1"),
+  coredns: Array<string>(2).fill(
+    `registry.k8s.io/coredns/coredns:${version.startsWith("v1.33.") ? "v1.12.0" : "v1.12.1"}`,
+  ),
   "kube-proxy": Array<string>(nodes).fill(`registry.k8s.io/kube-proxy:${version}`),
   "kube-flannel-ds": Array<string>(nodes).fill("ghcr.io/flannel-io/flannel:v0.28.4"),
 });
 
-const TEMPLATE =
-  "--coe kubernetes --image cirros --flavor m1.small --external-network public --labels kube_tag=v1.34.0";
+const TEMPLATE = `--coe kubernetes --image cirros --flavor m1.small --external-network public --labels kube_tag=${FIRST}`;
 
 describe.runIf(hasClient)("openstack coe", () => {
   it("creates, lists, shows and updates templates", async () => {
@@ -110,7 +138,7 @@ describe.runIf(hasClient)("openstack coe", () => {
 
   it("has DNS, kube-proxy and a network of pods as soon as it is complete, and gets them back when they are deleted", async () => {
     const client = clientOf();
-    expect(await runningPods(client)).toEqual(addonsOf("v1.34.0", 1));
+    expect(await runningPods(client)).toEqual(addonsOf(FIRST, 1));
     await client.delete(Deployment, { namespace: "kube-system", name: "coredns" });
     await eventually(MINUTE, async () => (await runningPods(client))["coredns"]?.length === 2);
     await client.close();
@@ -165,14 +193,14 @@ describe.runIf(hasClient)("openstack coe", () => {
   });
 
   it("upgrades the control plane and the nodes to a newer version", { timeout: 10 * MINUTE }, async () => {
-    await good("cluster template update other replace labels=kube_tag=v1.34.1");
+    await good(`cluster template update other replace labels=kube_tag=${NEXT}`);
     await good("cluster upgrade one other");
     await complete("UPDATE_COMPLETE");
-    expect(await valueOf("cluster show one")).toMatchObject({ coe_version: "v1.34.1" });
+    expect(await valueOf("cluster show one")).toMatchObject({ coe_version: NEXT });
     const client = clientOf();
     const { items } = await client.list(Node);
-    expect(items.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual(["v1.34.1"]);
-    expect(await runningPods(client)).toEqual(addonsOf("v1.34.1", 1));
+    expect(items.map(({ status }) => status?.nodeInfo?.kubeletVersion)).toEqual([NEXT]);
+    expect(await runningPods(client)).toEqual(addonsOf(NEXT, 1));
     await client.close();
   });
 
@@ -195,6 +223,62 @@ describe.runIf(hasClient)("openstack coe", () => {
       await client.close();
     },
   );
+
+  it("has a default StorageClass of Cinder, by which claims get volumes", async () => {
+    const client = clientOf();
+    await eventually(MINUTE, async () => (await defaultClasses(client)).length > 0);
+    expect(await defaultClasses(client)).toEqual(["csi-cinder-sc-delete"]);
+    await client.close();
+  });
+
+  it("takes several masters, which the embedded runtime shows as accepted without effect", async () => {
+    await good(`cluster template create masters ${TEMPLATE} --master-lb-enabled`);
+    expect((await coe("cluster create three --cluster-template small --master-count 3")).text).toContain(
+      "master_count must be 1 when master_lb_enabled is False",
+    );
+    const labels = "--merge-labels --labels ingress_controller=octavia,cinder_csi_enabled=false";
+    await good(`cluster create three --cluster-template masters --master-count 3 --node-count 1 ${labels}`);
+    await complete("CREATE_COMPLETE", "three");
+    const reason = expect.stringContaining("master_count=3 has no effect") as string;
+    expect(await valueOf("cluster show three")).toMatchObject({ master_count: 3, status_reason: reason });
+    expect(await valueOf("nodegroup show three default-master")).toMatchObject({ node_count: 3, role: "master" });
+    expect((await coe("cluster resize three 2 --nodegroup default-master")).code).toBe(1);
+    await good("cluster resize three 5 --nodegroup default-master");
+    await complete("UPDATE_COMPLETE", "three");
+    expect(await valueOf("cluster show three")).toMatchObject({ master_count: 5, node_count: 1 });
+  });
+
+  it("has Ingresses on Octavia where label ingress_controller asks for them, and no volumes where they are not wanted", async () => {
+    const { status_reason: reason } = await valueOf("cluster show three");
+    expect(reason).not.toMatch(/ingress_controller|cinder_csi_enabled/);
+    await good("cluster config three --dir . --force");
+    const client = clientOf();
+    await client.create(Service, {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "web", namespace: "default" },
+      spec: { type: "NodePort", selector: { app: "web" }, ports: [{ name: "http", port: 80, protocol: "TCP" }] },
+    } as Service);
+    const backend = { service: { name: "web", port: { number: 80 } } };
+    const ingress = await client.create(Ingress, {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "Ingress",
+      metadata: { name: "web", namespace: "default" },
+      spec: { ingressClassName: "octavia", defaultBackend: backend },
+    });
+    const address = async () =>
+      (await client.get(Ingress, keyOf(ingress))).status?.loadBalancer?.ingress?.[0]?.ip ?? "";
+    await eventually(3 * MINUTE, async () => (await address()) !== "");
+    const vips = async () => (await cloud.loadBalancing.loadBalancers.all({})).map(({ vip_address }) => vip_address);
+    expect(await vips()).toContain(await address());
+    expect(await defaultClasses(client)).toEqual([]);
+    await client.close();
+    await good("cluster delete three");
+    await eventually(4 * MINUTE, async () => !(await good("cluster list")).includes("three"));
+    const left = (await cloud.loadBalancing.loadBalancers.all({})).filter(({ name }) => name.includes("ingress"));
+    expect(left).toEqual([]);
+    await good("cluster template delete masters");
+  });
 
   it("has quotas by project, which only the administrator writes", async () => {
     const { project_id: project } = await valueOf("cluster show one");

@@ -1,6 +1,6 @@
 /** The Magnum API over an embedded API server and the Keystone of a simulated cloud. No other controller runs. */
 import { addonKinds, allKinds, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
-import { startApiServer } from "@causeway/apiserver";
+import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { silentLog, systemClock } from "@causeway/foundation";
 import { createClient, createInformers, Lease, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { issueToken, loadCloudsYaml } from "@causeway/openstack";
@@ -9,6 +9,8 @@ import type { AuditTarget } from "../audit/trail.ts";
 import type { RateLimit } from "../access/rate.ts";
 import type { TrusteeOptions } from "../access/trustees.ts";
 import { startMagnum } from "../magnum-api.ts";
+
+export { probeCluster } from "../probe/probe.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -63,6 +65,7 @@ export async function openStage({
   account,
   through = (client) => client,
   trustees,
+  kubeconfigs,
   ...options
 }: {
   readonly rate?: RateLimit;
@@ -78,17 +81,23 @@ export async function openStage({
    * Who the API is in the management cluster, other than its administrator, and the file of that cluster's audit log.
    */
   readonly account?: Account;
+  /**
+   * Of the administrator of another management cluster, which has the CRDs, and of the API there. Undefined: there is
+   * an embedded one.
+   */
+  readonly kubeconfigs?: { readonly administrator: string; readonly own: string };
   /** In place of the client of the API's process. */
   readonly through?: (client: KubernetesClient) => KubernetesClient;
 } = {}): Promise<Stage> {
   const simulator = await startSimulator(heatMagnum === true ? { heatMagnum } : {});
-  const server = await startApiServer({
-    crds: [...allKinds, ...addonKinds, ...magnumKinds].map(toCustomResourceDefinition),
-    ...(account === undefined ? {} : { management: { audit: { policy: everyRequest, log: { file: account.log } } } }),
-  });
-  const client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+  const server = kubeconfigs === undefined ? await startEmbedded(account) : undefined;
+  const textOf = async (identity?: Account["identity"]): Promise<string> =>
+    kubeconfigs?.[identity === undefined ? "administrator" : "own"] ??
+    (await server?.management.kubeconfig(identity)) ??
+    "";
+  const client = createClient(loadKubeconfig({ text: await textOf() }));
   await account?.grant(client);
-  const own = createClient(loadKubeconfig({ text: await server.management.kubeconfig(account?.identity) }));
+  const own = createClient(loadKubeconfig({ text: await textOf(account?.identity) }));
   const using = { clock: systemClock, log: silentLog };
   const informers = createInformers(through(own), using);
   const keystone = { name: "simulator", authUrl: simulator.authUrl };
@@ -137,11 +146,17 @@ export async function openStage({
       await running;
       await own.close();
       await client.close();
-      await server.close();
+      await server?.close();
       await simulator.close();
     },
   };
 }
+
+const startEmbedded = (account: Account | undefined): Promise<ApiServer> =>
+  startApiServer({
+    crds: [...allKinds, ...addonKinds, ...magnumKinds].map(toCustomResourceDefinition),
+    ...(account === undefined ? {} : { management: { audit: { policy: everyRequest, log: { file: account.log } } } }),
+  });
 
 async function holdLease(client: KubernetesClient): Promise<void> {
   const now = new Date().toISOString().replace("Z", "000Z");
