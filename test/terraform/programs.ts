@@ -45,7 +45,8 @@ export async function terraformPrograms(): Promise<TerraformPrograms | { readonl
   return { tests, clusterTests, terraform: tofu, variables };
 }
 
-function onPath(name: string): string | undefined {
+/** The program of this name on PATH that says its version. */
+export function onPath(name: string): string | undefined {
   const files = (process.env["PATH"] ?? "").split(delimiter).map((dir) => join(dir, name));
   return files.find((file) => existsSync(file) && spawnSync(file, ["version"]).status === 0);
 }

@@ -1,10 +1,10 @@
-import { HostedControlPlane, MagnumCluster, type Manifest } from "@causeway/api";
+import { HostedControlPlane, MagnumCluster, MagnumClusterTemplate, type Manifest } from "@causeway/api";
 import type { KubernetesClient } from "@causeway/kubernetes";
 import type { Cloud } from "@causeway/openstack";
 import { inventoryOf } from "../inventory/inventory.ts";
 import { readCluster } from "../inventory/read.ts";
 import { clusterManifests } from "../phases/import/objects.ts";
-import { magnumClusterOf } from "../record/rows.ts";
+import { magnumClusterOf, magnumTemplateOf } from "../record/rows.ts";
 import { newRecord, writeRecord, type MigrationRecord } from "../record/record.ts";
 
 export interface SwitchedOptions {
@@ -30,6 +30,8 @@ export async function makeSwitched(
     begun: "switch",
   };
   await writeRecord(management, record, signal);
+  // The discovery shows it, in the namespace of the record.
+  await management.create(MagnumClusterTemplate, magnumTemplateOf(inventory), { signal });
   const cluster = magnumClusterOf(record, "import", done.at);
   await management.create(MagnumCluster, cluster, { signal });
   const owner = await management.get(MagnumCluster, { namespace: record.namespace, name: record.name }, { signal });
