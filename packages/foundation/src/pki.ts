@@ -86,8 +86,27 @@ export function splitCertificates(bundle: string): string[] {
   return blocks.map((block) => `${block}\n`);
 }
 
-/** Reads the first certificate of a PEM text. Throws PKI_CERTIFICATE_INVALID. */
+/**
+ * Reads the first certificate of a PEM text. Throws PKI_CERTIFICATE_INVALID. Facts of the texts that were read last are
+ * kept: controllers ask in each round, and to read one takes milliseconds.
+ */
 export function readCertificate(certificatePem: string): CertificateFacts {
+  const known = readFacts.get(certificatePem);
+  if (known) return known;
+  const facts = factsOf(certificatePem);
+  if (certificatePem.length > LONGEST_KEPT) return facts;
+  readFacts.set(certificatePem, facts);
+  const [oldest] = readFacts.keys();
+  if (readFacts.size > MOST_KEPT && oldest !== undefined) readFacts.delete(oldest);
+  return facts;
+}
+
+const readFacts = new Map<string, CertificateFacts>();
+/** Texts, and characters of one: 4 MiB in all. */
+const MOST_KEPT = 1_000;
+const LONGEST_KEPT = 4_096;
+
+function factsOf(certificatePem: string): CertificateFacts {
   const parsed = parseCertificate(certificatePem);
   const certificate = new x509.X509Certificate(parsed.raw);
   const names = certificate.getExtension(x509.SubjectAlternativeNameExtension)?.names.items ?? [];

@@ -19,17 +19,25 @@ export async function newRoot(purpose: RootPurpose, cluster: string, now: number
 }
 
 const generate = promisify(generateKeyPair);
+/** Milliseconds: what was created meanwhile has its processors to itself. */
+const SPARE_AFTER = 2_000;
+
 let spare: ReturnType<typeof rsaPair> | undefined;
+let timer: NodeJS.Timeout | undefined;
 
 /**
- * A pair of RSA, which takes a tenth of a second of another thread. One is made in advance, once there was
- * a first, so that a control plane seldom waits for it.
+ * A pair of RSA, which takes a tenth of a second of another thread. One is made in advance, when none was asked for a
+ * while, so that a control plane seldom waits for it.
  */
 function nextPair(): ReturnType<typeof rsaPair> {
   const pair = spare ?? rsaPair();
-  spare = rsaPair();
-  // The control plane that takes it sees the error.
-  spare.catch(() => {});
+  spare = undefined;
+  timer?.refresh();
+  timer ??= setTimeout(() => {
+    spare ??= rsaPair();
+    // The control plane that takes it sees the error.
+    spare.catch(() => {});
+  }, SPARE_AFTER).unref();
   return pair;
 }
 
