@@ -26,6 +26,7 @@ export type Fault =
       readonly headers?: Readonly<Record<string, string>>;
     };
 
+/** Where state is, which clock and delays it has, and what it serves. */
 export interface SimulatorOptions {
   /** State folder; undefined keeps all in memory. */
   readonly dir?: string;
@@ -95,6 +96,7 @@ export interface RunningMachine {
   readonly resources: { readonly cpu: number; readonly memoryMiB: number; readonly diskGiB: number };
 }
 
+/** A running simulated cloud. */
 export interface Simulator {
   /** http://127.0.0.1:PORT/identity/v3 */
   readonly authUrl: string;
@@ -142,4 +144,5 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
+/** Starts a cloud; `startSimulator` is one. */
 export type StartSimulator = (options?: SimulatorOptions) => Promise<Simulator>;

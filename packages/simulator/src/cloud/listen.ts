@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { CausewayError, InputError } from "@causeway/foundation";
 
-export interface Listening {
+export interface ListeningServer {
   readonly port: number;
   /** Stops at once: open connections are cut. */
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export function requireLoopback(host: string, insecure = false): void {
 export async function listen(
   fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
   { host, port }: { readonly host: string; readonly port: number },
-): Promise<Listening> {
+): Promise<ListeningServer> {
   const server = createAdaptorServer({ fetch });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => reject(listenError(cause, host, port)));

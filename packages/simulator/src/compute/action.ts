@@ -3,7 +3,7 @@ import type { ComputeParts, Server } from "./model.ts";
 import type { ComputeContext } from "./views.ts";
 
 /** One order to a server: POST /servers/ID/action {NAME: argument}. */
-export interface Doing {
+export interface ActionContext {
   readonly c: ComputeContext;
   readonly parts: ComputeParts;
   readonly lifecycle: Lifecycle;
@@ -12,4 +12,4 @@ export interface Doing {
 }
 
 /** Undefined responds 202 without a body, an object 200; a response is sent as it is. */
-export type Action = (doing: Doing) => unknown;
+export type Action = (doing: ActionContext) => unknown;

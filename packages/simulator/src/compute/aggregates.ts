@@ -1,6 +1,15 @@
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { invalid } from "./create-request.ts";
-import { computeError, requireAdmin, zones, type Aggregate, type ComputeApp, type ComputeParts } from "./model.ts";
+import {
+  computeError,
+  requireAdmin,
+  zones,
+  type Aggregate,
+  type ComputeApp,
+  type ComputeEnv,
+  type ComputeParts,
+} from "./model.ts";
 import { pythonRepr } from "../kernel/python.ts";
 import type { ComputeContext } from "./views.ts";
 
@@ -17,48 +26,48 @@ export function addAggregateRoutes(app: ComputeApp, parts: ComputeParts): void {
     if (!row) throw computeError(404, `Aggregate ${id} could not be found.`);
     return row;
   };
-  const answer = (c: ComputeContext, row: Aggregate) => c.json({ aggregate: view(row, c.get("minor")) });
   const touch = (row: Aggregate, change: Partial<Aggregate>) => tables.aggregates.update(row.id, change);
-
-  app.get("/v2.1/os-aggregates", (c) => {
-    requireAdmin(c.get("caller"), "os-aggregates:index");
-    return c.json({ aggregates: tables.aggregates.all().map((row) => view(row, c.get("minor"))) });
-  });
-  app.get("/v2.1/os-aggregates/:id", (c) => {
-    requireAdmin(c.get("caller"), "os-aggregates:show");
-    return answer(c, aggregateOf(c));
-  });
-  app.post("/v2.1/os-aggregates", async (c) => {
-    const given = at(await bodyOf(c.req), "aggregate");
-    requireAdmin(c.get("caller"), "os-aggregates:create");
-    const name = nameOf(given);
-    const zone = textAt(given, "availability_zone");
+  const answer = (c: ComputeContext, row: Aggregate) => c.json({ aggregate: view(row, c.get("minor")) });
+  const refuseTaken = (name: string) => {
     if (tables.aggregates.by("name", name).length > 0) throw computeError(409, `Aggregate ${name} already exists.`);
-    const number = tables.aggregates.all().reduce((top, row) => Math.max(top, Number(row.id)), 0) + 1;
-    const metadata = zone === undefined ? {} : { availability_zone: zone };
-    const fresh = { id: String(number), uuid: kernel.newId(), name, hosts: [], metadata };
-    return answerMade(c, tables.aggregates.insert({ ...fresh, created_at: stamp(), updated_at: null }));
-  });
-  app.put("/v2.1/os-aggregates/:id", async (c) => {
-    const given = at(await bodyOf(c.req), "aggregate");
-    requireAdmin(c.get("caller"), "os-aggregates:update");
-    const row = aggregateOf(c);
-    const zone = textAt(given, "availability_zone");
-    const name = at(given, "name") === undefined ? row.name : nameOf(given);
-    if (name !== row.name && tables.aggregates.by("name", name).length > 0) {
-      throw computeError(409, `Aggregate ${name} already exists.`);
-    }
-    const metadata = zone === undefined ? row.metadata : { ...row.metadata, availability_zone: zone };
-    return answer(c, touch(row, { name, metadata, updated_at: stamp() }));
-  });
-  app.delete("/v2.1/os-aggregates/:id", (c) => {
-    requireAdmin(c.get("caller"), "os-aggregates:delete");
-    const row = aggregateOf(c);
-    if (row.hosts.length > 0) {
-      throw computeError(400, `Cannot remove host from aggregate ${row.id}. Reason: Host aggregate is not empty.`);
-    }
-    tables.aggregates.remove(row.id);
-    return c.body(null, 200);
+  };
+  mountResource<ComputeEnv, Aggregate>(app, kernel, {
+    path: "/v2.1/os-aggregates",
+    one: "aggregate",
+    many: "aggregates",
+    statuses: { create: 200, delete: 200 },
+    permit: (c, verb) => requireAdmin(c.get("caller"), `os-aggregates:${verb === "list" ? "index" : verb}`),
+    find: aggregateOf,
+    list: () => ({ rows: tables.aggregates.all() }),
+    view: (c, row, verb) => (verb === "create" ? newView : view)(row, c.get("minor")),
+    // A create and an update complain about bodies in different words.
+    givenOf(body, verb) {
+      const given = at(body, "aggregate");
+      if (verb === "create") nameOf(given);
+      return given;
+    },
+    create(_c, given) {
+      const name = nameOf(given);
+      const zone = textAt(given, "availability_zone");
+      refuseTaken(name);
+      const number = tables.aggregates.all().reduce((top, row) => Math.max(top, Number(row.id)), 0) + 1;
+      const metadata = zone === undefined ? {} : { availability_zone: zone };
+      const fresh = { id: String(number), uuid: kernel.newId(), name, hosts: [], metadata };
+      return tables.aggregates.insert({ ...fresh, created_at: stamp(), updated_at: null });
+    },
+    update(_c, row, given) {
+      const zone = textAt(given, "availability_zone");
+      const name = given["name"] === undefined ? row.name : nameOf(given);
+      if (name !== row.name) refuseTaken(name);
+      const metadata = zone === undefined ? row.metadata : { ...row.metadata, availability_zone: zone };
+      return touch(row, { name, metadata, updated_at: stamp() });
+    },
+    remove(_c, row) {
+      if (row.hosts.length > 0) {
+        throw computeError(400, `Cannot remove host from aggregate ${row.id}. Reason: Host aggregate is not empty.`);
+      }
+      tables.aggregates.remove(row.id);
+    },
   });
   app.post("/v2.1/os-aggregates/:id/action", async (c) => {
     const body = await bodyOf(c.req);
@@ -110,10 +119,10 @@ function view({ uuid, ...row }: Aggregate, minor: number) {
   };
 }
 
-/** A new aggregate does not tell its hosts and metadata. */
-function answerMade(c: ComputeContext, row: Aggregate): Response {
-  const { hosts: _h, metadata: _m, ...visible } = view(row, c.get("minor"));
-  return c.json({ aggregate: visible });
+/** The response to a create lacks hosts and metadata. */
+function newView(row: Aggregate, minor: number): JsonObject {
+  const { hosts: _h, metadata: _m, ...visible } = view(row, minor);
+  return visible;
 }
 
 function nameOf(given: unknown): string {

@@ -9,7 +9,7 @@ import { flavorFor } from "./flavors.ts";
 import { checkQuota } from "./limits.ts";
 import { computeError, zones, type ComputeParts, type Flavor, type RequestedNetwork, type Server } from "./model.ts";
 
-interface Making {
+interface CreateContext {
   readonly parts: ComputeParts;
   readonly caller: Caller;
   readonly request: CreateRequest;
@@ -17,7 +17,7 @@ interface Making {
 }
 
 /** Makes the servers of a request, in state BUILD. Throws Nova's 400, 403 or 409, and then has changed nothing. */
-export function createServers(making: Making): readonly Server[] {
+export function createServers(making: CreateContext): readonly Server[] {
   const { parts, caller, request } = making;
   if (request.zone !== undefined && zones[request.zone.split(":")[0] ?? ""] === undefined) {
     throw computeError(400, "The requested availability zone is not available");
@@ -46,7 +46,7 @@ function flavorOf(parts: ComputeParts, caller: Caller, id: string): Flavor {
   return flavor;
 }
 
-function checkImage({ parts, caller, request }: Making, flavor: Flavor): void {
+function checkImage({ parts, caller, request }: CreateContext, flavor: Flavor): void {
   if (request.image === "") {
     const root = request.volumes.find((volume) => volume.boot_index === 0);
     if (!root) throw computeError(400, "Missing imageRef attribute");
@@ -117,7 +117,7 @@ function requestedNetwork(parts: ComputeParts, caller: Caller, asked: AskedNetwo
   return { network_id: id, ...(asked.fixed_ip === undefined ? {} : { fixed_ip: asked.fixed_ip }) };
 }
 
-function checkRest({ parts, caller, request }: Making): void {
+function checkRest({ parts, caller, request }: CreateContext): void {
   const items = parts.kernel.quota(caller.projectId, "metadata_items");
   if (items >= 0 && Object.keys(request.metadata).length > items) {
     throw computeError(403, `Quota exceeded for metadata_items, allowed ${items}.`);
@@ -165,7 +165,7 @@ interface Fresh {
   readonly reservation: string;
 }
 
-function insertServer(making: Making, { name, flavor, requested, reservation }: Fresh): Server {
+function insertServer(making: CreateContext, { name, flavor, requested, reservation }: Fresh): Server {
   const { parts, caller, request, requestId } = making;
   const { kernel, tables, network } = parts;
   const now = kernel.timestamp();
@@ -228,7 +228,7 @@ interface Disk {
 }
 
 /** The volumes of a server: those given, and those Nova makes from an image, a snapshot or nothing. */
-function disks({ parts, caller, request }: Making, zone: string): readonly Disk[] {
+function disks({ parts, caller, request }: CreateContext, zone: string): readonly Disk[] {
   const asked = request.volumes.filter((volume) => volume.source !== "image" || volume.boot_index === 0);
   const real = request.image === "" ? asked : asked.filter((volume) => volume.source !== "image");
   return real.map(({ source, uuid, size, type, tag, delete_on_termination }) => {

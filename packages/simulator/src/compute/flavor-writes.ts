@@ -1,7 +1,15 @@
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { mountKeyValues } from "../kernel/rest/key-values.ts";
 import { invalid } from "./create-request.ts";
 import { flavorView, requireFlavor } from "./flavors.ts";
-import { computeError, requireAdmin, type ComputeApp, type ComputeParts, type Flavor } from "./model.ts";
+import {
+  computeError,
+  requireAdmin,
+  type ComputeApp,
+  type ComputeEnv,
+  type ComputeParts,
+  type Flavor,
+} from "./model.ts";
 import { pythonRepr } from "../kernel/python.ts";
 import type { ComputeContext } from "./views.ts";
 
@@ -42,33 +50,32 @@ export function addFlavorWriteRoutes(app: ComputeApp, parts: ComputeParts): void
 }
 
 function addExtraSpecRoutes(app: ComputeApp, { tables }: ComputeParts): void {
-  const path = "/v2.1/flavors/:id/os-extra_specs";
-  const flavorOf = (c: ComputeContext) => requireFlavor(tables, c.get("caller"), c.req.param("id") ?? "");
-  app.post(path, async (c) => {
-    const specs = readSpecs(at(await bodyOf(c.req), "extra_specs"), "extra_specs");
-    requireAdmin(c.get("caller"), "os-flavor-extra-specs:create");
-    const flavor = flavorOf(c);
-    tables.flavors.update(flavor.id, { extra_specs: { ...flavor.extra_specs, ...specs } });
-    return c.json({ extra_specs: specs });
-  });
-  app.put(`${path}/:key`, async (c) => {
-    const specs = readSpecs(await bodyOf(c.req), "None");
-    requireAdmin(c.get("caller"), "os-flavor-extra-specs:update");
-    const key = c.req.param("key");
-    const value = specs[key];
-    if (Object.keys(specs).length > 1) throw invalid("", specs, `${pythonRepr(specs)} has too many properties`);
-    if (value === undefined) throw computeError(400, "Request body and URI mismatch");
-    const flavor = flavorOf(c);
-    tables.flavors.update(flavor.id, { extra_specs: { ...flavor.extra_specs, [key]: value } });
-    return c.json({ [key]: value });
-  });
-  app.delete(`${path}/:key`, (c) => {
-    requireAdmin(c.get("caller"), "os-flavor-extra-specs:delete");
-    const [flavor, key] = [flavorOf(c), c.req.param("key")];
-    const { [key]: value, ...left } = flavor.extra_specs;
-    if (value === undefined) throw computeError(404, `Flavor ${flavor.id} has no extra specs with key ${key}.`);
-    tables.flavors.update(flavor.id, { extra_specs: left });
-    return c.body(null, 200);
+  mountKeyValues<ComputeEnv, Flavor>(app, {
+    path: "/v2.1/flavors/:id/os-extra_specs",
+    many: "extra_specs",
+    writes: ["add", "set"],
+    addShows: "given",
+    statuses: { remove: 200 },
+    permit(c, verb) {
+      if (verb === "remove") requireAdmin(c.get("caller"), "os-flavor-extra-specs:delete");
+    },
+    given(c, body, verb) {
+      if (verb !== "set") {
+        const specs = readSpecs(at(body, "extra_specs"), "extra_specs");
+        requireAdmin(c.get("caller"), "os-flavor-extra-specs:create");
+        return specs;
+      }
+      const specs = readSpecs(body, "None");
+      requireAdmin(c.get("caller"), "os-flavor-extra-specs:update");
+      if (Object.keys(specs).length > 1) throw invalid("", specs, `${pythonRepr(specs)} has too many properties`);
+      if (specs[c.req.param("key") ?? ""] === undefined) throw computeError(400, "Request body and URI mismatch");
+      return specs;
+    },
+    find: (c) => requireFlavor(tables, c.get("caller"), c.req.param("id") ?? ""),
+    pairsOf: ({ extra_specs }) => extra_specs,
+    keep: (_c, { id }, extra_specs) => void tables.flavors.update(id, { extra_specs }),
+    unknownKey: (c, { id }) =>
+      computeError(404, `Flavor ${id} has no extra specs with key ${c.req.param("key") ?? ""}.`),
   });
 }
 

@@ -21,13 +21,6 @@ export function addFlavorRoutes(app: ComputeApp, { tables }: ComputeParts): void
   app.get("/v2.1/flavors/detail", (c) => list(c, (f) => flavorView(c, f)));
   const flavorOf = (c: ComputeContext) => requireFlavor(tables, c.get("caller"), c.req.param("id") ?? "");
   app.get("/v2.1/flavors/:id", (c) => c.json({ flavor: flavorView(c, flavorOf(c)) }));
-  app.get("/v2.1/flavors/:id/os-extra_specs", (c) => c.json({ extra_specs: flavorOf(c).extra_specs }));
-  app.get("/v2.1/flavors/:id/os-extra_specs/:key", (c) => {
-    const [flavor, key] = [flavorOf(c), c.req.param("key")];
-    const value = flavor.extra_specs[key];
-    if (value === undefined) throw computeError(404, `Flavor ${flavor.id} has no extra specs with key ${key}.`);
-    return c.json({ [key]: value });
-  });
 }
 
 const isPublic = (flavor: Flavor): boolean => flavor.is_public ?? true;

@@ -1,10 +1,11 @@
-import { at, bodyOf, isObject } from "../kernel/json.ts";
+import { at } from "../kernel/json.ts";
+import { mountKeyValues } from "../kernel/rest/key-values.ts";
 import type { Image } from "../image/model.ts";
 import { imageVisible } from "../image/model.ts";
 import { metadataOf } from "./create-request.ts";
 import { page } from "./list.ts";
 import { asked, callerUntil } from "./old-proxy.ts";
-import { computeError, type ComputeApp, type ComputeParts } from "./model.ts";
+import { computeError, type ComputeApp, type ComputeEnv, type ComputeParts } from "./model.ts";
 import { linksOf, nextLink, rootOf, type ComputeContext } from "./views.ts";
 
 /** Nova's proxies of Glance's images before 2.36, and of their metadata before 2.39. */
@@ -51,49 +52,31 @@ function imageOf(c: ComputeContext, { tables }: ComputeParts): Image {
 const metadataGoneAt = 39;
 
 function addMetadataRoutes(app: ComputeApp, parts: ComputeParts): void {
-  const path = "/v2.1/images/:id/metadata";
-  const shown = (c: ComputeContext) => {
-    callerUntil(c, metadataGoneAt);
-    return imageOf(c, parts);
-  };
-  const keep = (c: ComputeContext, image: Image, metadata: Readonly<Record<string, string>>) => {
-    const { projectId, isAdmin } = c.get("caller");
-    if (image.owner !== projectId && !isAdmin) throw computeError(403, "You are not allowed to change the image.");
-    const limit = parts.kernel.quota(projectId, "metadata_items");
-    if (limit >= 0 && Object.keys(metadata).length > limit) throw computeError(403, "Image metadata limit exceeded");
-    parts.tables.images.update(image.id, { properties: metadata, updated_at: parts.kernel.timestamp() });
-    return metadata;
-  };
-  app.get(path, (c) => c.json({ metadata: shown(c).properties }));
-  app.post(path, async (c) => {
-    const given = metadataOf(at(await bodyOf(c.req), "metadata"));
-    const image = shown(c);
-    return c.json({ metadata: keep(c, image, { ...image.properties, ...given }) });
-  });
-  app.put(path, async (c) => {
-    const given = metadataOf(at(await bodyOf(c.req), "metadata"));
-    return c.json({ metadata: keep(c, shown(c), given) });
-  });
-  app.get(`${path}/:key`, (c) => {
-    const [{ properties }, key] = [shown(c), c.req.param("key")];
-    const value = properties[key];
-    if (value === undefined) throw computeError(404, "Metadata item was not found");
-    return c.json({ meta: { [key]: value } });
-  });
-  app.put(`${path}/:key`, async (c) => {
-    const meta = at(await bodyOf(c.req), "meta");
-    const key = c.req.param("key");
-    if (!isObject(meta) || meta[key] === undefined) throw computeError(400, "Request body and URI mismatch");
-    const image = shown(c);
-    keep(c, image, { ...image.properties, ...metadataOf(meta) });
-    return c.json({ meta });
-  });
-  app.delete(`${path}/:key`, (c) => {
-    const image = shown(c);
-    const { [c.req.param("key")]: value, ...rest } = image.properties;
-    if (value === undefined) throw computeError(404, "Invalid metadata key");
-    keep(c, image, rest);
-    return c.body(null, 204);
+  mountKeyValues<ComputeEnv, Image>(app, {
+    path: "/v2.1/images/:id/metadata",
+    many: "metadata",
+    one: "meta",
+    given(c, body, verb) {
+      if (verb !== "set") return metadataOf(at(body, "metadata"));
+      if (at(body, "meta", c.req.param("key") ?? "") === undefined) {
+        throw computeError(400, "Request body and URI mismatch");
+      }
+      return metadataOf(at(body, "meta"));
+    },
+    find(c) {
+      callerUntil(c, metadataGoneAt);
+      return imageOf(c, parts);
+    },
+    pairsOf: ({ properties }) => properties,
+    keep(c, image, metadata) {
+      const { projectId, isAdmin } = c.get("caller");
+      if (image.owner !== projectId && !isAdmin) throw computeError(403, "You are not allowed to change the image.");
+      const limit = parts.kernel.quota(projectId, "metadata_items");
+      if (limit >= 0 && Object.keys(metadata).length > limit) throw computeError(403, "Image metadata limit exceeded");
+      parts.tables.images.update(image.id, { properties: metadata, updated_at: parts.kernel.timestamp() });
+    },
+    unknownKey: (_c, _image, verb) =>
+      computeError(404, verb === "show" ? "Metadata item was not found" : "Invalid metadata key"),
   });
 }
 

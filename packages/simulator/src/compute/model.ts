@@ -191,7 +191,8 @@ export interface ComputeParts {
 }
 
 export type ComputeVariables = { caller: Caller; minor: number; requestId: string };
-export type ComputeApp = Hono<{ Variables: ComputeVariables }>;
+export type ComputeEnv = { Variables: ComputeVariables };
+export type ComputeApp = Hono<ComputeEnv>;
 /** The routes' app as a service's: it sets more variables than others do. */
 export const asServiceApp = (app: ComputeApp): Service["app"] => app as unknown as Service["app"];
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { at, isObject, textAt } from "../kernel/json.ts";
 import { imageVisible } from "../image/model.ts";
-import type { Action, Doing } from "./action.ts";
+import type { Action, ActionContext } from "./action.ts";
 import { filesOf, invalid, metadataOf, reachOf } from "./create-request.ts";
 import { checkFiles } from "./create.ts";
 import { computeError, type Server, type VmState } from "./model.ts";
@@ -73,7 +73,7 @@ const moved =
   };
 
 /** Removes what was kept of a shelved server's disk. */
-function dropShelved({ parts, server }: Doing): void {
+function dropShelved({ parts, server }: ActionContext): void {
   const kept = parts.tables.images.by("name", `${server.name}-shelved`);
   for (const { id, properties } of kept) if (properties["instance_uuid"] === server.id) parts.tables.images.remove(id);
 }
@@ -114,14 +114,14 @@ export const moveActions: Readonly<Record<string, Action>> = {
   removeSecurityGroup: (doing) => changeGroups(doing, "remove"),
 };
 
-function requireImage({ c, parts }: Doing, id: string): void {
+function requireImage({ c, parts }: ActionContext, id: string): void {
   const image = parts.tables.images.get(id);
   const { projectId, isAdmin } = c.get("caller");
   if (!image || !imageVisible(image, projectId, isAdmin)) throw computeError(400, "Cannot find image for rebuild");
 }
 
 /** The server from its image again: same id, ports and volumes. Answers what GET would, and the password. */
-function rebuild(doing: Doing): Response {
+function rebuild(doing: ActionContext): Response {
   const { c, parts, lifecycle, server, argument } = doing;
   if (!isObject(argument)) throw invalid("rebuild", argument, `${pythonRepr(argument)} is not of type 'object'`);
   const image = textAt(argument, "imageRef");
@@ -156,7 +156,7 @@ function rebuild(doing: Doing): Response {
   return c.json({ server: { ...view, ...masked, adminPass: password(argument) } }, 202);
 }
 
-function changeGroups({ c, parts, server, argument }: Doing, verb: "add" | "remove"): void {
+function changeGroups({ c, parts, server, argument }: ActionContext, verb: "add" | "remove"): void {
   const name = textAt(argument, "name")?.trim() ?? "";
   if (name === "") throw computeError(400, "Missing parameter dict");
   requireUnlocked(c, server);

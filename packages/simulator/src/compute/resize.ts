@@ -1,5 +1,5 @@
 import { textAt } from "../kernel/json.ts";
-import type { Action, Doing } from "./action.ts";
+import type { Action, ActionContext } from "./action.ts";
 import { invalid, reachOf } from "./create-request.ts";
 import { flavorFor } from "./flavors.ts";
 import { checkQuota } from "./limits.ts";
@@ -56,12 +56,16 @@ export const resizeActions: Readonly<Record<string, Action>> = {
   },
 };
 
-function settleMigration(table: Doing["parts"]["tables"]["migrations"], id: string | undefined, status: string): void {
+function settleMigration(
+  table: ActionContext["parts"]["tables"]["migrations"],
+  id: string | undefined,
+  status: string,
+): void {
   if (id !== undefined && table.get(id)) table.update(id, { status });
 }
 
 function move(
-  { c, parts, lifecycle, server }: Doing,
+  { c, parts, lifecycle, server }: ActionContext,
   { flavor, type }: { flavor: Flavor; type: Migration["type"] },
 ): void {
   const now = parts.kernel.timestamp();

@@ -59,14 +59,18 @@ async function given(c: ComputeContext, field: string): Promise<JsonObject> {
   return found;
 }
 
-interface Writing {
+interface GroupWrite {
   readonly method: "POST" | "PUT";
   readonly path: string;
   readonly given: JsonObject;
 }
 
 /** Has a group made or changed; gives its id. */
-async function write(c: ComputeContext, parts: ComputeParts, { method, path, given: group }: Writing): Promise<string> {
+async function write(
+  c: ComputeContext,
+  parts: ComputeParts,
+  { method, path, given: group }: GroupWrite,
+): Promise<string> {
   for (const field of ["name", "description"]) checkText(group[field], field);
   const body = { security_group: { name: group["name"], description: group["description"] } };
   const refusals: Refusals = { 409: method === "POST" ? [403] : [400] };

@@ -1,7 +1,15 @@
 import { at, bodyOf } from "../kernel/json.ts";
+import { mountKeyValues } from "../kernel/rest/key-values.ts";
 import { checkTag, metadataOf, tagsOf } from "./create-request.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { computeError, notInThisVersion, type ComputeApp, type ComputeParts } from "./model.ts";
+import {
+  computeError,
+  notInThisVersion,
+  type ComputeApp,
+  type ComputeEnv,
+  type ComputeParts,
+  type Server,
+} from "./model.ts";
 import { serverOf } from "./servers.ts";
 import { addressesOf, rootOf, type ComputeContext } from "./views.ts";
 
@@ -61,36 +69,20 @@ function addTagRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle
 }
 
 function addMetadataRoutes(app: ComputeApp, parts: ComputeParts, lifecycle: Lifecycle): void {
-  const path = "/v2.1/servers/:id/metadata";
-  const keep = (c: ComputeContext, metadata: Readonly<Record<string, string>>) => {
-    const limit = parts.kernel.quota(c.get("caller").projectId, "metadata_items");
-    if (limit >= 0 && Object.keys(metadata).length > limit) {
-      throw computeError(403, `Maximum number of metadata items exceeds ${limit}`);
-    }
-    lifecycle.touch(serverOf(c, parts).id, { metadata });
-    return metadata;
-  };
-  app.get(path, (c) => c.json({ metadata: serverOf(c, parts).metadata }));
-  app.post(path, async (c) => {
-    const given = metadataOf(at(await bodyOf(c.req), "metadata"));
-    return c.json({ metadata: keep(c, { ...serverOf(c, parts).metadata, ...given }) });
-  });
-  app.put(path, async (c) => c.json({ metadata: keep(c, metadataOf(at(await bodyOf(c.req), "metadata"))) }));
-  app.get(`${path}/:key`, (c) => {
-    const [server, key] = [serverOf(c, parts), c.req.param("key")];
-    const value = server.metadata[key];
-    if (value === undefined) throw computeError(404, "Metadata item was not found");
-    return c.json({ meta: { [key]: value } });
-  });
-  app.put(`${path}/:key`, async (c) => {
-    const given = metadataOf(at(await bodyOf(c.req), "meta"));
-    keep(c, { ...serverOf(c, parts).metadata, ...given });
-    return c.json({ meta: given });
-  });
-  app.delete(`${path}/:key`, (c) => {
-    const { [c.req.param("key")]: value, ...rest } = serverOf(c, parts).metadata;
-    if (value === undefined) throw computeError(404, "Metadata item was not found");
-    keep(c, rest);
-    return c.body(null, 204);
+  mountKeyValues<ComputeEnv, Server>(app, {
+    path: "/v2.1/servers/:id/metadata",
+    many: "metadata",
+    one: "meta",
+    given: (_c, body, verb) => metadataOf(at(body, verb === "set" ? "meta" : "metadata")),
+    find: (c) => serverOf(c, parts),
+    pairsOf: ({ metadata }) => metadata,
+    keep(c, { id }, metadata) {
+      const limit = parts.kernel.quota(c.get("caller").projectId, "metadata_items");
+      if (limit >= 0 && Object.keys(metadata).length > limit) {
+        throw computeError(403, `Maximum number of metadata items exceeds ${limit}`);
+      }
+      lifecycle.touch(id, { metadata });
+    },
+    unknownKey: () => computeError(404, "Metadata item was not found"),
   });
 }

@@ -69,12 +69,12 @@ export function requireUnlocked(c: ComputeContext, server: Server): void {
   if (server.locked && !c.get("caller").isAdmin) throw computeError(409, `Instance ${server.id} is locked`);
 }
 
-interface Listing {
+interface ListRule {
   readonly parts: ComputeParts;
   readonly rule: "index" | "detail";
 }
 
-function list(c: ComputeContext, { parts, rule }: Listing, view: (server: Server) => object): Response {
+function list(c: ComputeContext, { parts, rule }: ListRule, view: (server: Server) => object): Response {
   const url = new URL(c.req.url);
   const { servers, more } = listServers(parts, c.get("caller"), {
     query: url.searchParams,

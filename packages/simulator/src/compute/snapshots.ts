@@ -1,6 +1,6 @@
 import { isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import type { Image } from "../image/model.ts";
-import type { Action, Doing } from "./action.ts";
+import type { Action, ActionContext } from "./action.ts";
 import { invalid, metadataOf } from "./create-request.ts";
 import { computeError } from "./model.ts";
 import { requireState } from "./server-devices.ts";
@@ -47,12 +47,12 @@ function backupOf(argument: unknown): { name: string; type: string; rotation: nu
   return { name: textAt(given, "name") ?? "", type: textAt(given, "backup_type") ?? "", rotation };
 }
 
-interface Making {
+interface ImageFields {
   readonly name: string;
   readonly properties: Readonly<Record<string, string>>;
 }
 
-export function imageOf({ c, parts, server }: Doing, { name, properties }: Making): Image {
+export function imageOf({ c, parts, server }: ActionContext, { name, properties }: ImageFields): Image {
   const now = parts.kernel.timestamp();
   const base = parts.tables.images.get(server.image_id);
   return parts.tables.images.insert({
@@ -90,7 +90,7 @@ export function imageOf({ c, parts, server }: Doing, { name, properties }: Makin
 }
 
 /** Takes away the oldest backups of this kind past the number that is kept. */
-function rotate({ parts, server }: Doing, { type, rotation }: { type: string; rotation: number }): void {
+function rotate({ parts, server }: ActionContext, { type, rotation }: { type: string; rotation: number }): void {
   const all = parts.tables.images
     .all()
     .filter(({ properties: p }) => p["instance_uuid"] === server.id && p["backup_type"] === type);
@@ -98,7 +98,7 @@ function rotate({ parts, server }: Doing, { type, rotation }: { type: string; ro
 }
 
 /** From 2.45 the id in a body; before, the image's address in a header. */
-function answer({ c }: Doing, image: Image): Response {
+function answer({ c }: ActionContext, image: Image): Response {
   if (c.get("minor") >= 45) return c.json({ image_id: image.id }, 202);
   return c.body(null, 202, { location: `${rootOf(c)}/images/${image.id}` });
 }

@@ -92,14 +92,14 @@ interface Got {
   readonly name: string;
 }
 
-interface Asking {
+interface TestRequest {
   readonly path?: string;
   readonly headers?: Record<string, string>;
   readonly body?: Buffer;
   readonly tls?: { readonly ca: string; readonly servername: string };
 }
 
-function ask(row: DataPathListener | undefined, asking: Asking = {}): Promise<Got> {
+function ask(row: DataPathListener | undefined, asking: TestRequest = {}): Promise<Got> {
   const [host = "", port = ""] = (row?.at ?? "").split(":");
   const { path = "/", headers = {}, body, tls } = asking;
   return new Promise((done, failed) => {

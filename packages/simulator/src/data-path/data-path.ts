@@ -53,7 +53,7 @@ interface Open {
   closed: boolean;
 }
 
-interface Serving {
+interface ServedListener {
   readonly key: string;
   readonly made: MadeServer;
 }
@@ -64,7 +64,7 @@ export class DataPath {
   readonly #parts: DataPathParts;
   readonly #frontends = new Map<string, readonly Frontend[]>();
   readonly #byListener = new Map<string, Frontend>();
-  readonly #serving = new Map<string, Serving>();
+  readonly #serving = new Map<string, ServedListener>();
   readonly #open = new Map<string, Open>();
   readonly #places = new Map<string, Places>();
   readonly #memory = new Map<string, PoolMemory>();

@@ -95,13 +95,13 @@ async function serve(context: ProxyContext, request: IncomingMessage, answerer: 
   answerer.forward({ frontend, request, facts, certificate, source }, pool, connected);
 }
 
-interface Forwarding {
+interface ForwardTarget {
   readonly asked: ProxyRequest;
   readonly pool: Backend;
   readonly connected: Connected;
 }
 
-function send({ asked, pool, connected }: Forwarding): ClientRequest {
+function send({ asked, pool, connected }: ForwardTarget): ClientRequest {
   const { frontend, request, source, certificate } = asked;
   const hidesServerCookie = pool.persistence?.type === "HTTP_COOKIE";
   const headers = forwardedHeaders(request.rawHeaders, frontend, {
@@ -122,7 +122,7 @@ function send({ asked, pool, connected }: Forwarding): ClientRequest {
 
 class TimedOut extends Error {}
 
-function forward(context: ProxyContext, forwarding: Forwarding, response: ServerResponse): void {
+function forward(context: ProxyContext, forwarding: ForwardTarget, response: ServerResponse): void {
   const { asked, pool, connected } = forwarding;
   const upstream = send(forwarding);
   const memory = context.memory(pool.id);
@@ -168,7 +168,7 @@ function closing(response: ServerResponse): readonly string[] {
 
 function forwardUpgrade(
   context: ProxyContext,
-  forwarding: Forwarding,
+  forwarding: ForwardTarget,
   { socket, head }: { readonly socket: Socket; readonly head: Buffer },
 ): void {
   const { asked, connected } = forwarding;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { at, isObject, textAt } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { list } from "./lists.ts";
 import {
   hashSecret,
@@ -11,7 +12,14 @@ import {
   type IdentityTables,
 } from "./model.ts";
 import { rolesOn } from "./roles.ts";
-import { baseOf, callerOf, type IdentityApp, type IdentityContext, type IdentityParts } from "./request.ts";
+import {
+  baseOf,
+  callerOf,
+  type IdentityApp,
+  type IdentityContext,
+  type IdentityEnv,
+  type IdentityParts,
+} from "./request.ts";
 import { credentialView } from "./views.ts";
 
 const path = "/v3/users/:user/application_credentials";
@@ -20,32 +28,38 @@ const path = "/v3/users/:user/application_credentials";
 export function addCredentialRoutes(app: IdentityApp, parts: IdentityParts): void {
   const { tables } = parts;
   addAccessRuleRoutes(app, parts);
-  app.get(path, (c) => {
-    const user = owner(c, "list_application_credentials");
-    const name = c.req.query("name");
-    const found = tables.credentials.by("user_id", user).filter((k) => name === undefined || k.name === name);
-    const self = `${baseOf(c)}/users/${user}/application_credentials`;
-    const views = found.map((k) => credentialView(k, tables, baseOf(c)));
-    return c.json({ application_credentials: views, links: { next: null, self, previous: null } });
-  });
-  app.post(path, async (c) => {
-    const user = owner(c, "create_application_credential");
-    const given = at(await bodyOf(c.req), "application_credential");
-    const secret = textAt(given, "secret") ?? randomBytes(64).toString("base64url");
-    const credential = create(c, given, { parts, secret, user });
-    const view = { ...credentialView(credential, tables, baseOf(c)), secret };
-    return c.json({ application_credential: view }, 201);
-  });
-  app.get(`${path}/:id`, (c) => {
-    const user = owner(c, "get_application_credential");
-    return c.json({ application_credential: credentialView(find(tables, user, c.req.param("id")), tables, baseOf(c)) });
-  });
-  app.delete(`${path}/:id`, (c) => {
-    const user = owner(c, "delete_application_credential");
-    tables.credentials.remove(find(tables, user, c.req.param("id")).id);
-    return c.body(null, 204);
+  mountResource<IdentityEnv, NewCredential>(app, parts.kernel, {
+    path,
+    one: "application_credential",
+    many: "application_credentials",
+    permit(c, verb) {
+      const rule = { list: "list", show: "get", create: "create", delete: "delete", update: "update", detail: "list" }[
+        verb
+      ];
+      owner(c, `${rule}_application_credential${verb === "list" ? "s" : ""}`);
+    },
+    find: (c) => find(tables, c.req.param("user") ?? "", c.req.param("id") ?? ""),
+    list(c) {
+      const [user, name] = [c.req.param("user") ?? "", c.req.query("name")];
+      const rows = tables.credentials.by("user_id", user).filter((k) => name === undefined || k.name === name);
+      const self = `${baseOf(c)}/users/${user}/application_credentials`;
+      return { rows, more: { links: { next: null, self, previous: null } } };
+    },
+    view: (c, { plainSecret, ...credential }, verb) => ({
+      ...credentialView(credential, tables, baseOf(c)),
+      ...(verb === "create" ? { secret: plainSecret } : {}),
+    }),
+    create(c, given) {
+      const plainSecret = textAt(given, "secret") ?? randomBytes(64).toString("base64url");
+      const user = c.req.param("user") ?? "";
+      return { ...create(c, given, { parts, secret: plainSecret, user }), plainSecret };
+    },
+    remove: (_c, { id }) => tables.credentials.remove(id),
   });
 }
+
+/** With its secret while the response to the create is made. */
+type NewCredential = Credential & { readonly plainSecret?: string };
 
 /** The user of the path, who must be the caller. */
 function owner(c: IdentityContext, rule: string): string {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Table } from "../kernel/interface.ts";
-import { bodyOf, textAt } from "../kernel/json.ts";
+import { textAt } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { list } from "./lists.ts";
 import { identityError, schemaError } from "./model.ts";
 import {
@@ -9,6 +10,7 @@ import {
   requireAdmin,
   type IdentityApp,
   type IdentityContext,
+  type IdentityEnv,
   type IdentityParts,
 } from "./request.ts";
 
@@ -35,35 +37,32 @@ export function addEc2Routes(app: IdentityApp, { kernel, tables }: IdentityParts
     trust_id: null,
     links: { self: `${baseOf(c)}/users/${rest.user_id}/credentials/OS-EC2/${id}` },
   });
-  const found = (c: IdentityContext, rule: string): Ec2Credential => {
-    const user = owner(c, rule);
-    const key = table.get(c.req.param("id") ?? "");
-    // Keystone keeps a credential under the digest of its key.
-    const digest = createHash("sha256")
-      .update(c.req.param("id") ?? "")
-      .digest("hex");
-    if (key?.user_id !== user) throw identityError(404, `Could not find credential: ${digest}.`);
-    return key;
-  };
-  app.get(path, (c) => {
-    const keys = table.by("user_id", owner(c, "ec2_list_credentials"));
-    return list(
-      c,
-      "credentials",
-      keys.map((key) => view(c, key)),
-    );
-  });
-  app.post(path, async (c) => {
-    const user_id = owner(c, "ec2_create_credential");
-    const tenant_id = textAt(await bodyOf(c.req), "tenant_id");
-    if (tenant_id === undefined) throw schemaError("'tenant_id' is a required property");
-    if (!tables.projects.get(tenant_id)) throw identityError(404, `Could not find project: ${tenant_id}.`);
-    const [id, secret] = [randomBytes(16).toString("hex"), randomBytes(16).toString("hex")];
-    return c.json({ credential: view(c, table.insert({ id, secret, user_id, tenant_id })) }, 201);
-  });
-  app.get(`${path}/:id`, (c) => c.json({ credential: view(c, found(c, "ec2_get_credential")) }));
-  app.delete(`${path}/:id`, (c) => {
-    table.remove(found(c, "ec2_delete_credential").id);
-    return c.body(null, 204);
+  mountResource<IdentityEnv, Ec2Credential>(app, kernel, {
+    path,
+    one: "credential",
+    many: "credentials",
+    permit(c, verb) {
+      const rules = { list: "list_credentials", create: "create_credential", delete: "delete_credential" };
+      owner(c, `ec2_${verb in rules ? rules[verb as keyof typeof rules] : "get_credential"}`);
+    },
+    find(c) {
+      const id = c.req.param("id") ?? "";
+      const key = table.get(id);
+      if (key && key.user_id === c.req.param("user")) return key;
+      // Keystone keeps a credential under the digest of its key.
+      throw identityError(404, `Could not find credential: ${createHash("sha256").update(id).digest("hex")}.`);
+    },
+    list: (c) => ({ rows: table.by("user_id", c.req.param("user") ?? "") }),
+    respondList: (c, views) => list(c, "credentials", views),
+    view,
+    givenOf: (body) => body,
+    create(c, given) {
+      const tenant_id = textAt(given, "tenant_id");
+      if (tenant_id === undefined) throw schemaError("'tenant_id' is a required property");
+      if (!tables.projects.get(tenant_id)) throw identityError(404, `Could not find project: ${tenant_id}.`);
+      const [id, secret] = [randomBytes(16).toString("hex"), randomBytes(16).toString("hex")];
+      return table.insert({ id, secret, user_id: c.req.param("user") ?? "", tenant_id });
+    },
+    remove: (_c, { id }) => table.remove(id),
   });
 }

@@ -1,5 +1,6 @@
 import type { Table } from "../kernel/interface.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { list } from "./lists.ts";
 import { identityError, identityId, schemaError } from "./model.ts";
 import {
@@ -8,6 +9,7 @@ import {
   requireAdmin,
   type IdentityApp,
   type IdentityContext,
+  type IdentityEnv,
   type IdentityParts,
 } from "./request.ts";
 
@@ -62,17 +64,40 @@ export function addLimitRoutes(app: IdentityApp, { kernel }: IdentityParts): voi
     const description = "Limit enforcement and validation does not take project hierarchy into consideration.";
     return c.json({ model: { name: "flat", description } });
   });
-  app.get("/v3/registered_limits", (c) => {
-    callerOf(c);
-    return list(
-      c,
-      "registered_limits",
-      registered.all().map((row) => view(c, "registered_limits", row)),
-    );
-  });
-  app.get("/v3/registered_limits/:id", (c) => {
-    callerOf(c);
-    return c.json({ registered_limit: view(c, "registered_limits", found(c, registered, "registered limit")) });
+  const refuseUsed = (row: RegisteredLimit): void => {
+    if (!limits.all().some((limit) => sameThing(limit, row))) return;
+    const why = "because there are project limits associated with it.";
+    throw identityError(403, `Unable to update or delete registered limit ${row.id} ${why}`);
+  };
+  mountResource<IdentityEnv, RegisteredLimit>(app, kernel, {
+    path: "/v3/registered_limits",
+    one: "registered_limit",
+    many: "registered_limits",
+    updates: "patch",
+    permit(c, verb) {
+      if (verb === "update" || verb === "delete") requireAdmin(c, `${verb}_registered_limit`);
+      else callerOf(c);
+    },
+    find: (c) => found(c, registered, "registered limit"),
+    list: () => ({ rows: registered.all() }),
+    respondList: (c, views) => list(c, "registered_limits", views),
+    view: (c, row) => view(c, "registered_limits", row),
+    bodyMissing: () => schemaError("'registered_limit' is a required property"),
+    update(_c, row, given) {
+      refuseUsed(row);
+      const [service_id, resource_name] = [textAt(given, "service_id"), textAt(given, "resource_name")];
+      return registered.update(row.id, {
+        ...(service_id === undefined ? {} : { service_id }),
+        ...(resource_name === undefined ? {} : { resource_name }),
+        ...(given["region_id"] === undefined ? {} : { region_id: textAt(given, "region_id") ?? null }),
+        ...(given["default_limit"] === undefined ? {} : { default_limit: amount(given, "default_limit") }),
+        ...(given["description"] === undefined ? {} : { description: textAt(given, "description") ?? null }),
+      });
+    },
+    remove(_c, row) {
+      refuseUsed(row);
+      registered.remove(row.id);
+    },
   });
   app.post("/v3/registered_limits", async (c) => {
     requireAdmin(c, "create_registered_limits");
@@ -86,49 +111,31 @@ export function addLimitRoutes(app: IdentityApp, { kernel }: IdentityParts): voi
     );
     return c.json({ registered_limits: made.map((row) => view(c, "registered_limits", row)) }, 201);
   });
-  const refuseUsed = (row: RegisteredLimit): void => {
-    if (!limits.all().some((limit) => sameThing(limit, row))) return;
-    const why = "because there are project limits associated with it.";
-    throw identityError(403, `Unable to update or delete registered limit ${row.id} ${why}`);
-  };
-  app.patch("/v3/registered_limits/:id", async (c) => {
-    requireAdmin(c, "update_registered_limit");
-    const row = found(c, registered, "registered limit");
-    const given = await one(c, "registered_limit");
-    refuseUsed(row);
-    const [service_id, resource_name] = [textAt(given, "service_id"), textAt(given, "resource_name")];
-    const changed = registered.update(row.id, {
-      ...(service_id === undefined ? {} : { service_id }),
-      ...(resource_name === undefined ? {} : { resource_name }),
-      ...(given["region_id"] === undefined ? {} : { region_id: textAt(given, "region_id") ?? null }),
-      ...(given["default_limit"] === undefined ? {} : { default_limit: amount(given, "default_limit") }),
-      ...(given["description"] === undefined ? {} : { description: textAt(given, "description") ?? null }),
-    });
-    return c.json({ registered_limit: view(c, "registered_limits", changed) });
-  });
-  app.delete("/v3/registered_limits/:id", (c) => {
-    requireAdmin(c, "delete_registered_limit");
-    const row = found(c, registered, "registered limit");
-    refuseUsed(row);
-    registered.remove(row.id);
-    return c.body(null, 204);
-  });
-
-  // A token of a project sees that project's limits, also an administrator's.
-  app.get("/v3/limits", (c) => {
-    const { projectId } = callerOf(c);
-    const mine = limits.all().filter(({ project_id }) => project_id === projectId);
-    return list(
-      c,
-      "limits",
-      mine.map((row) => view(c, "limits", row)),
-    );
-  });
-  app.get("/v3/limits/:id", (c) => {
-    const { projectId, isAdmin } = callerOf(c);
-    const row = found(c, limits, "limit");
-    if (!isAdmin && row.project_id !== projectId) requireAdmin(c, "get_limit");
-    return c.json({ limit: view(c, "limits", row) });
+  mountResource<IdentityEnv, Limit>(app, kernel, {
+    path: "/v3/limits",
+    one: "limit",
+    many: "limits",
+    updates: "patch",
+    permit(c, verb) {
+      if (verb === "update" || verb === "delete") requireAdmin(c, `${verb}_limit`);
+      else callerOf(c);
+    },
+    find(c, verb) {
+      const row = found(c, limits, "limit");
+      if (verb === "show" && row.project_id !== callerOf(c).projectId) requireAdmin(c, "get_limit");
+      return row;
+    },
+    // A token of a project sees that project's limits, also an administrator's.
+    list: (c) => ({ rows: limits.all().filter(({ project_id }) => project_id === callerOf(c).projectId) }),
+    respondList: (c, views) => list(c, "limits", views),
+    view: (c, row) => view(c, "limits", row),
+    bodyMissing: () => schemaError("'limit' is a required property"),
+    update: (_c, { id }, given) =>
+      limits.update(id, {
+        ...(given["resource_limit"] === undefined ? {} : { resource_limit: amount(given, "resource_limit") }),
+        ...(given["description"] === undefined ? {} : { description: textAt(given, "description") ?? null }),
+      }),
+    remove: (_c, { id }) => limits.remove(id),
   });
   app.post("/v3/limits", async (c) => {
     requireAdmin(c, "create_limits");
@@ -156,27 +163,6 @@ export function addLimitRoutes(app: IdentityApp, { kernel }: IdentityParts): voi
     );
     return c.json({ limits: made.map((row) => view(c, "limits", row)) }, 201);
   });
-  app.patch("/v3/limits/:id", async (c) => {
-    requireAdmin(c, "update_limit");
-    const { id } = found(c, limits, "limit");
-    const given = await one(c, "limit");
-    const changed = limits.update(id, {
-      ...(given["resource_limit"] === undefined ? {} : { resource_limit: amount(given, "resource_limit") }),
-      ...(given["description"] === undefined ? {} : { description: textAt(given, "description") ?? null }),
-    });
-    return c.json({ limit: view(c, "limits", changed) });
-  });
-  app.delete("/v3/limits/:id", (c) => {
-    requireAdmin(c, "delete_limit");
-    limits.remove(found(c, limits, "limit").id);
-    return c.body(null, 204);
-  });
-}
-
-async function one(c: IdentityContext, field: string): Promise<JsonObject> {
-  const given = at(await bodyOf(c.req), field);
-  if (!isObject(given)) throw schemaError(`'${field}' is a required property`);
-  return given;
 }
 
 /** Limits are made many at a time. */

@@ -56,7 +56,7 @@ export function createImageService(kernel: Kernel): Service {
   addMetadefRoutes(app, kernel);
   const tasks = taskTable(kernel);
   addImportRoutes(app, kernel, { ...tables, tasks });
-  addTaskRoutes(app, tasks);
+  addTaskRoutes(app, kernel, tasks);
   app.get("/v2/info/import", (c) => {
     const methods = { description: "Import methods available.", type: "array", value: importMethods };
     return c.json({ "import-methods": methods });

@@ -1,9 +1,12 @@
 import type { Context } from "hono";
-import type { Service } from "../kernel/interface.ts";
+import type { Caller, Kernel, Service } from "../kernel/interface.ts";
 import { htmlPage } from "../kernel/html-page.ts";
-import { at, bodyOf, textAt } from "../kernel/json.ts";
+import { textAt, type JsonObject } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import { taskStub, taskView, type Task, type TaskTable } from "./task-model.ts";
+
+type ImageEnv = { Variables: { caller: Caller } };
 
 const path = "/v2/tasks";
 const states = ["pending", "processing", "success", "failure"];
@@ -12,51 +15,63 @@ const sortKeys = ["created_at", "expires_at", "id", "status", "type", "updated_a
 const refused = (explanation: string): ServiceError => htmlPage(400, { explanation });
 
 /** Tasks: https://docs.openstack.org/api-ref/image/v2/#tasks . For administrators only; imports of images make them. */
-export function addTaskRoutes(app: Service["app"], tasks: TaskTable): void {
+export function addTaskRoutes(app: Service["app"], kernel: Pick<Kernel, "atomic">, tasks: TaskTable): void {
   const administer = (c: Context): void => {
     if (c.get("caller").isAdmin) return;
     throw htmlPage(403, { explanation: "You are not authorized to complete tasks_api_access action." });
   };
-  app.get(path, (c) => {
-    administer(c);
-    const { searchParams: query } = new URL(c.req.url);
-    const { page, more } = pageOf(tasks.all(), query);
-    const last = page.at(-1);
-    const kept = new URLSearchParams([...query].filter(([name]) => name !== "marker"));
-    const next = new URLSearchParams([...kept, ["marker", last?.id ?? ""]]);
-    return c.json({
-      tasks: page.map(taskStub),
-      first: kept.size === 0 ? path : `${path}?${kept.toString()}`,
-      schema: "/v2/schemas/tasks",
-      ...(more ? { next: `${path}?${next.toString()}` } : {}),
-    });
+  mountResource<ImageEnv, Task>(app, kernel, {
+    path,
+    many: "tasks",
+    permit(c, verb) {
+      if (verb !== "delete") administer(c);
+    },
+    find(c, verb) {
+      if (verb === "delete") throw notDeleted();
+      const task = tasks.get(c.req.param("id") ?? "");
+      if (!task) throw htmlPage(404, { explanation: `Could not find task ${c.req.param("id") ?? ""}` });
+      return task;
+    },
+    respondList(c) {
+      const { searchParams: query } = new URL(c.req.url);
+      const { page, more } = pageOf(tasks.all(), query);
+      const kept = new URLSearchParams([...query].filter(([name]) => name !== "marker"));
+      const next = new URLSearchParams([...kept, ["marker", page.at(-1)?.id ?? ""]]);
+      return c.json({
+        tasks: page.map(taskStub),
+        first: kept.size === 0 ? path : `${path}?${kept.toString()}`,
+        schema: "/v2/schemas/tasks",
+        ...(more ? { next: `${path}?${next.toString()}` } : {}),
+      });
+    },
+    view: (_c, task) => ({ ...taskView(task) }),
+    create: (_c, given) => {
+      throw refusedImport(given);
+    },
+    // The real service has the route, and permits it to no one.
+    remove: () => {
+      throw notDeleted();
+    },
   });
-  app.post(path, async (c) => {
-    const body = await bodyOf(c.req);
-    administer(c);
-    for (const field of ["type", "input"]) {
-      if (at(body, field) === undefined) throw refused(`Task '${field}' is required`);
-    }
-    const from = textAt(body, "input", "import_from");
-    if (from === undefined) throw refused("Invalid location: None");
-    if (!/^https?:/.test(from)) {
-      const why = "Please specify a valid uri from the following list of supported uri ['http']";
-      throw refused(`The given uri is not valid. ${why}`);
-    }
-    throw refused(`URI for legacy import task does not pass filtering: ${from}`);
-  });
-  app.get(`${path}/:id`, (c) => {
-    administer(c);
-    const task = tasks.get(c.req.param("id"));
-    if (!task) throw htmlPage(404, { explanation: `Could not find task ${c.req.param("id")}` });
-    return c.json(taskView(task));
-  });
-  app.delete(`${path}/:id`, () => {
-    const why =
-      "This operation is currently not permitted on Glance Tasks. They are auto deleted after reaching the time";
-    const { body, headers } = htmlPage(405, { explanation: `${why} based on their expires_at property.` });
-    throw new ServiceError(405, String(body).replace(/<br \/><br \/>\n\n\n/, ""), { ...headers, allow: "GET" });
-  });
+}
+
+function refusedImport(given: JsonObject): ServiceError {
+  const missing = ["type", "input"].find((field) => given[field] === undefined);
+  if (missing !== undefined) return refused(`Task '${missing}' is required`);
+  const from = textAt(given, "input", "import_from");
+  if (from === undefined) return refused("Invalid location: None");
+  if (!/^https?:/.test(from)) {
+    const why = "Please specify a valid uri from the following list of supported uri ['http']";
+    return refused(`The given uri is not valid. ${why}`);
+  }
+  return refused(`URI for legacy import task does not pass filtering: ${from}`);
+}
+
+function notDeleted(): ServiceError {
+  const why =
+    "This operation is currently not permitted on Glance Tasks. They are auto deleted after reaching the time";
+  const { body, headers } = htmlPage(405, { explanation: `${why} based on their expires_at property.` });
+  return new ServiceError(405, String(body).replace(/<br \/><br \/>\n\n\n/, ""), { ...headers, allow: "GET" });
 }
 
 const isId = (text: string): boolean => /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(text);

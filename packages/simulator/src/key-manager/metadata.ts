@@ -4,7 +4,7 @@ import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import { keyError, owned, readable, type KeyParts, type Secret } from "./model.ts";
 import { keyRoot } from "./pages.ts";
 
-type Asking = Context<{ Variables: { caller: Caller } }>;
+type KeyRequest = Context<{ Variables: { caller: Caller } }>;
 type Metadata = Readonly<Record<string, string>>;
 
 const LONGEST = 255;
@@ -21,9 +21,9 @@ const refuse = (schema: string, why: string) =>
  */
 export function addMetadataRoutes(app: Service["app"], { tables }: KeyParts): void {
   const { secrets } = tables;
-  const found = (c: Asking): Secret | undefined => secrets.get(c.req.param("id") ?? "");
-  const seen = (c: Asking, doing: string) => readable(found(c), c.get("caller"), { what: "Secret", doing });
-  const mine = (c: Asking, doing: string) => owned(found(c), c.get("caller"), { what: "Secret", doing });
+  const found = (c: KeyRequest): Secret | undefined => secrets.get(c.req.param("id") ?? "");
+  const seen = (c: KeyRequest, doing: string) => readable(found(c), c.get("caller"), { what: "Secret", doing });
+  const mine = (c: KeyRequest, doing: string) => owned(found(c), c.get("caller"), { what: "Secret", doing });
   const keep = ({ id }: Secret, metadata: Metadata) => secrets.update(id, { metadata });
   app.get(all, (c) => c.json({ metadata: seen(c, "Secret metadata retrieval").metadata ?? {} }));
   app.put(all, async (c) => {

@@ -8,7 +8,7 @@ const lengths = [1024, 2048, 4096];
 const BYTES = "application/octet-stream";
 
 /** Whose an order is, when it was given, and where references begin. */
-export interface Ordering {
+export interface OrderContext {
   readonly meta: JsonObject;
   readonly project_id: string;
   readonly creator_id: string;
@@ -26,7 +26,7 @@ type Outcome = Pick<Order, "status" | "secret_id" | "container_id" | "error">;
 type Part = Pick<Secret, "secret_type" | "content_type" | "base64" | "expiration">;
 
 /** Keeps a symmetric key of the length that was ordered. */
-export function keepKey(parts: KeyParts, ordering: Ordering): Outcome {
+export function keepKey(parts: KeyParts, ordering: OrderContext): Outcome {
   const base64 = randomBytes(Number(ordering.meta["bit_length"]) / 8).toString("base64");
   const part = { secret_type: "symmetric", content_type: BYTES, base64, expiration: null };
   return { status: "ACTIVE", secret_id: keep(parts, ordering, part) };
@@ -35,7 +35,7 @@ export function keepKey(parts: KeyParts, ordering: Ordering): Outcome {
 /**
  * Keeps a pair as secrets in a container, with the passphrase it was ordered with; without a pair the order has failed.
  */
-export function keepPair(parts: KeyParts, ordering: Ordering, pair: KeyPair | undefined): Outcome {
+export function keepPair(parts: KeyParts, ordering: OrderContext, pair: KeyPair | undefined): Outcome {
   const { meta, project_id, creator_id, now, root } = ordering;
   if (!pair) {
     const error = { code: "500", reason: "Process TypeOrder failure seen - please contact site administrator." };
@@ -69,7 +69,7 @@ export function keepPair(parts: KeyParts, ordering: Ordering, pair: KeyPair | un
 }
 
 /** One secret of an order, with what the order says of it; returns its id. */
-function keep({ kernel, tables }: KeyParts, { meta, project_id, creator_id, now }: Ordering, part: Part): string {
+function keep({ kernel, tables }: KeyParts, { meta, project_id, creator_id, now }: OrderContext, part: Part): string {
   const { id } = tables.secrets.insert({
     id: kernel.newId(),
     name: textAt(meta, "name") ?? null,

@@ -5,14 +5,14 @@ import { instantOf, keyError, owned, permit, refusal, type KeyParts, type Order 
 import { keepKey, keepPair, pairOf } from "./ordered-keys.ts";
 import { keyRoot, pageOf } from "./pages.ts";
 
-type Asking = Context<{ Variables: { caller: Caller } }>;
+type KeyRequest = Context<{ Variables: { caller: Caller } }>;
 
 /** Orders of new keys, and of pairs of keys. */
 export function addOrderRoutes(app: Service["app"], parts: KeyParts): void {
   const { kernel, tables } = parts;
   const { orders } = tables;
   /** Orders of other projects are not there; who may not work with secrets is refused. */
-  const mine = (c: Asking, doing: string) => {
+  const mine = (c: KeyRequest, doing: string) => {
     const order = orders.get(c.req.param("id") ?? "");
     const seen = order?.project_id === c.get("caller").projectId ? order : undefined;
     return owned(seen, c.get("caller"), { what: "Order", doing });

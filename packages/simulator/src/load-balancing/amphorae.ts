@@ -22,7 +22,7 @@ export function mountAmphorae(app: BalancerApp, state: BalancerState): void {
   app.get(path, (c) => {
     checkAdmin(c.var.caller);
     const view = (row: Amphora) => amphoraView(state, row);
-    return listed(c, { plural: "amphorae", links: "amphorae_links", rows: state.amphorae.all(), view });
+    return listed(c, { plural: "amphorae", links: "amphorae_links" }, state.amphorae.all().map(view));
   });
   app.get(`${path}/:id`, (c) => show(c, "amphora", amphoraView(state, found(c))));
   app.get(`${path}/:id/stats`, (c) => {

@@ -124,13 +124,13 @@ export function given<T extends object>(input: T): { [K in keyof T]: Exclude<T[K
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
-interface Reading {
+interface GivenBody {
   readonly given: unknown;
   readonly argument: string;
   readonly method: "POST" | "PUT";
 }
 
-function readGiven<F extends Fields>(fields: F, { given: value, argument, method }: Reading): InputOf<F> {
+function readGiven<F extends Fields>(fields: F, { given: value, argument, method }: GivenBody): InputOf<F> {
   if (!isObject(value)) throw invalidField(argument, shown(value), "Value should be a dictionary");
   const input: Record<string, unknown> = {};
   for (const [name, raw] of Object.entries(value)) {

@@ -3,7 +3,7 @@ import { common, given, integer, oneOf, orNull, owner, text, uuid, type InputOf 
 import { listenerRefs } from "./pools.ts";
 import { checkMonitorType } from "./providers.ts";
 import { born, type BalancerState, type HealthMonitor, type LoadBalancer, type Pool } from "./resources.ts";
-import { deleteChild, found, list, postChild, putChild, show, type BalancerApp, type Kind } from "./routes.ts";
+import { mountChild, type BalancerApp, type Kind } from "./routes.ts";
 import { monitorView } from "./views.ts";
 
 const seconds = integer(0, 2_147_483_647);
@@ -52,25 +52,18 @@ export function mountHealthMonitors(app: BalancerApp, state: BalancerState): voi
   const special = {
     pool_id: (row: HealthMonitor, ids: readonly string[]) => ids.includes(state.monitors.get(row.id)?.pool_id ?? ""),
   };
-  app.get("/:v{v2(?:\\.0)?}/lbaas/healthmonitors", (c) => list(c, { ...kind, rows: state.monitors.all(), special }));
-  app.get("/:v{v2(?:\\.0)?}/lbaas/healthmonitors/:id", (c) =>
-    show(c, "healthmonitor", kind.view(found(kind, c.var.caller, c.req.param("id")))),
-  );
-  app.post("/:v{v2(?:\\.0)?}/lbaas/healthmonitors", (c) =>
-    postChild(c, state, kind, (input, lock) => {
+  mountChild(app, state, {
+    path: "healthmonitors",
+    kind,
+    rows: () => state.monitors.all(),
+    special,
+    create(_c, input, lock) {
       const pool = state.pools.get(input.pool_id ?? "");
       if (!pool) throw notFound("Pool", input.pool_id ?? "");
       const balancer = lock(state.loadBalancers.get(pool.loadbalancer_id), pool.loadbalancer_id);
       return makeMonitor(state, { balancer, pool }, input);
-    }),
-  );
-  app.put("/:v{v2(?:\\.0)?}/lbaas/healthmonitors/:id", (c) => putChild(c, state, kind, c.req.param("id")));
-  app.delete("/:v{v2(?:\\.0)?}/lbaas/healthmonitors/:id", (c) =>
-    deleteChild(c, state, kind, {
-      id: c.req.param("id"),
-      mark: (row) => state.monitors.update(row.id, { provisioning_status: "PENDING_DELETE" }),
-    }),
-  );
+    },
+  });
 }
 
 /** Inserts the monitor of a locked load balancer's pool. */

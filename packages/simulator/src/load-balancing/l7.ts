@@ -4,17 +4,7 @@ import { placePolicy } from "./l7-order.ts";
 import { checkRuleValues, url } from "./l7-values.ts";
 import { checkL7 } from "./providers.ts";
 import { born, type BalancerState, type L7Policy, type L7Rule, type Listener, type LoadBalancer } from "./resources.ts";
-import {
-  deleteChild,
-  found,
-  list,
-  postChild,
-  putChild,
-  show,
-  type BalancerApp,
-  type BalancerRequest,
-  type Kind,
-} from "./routes.ts";
+import { found, mountChild, type BalancerApp, type BalancerRequest, type Kind } from "./routes.ts";
 import { policyView, ruleView } from "./views.ts";
 
 /** Octavia names them, and no others. */
@@ -92,30 +82,21 @@ function policyKind(state: BalancerState): Kind<L7Policy, typeof policyFields> {
 }
 
 function mountPolicies(app: BalancerApp, state: BalancerState, kind: Kind<L7Policy, typeof policyFields>): void {
-  app.get("/:v{v2(?:\\.0)?}/lbaas/l7policies", (c) => list(c, { ...kind, rows: state.policies.all() }));
-  app.get("/:v{v2(?:\\.0)?}/lbaas/l7policies/:id", (c) =>
-    show(c, "l7policy", kind.view(found(kind, c.var.caller, c.req.param("id")))),
-  );
-  app.post("/:v{v2(?:\\.0)?}/lbaas/l7policies", (c) =>
-    postChild(c, state, kind, (input, lock) => {
+  mountChild(app, state, {
+    path: "l7policies",
+    kind,
+    rows: () => state.policies.all(),
+    create(_c, input, lock) {
       const listener = state.listeners.get(input.listener_id ?? "");
       if (!listener) throw notFound("Listener", input.listener_id ?? "");
       const balancer = lock(state.loadBalancers.get(listener.loadbalancer_id), listener.loadbalancer_id);
       checkL7(balancer, "l7policies");
       return makePolicy(state, balancer, { listener, input });
-    }),
-  );
-  app.put("/:v{v2(?:\\.0)?}/lbaas/l7policies/:id", (c) => putChild(c, state, kind, c.req.param("id")));
-  app.delete("/:v{v2(?:\\.0)?}/lbaas/l7policies/:id", (c) =>
-    deleteChild(c, state, kind, {
-      id: c.req.param("id"),
-      mark: (row) => state.policies.update(row.id, { provisioning_status: "PENDING_DELETE" }),
-    }),
-  );
+    },
+  });
 }
 
 function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Policy, typeof policyFields>): void {
-  const path = "/:v{v2(?:\\.0)?}/lbaas/l7policies/:policy/rules";
   const policyOf = (c: BalancerRequest) => found(policies, c.var.caller, c.req.param("policy") ?? "");
   const kind: Kind<L7Rule, typeof ruleFields> = {
     singular: "rule",
@@ -142,25 +123,20 @@ function mountRules(app: BalancerApp, state: BalancerState, policies: Kind<L7Pol
     l7policy_id: (row: L7Rule, values: readonly string[]) =>
       values.includes(state.rules.get(row.id)?.l7policy_id ?? ""),
   };
-  app.get(path, (c) => list(c, { ...kind, rows: state.rules.by("l7policy_id", policyOf(c).id), special }));
-  app.get(`${path}/:id`, (c) => show(c, "rule", kind.view(found(kind, c.var.caller, c.req.param("id")))));
-  app.post(path, (c) =>
-    postChild(c, state, kind, (input, lock) => {
+  mountChild(app, state, {
+    path: "l7policies/:policy/rules",
+    kind,
+    rows: (c) => state.rules.by("l7policy_id", policyOf(c).id),
+    special,
+    create(c, input, lock) {
       const policy = policyOf(c);
       const balancer = lock(policies.balancer(policy), "");
       const made = state.rules.by("l7policy_id", policy.id).length;
       if (made >= MOST_RULES) throw fault(409, `Too many rules on L7 policy ${policy.id}`);
       checkL7(balancer, "l7rules");
       return makeRule(state, balancer, { policy, input });
-    }),
-  );
-  app.put(`${path}/:id`, (c) => putChild(c, state, kind, c.req.param("id")));
-  app.delete(`${path}/:id`, (c) =>
-    deleteChild(c, state, kind, {
-      id: c.req.param("id"),
-      mark: (row) => state.rules.update(row.id, { provisioning_status: "PENDING_DELETE" }),
-    }),
-  );
+    },
+  });
 }
 
 /** Inserts a policy of a listener of a locked load balancer. */

@@ -17,7 +17,7 @@ import {
 } from "./fields.ts";
 import { checkAllowedCidrs, checkProtocol } from "./providers.ts";
 import { born, type BalancerState, type Listener, type LoadBalancer } from "./resources.ts";
-import { deleteChild, found, list, postChild, putChild, show, type BalancerApp, type Kind } from "./routes.ts";
+import { found, mountChild, ROOT, type BalancerApp, type Kind } from "./routes.ts";
 import { listenerView } from "./views.ts";
 
 const timeout = integer(0, 86_400_000);
@@ -82,27 +82,20 @@ export function mountListeners(app: BalancerApp, state: BalancerState, kind: Ret
   const byBalancer = (row: Listener, ids: readonly string[]) =>
     ids.includes(state.listeners.get(row.id)?.loadbalancer_id ?? "");
   const special = { loadbalancer_id: byBalancer, load_balancer_id: byBalancer };
-  app.get("/:v{v2(?:\\.0)?}/lbaas/listeners", (c) => list(c, { ...kind, rows: state.listeners.all(), special }));
-  app.get("/:v{v2(?:\\.0)?}/lbaas/listeners/:id", (c) =>
-    show(c, "listener", kind.view(found(kind, c.var.caller, c.req.param("id")))),
-  );
-  app.get("/:v{v2(?:\\.0)?}/lbaas/listeners/:id/stats", (c) => {
+  mountChild(app, state, {
+    path: "listeners",
+    kind,
+    rows: () => state.listeners.all(),
+    special,
+    create(_c, input, lock) {
+      const id = input.loadbalancer_id ?? "";
+      return makeListener(state, lock(state.loadBalancers.get(id), id), input);
+    },
+  });
+  app.get(`${ROOT}/listeners/:id/stats`, (c) => {
     found(kind, c.var.caller, c.req.param("id"));
     return c.json({ stats: noTraffic });
   });
-  app.post("/:v{v2(?:\\.0)?}/lbaas/listeners", (c) =>
-    postChild(c, state, kind, (input, lock) => {
-      const id = input.loadbalancer_id ?? "";
-      return makeListener(state, lock(state.loadBalancers.get(id), id), input);
-    }),
-  );
-  app.put("/:v{v2(?:\\.0)?}/lbaas/listeners/:id", (c) => putChild(c, state, kind, c.req.param("id")));
-  app.delete("/:v{v2(?:\\.0)?}/lbaas/listeners/:id", (c) =>
-    deleteChild(c, state, kind, {
-      id: c.req.param("id"),
-      mark: (row) => state.listeners.update(row.id, { provisioning_status: "PENDING_DELETE" }),
-    }),
-  );
 }
 
 /** No bytes go through a simulated load balancer. */

@@ -1,21 +1,7 @@
 import type { Caller } from "../kernel/interface.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { denied, fault, invalid, invalidField, noAction } from "./errors.ts";
-import {
-  common,
-  given,
-  ip,
-  listOf,
-  object,
-  orNull,
-  owner,
-  readCreate,
-  readUpdate,
-  text,
-  unwrap,
-  uuid,
-  words,
-  type InputOf,
-} from "./fields.ts";
+import { common, given, ip, listOf, object, orNull, owner, text, uuid, words, type InputOf } from "./fields.ts";
 import { graphFields, graphView, makeGraph } from "./graph.ts";
 import { noTraffic } from "./listeners.ts";
 import { checkFailover, checkProvider } from "./providers.ts";
@@ -23,7 +9,19 @@ import { chosenOffer } from "./offers.ts";
 import { driverOf } from "./drivers.ts";
 import { begin, change, checkMutable, end, renewAmphora } from "./provisioning.ts";
 import { born, type BalancerState, type LoadBalancer } from "./resources.ts";
-import { checkAdmin, checkQuota, checkWriter, found, list, readBody, show, type BalancerApp } from "./routes.ts";
+import {
+  checkAdmin,
+  checkQuota,
+  checkWriter,
+  found,
+  idOf,
+  list,
+  octavia,
+  ROOT,
+  shownFields,
+  type BalancerApp,
+  type BalancerEnv,
+} from "./routes.ts";
 import { checkVip, takeVip, type AdditionalVip } from "./vip.ts";
 import { balancerView, statusTree } from "./views.ts";
 
@@ -54,15 +52,29 @@ function additionalVip(value: unknown, field: string): AdditionalVip {
   };
 }
 
-const path = "/:v{v2(?:\\.0)?}/lbaas/loadbalancers";
-const argument = "load_balancer";
+const path = `${ROOT}/loadbalancers`;
 
 /** Routes of load balancers: also their status tree, statistics and failover. */
 export function mountLoadBalancers(app: BalancerApp, state: BalancerState): void {
   const kind = { label: "Load Balancer", find: (id: string) => state.loadBalancers.get(id) };
   const view = (row: LoadBalancer) => balancerView(state, row);
-  app.get(path, (c) => list(c, { plural: "loadbalancers", rows: state.loadBalancers.all(), view }));
-  app.get(`${path}/:id`, (c) => show(c, "loadbalancer", view(found(kind, c.var.caller, c.req.param("id")))));
+  mountResource<BalancerEnv, LoadBalancer>(app, state.kernel, {
+    ...octavia({ singular: "loadbalancer", plural: "loadbalancers", argument: "load_balancer", fields }),
+    path,
+    readsBodyFirst: true,
+    permit(c, verb) {
+      if (verb !== "list" && verb !== "show") checkWriter(c.var.caller);
+    },
+    find: (c) => found(kind, c.var.caller, idOf(c)),
+    respondList: (c) => list(c, { plural: "loadbalancers", rows: state.loadBalancers.all(), view }),
+    view: (c, row, verb) => shownFields(c, { ...view(row), ...(verb === "create" ? graphView(state, row) : {}) }, verb),
+    create: (c, input) => create(state, c.var.caller, input as Input),
+    update(_c, row, input) {
+      checkMutable(row);
+      return update(state, row, input as Input);
+    },
+    remove: (c, row) => remove(state, row, c.req.query("cascade")?.toLowerCase() === "true"),
+  });
   for (const word of ["status", "statuses"]) {
     app.get(`${path}/:id/${word}`, (c) => {
       const row = found(kind, c.var.caller, c.req.param("id"));
@@ -72,21 +84,6 @@ export function mountLoadBalancers(app: BalancerApp, state: BalancerState): void
   app.get(`${path}/:id/stats`, (c) => {
     found(kind, c.var.caller, c.req.param("id"));
     return c.json({ stats: noTraffic });
-  });
-  app.post(path, async (c) => {
-    checkWriter(c.var.caller);
-    const body = unwrap(await readBody(c), "loadbalancer", argument);
-    const input = readCreate(fields, body, `${argument}.loadbalancer`);
-    const row = state.kernel.atomic(() => create(state, c.var.caller, input));
-    return c.json({ loadbalancer: { ...view(row), ...graphView(state, row) } }, 201);
-  });
-  app.put(`${path}/:id`, async (c) => {
-    checkWriter(c.var.caller);
-    const body = unwrap(await readBody(c), "loadbalancer", argument);
-    const input = readUpdate(fields, body, `${argument}.loadbalancer`);
-    const row = found(kind, c.var.caller, c.req.param("id"));
-    checkMutable(row);
-    return c.json({ loadbalancer: view(state.kernel.atomic(() => update(state, row, input))) });
   });
   app.put(`${path}/:id/failover`, (c) => {
     const { caller } = c.var;
@@ -99,13 +96,6 @@ export function mountLoadBalancers(app: BalancerApp, state: BalancerState): void
       change(state, row, []);
     });
     return c.body(null, 202);
-  });
-  app.delete(`${path}/:id`, (c) => {
-    checkWriter(c.var.caller);
-    const row = found(kind, c.var.caller, c.req.param("id"));
-    const cascade = c.req.query("cascade")?.toLowerCase() === "true";
-    state.kernel.atomic(() => remove(state, row, cascade));
-    return c.body(null, 204);
   });
 }
 

@@ -22,13 +22,10 @@ import { born, type BalancerState, type LoadBalancer, type Member, type Pool } f
 import {
   checkQuota,
   checkWriter,
-  deleteChild,
   found,
-  list,
-  postChild,
-  putChild,
+  mountChild,
   readBody,
-  show,
+  ROOT,
   type BalancerApp,
   type BalancerRequest,
   type Kind,
@@ -74,23 +71,24 @@ type MemberKind = ReturnType<typeof memberKind>;
 
 export function mountMembers(app: BalancerApp, state: BalancerState, pools: ReturnType<typeof poolKind>): void {
   const kind = memberKind(state);
-  const path = "/:v{v2(?:\\.0)?}/lbaas/pools/:pool/members";
   const poolOf = (c: BalancerRequest) => found(pools, c.var.caller, c.req.param("pool") ?? "");
   /** The member if it is of this pool. */
   const inPool = (c: BalancerRequest): MemberKind => {
     const pool = poolOf(c);
     return { ...kind, find: (id) => [kind.find(id)].find((member) => member?.pool_id === pool.id) };
   };
-  app.get(path, (c) => list(c, { ...kind, rows: state.members.by("pool_id", poolOf(c).id) }));
-  app.get(`${path}/:id`, (c) => show(c, "member", kind.view(found(inPool(c), c.var.caller, c.req.param("id")))));
-  app.post(path, (c) =>
-    postChild(c, state, kind, (input, lock) => {
+  mountChild(app, state, {
+    path: "pools/:pool/members",
+    kind,
+    rows: (c) => state.members.by("pool_id", poolOf(c).id),
+    kindBelow: inPool,
+    create(c, input, lock) {
       const pool = poolOf(c);
       const balancer = lock(state.loadBalancers.get(pool.loadbalancer_id), pool.loadbalancer_id);
       return makeMember(state, { balancer, pool }, input);
-    }),
-  );
-  app.put(path, async (c) => {
+    },
+  });
+  app.put(`${ROOT}/pools/:pool/members`, async (c) => {
     checkWriter(c.var.caller);
     const elements = listOf(readElement)(unwrap(await readBody(c), "members", "members_"), "members");
     const pool = poolOf(c);
@@ -98,13 +96,6 @@ export function mountMembers(app: BalancerApp, state: BalancerState, pools: Retu
     state.kernel.atomic(() => replaceMembers(state, kind, { pool, elements, additive }));
     return c.body(null, 202);
   });
-  app.put(`${path}/:id`, (c) => putChild(c, state, inPool(c), c.req.param("id")));
-  app.delete(`${path}/:id`, (c) =>
-    deleteChild(c, state, inPool(c), {
-      id: c.req.param("id"),
-      mark: (row) => state.members.update(row.id, { provisioning_status: "PENDING_DELETE" }),
-    }),
-  );
 }
 
 const readElement = (value: unknown): MemberInput => readCreate(fields, value, "members_.members");

@@ -3,7 +3,7 @@ import { bool, common, given, object, oneOf, orNull, owner, uuid, type InputOf, 
 import { checkPoolProtocol } from "./listeners.ts";
 import { checkAlgorithm, checkProtocol } from "./providers.ts";
 import { born, type BalancerState, type Listener, type LoadBalancer, type Pool } from "./resources.ts";
-import { deleteChild, found, list, postChild, putChild, show, type BalancerApp, type Kind } from "./routes.ts";
+import { mountChild, type BalancerApp, type Kind } from "./routes.ts";
 import { defaultTls, noTls, tlsFields } from "./pool-tls.ts";
 import { poolView } from "./views.ts";
 
@@ -66,12 +66,12 @@ export function mountPools(app: BalancerApp, state: BalancerState, kind: ReturnT
   const byListener = (row: Pool, ids: readonly string[]) =>
     ids.some((id) => state.listeners.get(id)?.default_pool_id === row.id);
   const special = { loadbalancer_id: byBalancer, load_balancer_id: byBalancer, listener_id: byListener };
-  app.get("/:v{v2(?:\\.0)?}/lbaas/pools", (c) => list(c, { ...kind, rows: state.pools.all(), special }));
-  app.get("/:v{v2(?:\\.0)?}/lbaas/pools/:id", (c) =>
-    show(c, "pool", kind.view(found(kind, c.var.caller, c.req.param("id")))),
-  );
-  app.post("/:v{v2(?:\\.0)?}/lbaas/pools", (c) =>
-    postChild(c, state, kind, (input, lock) => {
+  mountChild(app, state, {
+    path: "pools",
+    kind,
+    rows: () => state.pools.all(),
+    special,
+    create(_c, input, lock) {
       const { loadbalancer_id: balancerId, listener_id: listenerId } = input;
       if (balancerId === undefined && listenerId === undefined) {
         throw invalid("Must provide at least one of: loadbalancer_id, listener_id");
@@ -80,15 +80,8 @@ export function mountPools(app: BalancerApp, state: BalancerState, kind: ReturnT
       if (listenerId !== undefined && !listener) throw notFound("Listener", listenerId);
       const id = balancerId ?? listener?.loadbalancer_id ?? "";
       return makePool(state, lock(state.loadBalancers.get(id), id), { input, listener });
-    }),
-  );
-  app.put("/:v{v2(?:\\.0)?}/lbaas/pools/:id", (c) => putChild(c, state, kind, c.req.param("id")));
-  app.delete("/:v{v2(?:\\.0)?}/lbaas/pools/:id", (c) =>
-    deleteChild(c, state, kind, {
-      id: c.req.param("id"),
-      mark: (row) => state.pools.update(row.id, { provisioning_status: "PENDING_DELETE" }),
-    }),
-  );
+    },
+  });
 }
 
 /** What a request says of TLS; null leaves the default. */

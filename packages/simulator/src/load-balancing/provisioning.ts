@@ -1,7 +1,7 @@
 import { closeRanks } from "./l7-order.ts";
 import { driverOf } from "./drivers.ts";
 import { fault, immutable } from "./errors.ts";
-import { now, tableOf, type BalancerState, type LoadBalancer, type Provisioning } from "./resources.ts";
+import { now, tableOf, type BalancerState, type LoadBalancer, type ProvisioningStatus } from "./resources.ts";
 
 const handler = "loadbalancer.settle";
 
@@ -86,13 +86,13 @@ function settle(state: BalancerState, { id, verb, children }: Operation): void {
   const names = [balancer.name, id, balancer.provider];
   const outcome = state.kernel.outcome(`loadbalancer.${verb}`, ...names);
   if (outcome === "stuck") return;
-  const status: Provisioning = outcome === "error" ? "ERROR" : "ACTIVE";
+  const status: ProvisioningStatus = outcome === "error" ? "ERROR" : "ACTIVE";
   if (verb === "delete" && status === "ACTIVE") return forget(state, balancer);
   for (const child of children) settleChild(state, child, status);
   state.loadBalancers.update(id, { provisioning_status: status, updated_at: now(state.kernel) });
 }
 
-function settleChild(state: BalancerState, child: string, status: Provisioning): void {
+function settleChild(state: BalancerState, child: string, status: ProvisioningStatus): void {
   const [table, id] = split(state, child);
   const row = table.get(id);
   if (!row) return;

@@ -3,7 +3,7 @@ import type { NetworkLinks } from "../kernel/links.ts";
 
 import { flavorWords, offersOf, zoneWords, type Offers } from "./offers.ts";
 
-export type Provisioning = "ACTIVE" | "ERROR" | "PENDING_CREATE" | "PENDING_UPDATE" | "PENDING_DELETE";
+export type ProvisioningStatus = "ACTIVE" | "ERROR" | "PENDING_CREATE" | "PENDING_UPDATE" | "PENDING_DELETE";
 
 /** What all of Octavia's resources carry; rows have the wire's own field names. */
 export interface Resource {
@@ -11,7 +11,7 @@ export interface Resource {
   readonly project_id: string;
   readonly name: string;
   readonly admin_state_up: boolean;
-  readonly provisioning_status: Provisioning;
+  readonly provisioning_status: ProvisioningStatus;
   readonly tags: readonly string[];
   readonly created_at: string;
   readonly updated_at: string | null;

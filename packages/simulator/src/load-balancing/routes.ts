@@ -1,16 +1,21 @@
 import type { Context, Hono } from "hono";
 import type { Caller } from "../kernel/interface.ts";
-import { isObject, type JsonObject } from "../kernel/json.ts";
+import { bodyOf, isObject, type JsonObject } from "../kernel/json.ts";
 import { picked } from "../kernel/rest/listing.ts";
 import { exceededLimit } from "../kernel/rest/quota.ts";
+import { mountResource, type Verb } from "../kernel/rest/resource.ts";
 import { denied, fault, notFound, overQuota } from "./errors.ts";
 import { readCreate, readUpdate, unwrap, type Fields, type InputOf } from "./fields.ts";
 import { listAnswer } from "./listing.ts";
 import { change, checkMutable } from "./provisioning.ts";
-import type { BalancerState, LoadBalancer, Resource } from "./resources.ts";
+import { tableOf, type BalancerState, type LoadBalancer, type Resource } from "./resources.ts";
 
-export type BalancerApp = Hono<{ Variables: { caller: Caller } }>;
-export type BalancerRequest = Context<{ Variables: { caller: Caller } }>;
+export type BalancerEnv = { Variables: { caller: Caller } };
+export type BalancerApp = Hono<BalancerEnv>;
+export type BalancerRequest = Context<BalancerEnv>;
+
+/** Where Octavia serves its API, as the router writes it. */
+export const ROOT = "/:v{v2(?:\\.0)?}/lbaas";
 
 /** One kind of child resource: its fields, and its parent. */
 export interface Kind<T extends Resource, F extends Fields> {
@@ -68,20 +73,14 @@ export function checkQuota(
   }
 }
 
+/** The JSON object of a request; Octavia's 400 if it is none. */
 export async function readBody(c: BalancerRequest): Promise<JsonObject> {
-  let body: unknown;
-  try {
-    body = JSON.parse(await c.req.text());
-  } catch {
-    throw fault(400, "Request is not in valid JSON format");
-  }
-  if (isObject(body)) return body;
-  throw fault(400, "Request is not in valid JSON format");
+  return checkedBody(await bodyOf(c.req));
 }
 
-/** Responds with one resource, reduced to the requested fields. */
-export function show(c: BalancerRequest, singular: string, view: JsonObject) {
-  return c.json({ [singular]: picked(view, c.req.queries("fields") ?? []) });
+function checkedBody(body: unknown): JsonObject {
+  if (isObject(body)) return body;
+  throw fault(400, "Request is not in valid JSON format");
 }
 
 export interface ListRoute<T extends Resource> {
@@ -95,23 +94,103 @@ export function list<T extends Resource>(c: BalancerRequest, route: ListRoute<T>
   return c.json(listAnswer({ ...route, caller: c.var.caller, url: new URL(c.req.url) }));
 }
 
-/** POST of a child: the load balancer is locked, the child made, both settle later. */
-export async function postChild<T extends Resource, F extends Fields>(
-  c: BalancerRequest,
+/** A load balancer that a create locks: 404 if there is none, 403 if it is another project's, 409 while it changes. */
+export type Lock = (balancer: LoadBalancer | undefined, id: string) => LoadBalancer;
+
+/** One kind of child resource as a table: what `mountChild` serves. */
+export interface Child<T extends Resource, F extends Fields> {
+  /** Below /lbaas: "listeners", "pools/:pool/members". */
+  readonly path: string;
+  readonly kind: Kind<T, F>;
+  /** The rows of a list, of all projects. Throws 404 for a parent that is not there. */
+  readonly rows: (c: BalancerRequest) => readonly T[];
+  readonly special?: ListRoute<T>["special"];
+  /** The kind as it is below the parent of a path: rows of other parents are not there. Default: `kind`. */
+  readonly kindBelow?: (c: BalancerRequest) => Kind<T, F>;
+  /** Inserts a child of a load balancer that it locks first. */
+  readonly create: (c: BalancerRequest, input: InputOf<F>, lock: Lock) => T;
+}
+
+/**
+ * Serves list, show, create, update and delete of one kind of child. A change locks the load balancer, and both settle
+ * later.
+ */
+export function mountChild<T extends Resource, F extends Fields>(
+  app: BalancerApp,
   state: BalancerState,
-  kind: Kind<T, F>,
-  make: (input: InputOf<F>, lock: (balancer: LoadBalancer | undefined, id: string) => LoadBalancer) => T,
-) {
-  checkWriter(c.var.caller);
-  const body = unwrap(await readBody(c), kind.singular, kind.argument);
-  const input = readCreate(kind.fields, body, `${kind.argument}.${kind.singular}`);
-  const row = state.kernel.atomic(() => {
-    const made = make(input, (balancer, id) => locked(state, c.var.caller, { balancer, id, kind }));
-    const balancer = kind.balancer(made);
-    if (balancer) change(state, balancer, [...kind.parents(made), `${kind.singular}:${made.id}`]);
-    return kind.find(made.id) ?? made;
+  { kind, rows, special, create, ...child }: Child<T, F>,
+): void {
+  const below = child.kindBelow ?? (() => kind);
+  /** The load balancer and the parents of a row are in transition until it settles. */
+  const begin = (row: T): void => {
+    const balancer = kind.balancer(row);
+    if (balancer) change(state, balancer, [...kind.parents(row), `${kind.singular}:${row.id}`]);
+  };
+  const mutable = (row: T): LoadBalancer => {
+    const balancer = kind.balancer(row);
+    if (!balancer) throw notFound("Load Balancer", "");
+    checkMutable(balancer);
+    return balancer;
+  };
+  mountResource<BalancerEnv, T>(app, state.kernel, {
+    ...octavia(kind),
+    path: `${ROOT}/${child.path}`,
+    readsBodyFirst: true,
+    permit(c, verb) {
+      if (verb === "update" || verb === "delete") below(c);
+      if (verb !== "list" && verb !== "show") checkWriter(c.var.caller);
+    },
+    find: (c) => found(below(c), c.var.caller, idOf(c)),
+    respondList: (c) => list(c, { ...kind, rows: rows(c), ...(special ? { special } : {}) }),
+    view: (c, row, verb) => shownFields(c, kind.view(row), verb),
+    create(c, input) {
+      const made = create(c, input as InputOf<F>, (balancer, id) =>
+        locked(state, c.var.caller, { balancer, id, kind }),
+      );
+      begin(made);
+      return kind.find(made.id) ?? made;
+    },
+    update(_c, row, input) {
+      const made = kind.update(row, input as InputOf<F>, mutable(row));
+      begin(made);
+      return kind.find(made.id) ?? made;
+    },
+    remove(_c, row) {
+      mutable(row);
+      kind.checkDelete?.(row);
+      tableOf(state, kind.singular).update(row.id, { provisioning_status: "PENDING_DELETE" });
+      begin(row);
+    },
   });
-  return c.json({ [kind.singular]: kind.view(row) }, 201);
+}
+
+/** What all of Octavia's resources have in common: their envelope, and how a body is checked. */
+export function octavia<F extends Fields>({
+  singular,
+  plural,
+  argument,
+  fields,
+}: Pick<Kind<never, F>, "singular" | "plural" | "argument" | "fields">) {
+  return {
+    one: singular,
+    many: plural,
+    givenOf(body: unknown, verb: Verb): unknown {
+      const given = unwrap(checkedBody(body), singular, argument);
+      return (verb === "update" ? readUpdate : readCreate)(fields, given, `${argument}.${singular}`);
+    },
+  } as const;
+}
+
+/** Responds with one resource, reduced to the requested fields. */
+export function show(c: BalancerRequest, singular: string, view: JsonObject): Response {
+  return c.json({ [singular]: shownFields(c, view, "show") });
+}
+
+export const idOf = (c: BalancerRequest): string => c.req.param("id") ?? "";
+
+/** What a response shows: of a GET only the requested fields. */
+export function shownFields(c: BalancerRequest, view: JsonObject, verb: Verb): JsonObject {
+  return verb === "show" ? picked(view, c.req.queries("fields") ?? []) : view;
 }
 
 interface LockAsk {
@@ -127,46 +206,4 @@ function locked(state: BalancerState, caller: Caller, { balancer, id, kind }: Lo
   checkQuota(state, balancer.project_id, { label, quota, used: kind.used(balancer.project_id) });
   checkMutable(balancer);
   return balancer;
-}
-
-/** PUT of a child. */
-export async function putChild<T extends Resource, F extends Fields>(
-  c: BalancerRequest,
-  state: BalancerState,
-  kind: Kind<T, F>,
-  id: string,
-) {
-  checkWriter(c.var.caller);
-  const body = unwrap(await readBody(c), kind.singular, kind.argument);
-  const input = readUpdate(kind.fields, body, `${kind.argument}.${kind.singular}`);
-  const row = found(kind, c.var.caller, id);
-  const changed = state.kernel.atomic(() => {
-    const balancer = kind.balancer(row);
-    if (!balancer) throw notFound("Load Balancer", "");
-    checkMutable(balancer);
-    const made = kind.update(row, input, balancer);
-    change(state, balancer, [...kind.parents(made), `${kind.singular}:${made.id}`]);
-    return kind.find(made.id) ?? made;
-  });
-  return c.json({ [kind.singular]: kind.view(changed) });
-}
-
-/** DELETE of a child: it goes when the load balancer settles. */
-export function deleteChild<T extends Resource, F extends Fields>(
-  c: BalancerRequest,
-  state: BalancerState,
-  kind: Kind<T, F>,
-  { id, mark }: { id: string; mark: (row: T) => void },
-) {
-  checkWriter(c.var.caller);
-  const row = found(kind, c.var.caller, id);
-  state.kernel.atomic(() => {
-    const balancer = kind.balancer(row);
-    if (!balancer) throw notFound("Load Balancer", "");
-    checkMutable(balancer);
-    kind.checkDelete?.(row);
-    mark(row);
-    change(state, balancer, [...kind.parents(row), `${kind.singular}:${row.id}`]);
-  });
-  return c.body(null, 204);
 }

@@ -3,7 +3,7 @@ import type { Caller, Table } from "../kernel/interface.ts";
 import { picked } from "../kernel/rest/listing.ts";
 import { exceededLimit, type QuotaNeed } from "../kernel/rest/quota.ts";
 import type { ServiceError } from "../kernel/service-error.ts";
-import { isObject, type JsonObject } from "../kernel/json.ts";
+import { bodyOf as parsedBody, isObject, type JsonObject } from "../kernel/json.ts";
 import {
   filterReader,
   permitUpdate,
@@ -17,8 +17,9 @@ import { badRequest, conflict, forbidden, neutronError } from "./errors.ts";
 import { filtered, filtersOf, pageOf, remembered, type ListSpec } from "./listing.ts";
 import type { NetworkState } from "./resources.ts";
 
-export type NetworkApp = Hono<{ Variables: { caller: Caller } }>;
-export type NetworkRequest = Context<{ Variables: { caller: Caller } }>;
+export type NetworkEnv = { Variables: { caller: Caller } };
+export type NetworkApp = Hono<NetworkEnv>;
+export type NetworkRequest = Context<NetworkEnv>;
 
 export interface Row {
   readonly id: string;
@@ -122,12 +123,12 @@ export const pathOf = ({ plural, path }: { readonly plural: string; readonly pat
 
 /** The JSON of a request; Neutron's 400 if it is none. */
 export async function readBody(c: NetworkRequest): Promise<JsonObject> {
-  try {
-    const body: unknown = JSON.parse(await c.req.text());
-    if (isObject(body)) return body;
-  } catch {
-    // Falls through to the same response.
-  }
+  return checkedBody(await parsedBody(c.req));
+}
+
+/** The same of a body that was parsed; undefined: it is no JSON. */
+export function checkedBody(body: unknown): JsonObject {
+  if (isObject(body)) return body;
   throw badRequest("Body contains invalid data");
 }
 

@@ -1,11 +1,12 @@
 import type { Caller } from "../kernel/interface.ts";
 import { isObject } from "../kernel/json.ts";
 import { address, integer, oneOf, readCreate, readUpdate, text, uuid, type InputOf } from "./attributes.ts";
-import { readBody, seen, type NetworkApp, type NetworkRequest } from "./collection.ts";
+import { checkedBody, seen, type NetworkApp, type NetworkEnv, type NetworkRequest } from "./collection.ts";
 import { badRequest, conflict, invalidValue, neutronError, portNotFound } from "./errors.ts";
 import type { floatingIpCollection } from "./floating-ips.ts";
 import { release } from "./forwarding-rows.ts";
 import { picked } from "../kernel/rest/listing.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import { filtersOf, filtered, pageOf, type ListSpec } from "./listing.ts";
 import { routerBetween } from "./reach.ts";
 import { touched, type FloatingIp, type NetworkState, type Port, type PortForwarding } from "./resources.ts";
@@ -57,35 +58,31 @@ export function mountPortForwardings(
     if (row?.floatingip_id !== floating.id) throw notFound(id);
     return row;
   };
-  const answer = (row: PortForwarding, fields: readonly string[] = []) => ({ [singular]: picked(view(row), fields) });
-  app.get(path, (c) => {
-    const url = new URL(c.req.url);
-    const rows = filtered(forwardings.by("floatingip_id", floatingOf(c).id), filtersOf(url.searchParams, spec), spec);
-    const fields = c.req.queries("fields") ?? [];
-    return c.json({ port_forwardings: pageOf(rows, url, spec).rows.map((row) => picked(view(row), fields)) });
-  });
-  app.get(`${path}/:id`, (c) => c.json(answer(rowOf(c), c.req.queries("fields") ?? [])));
-  app.post(path, async (c) => {
-    const input = readCreate(kind, bodyOf(await readBody(c)), c.var.caller);
-    const floating = floatingOf(c);
-    return c.json(answer(kernel.atomic(() => create(state, { floating, caller: c.var.caller }, input))), 201);
-  });
-  app.put(`${path}/:id`, async (c) => {
-    const input = readUpdate(kind, bodyOf(await readBody(c)), c.var.caller);
-    const row = rowOf(c);
-    return c.json(answer(kernel.atomic(() => update(state, { row, caller: c.var.caller }, input))));
-  });
-  app.delete(`${path}/:id`, (c) => {
-    const row = rowOf(c);
-    kernel.atomic(() => {
+  mountResource<NetworkEnv, PortForwarding>(app, kernel, {
+    path,
+    one: singular,
+    many: "port_forwardings",
+    readsBodyFirst: true,
+    find: rowOf,
+    list(c) {
+      const url = new URL(c.req.url);
+      const all = forwardings.by("floatingip_id", floatingOf(c).id);
+      return { rows: pageOf(filtered(all, filtersOf(url.searchParams, spec), spec), url, spec).rows };
+    },
+    view: (c, row, verb) =>
+      picked(view(row), verb === "list" || verb === "show" ? (c.req.queries("fields") ?? []) : []),
+    givenOf: (body, verb, c) =>
+      (verb === "update" ? readUpdate : readCreate)(kind, givenIn(checkedBody(body)), c.var.caller),
+    create: (c, input) => create(state, { floating: floatingOf(c), caller: c.var.caller }, input as Input),
+    update: (c, row, input) => update(state, { row, caller: c.var.caller }, input as Input),
+    remove(_c, row) {
       forwardings.remove(row.id);
       release(state, row.floatingip_id);
-    });
-    return c.body(null, 204);
+    },
   });
 }
 
-function bodyOf(body: Readonly<Record<string, unknown>>): unknown {
+function givenIn(body: Readonly<Record<string, unknown>>): unknown {
   if (!isObject(body[singular])) throw badRequest(`Unable to find '${singular}' in request body`);
   return body[singular];
 }
@@ -99,12 +96,12 @@ function view(row: PortForwarding) {
   };
 }
 
-interface Making {
+interface ForwardingContext {
   readonly floating: FloatingIp;
   readonly caller: Caller;
 }
 
-function create(state: NetworkState, { floating, caller }: Making, input: Input): PortForwarding {
+function create(state: NetworkState, { floating, caller }: ForwardingContext, input: Input): PortForwarding {
   const { internal_port_id: portId = "", protocol = "tcp", external_port: outer = 0, internal_port: inner = 0 } = input;
   const port = state.ports.get(portId);
   if (!port || (!caller.isAdmin && port.project_id !== caller.projectId)) throw portNotFound(portId);

@@ -1,7 +1,15 @@
 import type { Caller } from "../kernel/interface.ts";
 import { isObject, type JsonObject } from "../kernel/json.ts";
 import { bool, common, readCreate, readUpdate } from "./attributes.ts";
-import { readBody, seen, type Collection, type NetworkApp, type NetworkRequest } from "./collection.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
+import {
+  checkedBody,
+  seen,
+  type Collection,
+  type NetworkApp,
+  type NetworkEnv,
+  type NetworkRequest,
+} from "./collection.ts";
 import { badRequest, conflict, forbidden, neutronError } from "./errors.ts";
 import { filtered, filtersOf, refuseFilters, type ListSpec } from "./listing.ts";
 import { driverParameters, qosTypes } from "./qos-types.ts";
@@ -143,33 +151,37 @@ function mountType(app: NetworkApp, state: NetworkState, { type, policies }: Kin
     shown: ruleView,
     notFound: (id) => neutronError(404, "QosRuleNotFound", `QoS rule ${id} could not be found.`),
   };
-  app.get(path, (c) => {
-    const rules = mine(policyOf(c));
-    const filters = filtersOf(new URL(c.req.url).searchParams, spec);
-    return c.json({ [`${singular}s`]: filtered(rules, filters, spec).map(ruleView) });
-  });
-  app.get(`${path}/:id`, (c) => c.json({ [singular]: ruleView(ruleOf(c)) }));
-  app.post(path, async (c) => {
-    const values = readCreate(kind, wrapped(await readBody(c), singular), c.var.caller);
-    const policy = policyOf(c);
-    administer(c, "create");
-    const given = { ...qosTypes[type]?.defaults, ...valuesOf(values) };
-    checkConflict(mine(policy), { type, policy, given });
-    const row = { id: state.kernel.newId(), policy_id: policy.id, type, values: given };
-    return c.json({ [singular]: ruleView(state.kernel.atomic(() => state.qosRules.insert(row))) }, 201);
-  });
-  app.put(`${path}/:id`, async (c) => {
-    const change = valuesOf(readUpdate(kind, wrapped(await readBody(c), singular), c.var.caller));
-    const rule = ruleOf(c);
-    administer(c, "update");
-    const values = { ...rule.values, ...change };
-    return c.json({ [singular]: ruleView(state.kernel.atomic(() => state.qosRules.update(rule.id, { values }))) });
-  });
-  app.delete(`${path}/:id`, (c) => {
-    const rule = ruleOf(c);
-    administer(c, "delete");
-    state.kernel.atomic(() => state.qosRules.remove(rule.id));
-    return c.body(null, 204);
+  mountResource<NetworkEnv, QosRule>(app, state.kernel, {
+    path,
+    one: singular,
+    many: `${singular}s`,
+    readsBodyFirst: true,
+    find: ruleOf,
+    list(c) {
+      const rules = mine(policyOf(c));
+      const filters = filtersOf(new URL(c.req.url).searchParams, spec);
+      return { rows: filtered(rules, filters, spec) };
+    },
+    view: (_c, rule) => ruleView(rule),
+    givenOf(body, verb, c) {
+      const given = wrapped(checkedBody(body), singular);
+      return valuesOf((verb === "update" ? readUpdate : readCreate)(kind, given, c.var.caller));
+    },
+    create(c, values) {
+      const policy = policyOf(c);
+      administer(c, "create");
+      const given = { ...qosTypes[type]?.defaults, ...(values as QosRule["values"]) };
+      checkConflict(mine(policy), { type, policy, given });
+      return state.qosRules.insert({ id: state.kernel.newId(), policy_id: policy.id, type, values: given });
+    },
+    update(c, rule, values) {
+      administer(c, "update");
+      return state.qosRules.update(rule.id, { values: { ...rule.values, ...(values as QosRule["values"]) } });
+    },
+    remove(c, rule) {
+      administer(c, "delete");
+      state.qosRules.remove(rule.id);
+    },
   });
 }
 

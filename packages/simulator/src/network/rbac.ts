@@ -47,14 +47,14 @@ interface Openable {
   readonly project_id: string;
 }
 
-interface Opening {
+interface OpenRule {
   readonly type: string;
   readonly open: boolean;
   readonly action?: string;
 }
 
 /** Opens an object to all projects or closes it, as "shared" and "router:external" do. */
-export function setOpen(state: NetworkState, object: Openable, { type, open, action }: Opening): void {
+export function setOpen(state: NetworkState, object: Openable, { type, open, action }: OpenRule): void {
   const wanted = action ?? "access_as_shared";
   const known = openPolicy(state, object.id, wanted);
   if (known && !open) state.rbac.remove(known.id);

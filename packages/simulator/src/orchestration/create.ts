@@ -55,14 +55,14 @@ export async function createStack(parts: StackParts, ask: Ask, caller: Caller, b
   return stack;
 }
 
-interface Making {
+interface CreateContext {
   readonly parts: StackParts;
   readonly ask: Ask;
   readonly caller: Caller;
   readonly name: string;
 }
 
-async function makeResources(making: Making, template: JsonObject): Promise<StackResource[]> {
+async function makeResources(making: CreateContext, template: JsonObject): Promise<StackResource[]> {
   const entries = Object.entries(at(template, "resources") ?? {}) as [string, JsonObject][];
   const made = new Map<string, StackResource>();
   for (let left = entries; left.length > 0;) {
@@ -77,7 +77,7 @@ async function makeResources(making: Making, template: JsonObject): Promise<Stac
   }));
 }
 
-async function make(making: Making, name: string, given: JsonObject): Promise<StackResource> {
+async function make(making: CreateContext, name: string, given: JsonObject): Promise<StackResource> {
   const type = textAt(given, "type") ?? "";
   const properties = at(given, "properties");
   const state = { name, type, status: "CREATE_COMPLETE", reason: "state changed" };
@@ -106,7 +106,7 @@ async function make(making: Making, name: string, given: JsonObject): Promise<St
 }
 
 /** A stack of its own, whose resources are called by numbers. */
-async function makeGroup(making: Making, name: string, properties: JsonObject): Promise<string> {
+async function makeGroup(making: CreateContext, name: string, properties: JsonObject): Promise<string> {
   const { kernel, stacks } = making.parts;
   const count = Math.min(Number(properties["count"] ?? 1), MOST_IN_GROUP);
   const definition = isObject(properties["resource_def"]) ? properties["resource_def"] : {};

@@ -51,7 +51,8 @@ export interface PlacementState {
 }
 
 export type PlacementVariables = { caller: Caller; minor: number; requestId: string };
-export type PlacementApp = Hono<{ Variables: PlacementVariables }>;
+export type PlacementEnv = { Variables: PlacementVariables };
+export type PlacementApp = Hono<PlacementEnv>;
 export type PlacementContext = Context<{ Variables: PlacementVariables }>;
 
 export const hostTraits = [

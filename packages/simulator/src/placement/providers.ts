@@ -1,4 +1,5 @@
 import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
+import { mountResource } from "../kernel/rest/resource.ts";
 import {
   administer,
   allocationsOf,
@@ -8,6 +9,7 @@ import {
   usedOf,
   type PlacementApp,
   type PlacementContext,
+  type PlacementEnv,
   type PlacementState,
   type Provider,
 } from "./model.ts";
@@ -16,11 +18,40 @@ import { resourcesOf } from "./queries.ts";
 /** Resource providers and what hangs on each: aggregates, traits, usages, allocations. */
 export function addProviderRoutes(app: PlacementApp, state: PlacementState): void {
   const { providers, kernel } = state;
-  app.get("/resource_providers", (c) => {
-    administer(c, "resource_providers:list");
-    const found = listed(state, new URL(c.req.url).searchParams);
-    return c.json({ resource_providers: found.map((row) => providerView(row, c.get("minor"))) });
+  mountResource<PlacementEnv, Provider>(app, kernel, {
+    path: "/resource_providers",
+    many: "resource_providers",
+    permit: (c, verb) => administer(c, `resource_providers:${verb}`),
+    find(c, verb) {
+      if (verb !== "delete") return providerOf(c, state);
+      const id = c.req.param("id") ?? "";
+      const row = providers.get(id);
+      if (!row) throw placementError(404, `No resource provider with uuid ${id} found for delete`);
+      return row;
+    },
+    list: (c) => ({ rows: listed(state, new URL(c.req.url).searchParams) }),
+    view: (c, row) => ({ ...providerView(row, c.get("minor")) }),
+    update(_c, row, given) {
+      const name = textAt(given, "name");
+      if (name === undefined) throw placementError(400, "JSON does not validate: 'name' is a required property");
+      if (name !== row.name && providers.by("name", name).length > 0) throw duplicate("name", name);
+      const wanted = given["parent_provider_uuid"];
+      const parent = wanted === undefined ? row.parent : parentOf(state, wanted);
+      return providers.update(row.id, { name, parent });
+    },
+    remove(_c, row) {
+      if (providers.all().some((other) => other.parent === row.id)) {
+        const why = `Unable to delete parent resource provider ${row.id}: It has child resource providers.`;
+        throw placementError(409, why, "placement.resource_provider.cannot_delete_parent");
+      }
+      if (consumersOf(state, row).length > 0) {
+        const why = `Unable to delete resource provider ${row.id}: Resource provider has allocations.`;
+        throw placementError(409, why, "placement.resource_provider.inuse");
+      }
+      providers.remove(row.id);
+    },
   });
+  // Its status and its body depend on the version.
   app.post("/resource_providers", async (c) => {
     const body = await bodyOf(c.req);
     administer(c, "resource_providers:create");
@@ -39,36 +70,6 @@ export function addProviderRoutes(app: PlacementApp, state: PlacementState): voi
     const location = `${new URL(c.req.url).origin}/placement/resource_providers/${id}`;
     if (c.get("minor") < 20) return c.body(null, 201, { location });
     return c.json(providerView(row, c.get("minor")), 200, { location });
-  });
-  app.get("/resource_providers/:id", (c) => {
-    administer(c, "resource_providers:show");
-    return c.json(providerView(providerOf(c, state), c.get("minor")));
-  });
-  app.put("/resource_providers/:id", async (c) => {
-    const body = await bodyOf(c.req);
-    administer(c, "resource_providers:update");
-    const row = providerOf(c, state);
-    const name = textAt(body, "name");
-    if (name === undefined) throw placementError(400, "JSON does not validate: 'name' is a required property");
-    if (name !== row.name && providers.by("name", name).length > 0) throw duplicate("name", name);
-    const given = at(body, "parent_provider_uuid");
-    const parent = given === undefined ? row.parent : parentOf(state, given);
-    return c.json(providerView(providers.update(row.id, { name, parent }), c.get("minor")));
-  });
-  app.delete("/resource_providers/:id", (c) => {
-    administer(c, "resource_providers:delete");
-    const row = providers.get(c.req.param("id"));
-    if (!row) throw placementError(404, `No resource provider with uuid ${c.req.param("id")} found for delete`);
-    if (providers.all().some((other) => other.parent === row.id)) {
-      const why = `Unable to delete parent resource provider ${row.id}: It has child resource providers.`;
-      throw placementError(409, why, "placement.resource_provider.cannot_delete_parent");
-    }
-    if (consumersOf(state, row).length > 0) {
-      const why = `Unable to delete resource provider ${row.id}: Resource provider has allocations.`;
-      throw placementError(409, why, "placement.resource_provider.inuse");
-    }
-    providers.remove(row.id);
-    return c.body(null, 204);
   });
   addPartRoutes(app, state);
 }

@@ -1,6 +1,7 @@
 import { computeError } from "../compute/model.ts";
 import type { Table } from "../kernel/interface.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { mountKeyValues } from "../kernel/rest/key-values.ts";
 import { mountResource } from "../kernel/rest/resource.ts";
 import { isTrue, notThere, requireAdmin } from "./model.ts";
 import type { ShareApp, ShareContext, ShareEnv, ShareParts } from "./model.ts";
@@ -97,37 +98,24 @@ const textsOf = (given: Readonly<Record<string, unknown>>) =>
 type Found = (c: ShareContext) => GroupType;
 
 function addSpecRoutes(app: ShareApp, types: Table<GroupType>, found: Found): void {
-  const path = `${base}/:id/group-specs`;
-  const one = (c: ShareContext): GroupType => {
-    requireAdmin(c);
-    return found(c);
-  };
-  const keep = ({ id, group_specs }: GroupType, given: unknown) => {
-    const more = isObject(given) ? textsOf(given) : {};
-    types.update(id, { group_specs: { ...group_specs, ...more } });
-    return more;
-  };
-  app.get(path, (c) => c.json({ group_specs: one(c).group_specs }));
-  app.post(path, async (c) => {
-    const given = at(await bodyOf(c.req), "group_specs");
-    return c.json({ group_specs: keep(one(c), given) });
-  });
-  app.get(`${path}/:key`, (c) => {
-    const value = one(c).group_specs[c.req.param("key")];
-    if (value === undefined) throw notThere();
-    return c.json({ [c.req.param("key")]: value });
-  });
-  app.put(`${path}/:key`, async (c) => {
-    const given = at(await bodyOf(c.req), c.req.param("key"));
-    if (given === undefined) throw computeError(400, "Request body and URI mismatch.");
-    return c.json(keep(one(c), { [c.req.param("key")]: given }));
-  });
-  app.delete(`${path}/:key`, (c) => {
-    const { id, group_specs } = one(c);
-    const { [c.req.param("key")]: gone, ...left } = group_specs;
-    if (gone === undefined) throw notThere();
-    types.update(id, { group_specs: left });
-    return c.body(null, 204);
+  mountKeyValues<ShareEnv, GroupType>(app, {
+    path: `${base}/:id/group-specs`,
+    many: "group_specs",
+    writes: ["add", "set"],
+    addShows: "given",
+    given(c, body, verb) {
+      const key = c.req.param("key") ?? "";
+      const specs = verb === "set" ? { [key]: at(body, key) } : at(body, "group_specs");
+      if (verb === "set" && at(body, key) === undefined) throw computeError(400, "Request body and URI mismatch.");
+      return isObject(specs) ? textsOf(specs) : {};
+    },
+    find(c) {
+      requireAdmin(c);
+      return found(c);
+    },
+    pairsOf: ({ group_specs }) => group_specs,
+    keep: (_c, { id }, group_specs) => void types.update(id, { group_specs }),
+    unknownKey: notThere,
   });
 }
 

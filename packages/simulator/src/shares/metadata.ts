@@ -1,19 +1,19 @@
 import { computeError } from "../compute/model.ts";
-import { at, bodyOf, isObject } from "../kernel/json.ts";
-import type { Labels, ShareApp, ShareContext } from "./model.ts";
+import { at, isObject } from "../kernel/json.ts";
+import { mountKeyValues } from "../kernel/rest/key-values.ts";
+import type { Labels, ShareApp, ShareContext, ShareEnv } from "./model.ts";
 
 /**
  * Where the metadata of a kind of resource is kept. Both functions throw if the caller may not see the resource of the
  * path's `id`.
  */
-export interface Kept {
+export interface MetadataStore {
   readonly path: string;
   readonly get: (c: ShareContext) => Labels;
   readonly set: (c: ShareContext, metadata: Labels) => void;
 }
 
 const malformed = () => computeError(400, "Malformed request body");
-const noItem = () => computeError(404, "MetadataItemNotFound: Metadata item is not found.");
 
 /** The labels that a body gives. Throws Manila's 400 for what they cannot be. */
 export function labelsOf(given: unknown): Labels {
@@ -35,31 +35,17 @@ function checkLabel(key: string, value: unknown): void {
  * The routes of metadata: https://docs.openstack.org/api-ref/shared-file-system/#share-metadata . A single item cannot
  * be PUT: the real service has no such route.
  */
-export function addMetadataRoutes(app: ShareApp, { path, get, set }: Kept): void {
-  const keep = (c: ShareContext, metadata: Labels) => {
-    set(c, metadata);
-    return c.json({ metadata });
-  };
-  app.get(path, (c) => c.json({ metadata: get(c) }));
-  app.post(path, async (c) => {
-    const given = labelsOf(at(await bodyOf(c.req), "metadata"));
-    return keep(c, { ...get(c), ...given });
-  });
-  app.put(path, async (c) => {
-    const given = labelsOf(at(await bodyOf(c.req), "metadata"));
-    get(c);
-    return keep(c, given);
-  });
-  app.get(`${path}/:key`, (c) => {
-    const key = c.req.param("key") ?? "";
-    const value = get(c)[key];
-    if (value === undefined) throw noItem();
-    return c.json({ meta: { [key]: value } });
-  });
-  app.delete(`${path}/:key`, (c) => {
-    const { [c.req.param("key") ?? ""]: gone, ...left } = get(c);
-    if (gone === undefined) throw noItem();
-    set(c, left);
-    return c.body(null, 200);
+export function addMetadataRoutes(app: ShareApp, { path, get, set }: MetadataStore): void {
+  mountKeyValues<ShareEnv, Labels>(app, {
+    path,
+    many: "metadata",
+    one: "meta",
+    writes: ["add", "replace"],
+    statuses: { remove: 200 },
+    given: (_c, body) => labelsOf(at(body, "metadata")),
+    find: (c) => get(c),
+    pairsOf: (metadata) => metadata,
+    keep: (c, _before, metadata) => set(c, metadata),
+    unknownKey: () => computeError(404, "MetadataItemNotFound: Metadata item is not found."),
   });
 }

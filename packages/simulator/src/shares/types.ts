@@ -2,6 +2,7 @@ import { pairsFit } from "../kernel/pairs.ts";
 import { computeError } from "../compute/model.ts";
 import type { Table } from "../kernel/interface.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { mountKeyValues } from "../kernel/rest/key-values.ts";
 import { mountResource } from "../kernel/rest/resource.ts";
 import { instantOf, isTrue, manila, notThere, requireAdmin, typeId } from "./model.ts";
 import type { ShareApp, ShareContext, ShareEnv, ShareParts } from "./model.ts";
@@ -185,41 +186,32 @@ function specsOf(given: unknown, whole: boolean): Readonly<Record<string, string
 type Found = (c: ShareContext) => ShareType;
 
 function addSpecRoutes(app: ShareApp, types: Table<ShareType>, found: Found): void {
-  const path = "/v2/types/:id/extra_specs";
-  const one = (c: ShareContext): Readonly<Record<string, string>> => {
-    const [type, key] = [found(c), c.req.param("key") ?? ""];
-    const value = type.extra_specs[key];
-    if (value === undefined) throw computeError(404, `Share Type ${type.id} has no extra specs with key ${key}.`);
-    return { [key]: value };
-  };
-  const keep = (c: ShareContext, given: unknown) => {
-    requireAdmin(c);
-    const type = found(c);
-    const more = specsOf(given, false);
-    types.update(type.id, { extra_specs: { ...type.extra_specs, ...more } });
-    return more;
-  };
-  app.get(path, (c) => {
-    requireAdmin(c);
-    return c.json({ extra_specs: found(c).extra_specs });
-  });
-  app.post(path, async (c) => c.json({ extra_specs: keep(c, at(await bodyOf(c.req), "extra_specs")) }));
-  app.get(`${path}/:key`, (c) => c.json(one(c)));
-  app.put(`${path}/:key`, async (c) => {
-    const body = await bodyOf(c.req);
-    const key = c.req.param("key");
-    if (at(body, key) === undefined) throw computeError(400, "Request body and URI mismatch.");
-    return c.json(keep(c, { [key]: at(body, key) }));
-  });
-  app.delete(`${path}/:key`, (c) => {
-    requireAdmin(c);
-    one(c);
-    const key = c.req.param("key");
-    if (key === servers) throw computeError(403, `Extra spec '${servers}' can't be deleted.`);
-    const type = found(c);
-    const { [key]: _gone, ...left } = type.extra_specs;
-    types.update(type.id, { extra_specs: left });
-    return c.body(null, 202);
+  mountKeyValues<ShareEnv, ShareType>(app, {
+    path: "/v2/types/:id/extra_specs",
+    many: "extra_specs",
+    writes: ["add", "set"],
+    addShows: "given",
+    statuses: { remove: 202 },
+    permit(c, verb) {
+      if (verb === "list" || verb === "remove") requireAdmin(c);
+    },
+    given(c, body, verb) {
+      const key = c.req.param("key") ?? "";
+      if (verb === "set" && at(body, key) === undefined) throw computeError(400, "Request body and URI mismatch.");
+      requireAdmin(c);
+      found(c);
+      return specsOf(verb === "set" ? { [key]: at(body, key) } : at(body, "extra_specs"), false);
+    },
+    find: found,
+    pairsOf: ({ extra_specs }) => extra_specs,
+    keep(c, { id }, extra_specs, verb) {
+      if (verb === "remove" && c.req.param("key") === servers) {
+        throw computeError(403, `Extra spec '${servers}' can't be deleted.`);
+      }
+      types.update(id, { extra_specs });
+    },
+    unknownKey: (c, { id }) =>
+      computeError(404, `Share Type ${id} has no extra specs with key ${c.req.param("key") ?? ""}.`),
   });
 }
 

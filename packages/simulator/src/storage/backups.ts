@@ -96,14 +96,14 @@ function settleBackups({ kernel, tables }: StorageParts): void {
   });
 }
 
-interface Restoring {
+interface RestoreRequest {
   readonly backup: Backup;
   readonly volumes: Volumes;
   readonly given: unknown;
 }
 
 /** The requested volume, or a new one of the backup's size. */
-function targetOf(c: StorageContext, { tables }: StorageParts, { backup, volumes, given }: Restoring) {
+function targetOf(c: StorageContext, { tables }: StorageParts, { backup, volumes, given }: RestoreRequest) {
   const { projectId, userId } = c.get("caller");
   const volume_id = textAt(given, "volume_id");
   if (volume_id !== undefined) return volumeFor(tables, c.get("caller"), volume_id);

@@ -123,13 +123,13 @@ export function addGroupSnapshotRoutes(app: StorageApp, parts: StorageParts, tab
 const membersOf = ({ tables }: StorageParts, group: VolumeGroup) =>
   tables.volumes.by("project_id", group.project_id).filter((v) => v.group_id === group.id);
 
-interface Copying {
+interface CopySource {
   readonly tables: Tables;
   readonly volume: ReturnType<typeof membersOf>[number];
   readonly group: VolumeGroup;
 }
 
-function copy(c: StorageContext, parts: StorageParts, { tables, volume, group }: Copying): void {
+function copy(c: StorageContext, parts: StorageParts, { tables, volume, group }: CopySource): void {
   const { projectId, userId } = c.get("caller");
   const made = tables.volumes.createVolume(projectId, {
     user_id: userId,

@@ -1,8 +1,9 @@
 import { narrowed } from "./list.ts";
 import { computeError } from "../compute/model.ts";
-import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
+import { at, bodyOf, isObject, textAt } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
 import { ownedBy } from "../kernel/rest/owned.ts";
+import { mountKeyValues } from "../kernel/rest/key-values.ts";
 import { mountResource } from "../kernel/rest/resource.ts";
 import type { Volumes } from "./lifecycle.ts";
 import { cinder, cinderLater, instantOf, type StorageApp, type StorageEnv, type StorageParts } from "./model.ts";
@@ -121,31 +122,23 @@ function addGroupTypeRoutes(app: StorageApp, { kernel }: StorageParts, { groups,
       types.remove(id);
     },
   });
-  const specs = `${base}/:id/group_specs`;
-  app.get(specs, (c) => c.json({ group_specs: found(c).group_specs }));
-  app.post(specs, async (c) => {
-    const body = at(await bodyOf(c.req), "group_specs");
-    const { id, group_specs } = found(c);
-    types.update(id, { group_specs: { ...group_specs, ...labels(body) } });
-    return c.json({ group_specs: body }, 202);
-  });
-  app.get(`${specs}/:key`, (c) => {
-    const value = found(c).group_specs[c.req.param("key")];
-    if (value === undefined)
-      throw computeError(404, `Group Type ${c.req.param("id")} has no specs with key ${c.req.param("key")}.`);
-    return c.json({ [c.req.param("key")]: value });
-  });
-  app.put(`${specs}/:key`, async (c) => {
-    const body = await bodyOf(c.req);
-    const { id, group_specs } = found(c);
-    types.update(id, { group_specs: { ...group_specs, ...labels(body) } });
-    return c.json(body as JsonObject);
-  });
-  app.delete(`${specs}/:key`, (c) => {
-    const { id, group_specs } = found(c);
-    const { [c.req.param("key")]: _, ...left } = group_specs;
-    types.update(id, { group_specs: left });
-    return c.body(null, 202);
+  mountKeyValues<StorageEnv, GroupType>(app, {
+    path: `${base}/:id/group_specs`,
+    many: "group_specs",
+    writes: ["add", "set"],
+    addShows: "given",
+    statuses: { add: 202, remove: 202 },
+    given(c, body, verb) {
+      found(c);
+      return labels(verb === "set" ? body : at(body, "group_specs"));
+    },
+    find: (c) => found(c),
+    pairsOf: ({ group_specs }) => group_specs,
+    keep: (_c, { id }, group_specs) => void types.update(id, { group_specs }),
+    unknownKey(c, { id }, verb) {
+      if (verb === "remove") return undefined;
+      return computeError(404, `Group Type ${id} has no specs with key ${c.req.param("key") ?? ""}.`);
+    },
   });
 }
 

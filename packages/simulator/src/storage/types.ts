@@ -2,6 +2,7 @@ import { pairsFit } from "../kernel/pairs.ts";
 import { computeError, denied } from "../compute/model.ts";
 import { at, bodyOf, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import type { Table } from "../kernel/interface.ts";
+import { mountKeyValues } from "../kernel/rest/key-values.ts";
 import { mountResource } from "../kernel/rest/resource.ts";
 import { cinder, defaultType } from "./model.ts";
 import type { StorageApp, StorageEnv, StorageParts, VolumeType } from "./model.ts";
@@ -183,52 +184,44 @@ function addAccessRoutes(app: StorageApp, parts: StorageParts): void {
 
 function addSpecRoutes(app: StorageApp, parts: StorageParts): void {
   const { tables } = parts;
-  const path = `${base}/:id/extra_specs`;
-  const specs = (c: StorageContext) => typeFor(parts, c.req.param("id") ?? "").extra_specs ?? {};
-  const refuseUsed = (c: StorageContext) => {
-    const { name } = typeFor(parts, c.req.param("id") ?? "");
-    if (tables.volumes.all().some((volume) => volume.volume_type === name)) {
-      throw computeError(400, "Volume Type is currently in use.");
-    }
-  };
-  const keep = (c: StorageContext, extra_specs: Readonly<Record<string, string>>) =>
-    tables.types.update(c.req.param("id") ?? "", { extra_specs });
-  const one = (c: StorageContext): Readonly<Record<string, string>> => {
-    const [id, key] = [c.req.param("id") ?? "", c.req.param("key") ?? ""];
-    const value = specs(c)[key];
-    if (value === undefined) throw computeError(404, `Volume Type ${id} has no extra specs with key ${key}.`);
-    return { [key]: value };
-  };
-  app.get(path, (c) => c.json({ extra_specs: specs(c) }));
-  app.post(path, async (c) => {
-    requireStorageAdmin(c, "volume_extension:types_extra_specs:create");
-    refuseUsed(c);
-    const given = at(await bodyOf(c.req), "extra_specs");
-    const old = specs(c);
-    if (!isObject(given)) throw computeError(400, "'extra_specs' is a required property");
-    keep(c, { ...old, ...labels(given) });
-    return c.json({ extra_specs: given });
-  });
-  app.get(`${path}/:key`, (c) => c.json(one(c)));
-  app.put(`${path}/:key`, async (c) => {
-    requireStorageAdmin(c, "volume_extension:types_extra_specs:update");
-    refuseUsed(c);
-    const body = await bodyOf(c.req);
-    const old = specs(c);
-    const key = c.req.param("key");
-    const value = textAt(body, key);
-    if (value === undefined) throw computeError(400, "Request body and URI mismatch");
-    if (isObject(body) && Object.keys(body).length > 1) throw computeError(400, "Request body contains too many items");
-    keep(c, { ...old, [key]: value });
-    return c.json({ [key]: value });
-  });
-  app.delete(`${path}/:key`, (c) => {
-    requireStorageAdmin(c, "volume_extension:types_extra_specs:delete");
-    refuseUsed(c);
-    one(c);
-    const { [c.req.param("key")]: _, ...left } = specs(c);
-    keep(c, left);
-    return c.body(null, 202);
+  const typeOf = (c: StorageContext) => typeFor(parts, c.req.param("id") ?? "");
+  const rules = { add: "create", replace: "update", set: "update", remove: "delete" } as const;
+  mountKeyValues<StorageEnv, VolumeType>(app, {
+    path: `${base}/:id/extra_specs`,
+    many: "extra_specs",
+    writes: ["add", "set"],
+    addShows: "given",
+    statuses: { remove: 202 },
+    permit(c, verb) {
+      if (verb === "list" || verb === "show") return;
+      requireStorageAdmin(c, `volume_extension:types_extra_specs:${rules[verb]}`);
+      const { name } = typeOf(c);
+      if (tables.volumes.all().some((volume) => volume.volume_type === name)) {
+        throw computeError(400, "Volume Type is currently in use.");
+      }
+    },
+    given(c, body, verb) {
+      if (verb !== "set") {
+        const specs = at(body, "extra_specs");
+        if (!isObject(specs)) throw computeError(400, "'extra_specs' is a required property");
+        return labels(specs);
+      }
+      const key = c.req.param("key") ?? "";
+      const value = textAt(body, key);
+      if (value === undefined) throw computeError(400, "Request body and URI mismatch");
+      if (isObject(body) && Object.keys(body).length > 1) {
+        throw computeError(400, "Request body contains too many items");
+      }
+      return { [key]: value };
+    },
+    find: typeOf,
+    pairsOf: ({ extra_specs = {} }) => extra_specs,
+    keep: (_c, { id }, extra_specs) => void tables.types.update(id, { extra_specs }),
+    unknownKey: (c) =>
+      computeError(
+        404,
+        `Volume Type ${c.req.param("id") ?? ""} has no extra specs with key ${c.req.param("key") ?? ""}.`,
+      ),
   });
 }
 
@@ -250,11 +243,11 @@ function addEncryptionRoutes(app: StorageApp, parts: StorageParts): void {
     const { fields } = table.insert({ id, fields: { provider: null, cipher: null, key_size: null, ...given } });
     return c.json({ encryption: { ...fields, volume_type_id: id, encryption_id: id } });
   });
-  app.get(`${path}/:key`, (c) => {
+  app.get(`${path}/:item`, (c) => {
     const fields = table.get(c.req.param("id"))?.fields ?? {};
-    return c.json({ [c.req.param("key")]: fields[c.req.param("key")] ?? null });
+    return c.json({ [c.req.param("item")]: fields[c.req.param("item")] ?? null });
   });
-  app.put(`${path}/:key`, async (c) => {
+  app.put(`${path}/:item`, async (c) => {
     requireStorageAdmin(c, "volume_extension:volume_type_encryption:update");
     const given = at(await bodyOf(c.req), "encryption");
     const kept = table.get(c.req.param("id"));
@@ -263,7 +256,7 @@ function addEncryptionRoutes(app: StorageApp, parts: StorageParts): void {
     table.update(kept.id, { fields: { ...kept.fields, ...given } });
     return c.json({ encryption: given });
   });
-  app.delete(`${path}/:key`, (c) => {
+  app.delete(`${path}/:item`, (c) => {
     requireStorageAdmin(c, "volume_extension:volume_type_encryption:delete");
     const kept = table.get(c.req.param("id"));
     if (!kept) throw computeError(404, `Volume type encryption for type ${c.req.param("id")} does not exist.`);

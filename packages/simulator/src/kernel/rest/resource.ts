@@ -19,14 +19,14 @@ export interface ListPage<T> {
 export interface RestResource<E extends Env, T extends Identified> {
   /** Of the list, as the router writes it: "/v3/:project/qos-specs". */
   readonly path: string;
-  /** The member of a body that has one resource, and the member of a list. */
-  readonly one: string;
+  /** The member of a body that has one resource (left out: the body is the resource), and the member of a list. */
+  readonly one?: string;
   readonly many: string;
   /** The statuses of the service's successful responses; default: 201, 200 and 204. */
   readonly statuses?: {
     readonly create?: 200 | 201 | 202;
     readonly update?: 200 | 202;
-    readonly delete?: 202 | 204;
+    readonly delete?: 200 | 202 | 204;
   };
   /** POST of the list, PUT of an id that the caller chooses, or both. Default: POST. */
   readonly createdBy?: readonly ("post" | "put")[];
@@ -43,14 +43,17 @@ export interface RestResource<E extends Env, T extends Identified> {
   list?(c: Context<E>, verb: Verb): ListPage<T>;
   /** Which lists there are. Default: one, with `view`. */
   readonly lists?: readonly ("list" | "detail")[];
-  /** The response to a list, of a service that filters by what is shown, or has an envelope of its own. */
+  /**
+   * The response to a list, of a service that filters by what is shown, or has an envelope of its own. `views` are of
+   * the rows of `list`; without `list` there are none, and this function reads the rows itself.
+   */
   respondList?(c: Context<E>, views: readonly JsonObject[]): Response;
   /** What a response shows. `given` is the body of a create or an update. */
   view(c: Context<E>, row: T, verb: Verb, given?: JsonObject): JsonObject;
   /** Members of a response to one resource next to the resource. */
   around?(c: Context<E>, row: T, verb: Verb, given?: JsonObject): JsonObject;
-  /** The resource of a body. Default: the body's member `one`. */
-  givenOf?(body: unknown, verb: Verb): unknown;
+  /** The resource of a body. Default: the body's member `one`. Throws the service's refusal of what it cannot be. */
+  givenOf?(body: unknown, verb: Verb, c: Context<E>): unknown;
   /** The service's refusal of a body without the resource. Left out: such a body counts as an empty resource. */
   bodyMissing?(verb: Verb): Error;
   create?(c: Context<E>, given: JsonObject): T;
@@ -66,11 +69,11 @@ export function mountResource<E extends Env, T extends Identified>(
 ): void {
   const { path, many, statuses = {} } = resource;
 
-  if (resource.list) {
+  if (resource.list || resource.respondList) {
     for (const verb of resource.lists ?? ["list"]) {
       app.get(verb === "detail" ? `${path}/detail` : path, (c) => {
         resource.permit?.(c, verb);
-        const { rows, more } = resource.list?.(c, verb) ?? { rows: [] };
+        const { rows, more }: ListPage<T> = resource.list?.(c, verb) ?? { rows: [] };
         const views = rows.map((row) => resource.view(c, row, verb));
         return resource.respondList?.(c, views) ?? c.json({ [many]: views, ...more });
       });
@@ -90,9 +93,9 @@ export function mountResource<E extends Env, T extends Identified>(
     app.on((resource.updates ?? "put").toUpperCase(), `${path}/:id`, async (c) => {
       resource.permit?.(c, "update");
       const body = await bodyOf(c.req);
-      if (resource.readsBodyFirst) givenOf(resource, body, "update");
+      const first = resource.readsBodyFirst ? givenOf(resource, c, { body, verb: "update" }) : undefined;
       const row = resource.find(c, "update");
-      const given = givenOf(resource, body, "update");
+      const given = first ?? givenOf(resource, c, { body, verb: "update" });
       const changed = kernel.atomic(() => resource.update?.(c, row, given) ?? row);
       return c.json(shown(resource, c, { row: changed, verb: "update", given }), statuses.update ?? 200);
     });
@@ -113,9 +116,9 @@ function createHandler<E extends Env, T extends Identified>(
 ): (c: Context<E>) => Promise<Response> {
   return async (c) => {
     resource.permit?.(c, "create");
-    const given = givenOf(resource, await bodyOf(c.req), "create");
+    const given = givenOf(resource, c, { body: await bodyOf(c.req), verb: "create" });
     const row = kernel.atomic(() => resource.create?.(c, given));
-    if (row === undefined) throw new TypeError(`a ${resource.one} cannot be created`);
+    if (row === undefined) throw new TypeError(`a resource of ${resource.many} cannot be created`);
     return c.json(shown(resource, c, { row, verb: "create", given }), resource.statuses?.create ?? 201);
   };
 }
@@ -130,17 +133,21 @@ const shown = <E extends Env, T extends Identified>(
   resource: RestResource<E, T>,
   c: Context<E>,
   { row, verb, given }: Shown<T>,
-): JsonObject => ({
-  [resource.one]: resource.view(c, row, verb, given),
-  ...resource.around?.(c, row, verb, given),
-});
+): JsonObject => {
+  const view = resource.view(c, row, verb, given);
+  return {
+    ...(resource.one === undefined ? view : { [resource.one]: view }),
+    ...resource.around?.(c, row, verb, given),
+  };
+};
 
 function givenOf<E extends Env, T extends Identified>(
   resource: RestResource<E, T>,
-  body: unknown,
-  verb: Verb,
+  c: Context<E>,
+  { body, verb }: { readonly body: unknown; readonly verb: Verb },
 ): JsonObject {
-  const given = resource.givenOf ? resource.givenOf(body, verb) : at(body, resource.one);
+  const member = resource.one === undefined ? body : at(body, resource.one);
+  const given = resource.givenOf ? resource.givenOf(body, verb, c) : member;
   if (isObject(given)) return given;
   if (resource.bodyMissing) throw resource.bodyMissing(verb);
   return {};
