@@ -8,8 +8,10 @@ import { createServiceController } from "./service/controller.ts";
 
 /** The controllers of a cloud controller manager, by the names that its flag has. */
 export const controllerNames = ["cloud-node", "cloud-node-lifecycle", "service", "route"] as const;
+/** A controller that can be switched on or off. */
 export type ControllerName = (typeof controllerNames)[number];
 
+/** The cluster, the cloud and the controllers of a manager. */
 export interface CloudControllerManagerOptions {
   /** Of the workload cluster. */
   readonly informers: Informers;

@@ -1,7 +1,8 @@
 import type { Clock, Log } from "@causeway/foundation";
 import { isNotFound, keyOf, Service, type Informers } from "@causeway/kubernetes";
-import { isHeld, wantsLoadBalancer } from "./service/concern.ts";
+import { isHeld, wantsLoadBalancer } from "./service/parameters/concern.ts";
 
+/** The cluster and cloud whose load balancers are to go. */
 export interface ReleaseOptions {
   /** Of the workload cluster, whose service controller is running. */
   readonly informers: Informers;

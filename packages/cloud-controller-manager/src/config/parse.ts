@@ -20,13 +20,14 @@ import {
 import { parseDuration } from "./duration.ts";
 import { unknownKey, unknownSection } from "./known-keys.ts";
 
+/** A cloud.conf, and warnings about what was not understood. */
 export interface ParsedControllerConfig {
   readonly config: CloudControllerConfig;
   /** For the log: what was not understood and is ignored, as cloud-provider-openstack ignores it. */
   readonly warnings: readonly string[];
 }
 
-interface Reading {
+interface ParseState {
   readonly warnings: string[];
 }
 
@@ -41,7 +42,7 @@ export function parseControllerConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): ParsedControllerConfig {
   const sections = parseIni(text, "cloud.conf");
-  const reading: Reading = { warnings: sections.flatMap(unknownNames) };
+  const reading: ParseState = { warnings: sections.flatMap(unknownNames) };
   const routerId = given(iniSection(sections, "Route"), "router-id");
   const config: CloudControllerConfig = {
     networking: networking(iniSection(sections, "Networking"), reading),
@@ -59,7 +60,7 @@ function unknownNames(section: IniSection): string[] {
   return [...section.values.keys()].flatMap((key) => unknownKey(section.name, key) ?? []);
 }
 
-function networking(section: IniSection | undefined, { warnings }: Reading): NetworkingConfig {
+function networking(section: IniSection | undefined, { warnings }: ParseState): NetworkingConfig {
   const order = list(given(section, "address-sort-order"));
   const bad = order.filter((cidr) => parseCidr(cidr) === undefined);
   if (bad.length > 0) warnings.push(`address-sort-order has what is no CIDR: ${bad.join(", ")}`);
@@ -82,7 +83,7 @@ function metadata(section: IniSection | undefined): MetadataConfig {
   return { searchOrder: known, requestTimeout: duration(section, "request-timeout") ?? 60_000 };
 }
 
-function loadBalancer(sections: readonly IniSection[], reading: Reading): LoadBalancerConfig {
+function loadBalancer(sections: readonly IniSection[], reading: ParseState): LoadBalancerConfig {
   const section = iniSection(sections, "LoadBalancer");
   const version = given(section, "lb-version");
   if (version !== undefined && version !== "v2") throw invalid("lb-version", "v2, or nothing");
@@ -123,7 +124,7 @@ const providers: readonly string[] = ["amphora", "amphorav2", "octavia", "ovn", 
 
 function chosen(
   section: IniSection | undefined,
-  { warnings }: Reading,
+  { warnings }: ParseState,
 ): Pick<LoadBalancerConfig, "method" | "provider" | "flavorId" | "availabilityZone"> {
   const asked = given(section, "lb-method");
   const method = methods.find((known) => known === asked);
@@ -142,7 +143,7 @@ function chosen(
   };
 }
 
-function classes(sections: readonly IniSection[], { warnings }: Reading): Map<string, LoadBalancerPlacement> {
+function classes(sections: readonly IniSection[], { warnings }: ParseState): Map<string, LoadBalancerPlacement> {
   const found = new Map<string, LoadBalancerPlacement>();
   for (const section of sections.filter((s) => s.name === "loadbalancerclass")) {
     if (section.subsection === undefined) warnings.push('[LoadBalancerClass] needs a name: [LoadBalancerClass "NAME"]');

@@ -16,7 +16,7 @@ import {
 import type { Cloud, CloudWatch, Port } from "@causeway/openstack";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { EventDeduplicator } from "../events/event-deduplicator.ts";
-import { taintRemovals } from "../service/reconciles.ts";
+import { taintRemovals } from "../service/memory/reconciles.ts";
 import { RateLimitedRefresh } from "../rate-limited-refresh.ts";
 import { denialPause, Denials } from "./denials.ts";
 import { gather, type Duties, type Observed } from "./gather.ts";
@@ -112,13 +112,13 @@ export function createNodeController(options: NodeControllerOptions): { run(sign
   };
 }
 
-interface Doing {
+interface StepContext {
   readonly node: Node;
   readonly signal: AbortSignal;
   readonly events: EventRecorder;
 }
 
-async function perform(client: KubernetesClient, step: Step, on: Doing): Promise<void> {
+async function perform(client: KubernetesClient, step: Step, on: StepContext): Promise<void> {
   const { node, signal } = on;
   const key = { namespace: "", name: node.metadata.name };
   switch (step.type) {
@@ -150,7 +150,7 @@ function revisionOf({ metadata }: Node): { resourceVersion?: string } {
   return metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion };
 }
 
-async function deleteNode(client: KubernetesClient, reason: string, on: Doing): Promise<void> {
+async function deleteNode(client: KubernetesClient, reason: string, on: StepContext): Promise<void> {
   const { node, signal, events } = on;
   const { name, uid } = node.metadata;
   events.event(node, { type: "Normal", reason: "DeletingNode", message: reason });

@@ -45,7 +45,7 @@ test.each(["created", "freed"])(
 );
 
 describe.each(providers)("a new Service on %s", (provider) => {
-  test("1: two ports and three nodes are one POST with two listeners, two pools and three members each", async () => {
+  test("two ports and three nodes are one POST with two listeners, two pools and three members each", async () => {
     const { w, run, writes } = stage();
     run({ provider });
     writes();
@@ -58,7 +58,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect((await poolsOf()).map((pool) => pool.members.length)).toEqual([3, 3]);
   });
 
-  test("2: listeners are named by index and load balancer, members by their nodes and at node ports", async () => {
+  test("listeners are named by index and load balancer, members by their nodes and at node ports", async () => {
     const { w, run } = stage();
     run({ provider });
     const service = await w.createService("web", { ports: [tcp(80), tcp(443)] });
@@ -73,7 +73,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect(new Set(members.map((m) => m.name))).toEqual(new Set(["c-node-0", "c-node-1", "c-node-2"]));
   });
 
-  test("4, 5, 6, 8: VIP and members stand where the nodes are, or where the Service says", async () => {
+  test("VIP and members stand where the nodes are, or where the Service says", async () => {
     const { w, run } = stage();
     run({ provider });
     const { subnet } = w.infrastructure;
@@ -104,7 +104,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     await w.cloud.network.subnets.delete(other.id);
   });
 
-  test("9: an internal one costs no call of floating IPs and is published by its VIP", async () => {
+  test("an internal one costs no call of floating IPs and is published by its VIP", async () => {
     const { w, run, writes } = stage();
     run({ provider });
     writes();
@@ -115,7 +115,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect(service.status?.loadBalancer?.ingress).toEqual([{ ip: lb?.vip_address, ipMode: "VIP" }]);
   });
 
-  test("12, 50: an external one has one floating IP of ours on its VIP, and id and address as annotations", async () => {
+  test("an external one has one floating IP of ours on its VIP, and id and address as annotations", async () => {
     const { w, run } = stage();
     const [network] = await w.cloud.network.networks.all({ name: "public" });
     run({ provider, floatingNetworkId: network?.id ?? "" });
@@ -132,7 +132,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     });
   });
 
-  test("24: TCP and UDP of one number are two listeners that do not meet", async () => {
+  test("TCP and UDP of one number are two listeners that do not meet", async () => {
     const { w, run } = stage();
     run({ provider });
     await w.createService("dns", { ports: [tcp(53), udp(53)] });
@@ -143,7 +143,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     ]);
   });
 
-  test("25: SCTP has an SCTP listener, pool, and a monitor where the provider can have one", async () => {
+  test("SCTP has an SCTP listener, pool, and a monitor where the provider can have one", async () => {
     const { w, run, hears } = stage();
     run({ provider, createMonitor: true });
     await w.createService("sctp", { ports: [{ name: "s", port: 9, protocol: "SCTP" }] });
@@ -155,7 +155,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     if (provider === "ovn") expect(await hears("sctp", "LoadBalancerHealthMonitorIgnored")).toMatch(/SCTP/);
   });
 
-  test("32: monitors have the defaults 5, 3, 1 and 3, which annotations replace", async () => {
+  test("monitors have the defaults 5, 3, 1 and 3, which annotations replace", async () => {
     const { w, run } = stage();
     run({ provider, createMonitor: true });
     await w.createService("web", {}, { [os("health-monitor-delay")]: "9" });
@@ -171,14 +171,14 @@ describe.each(providers)("a new Service on %s", (provider) => {
     });
   });
 
-  test("34: local traffic that nothing checks is never silent", async () => {
+  test("local traffic that nothing checks is never silent", async () => {
     const { w, run, hears } = stage();
     run({ provider });
     await w.createService("web", { externalTrafficPolicy: "Local" });
     expect(await hears("web", "LoadBalancerLocalTrafficUnchecked")).toMatch(/externalTrafficPolicy/);
   });
 
-  test("36, 37: only selected nodes with an address of the family are members", async () => {
+  test("only selected nodes with an address of the family are members", async () => {
     const { w, run } = stage();
     run({ provider });
     await w.label("c-node-1", { pool: "lb", ssd: "" });
@@ -187,7 +187,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect((await w.members()).map((m) => m.name)).toEqual(["c-node-1"]);
   });
 
-  test("38: without a node no load balancer is created, and an event reports it", async () => {
+  test("without a node no load balancer is created, and an event reports it", async () => {
     const { w, run, hears, writes } = stage();
     run({ provider });
     writes();
@@ -198,7 +198,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     await w.served("web");
   });
 
-  test("41: a provider of serial calls gets the bare load balancer first, then one thing at a time", async () => {
+  test("a provider of serial calls gets the bare load balancer first, then one thing at a time", async () => {
     const { w, run, writes } = stage();
     run({ provider, serialApiCalls: true });
     writes();
@@ -215,7 +215,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect((await w.members())[0]?.name).toMatch(/^member_c-node-\d_10\.77\.0\.\d+_\d+$/);
   });
 
-  test("42: session affinity is the pool's persistence by source address", async () => {
+  test("session affinity is the pool's persistence by source address", async () => {
     const { w, run } = stage();
     run({ provider });
     await w.createService("web", { sessionAffinity: "ClientIP" });
@@ -223,7 +223,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect((await poolsOf())[0]?.session_persistence).toMatchObject({ type: "SOURCE_IP" });
   });
 
-  test("45: one that goes to ERROR while it is made is deleted with all its parts, and made again", async () => {
+  test("one that goes to ERROR while it is made is deleted with all its parts, and made again", async () => {
     const { w, cloud, run, hears, writes } = stage();
     cloud.setOutcomes([{ operation: "loadbalancer.create", outcome: "error" }]);
     run({ provider });
@@ -236,7 +236,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
     expect(await w.loadBalancers()).toHaveLength(1);
   });
 
-  test("46: one that takes its time is published soon after it is ACTIVE", async () => {
+  test("one that takes its time is published soon after it is ACTIVE", async () => {
     const { w, cloud, run } = stage();
     cloud.setDelay(`loadbalancer.${provider}.create`, 900);
     run({ provider });
@@ -250,7 +250,7 @@ describe.each(providers)("a new Service on %s", (provider) => {
 });
 
 describe("a new Service", () => {
-  test("10: internal-lb in cloud.conf is not undone by an annotation", async () => {
+  test("internal-lb in cloud.conf is not undone by an annotation", async () => {
     const { w, run } = stage();
     run({ provider: "ovn", internal: true });
     await w.createService("web", {}, { "service.beta.kubernetes.io/openstack-internal-load-balancer": "false" });
@@ -258,7 +258,7 @@ describe("a new Service", () => {
     expect(await w.cloud.network.floatingIps.all()).toEqual([]);
   });
 
-  test("14: the second matching floating subnet is used when the first has no address left", async () => {
+  test("the second matching floating subnet is used when the first has no address left", async () => {
     const { w, cloud, run, messagesOf } = stage();
     const admin = connectCloud(loadCloudsYaml({ text: cloud.cloudsYaml, cloud: "simulator-admin" }));
     const [network] = await w.cloud.network.networks.all({ name: "public" });
@@ -286,7 +286,7 @@ describe("a new Service", () => {
     await admin.close();
   });
 
-  test("16: a floating subnet of another network fails before anything is made", async () => {
+  test("a floating subnet of another network fails before anything is made", async () => {
     const { w, run, hears, writes } = stage();
     const [network] = await w.cloud.network.networks.all({ name: "public" });
     run({ provider: "ovn", floatingNetworkId: network?.id ?? "" });
@@ -296,7 +296,7 @@ describe("a new Service", () => {
     expect(writes()).toEqual([]);
   });
 
-  test("17, 18: a free floating IP of the project is attached; one in use is not taken from its port", async () => {
+  test("a free floating IP of the project is attached; one in use is not taken from its port", async () => {
     const { w, run, hears, writes } = stage();
     const [network] = await w.cloud.network.networks.all({ name: "public" });
     const made = await w.cloud.network.floatingIps.create({ floating_network_id: network?.id ?? "" });
@@ -315,7 +315,7 @@ describe("a new Service", () => {
     await w.cloud.network.floatingIps.delete(made.id);
   });
 
-  test("21: an availability zone is not sent to an API that is too old for it, and an event reports it", async () => {
+  test("an availability zone is not sent to an API that is too old for it, and an event reports it", async () => {
     const { w, cloud, run, hears } = stage();
     withOctavia(cloud, "2.13");
     run({ provider: "amphora" });
@@ -324,7 +324,7 @@ describe("a new Service", () => {
     await w.served("web");
   });
 
-  test("20, 21, 22: what OVN does not support is not sent, and events report flavors, zones, timeouts, source ranges", async () => {
+  test("what OVN does not support is not sent, and events report flavors, zones, timeouts, source ranges", async () => {
     const { w, run, messagesOf } = stage();
     run({ provider: "ovn" });
     const annotations = {
@@ -342,7 +342,7 @@ describe("a new Service", () => {
       expect(await messagesOf("web", `LoadBalancer${what}Ignored`), what).toHaveLength(1);
   });
 
-  test("22: where no provider is configured one is always named: amphora if the cloud has it, else OVN", async () => {
+  test("where no provider is configured one is always named: amphora if the cloud has it, else OVN", async () => {
     const { w, run } = stage();
     run({});
     await w.createService("web", {}, internal);
@@ -350,7 +350,7 @@ describe("a new Service", () => {
     expect((await w.loadBalancers())[0]?.provider).toBe("amphora");
   });
 
-  test("22: on a cloud with OVN alone, that is asked for with its own method", async () => {
+  test("on a cloud with OVN alone, that is asked for with its own method", async () => {
     const { w, cloud, run } = stage();
     withOctavia(cloud, "2.26", ["ovn"]);
     run({});

@@ -4,7 +4,7 @@ import { internal, os, refuse, setStage } from "./stage.ts";
 const stage = setStage(1);
 
 describe.each(["amphora", "ovn"])("a Service that goes on %s", (provider) => {
-  test("104: leaves its floating IP where it is to be kept, taken off", async () => {
+  test("leaves its floating IP where it is to be kept, taken off", async () => {
     const { w, run } = stage();
     run({ provider });
     await w.createService("web", {}, { [os("keep-floatingip")]: "true" });
@@ -15,7 +15,7 @@ describe.each(["amphora", "ovn"])("a Service that goes on %s", (provider) => {
     await w.cloud.network.floatingIps.delete(ip?.id ?? "");
   });
 
-  test("106: with cascade-delete=false goes from the monitors up", async () => {
+  test("with cascade-delete=false goes from the monitors up", async () => {
     const { w, run, writes } = stage();
     run({ provider, cascadeDelete: false, createMonitor: true });
     await w.createService("web", {}, internal);
@@ -31,7 +31,7 @@ describe.each(["amphora", "ovn"])("a Service that goes on %s", (provider) => {
     ]);
   });
 
-  test("108: whose load balancer is gone already takes its floating IP along", async () => {
+  test("whose load balancer is gone already takes its floating IP along", async () => {
     const { w, run } = stage();
     const running = run({ provider });
     await w.createService("web");
@@ -45,7 +45,7 @@ describe.each(["amphora", "ovn"])("a Service that goes on %s", (provider) => {
     expect(await w.cloud.network.floatingIps.all()).toEqual([]);
   });
 
-  test("109: a cascading delete that is answered with 404 is done", async () => {
+  test("a cascading delete that is answered with 404 is done", async () => {
     const { w, cloud, run, messagesOf } = stage();
     run({ provider });
     await w.createService("web", {}, internal);
@@ -61,7 +61,7 @@ describe.each(["amphora", "ovn"])("a Service that goes on %s", (provider) => {
     expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
   });
 
-  test("110: because it is a ClusterIP now leaves nothing, on itself neither", async () => {
+  test("because it is a ClusterIP now leaves nothing, on itself neither", async () => {
     const { w, run } = stage();
     run({ provider });
     await w.createService("web");
@@ -79,7 +79,7 @@ describe.each(["amphora", "ovn"])("a Service that goes on %s", (provider) => {
 });
 
 describe("a Service that goes", () => {
-  test("105: leaves a floating IP that a person made", async () => {
+  test("leaves a floating IP that a person made", async () => {
     const { w, run } = stage();
     const [network] = await w.cloud.network.networks.all({ name: "public" });
     const made = await w.cloud.network.floatingIps.create({

@@ -18,7 +18,7 @@ async function published(name: string, count: number) {
 }
 
 describe.each(["amphora", "ovn"])("a Service of both families on %s", (provider) => {
-  test("40: is published at a floating IP and at a VIP of the other family, each with members of its own", async () => {
+  test("is published at a floating IP and at a VIP of the other family, each with members of its own", async () => {
     const { w, run, writes, messagesOf } = stage();
     run({ provider });
     writes();

@@ -14,7 +14,7 @@ const poolsOf = async () => {
 };
 
 describe("a new Service", () => {
-  test("26: X-Forwarded headers make an HTTP listener with them and an HTTP pool; OVN refuses before anything is made", async () => {
+  test("X-Forwarded headers make an HTTP listener with them and an HTTP pool; OVN refuses before anything is made", async () => {
     const { w, run, hears } = stage();
     run({ provider: "amphora" });
     const headers = { [os("x-forwarded-for")]: "true", [os("x-forwarded-proto")]: "true" };
@@ -31,7 +31,7 @@ describe("a new Service", () => {
     expect(await w.loadBalancers()).toHaveLength(1);
   });
 
-  test("28: PROXY protocol with X-Forwarded-For fails before any change", async () => {
+  test("PROXY protocol with X-Forwarded-For fails before any change", async () => {
     const { w, run, hears, writes } = stage();
     run({ provider: "amphora" });
     writes();
@@ -40,7 +40,7 @@ describe("a new Service", () => {
     expect(writes()).toEqual([]);
   });
 
-  test("29: PROXY protocol is for TCP ports only", async () => {
+  test("PROXY protocol is for TCP ports only", async () => {
     const { w, run } = stage();
     run({ provider: "amphora" });
     await w.createService("web", { ports: [tcp(80), udp(53)] }, { [os("proxy-protocol")]: "v2" });
@@ -48,7 +48,7 @@ describe("a new Service", () => {
     expect((await poolsOf()).map((p) => p.protocol)).toEqual(["PROXYV2", "UDP"]);
   });
 
-  test("30: a certificate that Barbican has not fails before the load balancer; one that it has is used", async () => {
+  test("a certificate that Barbican has not fails before the load balancer; one that it has is used", async () => {
     const { w, run, hears, writes } = stage();
     run({ provider: "amphora" });
     writes();
@@ -70,7 +70,7 @@ describe("a new Service", () => {
     await w.cloud.keyManager.secrets.delete(reference);
   });
 
-  test("30: with an external store Barbican gets no request", async () => {
+  test("with an external store Barbican gets no request", async () => {
     const { w, cloud, run } = stage();
     run({ provider: "amphora", containerStore: "external" });
     const before = cloud.calls.length;
@@ -79,7 +79,7 @@ describe("a new Service", () => {
     expect(cloud.calls.slice(before).filter((call) => call.service === "key-manager")).toEqual([]);
   });
 
-  test("33: local traffic with a monitor is checked at the health check port by HTTP", async () => {
+  test("local traffic with a monitor is checked at the health check port by HTTP", async () => {
     const { w, run } = stage();
     run({ provider: "amphora", createMonitor: true });
     const service = await w.createService("web", { externalTrafficPolicy: "Local" });
@@ -91,7 +91,7 @@ describe("a new Service", () => {
     );
   });
 
-  test("33: a UDP pool is checked by HTTP only where the API is new enough", async () => {
+  test("a UDP pool is checked by HTTP only where the API is new enough", async () => {
     const { w, cloud, run } = stage();
     withOctavia(cloud, "2.15");
     run({ provider: "amphora", createMonitor: true });
@@ -100,7 +100,7 @@ describe("a new Service", () => {
     expect((await w.cloud.loadBalancing.healthMonitors.all()).map((m) => m.type)).toEqual(["UDP-CONNECT"]);
   });
 
-  test("44: a boolean annotation that is none is the default", async () => {
+  test("a boolean annotation that is none is the default", async () => {
     const { w, run } = stage();
     run({ provider: "amphora" });
     await w.createService("web", {}, { [os("x-forwarded-for")]: "yes" });
@@ -108,7 +108,7 @@ describe("a new Service", () => {
     expect((await listenersOf())[0]?.protocol).toBe("TCP");
   });
 
-  test("48: two live load balancers of our name are an error, and nothing is changed", async () => {
+  test("two live load balancers of our name are an error, and nothing is changed", async () => {
     const { w, run, hears, writes } = stage();
     const { subnet } = w.infrastructure;
     const body = { name: "kube_service_c_default_web", vip_subnet_id: subnet.id, provider: "ovn" };
@@ -126,7 +126,7 @@ describe("a new Service", () => {
     await w.served("web");
   });
 
-  test("49: one of the same name that is going does not stand in the way", async () => {
+  test("one of the same name that is going does not stand in the way", async () => {
     const { w, cloud, run } = stage();
     run({ provider: "ovn" });
     await w.createService("web", {}, internal);
@@ -143,7 +143,7 @@ describe("a new Service", () => {
     await w.settled("the other alone", (lb) => lb.id !== old?.id);
   });
 
-  test("86: an exhausted quota is reported with the cloud's message", async () => {
+  test("an exhausted quota is reported with the cloud's message", async () => {
     const { w, cloud, run, hears } = stage();
     refuse(cloud, "POST /loadbalancers", { status: 403, message: "Quota has been met for resources: Load Balancer" });
     run({ provider: "ovn" });

@@ -43,7 +43,7 @@ async function owned(config = {}) {
 }
 
 describe("a load balancer that Services share", () => {
-  test("88: has the tags of both, and each listener its Service's", async () => {
+  test("has the tags of both, and each listener its Service's", async () => {
     const { w, share, writes, lb } = await owned();
     await w.createService("b", { ports: [tcp(81)] }, share);
     const b = await w.served("b");
@@ -61,7 +61,7 @@ describe("a load balancer that Services share", () => {
     expect((await w.loadBalancers())[0]?.tags.toSorted()).toEqual([await ownerOf(w, "a"), name("a")]);
   });
 
-  test("89: a third Service is refused where two are the most", async () => {
+  test("a third Service is refused where two are the most", async () => {
     const { w, share, hears } = await owned({ maxSharedLoadBalancers: 2 });
     await w.createService("b", { ports: [tcp(81)] }, share);
     await w.served("b");
@@ -72,7 +72,7 @@ describe("a load balancer that Services share", () => {
     await w.remove("b");
   });
 
-  test("90: a port of the other's is refused before anything is changed, whatever speaks on it", async () => {
+  test("a port of the other's is refused before anything is changed, whatever speaks on it", async () => {
     const { w, share, hears, writes } = await owned({ provider: "amphora" });
     await w.createService("b", { ports: [tcp(80)] }, share);
     expect(await hears("b", "SyncLoadBalancerFailed")).toMatch(/TCP 80 .* taken/);
@@ -83,7 +83,7 @@ describe("a load balancer that Services share", () => {
     await w.remove("http");
   });
 
-  test("92, 93: stays when its owner goes, without the owner's parts; the last one takes it along", async () => {
+  test("stays when its owner goes, without the owner's parts; the last one takes it along", async () => {
     const { w, share, lb } = await owned();
     await w.createService("b", { ports: [tcp(81)] }, share);
     await w.served("b");
@@ -242,7 +242,7 @@ describe("a load balancer that Services share", () => {
     expect(writes()).toEqual(["PUT /loadbalancers/ID"]);
   });
 
-  test("93: one that a person made is kept when the last Service goes", async () => {
+  test("one that a person made is kept when the last Service goes", async () => {
     const { w, run } = stage();
     const { loadBalancing } = w.cloud;
     const own = await loadBalancing.loadBalancers.create({
@@ -267,7 +267,7 @@ describe("a load balancer that Services share", () => {
     await loadBalancing.deleteLoadBalancer(own.id, { cascade: true });
   });
 
-  test("94: that has no floating IP gets none from a Service that does not own it", async () => {
+  test("that has no floating IP gets none from a Service that does not own it", async () => {
     const { w, run, hears } = stage();
     run({ provider: "ovn" });
     await w.createService("a", { ports: [tcp(80)] }, internal);

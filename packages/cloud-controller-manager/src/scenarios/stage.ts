@@ -6,7 +6,7 @@ import { loadCloudsYaml } from "@causeway/openstack";
 import type { LoadBalancerConfig } from "../config/config.ts";
 import { routeOf, workIn } from "../testing/calls.ts";
 import { SkippingClock } from "../testing/skipping-clock.ts";
-import { fastClock, World, type RunOptions, type Running, type WorldServer } from "../testing/world.ts";
+import { fastClock, World, type RunOptions, type RunningCloud, type WorldServer } from "../testing/world.ts";
 
 /**
  * Milliseconds that a scenario may take on a busy machine: `until` waits for two minutes at most, several times in some
@@ -30,7 +30,7 @@ export interface Stage {
   /** Moves the cloud's clock forward: what it has under way is done by then. The manager's clock does not move. */
   readonly skip: (milliseconds: number) => void;
   /** Starts a manager. */
-  readonly run: (loadBalancer?: Partial<LoadBalancerConfig>, how?: RunOptions) => Running;
+  readonly run: (loadBalancer?: Partial<LoadBalancerConfig>, how?: RunOptions) => RunningCloud;
   /** Writes in the cloud since the last time it was asked, as "PUT /pools/ID/members". */
   readonly writes: () => string[];
   /** Writes, and reads of single objects or their parts, since the last time it or `writes` was asked. */
@@ -45,7 +45,7 @@ export interface Stage {
 export function setStage(servers = 3, dualStack = false): () => Stage {
   vi.setConfig(SLOW);
   let held: { w: World; cloud: Simulator; clock: SkippingClock; work: () => string[] } | undefined;
-  let running: Running[] = [];
+  let running: RunningCloud[] = [];
   const set = () => {
     if (!held) throw new Error("the stage is not set");
     return held;

@@ -18,7 +18,7 @@ async function served(config: Parameters<ReturnType<typeof stage>["run"]>[0], sp
 }
 
 describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
-  test("69: a pool, a monitor or a member that is deleted by hand comes back within one list interval", async () => {
+  test("a pool, a monitor or a member that is deleted by hand comes back within one list interval", async () => {
     const { w } = await served({ provider, createMonitor: true });
     const { pools, healthMonitors } = w.cloud.loadBalancing;
     const monitor = async () => (await healthMonitors.all())[0];
@@ -38,7 +38,7 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     await w.settled("the member", async () => (await w.members()).length === 3);
   });
 
-  test("70: a load balancer that is deleted by hand is created again, behind the same floating IP, and its id noted", async () => {
+  test("a load balancer that is deleted by hand is created again, behind the same floating IP, and its id noted", async () => {
     const { w, lb, service } = await served({ provider });
     await w.cloud.loadBalancing.deleteLoadBalancer(lb?.id ?? "", { cascade: true });
     const again = await w.settled("another", (other) => other.id !== lb?.id);
@@ -60,7 +60,7 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     await w.settled("no limit", async () => (await listeners.all())[0]?.connection_limit === -1);
   });
 
-  test("74: another cluster name renames all parts and tags; nothing that carries traffic is recreated", async () => {
+  test("another cluster name renames all parts and tags; nothing that carries traffic is recreated", async () => {
     const { w, lb, running, run, writes, hears } = await served({ provider, createMonitor: true });
     const { listeners, pools, healthMonitors } = w.cloud.loadBalancing;
     await w.settled("its monitor", async () => (await healthMonitors.all()).length === 1);
@@ -88,7 +88,7 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     expect(await w.cloud.network.floatingIps.all()).toEqual([]);
   });
 
-  test("74: a load balancer of another cluster is shared, and keeps its name", async () => {
+  test("a load balancer of another cluster is shared, and keeps its name", async () => {
     const { w, lb, running, run } = await served({ provider });
     await running.stop();
     await w.change("web", { metadata: { annotations: { [os("load-balancer-address")]: null } } });
@@ -126,7 +126,7 @@ describe.each(["amphora", "ovn"])("in trouble on %s", (provider) => {
     await w.settled("it");
   });
 
-  test("46, 81: immutable for a while it is tried again, without a warning", async () => {
+  test("immutable for a while it is tried again, without a warning", async () => {
     const { w, cloud, messagesOf } = await served({ provider }, { ports: [tcp(80)] });
     const message = "Load Balancer 1 is immutable and cannot be updated.";
     refuse(cloud, "PUT /pools/ID/members", { status: 409, message, times: 2 });
@@ -264,7 +264,7 @@ test("nodes that the cloud refuses as members are reported with the cloud's mess
   await w.settled("two members", async () => (await w.members()).length === 2);
 });
 
-test("62: twenty node changes in a burst are at most two batches for each pool", async () => {
+test("twenty node changes in a burst are at most two batches for each pool", async () => {
   const { w, run, writes } = stage();
   run({ provider: "amphora" }, { clock: systemClock });
   await w.createService("web", { ports: [tcp(80), udp(53)] });

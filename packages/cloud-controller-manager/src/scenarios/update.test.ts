@@ -17,7 +17,7 @@ async function served(config: Parameters<ReturnType<typeof stage>["run"]>[0], sp
 }
 
 describe.each(providers)("a served Service on %s", (provider) => {
-  test("52, 53: a port comes with listener, pool and members and goes with them; the other is not touched", async () => {
+  test("a port comes with listener, pool and members and goes with them; the other is not touched", async () => {
     const { w, writes } = await served({ provider }, { ports: [tcp(80)] });
     await w.change("web", { spec: { ports: [tcp(80), tcp(443)] } });
     await w.settled("both", async () => (await w.members()).length === 6);
@@ -27,7 +27,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(writes()).toEqual(["DELETE /pools/ID", "DELETE /listeners/ID"]);
   });
 
-  test("53: a listener that is not tagged ours stays", async () => {
+  test("a listener that is not tagged ours stays", async () => {
     const { w, lb, writes } = await served({ provider }, { ports: [tcp(80)] });
     const theirs = await w.cloud.loadBalancing.listeners.create({
       loadbalancer_id: lb?.id ?? "",
@@ -42,7 +42,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(await w.cloud.loadBalancing.listeners.find(theirs.id)).toBeDefined();
   });
 
-  test("54: another port number keeps load balancer and floating IP", async () => {
+  test("another port number keeps load balancer and floating IP", async () => {
     const { w, lb, writes } = await served({ provider }, { ports: [tcp(80)] });
     const [ip] = await w.cloud.network.floatingIps.all();
     await w.change("web", { spec: { ports: [tcp(8080)] } });
@@ -52,7 +52,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect((await w.cloud.network.floatingIps.all()).map((f) => f.id)).toEqual([ip?.id]);
   });
 
-  test("60: another session affinity is the pool's persistence, changed in place", async () => {
+  test("another session affinity is the pool's persistence, changed in place", async () => {
     const { w, writes } = await served({ provider });
     await w.change("web", { spec: { sessionAffinity: "ClientIP" } });
     const persistence = async () => (await w.cloud.loadBalancing.pools.all())[0]?.session_persistence?.type;
@@ -62,7 +62,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(writes()).toEqual(["PUT /pools/ID", "PUT /pools/ID"]);
   });
 
-  test("61, 64: nodes that come or are excluded are one batch of all members for each pool", async () => {
+  test("nodes that come or are excluded are one batch of all members for each pool", async () => {
     const { w, writes } = await served({ provider }, { ports: [tcp(80), tcp(443)] });
     await w.label("c-node-2", { "node.kubernetes.io/exclude-from-external-load-balancers": "true" });
     await w.settled("four", async () => (await w.members()).length === 4);
@@ -71,7 +71,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(writes()).toEqual(Array.from({ length: 4 }, () => "PUT /pools/ID/members"));
   });
 
-  test("65, 66: a node that the autoscaler removes is no member; one that is not Ready stays", async () => {
+  test("a node that the autoscaler removes is no member; one that is not Ready stays", async () => {
     const { w } = await served({ provider });
     await w.taint("c-node-0", "node.kubernetes.io/not-ready");
     await w.taint("c-node-1", "ToBeDeletedByClusterAutoscaler");
@@ -79,7 +79,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect((await w.members()).map((m) => m.name).toSorted()).toEqual(["c-node-0", "c-node-2"]);
   });
 
-  test("68: local traffic with a monitor, looked at again, costs nothing", async () => {
+  test("local traffic with a monitor, looked at again, costs nothing", async () => {
     const { w, writes } = await served({ provider, createMonitor: true }, { externalTrafficPolicy: "Local" });
     await w.settled("its monitor", async () => (await w.cloud.loadBalancing.healthMonitors.all()).length === 1);
     await pause(200);
@@ -89,7 +89,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(writes()).toEqual([]);
   });
 
-  test("72: from internal to external it gets a floating IP, and back it loses it", async () => {
+  test("from internal to external it gets a floating IP, and back it loses it", async () => {
     const { w, writes } = await served({ provider }, {}, internal);
     const key = "service.beta.kubernetes.io/openstack-internal-load-balancer";
     await w.change("web", { metadata: { annotations: { [key]: "false" } } });
@@ -105,7 +105,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(writes()).toEqual(["POST /floatingips", "DELETE /floatingips/ID"]);
   });
 
-  test("73: another loadBalancerIP replaces the floating IP by the wanted one", async () => {
+  test("another loadBalancerIP replaces the floating IP by the wanted one", async () => {
     const { w } = await served({ provider });
     const [network] = await w.cloud.network.networks.all({ name: "public" });
     const wanted = await w.cloud.network.floatingIps.create({ floating_network_id: network?.id ?? "" });
@@ -118,7 +118,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     await w.cloud.network.floatingIps.delete(wanted.id);
   });
 
-  test("76: tags of others stay on listener and load balancer", async () => {
+  test("tags of others stay on listener and load balancer", async () => {
     const { w, lb } = await served({ provider });
     const [listener] = await w.cloud.loadBalancing.listeners.all();
     await w.cloud.loadBalancing.listeners.update(listener?.id ?? "", { tags: ["theirs", ...(listener?.tags ?? [])] });
@@ -134,7 +134,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect((await limit())?.tags.toSorted()).toEqual(["kube_service_c_default_web", "theirs"]);
   });
 
-  test("77: a hostname annotation is all that is published", async () => {
+  test("a hostname annotation is all that is published", async () => {
     const { w } = await served({ provider }, {}, { [os("hostname")]: "web.example.org" });
     expect((await w.service("web")).status?.loadBalancer?.ingress).toEqual([{ hostname: "web.example.org" }]);
   });
@@ -147,7 +147,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(await messagesOf("web", "EnsuredLoadBalancer")).toHaveLength(1);
   });
 
-  test("80: one that is PENDING is not changed, and is as soon as it is ACTIVE", async () => {
+  test("one that is PENDING is not changed, and is as soon as it is ACTIVE", async () => {
     const { w, cloud, skip, lb, writes } = await served({ provider }, { ports: [tcp(80)] });
     cloud.setDelay(`loadbalancer.${provider}.update`, 600_000);
     await w.cloud.loadBalancing.loadBalancers.update(lb?.id ?? "", { description: "changed by hand" });
@@ -162,7 +162,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     await w.settled("members", async () => (await w.members()).length === 6);
   });
 
-  test("81: a 409 is tried again in place, soon, without a warning", async () => {
+  test("a 409 is tried again in place, soon, without a warning", async () => {
     const { w, cloud, messagesOf } = await served({ provider });
     refuse(cloud, "POST /listeners", {
       status: 409,
@@ -174,7 +174,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
   });
 
-  test("82: a 429 is tried again not before the time that it names", async () => {
+  test("a 429 is tried again not before the time that it names", async () => {
     const { w, cloud, messagesOf } = await served({ provider });
     refuse(cloud, "POST /listeners", { status: 429, message: "slow down", headers: { "retry-after": "1" } });
     const begin = Date.now();
@@ -184,7 +184,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
     expect(await messagesOf("web", "SyncLoadBalancerFailed")).toEqual([]);
   });
 
-  test("84: a token that is refused is replaced once, and the call repeated", async () => {
+  test("a token that is refused is replaced once, and the call repeated", async () => {
     const { w, cloud, messagesOf } = await served({ provider });
     refuse(cloud, "POST /listeners", { status: 401, message: "The request you have made requires authentication." });
     const before = cloud.calls.length;
@@ -201,7 +201,7 @@ async function ports(w: ReturnType<typeof stage>["w"]): Promise<number[]> {
 }
 
 describe("a served Service", () => {
-  test("56: other source ranges are the listeners' allowed CIDRs; their order is nothing", async () => {
+  test("other source ranges are the listeners' allowed CIDRs; their order is nothing", async () => {
     const { w, writes } = await served({ provider: "amphora" }, { ports: [tcp(80), udp(53)] });
     const allowed = async () => (await w.cloud.loadBalancing.listeners.all()).map((l) => l.allowed_cidrs ?? []);
     const ranges = ["10.0.0.0/8", "192.168.0.0/16"];
@@ -213,7 +213,7 @@ describe("a served Service", () => {
     expect(writes()).toEqual([]);
   });
 
-  test("56: source ranges that name an address of a network are that network, written once", async () => {
+  test("source ranges that name an address of a network are that network, written once", async () => {
     const { w, writes } = await served({ provider: "amphora" }, { ports: [tcp(80)] });
     await w.change("web", { spec: { loadBalancerSourceRanges: ["10.1.2.3/8", "10.0.0.0/8", "192.168.7.1/24"] } });
     const allowed = async () => (await w.cloud.loadBalancing.listeners.all())[0]?.allowed_cidrs?.join(" ");
@@ -222,7 +222,7 @@ describe("a served Service", () => {
     expect(writes()).toEqual(["PUT /listeners/ID"]);
   });
 
-  test("57: PROXY protocol replaces the pool and keeps the listener", async () => {
+  test("PROXY protocol replaces the pool and keeps the listener", async () => {
     const { w, writes } = await served({ provider: "amphora" });
     await w.change("web", { metadata: { annotations: { [os("proxy-protocol")]: "true" } } });
     const pool = async () => (await w.cloud.loadBalancing.pools.all())[0];
@@ -230,7 +230,7 @@ describe("a served Service", () => {
     expect(writes()).toEqual(["DELETE /pools/ID", "POST /pools", "PUT /pools/ID/members"]);
   });
 
-  test("58: another method is one PUT of the pool; a refused one is reported, and other changes continue", async () => {
+  test("another method is one PUT of the pool; a refused one is reported, and other changes continue", async () => {
     const { w, writes, hears, cloud } = await served({ provider: "amphora" }, { ports: [tcp(80)] });
     const method = async () => (await w.cloud.loadBalancing.pools.all())[0]?.lb_algorithm;
     await w.change("web", { metadata: { annotations: { [os("lb-method")]: "LEAST_CONNECTIONS" } } });
@@ -246,13 +246,13 @@ describe("a served Service", () => {
     expect(writes()).toEqual(["PUT /pools/ID", "POST /listeners", "POST /pools", "PUT /pools/ID/members"]);
   });
 
-  test("58: an unknown method is reported, and the default is used", async () => {
+  test("an unknown method is reported, and the default is used", async () => {
     const { hears, w } = await served({ provider: "amphora" }, {}, { [os("lb-method")]: "FASTEST" });
     expect(await hears("web", "LoadBalancerLbMethodUnknown")).toMatch(/FASTEST/);
     expect((await w.cloud.loadBalancing.pools.all())[0]?.lb_algorithm).toBe("ROUND_ROBIN");
   });
 
-  test("78: with PROXY the address is of mode Proxy, or a hostname if ingress hostnames are on", async () => {
+  test("with PROXY the address is of mode Proxy, or a hostname if ingress hostnames are on", async () => {
     const { w, service } = await served({ provider: "amphora", enableIngressHostname: true }, {}, internal);
     expect(service.metadata.name).toBe("web");
     expect((await w.service("web")).status?.loadBalancer?.ingress?.[0]).toMatchObject({ ipMode: "VIP" });
@@ -263,7 +263,7 @@ describe("a served Service", () => {
     );
   });
 
-  test("78: with PROXY and no ingress hostnames the address is of mode Proxy", async () => {
+  test("with PROXY and no ingress hostnames the address is of mode Proxy", async () => {
     const { w } = await served({ provider: "amphora" }, {}, { [os("proxy-protocol")]: "v2" });
     expect((await w.service("web")).status?.loadBalancer?.ingress?.[0]).toMatchObject({ ipMode: "Proxy" });
   });

@@ -1,6 +1,6 @@
 import type { PlannedEvent, Service } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
-import { loadBalancerDescription, loadBalancerName, loadBalancerPrefix, ownerPrefix } from "./names.ts";
+import { loadBalancerDescription, loadBalancerName, loadBalancerPrefix, ownerPrefix } from "./parameters/names.ts";
 import { isAnothers, ownerOf, ownerTag, proofTags } from "./ownership.ts";
 import type { Adoption } from "./observed.ts";
 

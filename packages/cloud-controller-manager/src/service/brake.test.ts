@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ModelWorld, nothingHeld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
 import { isIndependent } from "./brake.ts";
-import { loadBalancerDescription } from "./names.ts";
+import { loadBalancerDescription } from "./parameters/names.ts";
 import { ownerTag } from "./ownership.ts";
 import { plan } from "./plan.ts";
 import type { OneStep, Step } from "./steps.ts";

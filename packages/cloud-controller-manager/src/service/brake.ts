@@ -7,7 +7,7 @@ import {
   isQuotaExceeded,
   type MemberCreate,
 } from "@causeway/openstack";
-import type { Observed } from "./observed.ts";
+import type { AddressObserved, Observed, TreeObserved } from "./observed.ts";
 import { annotation } from "../config/annotations.ts";
 import type { OneStep, Step } from "./steps.ts";
 
@@ -59,7 +59,7 @@ function targetOf(step: OneStep): string | undefined {
   return "body" in step ? step.body.name : undefined;
 }
 
-function differences(step: OneStep, observed: Observed): Difference[] {
+function differences(step: OneStep, observed: TreeObserved & AddressObserved): Difference[] {
   const { loadBalancers, retiring, listeners, pools, ownFloatingIps } = observed;
   switch (step.type) {
     case "update-load-balancer":
@@ -91,7 +91,7 @@ function byId<T extends { readonly id: string }>(all: readonly T[], id: string):
   return all.find((one) => one.id === id);
 }
 
-function membersOf({ pools }: Observed, poolId: string): Observed["pools"][number]["members"] {
+function membersOf({ pools }: TreeObserved, poolId: string): Observed["pools"][number]["members"] {
   return pools.find(({ pool }) => pool.id === poolId)?.members ?? [];
 }
 

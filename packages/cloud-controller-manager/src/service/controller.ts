@@ -15,23 +15,23 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { CloudWatch } from "@causeway/openstack";
-import { brokenKey } from "@causeway/octavia-tree";
+import { brokenKey, isOfMembers } from "@causeway/octavia-tree";
 import { EventDeduplicator } from "../events/event-deduplicator.ts";
 import { NodeSyncs } from "../metrics/node-syncs.ts";
-import { measured, Operations } from "./reconciles.ts";
+import { measured, Operations } from "./memory/reconciles.ts";
 import { aimOf, isIndependent, isRefusal, wishesOf } from "./brake.ts";
-import { concerns } from "./concern.ts";
+import { concerns } from "./parameters/concern.ts";
 import { gather } from "./gather.ts";
-import type { Observed } from "./observed.ts";
+import type { Observed, ServiceObserved } from "./observed.ts";
 import { gatherFrom, type ServiceSurroundings } from "./gather-from.ts";
 import { annotation } from "../config/annotations.ts";
-import { floatingIpDescription, loadBalancerName, retiringName } from "./names.ts";
-import { nodeChanges } from "./node-changes.ts";
+import { floatingIpDescription, loadBalancerName, retiringName } from "./parameters/names.ts";
+import { nodeChanges } from "./memory/node-changes.ts";
 import { fieldManager, perform } from "./perform.ts";
 import { planBoth } from "./plan-both.ts";
 import { Leftovers } from "./security-group/leftovers.ts";
 import { groupsFirst, securityGroupSources } from "./security-group/reconcile.ts";
-import { otherFamily, secondName } from "./second-family.ts";
+import { otherFamily, secondName } from "./parameters/second-family.ts";
 import type { Step } from "./steps.ts";
 
 export interface ServiceControllerOptions extends ServiceSurroundings {
@@ -132,8 +132,8 @@ export function createServiceController(options: ServiceControllerOptions): {
 }
 
 /** Nodes of a Service that is served are another event than the Service's own wishes. */
-function failure({ service, nodes }: Observed, step: Step, error: unknown): PlannedEvent {
-  if (/-members?$/.test(step.type) && (service.status?.loadBalancer?.ingress ?? []).length > 0) {
+function failure({ service, nodes }: ServiceObserved, step: Step, error: unknown): PlannedEvent {
+  if (isOfMembers(step) && (service.status?.loadBalancer?.ingress ?? []).length > 0) {
     const names = nodes.slice(0, 10).map(({ metadata }) => metadata.name);
     const message = `Error updating load balancer with new hosts [${names.join(" ")}] [node names limited, total number of nodes: ${nodes.length}], error: ${messageOf(error)}`;
     return { type: "Warning", reason: "UpdateLoadBalancerFailed", message };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
-import { serviceFinalizer } from "./concern.ts";
+import { serviceFinalizer } from "./parameters/concern.ts";
 import { dryRun } from "./dry-run.ts";
 
 function observedWith(finalizers: readonly string[], annotations: Record<string, string> = {}) {

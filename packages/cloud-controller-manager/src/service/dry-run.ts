@@ -1,11 +1,11 @@
 import type { ServiceStatus } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
-import { serviceFinalizer } from "./concern.ts";
-import { treeAfter } from "./dry-run-tree.ts";
-import type { Observed } from "./observed.ts";
-import { retiringName } from "./names.ts";
+import { serviceFinalizer } from "./parameters/concern.ts";
+import { treeAfter } from "./tree/dry-run-tree.ts";
+import type { Observed, ServiceObserved } from "./observed.ts";
+import { retiringName } from "./parameters/names.ts";
 import { formerName } from "./ownership.ts";
-import { secondService } from "./second-family.ts";
+import { secondService } from "./parameters/second-family.ts";
 import type { AddressStep, KubernetesStep, OneStep, Step } from "./steps.ts";
 
 /** What the cloud will choose stands under these names until it has. */
@@ -69,7 +69,7 @@ function after(observed: Observed, step: OneStep): Observed {
   }
 }
 
-function serviceAfter({ service }: Observed, step: KubernetesStep): Observed["service"] {
+function serviceAfter({ service }: ServiceObserved, step: KubernetesStep): Observed["service"] {
   const { metadata } = service;
   switch (step.type) {
     case "add-finalizer":

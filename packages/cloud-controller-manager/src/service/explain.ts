@@ -18,6 +18,7 @@ import type { Step } from "./steps.ts";
 /** Its informers are `run` by the caller. */
 export type ExplainOptions = ServiceSurroundings;
 
+/** A step of a plan with its calls, and what it changes from and to. */
 export interface ExplainedStep<S = Step> {
   readonly step: S;
   readonly calls: readonly PlannedCall[];

@@ -4,11 +4,11 @@ import type { Cloud, CloudWatch } from "@causeway/openstack";
 import { Holds, OctaviaReader, PoolDetails, TreeFreshness } from "@causeway/octavia-tree";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { RateLimitedRefresh } from "../rate-limited-refresh.ts";
-import { Certificates } from "./certificates.ts";
-import { EarlierCreates } from "./earlier-creates.ts";
+import { Certificates } from "./memory/certificates.ts";
+import { EarlierCreates } from "./memory/earlier-creates.ts";
 import type { GatherFrom } from "./observed.ts";
-import { NodeBursts } from "./node-bursts.ts";
-import { PendingTimes } from "./pending-times.ts";
+import { NodeBursts } from "./memory/node-bursts.ts";
+import { PendingTimes } from "./memory/pending-times.ts";
 
 export interface ServiceSurroundings {
   /** Of the workload cluster. */

@@ -1,16 +1,16 @@
 import type { Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { CloudWatch, FloatingIp, LoadBalancer, Network, Subnet } from "@causeway/openstack";
 import { soughtKey, whenSought, type ObservedPool } from "@causeway/octavia-tree";
-import { concerns, wantsLoadBalancer } from "./concern.ts";
-import { eligibleNodes, nodeAddress } from "./desired.ts";
-import { matchingSubnets } from "./floating-subnets.ts";
+import { concerns, wantsLoadBalancer } from "./parameters/concern.ts";
+import { eligibleNodes, nodeAddress } from "./parameters/desired.ts";
+import { matchingSubnets } from "./address/floating-subnets.ts";
 import { heldOf, withExpected } from "./held.ts";
 import { annotation } from "../config/annotations.ts";
-import { floatingIpDescription, legacyLoadBalancerName, loadBalancerName, retiringName } from "./names.ts";
+import { floatingIpDescription, legacyLoadBalancerName, loadBalancerName, retiringName } from "./parameters/names.ts";
 import { recognised } from "./recognise.ts";
 import { formerName, isAnothers, proofTags } from "./ownership.ts";
-import { parametersOf, type Parameters } from "./parameters.ts";
-import { isDualStack, otherFamily, secondName, secondParameters, secondService } from "./second-family.ts";
+import { parametersOf, type Parameters } from "./parameters/parameters.ts";
+import { isDualStack, otherFamily, secondName, secondParameters, secondService } from "./parameters/second-family.ts";
 import type { Observed, GatherFrom } from "./observed.ts";
 
 /** Reads caches; members and monitors of a pool are read once and again only when the pool's own entry has changed. */

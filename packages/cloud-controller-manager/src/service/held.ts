@@ -3,7 +3,7 @@ import type { LoadBalancer } from "@causeway/openstack";
 import { brokenKey, busyKey, failedCreateKey, failoverKey, methodKey, uncertainKey } from "@causeway/octavia-tree";
 import { wishesOf } from "./brake.ts";
 import type { GatherFrom } from "./observed.ts";
-import type { Parameters } from "./parameters.ts";
+import type { Parameters } from "./parameters/parameters.ts";
 import type { OneStep } from "./steps.ts";
 
 /** Until when (ms since epoch) something must not be tried again. */

@@ -9,9 +9,9 @@ import {
   loadBalancerPrefix,
   ownerPrefix,
   sharerPrefix,
-} from "./names.ts";
+} from "./parameters/names.ts";
 
-type Whose = Pick<Observed, "service" | "lbName" | "listeners" | "formerName">;
+type OwnerFacts = Pick<Observed, "service" | "lbName" | "listeners" | "formerName">;
 
 /** So that prefix, cluster, "/" and UID are at most 255 characters. */
 const clusterLimit = 200;
@@ -65,7 +65,7 @@ export function isAnothers(lb: Pick<LoadBalancer, "tags">, service: Service): bo
  * upstream's manager, or of a cloud without tags) belongs to the Service whose name it has exactly. An annotation never
  * proves anything.
  */
-export function isOwner(whose: Omit<Whose, "listeners">, lb: LoadBalancer): boolean {
+export function isOwner(whose: Omit<OwnerFacts, "listeners">, lb: LoadBalancer): boolean {
   const { service, lbName, formerName: former } = whose;
   const owners = lb.tags.filter((tag) => tag.startsWith(ownerPrefix));
   if (owners.length > 0) return owners.some((tag) => isOf(tag, service));
@@ -73,12 +73,12 @@ export function isOwner(whose: Omit<Whose, "listeners">, lb: LoadBalancer): bool
 }
 
 /** Owner, or one of the sharers: a Service that has only named the id is neither. */
-export function isRegistered(whose: Omit<Whose, "listeners">, lb: LoadBalancer): boolean {
+export function isRegistered(whose: Omit<OwnerFacts, "listeners">, lb: LoadBalancer): boolean {
   return isOwner(whose, lb) || lb.tags.includes(whose.lbName) || proofTags(lb, whose.service).length > 0;
 }
 
 /** Tagged with our name, or untagged on a load balancer that is ours. */
-export function ownListeners(whose: Whose, lb: LoadBalancer): Listener[] {
+export function ownListeners(whose: OwnerFacts, lb: LoadBalancer): Listener[] {
   const { listeners, lbName, formerName: former } = whose;
   return listeners.filter(
     (l) =>
@@ -91,7 +91,7 @@ export function ownListeners(whose: Whose, lb: LoadBalancer): Listener[] {
 /** Does another Service have listeners on it? */
 export function othersTags(
   lb: LoadBalancer,
-  { lbName, formerName: former }: Omit<Whose, "listeners" | "service">,
+  { lbName, formerName: former }: Omit<OwnerFacts, "listeners" | "service">,
 ): string[] {
   return lb.tags.filter((tag) => tag.startsWith(loadBalancerPrefix) && tag !== lbName && tag !== former);
 }

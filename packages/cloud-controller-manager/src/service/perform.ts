@@ -11,14 +11,14 @@ import {
   whenBusy,
   whenCreateFails,
 } from "@causeway/octavia-tree";
-import type { Doing, PerformWith } from "./doing.ts";
-import { serviceFinalizer } from "./concern.ts";
+import type { StepContext, PerformWith } from "./step-context.ts";
+import { serviceFinalizer } from "./parameters/concern.ts";
 import type { Observed } from "./observed.ts";
 import { wishesOf } from "./brake.ts";
-import { creationTime } from "./earlier-creates.ts";
+import { creationTime } from "./memory/earlier-creates.ts";
 import { isAnothers } from "./ownership.ts";
-import { performAddress } from "./perform-address.ts";
-import { performTree } from "./perform-tree.ts";
+import { performAddress } from "./address/perform-address.ts";
+import { performTree } from "./tree/perform-tree.ts";
 import type { KubernetesStep, Step, TreeStep } from "./steps.ts";
 
 export const fieldManager = "causeway-cloud-controller-manager";
@@ -30,29 +30,29 @@ export async function perform(
   observed: Observed,
   signal: AbortSignal,
 ): Promise<void | "deferred"> {
-  const doing: Doing = { using, observed, signal };
+  const context: StepContext = { using, observed, signal };
   switch (step.type) {
     case "add-finalizer":
     case "annotate":
     case "clear-status":
     case "remove-finalizer":
-      return performKubernetes(step, doing);
+      return performKubernetes(step, context);
     case "create-floating-ip":
     case "attach-floating-ip":
     case "describe-floating-ip":
     case "detach-floating-ip":
     case "delete-floating-ip":
-      return performAddress(step, doing);
+      return performAddress(step, context);
     case "of-second":
       return observed.second ? perform(using, step.step, observed.second, signal) : undefined;
     case "create-load-balancer":
-      return createLoadBalancer(step.body, doing);
+      return createLoadBalancer(step.body, context);
     default:
-      return changeLoadBalancer(step, doing);
+      return changeLoadBalancer(step, context);
   }
 }
 
-async function performKubernetes(step: KubernetesStep, { using, observed, signal }: Doing): Promise<void> {
+async function performKubernetes(step: KubernetesStep, { using, observed, signal }: StepContext): Promise<void> {
   const { client, events } = using;
   const { service } = observed;
   switch (step.type) {
@@ -80,7 +80,7 @@ async function performKubernetes(step: KubernetesStep, { using, observed, signal
  */
 async function createLoadBalancer(
   body: LoadBalancerCreate,
-  { using, observed, signal }: Doing,
+  { using, observed, signal }: StepContext,
 ): Promise<void | "deferred"> {
   const { cloud, watch, holds, details } = using;
   const { loadBalancers } = cloud.loadBalancing;
@@ -108,7 +108,7 @@ async function createLoadBalancer(
 function createFailed(
   body: LoadBalancerCreate,
   error: CausewayError,
-  { using: { holds, watch }, observed }: Pick<Doing, "using" | "observed">,
+  { using: { holds, watch }, observed }: Pick<StepContext, "using" | "observed">,
 ): "deferred" {
   const { name } = body;
   const wishes = wishesOf(observed.service);
@@ -139,14 +139,14 @@ function isLeaving(lb: LoadBalancer): boolean {
 }
 
 /** A load balancer that something else is changing just now is waited for: that is no error. */
-async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void | "deferred"> {
-  const { using, observed } = doing;
+async function changeLoadBalancer(step: TreeStep, context: StepContext): Promise<void | "deferred"> {
+  const { using, observed } = context;
   const adopted = observed.adoption ? [observed.adoption.lb] : [];
   const all = [...adopted, ...observed.loadBalancers, ...observed.retiring];
   const lb = all.find((l) => step.type !== "delete-load-balancer" || l.id === step.id);
   if (!lb) return;
   try {
-    await (step.type === "delete-load-balancer" ? deleteLoadBalancer(step, doing) : performTree(step, doing));
+    await (step.type === "delete-load-balancer" ? deleteLoadBalancer(step, context) : performTree(step, context));
     using.holds.release(busyKey(lb.id));
   } catch (error) {
     const expected = observed.held.expectedActive !== undefined;
@@ -168,7 +168,7 @@ async function changeLoadBalancer(step: TreeStep, doing: Doing): Promise<void | 
 
 async function deleteLoadBalancer(
   step: Extract<Step, { type: "delete-load-balancer" }>,
-  { using, observed, signal }: Doing,
+  { using, observed, signal }: StepContext,
 ): Promise<void> {
   using.events.event(observed.service, step.event);
   await using.cloud.loadBalancing.deleteLoadBalancer(step.id, { cascade: step.cascade, signal });

@@ -1,6 +1,6 @@
 import type { Plan, ServiceStatus } from "@causeway/kubernetes";
 import type { Adoption } from "./observed.ts";
-import type { Observed } from "./observed.ts";
+import type { MemoryObserved, ServiceObserved } from "./observed.ts";
 import type { Step } from "./steps.ts";
 
 const resyncInterval = 60_000;
@@ -9,7 +9,7 @@ const resyncInterval = 60_000;
  * The tags are rewritten first, so that they alone say whose the load balancer is. What is published stays until then.
  */
 export function planAdoption(
-  { service, held }: Observed,
+  { service, held }: ServiceObserved & MemoryObserved,
   { lb, tags, event }: Adoption,
   now: number,
 ): Plan<Step, ServiceStatus> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
-import { lbTags } from "./create-body.ts";
+import { lbTags } from "./tree/create-body.ts";
 import type { Observed } from "./observed.ts";
 import { planBoth } from "./plan-both.ts";
 

@@ -1,9 +1,8 @@
-import type { Plan, PlannedEvent, ServiceStatus } from "@causeway/kubernetes";
+import type { ServiceStatus } from "@causeway/kubernetes";
 import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
+import type { ServiceEvent, ServicePlan } from "./plan-events.ts";
 import type { OneStep, Step } from "./steps.ts";
-
-type ServicePlan = Plan<Step, ServiceStatus>;
 
 /**
  * The plan of a Service with all its load balancers. The second one (of the other address family) follows the rules of
@@ -43,8 +42,8 @@ function isOfCloud(step: Step): step is OneStep {
 }
 
 /** Whether an event of the second load balancer is not already reported by the first. */
-function isNews({ type, reason }: PlannedEvent): boolean {
-  return type === "Warning" && !/Ignored|Unchecked|Unknown/.test(reason);
+function isNews({ type, ofService }: ServiceEvent): boolean {
+  return type === "Warning" && ofService === undefined;
 }
 
 function earlier(first: ServicePlan, other: ServicePlan): ServicePlan["wait"] {

@@ -1,14 +1,14 @@
 import type { Plan, PlannedEvent, ServiceStatus } from "@causeway/kubernetes";
 import type { Listener, LoadBalancer } from "@causeway/openstack";
 import { removal } from "@causeway/octavia-tree";
-import { serviceFinalizer } from "./concern.ts";
-import type { Observed } from "./observed.ts";
+import { serviceFinalizer } from "./parameters/concern.ts";
+import type { AddressObserved, MemoryObserved, Observed, ServiceObserved, TreeObserved } from "./observed.ts";
 import { annotation } from "../config/annotations.ts";
-import { loadBalancerPrefix } from "./names.ts";
+import { loadBalancerPrefix } from "./parameters/names.ts";
 import { isAnothers, isOwner, isRegistered, othersTags, ownListeners, proofTags } from "./ownership.ts";
-import { stuckEvents } from "./plan-broken.ts";
-import { giveUp, isFree } from "./plan-floating-ip.ts";
-import { retireAtOnce } from "./plan-provider.ts";
+import { stuckEvents } from "./tree/plan-broken.ts";
+import { giveUp, isFree } from "./address/plan-floating-ip.ts";
+import { retireAtOnce } from "./tree/plan-provider.ts";
 import type { Step, TreeStep } from "./steps.ts";
 
 const resyncInterval = 60_000;
@@ -55,7 +55,7 @@ export function planRelease(observed: Observed, now: number): Plan<Step, Service
 }
 
 /** When to look again at a load balancer that cannot be changed now; undefined when it can. */
-function changeableAt({ held }: Observed, lb: LoadBalancer, now: number): number | undefined {
+function changeableAt({ held }: MemoryObserved, lb: LoadBalancer, now: number): number | undefined {
   if (lb.provisioning_status.startsWith("PENDING_")) return now + resyncInterval;
   return held.busy !== undefined && held.busy > now ? held.busy : undefined;
 }
@@ -73,7 +73,7 @@ function wasMadeByUs(observed: Observed, lb: LoadBalancer): boolean {
 }
 
 /** As a whole, or (cascade-delete=false) part after part from the monitors up. In ERROR no part can be changed. */
-function remove(observed: Observed, lb: LoadBalancer): TreeStep {
+function remove(observed: ServiceObserved & TreeObserved, lb: LoadBalancer): TreeStep {
   const { cascadeDelete } = observed.config.loadBalancer;
   const event = { type: "Normal", reason: "DeletingLoadBalancer", message: "Deleting load balancer" } as const;
   if (cascadeDelete || lb.provisioning_status === "ERROR")
@@ -88,7 +88,7 @@ function remove(observed: Observed, lb: LoadBalancer): TreeStep {
 }
 
 /** Our listeners go, then our tag; what is others' stays. */
-function leave(observed: Observed, lb: LoadBalancer): TreeStep | undefined {
+function leave(observed: ServiceObserved & TreeObserved, lb: LoadBalancer): TreeStep | undefined {
   const own: Listener | undefined = ownListeners(observed, lb)[0];
   if (own) return removal(observed.pools, own);
   const ours = new Set([observed.lbName, observed.formerName, ...proofTags(lb, observed.service)]);
@@ -98,13 +98,13 @@ function leave(observed: Observed, lb: LoadBalancer): TreeStep | undefined {
 }
 
 /** A load balancer that is deleted by hand leaves its floating IP; the description names the Service it belonged to. */
-function orphanAddresses({ ownFloatingIps, parameters }: Observed): Step[] {
+function orphanAddresses({ ownFloatingIps, parameters }: ServiceObserved & AddressObserved): Step[] {
   if (parameters.keepFloatingIp) return [];
   return ownFloatingIps.filter(isFree).map((ip) => ({ type: "delete-floating-ip", id: ip.id }));
 }
 
 /** A Service that stays, as another type, must not bear what the load balancer left on it. */
-function farewell({ service }: Observed): Step[] {
+function farewell({ service }: ServiceObserved): Step[] {
   if (service.metadata.deletionTimestamp !== undefined) return [{ type: "remove-finalizer" }];
   const annotations = { [annotation.loadBalancerId]: null, [annotation.loadBalancerAddress]: null };
   const annotated = Object.keys(annotations).some((key) => service.metadata.annotations?.[key] !== undefined);

@@ -4,7 +4,7 @@ import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService, aSubnet, tcp80, udp53 } from "../testing/objects.ts";
 import type { LoadBalancerConfig } from "../config/config.ts";
 import type { Observed } from "./observed.ts";
-import { floatingIpDescription, loadBalancerName } from "./names.ts";
+import { floatingIpDescription, loadBalancerName } from "./parameters/names.ts";
 import { plan } from "./plan.ts";
 import { groupDescription } from "./security-group/names.ts";
 

@@ -1,27 +1,26 @@
-import type { LoadBalancerIngress, Plan, PlannedEvent, Service, ServiceStatus } from "@causeway/kubernetes";
+import type { LoadBalancerIngress, PlannedEvent, Service, ServiceStatus } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
 import { defaultProvider, limitsOf, type ProviderLimits } from "@causeway/octavia-tree";
-import { createBody, lbTags } from "./create-body.ts";
-import { desiredPorts, invalidRanges, type DesiredPort } from "./desired.ts";
-import { serviceFinalizer, wantsLoadBalancer } from "./concern.ts";
-import type { Observed } from "./observed.ts";
+import { createBody, lbTags } from "./tree/create-body.ts";
+import { desiredPorts, invalidRanges, type DesiredPort } from "./parameters/desired.ts";
+import { serviceFinalizer, wantsLoadBalancer } from "./parameters/concern.ts";
+import type { AddressObserved, MemoryObserved, Observed, ServiceObserved, TreeObserved } from "./observed.ts";
 import { annotation } from "../config/annotations.ts";
 import { isOwner, othersTags, ownListeners, sharerTag } from "./ownership.ts";
 import { planAdoption } from "./plan-adoption.ts";
-import { planBroken, stuckEvents } from "./plan-broken.ts";
-import { planFloatingIp } from "./plan-floating-ip.ts";
-import { isHostname } from "./hostname.ts";
+import type { ServicePlan } from "./plan-events.ts";
+import { planBroken, stuckEvents } from "./tree/plan-broken.ts";
+import { planFloatingIp } from "./address/plan-floating-ip.ts";
+import { isHostname } from "./parameters/hostname.ts";
 import { planRelease } from "./plan-release.ts";
-import { brakedUntil, nextChange, takenPorts, type TreeGoal } from "./plan-tree.ts";
-import { providerChange, retirement } from "./plan-provider.ts";
-import { nextRename } from "./plan-rename.ts";
+import { brakedUntil, nextChange, takenPorts, type TreeGoal } from "./tree/plan-tree.ts";
+import { providerChange, retirement } from "./tree/plan-provider.ts";
+import { nextRename } from "./tree/plan-rename.ts";
 import type { Step, TreeStep } from "./steps.ts";
 import { warningsOf } from "./warnings.ts";
 
 /** What waits for the cloud is looked at again after this long (ms) even if no change was seen. */
 const resyncInterval = 60_000;
-
-type ServicePlan = Plan<Step, ServiceStatus>;
 
 /**
  * The rules of a Service of type LoadBalancer (cloud-provider-openstack's ensure, update and delete as one). A plan has
@@ -44,7 +43,7 @@ export function plan(observed: Observed, now: number): ServicePlan {
 }
 
 /** Why the Service cannot be served; undefined when it can. */
-function refuse(observed: Observed): string | undefined {
+function refuse(observed: ServiceObserved & TreeObserved & AddressObserved): string | undefined {
   const { parameters, loadBalancers, lbName, config } = observed;
   if (!config.loadBalancer.enabled) return "load balancers are switched off in cloud.conf";
   if (!observed.octavia) return "the cloud has no load balancing service (Octavia)";
@@ -56,7 +55,11 @@ function refuse(observed: Observed): string | undefined {
   return parameters.internal ? undefined : refuseFloatingPlace(observed);
 }
 
-function refuseFloatingPlace({ parameters, externalNetwork, ...observed }: Observed): string | undefined {
+function refuseFloatingPlace({
+  parameters,
+  externalNetwork,
+  ...observed
+}: ServiceObserved & AddressObserved): string | undefined {
   const { floatingNetworkId, floatingSubnetId } = parameters;
   if (floatingNetworkId !== undefined && externalNetwork === undefined)
     return `there is no floating network ${floatingNetworkId}`;
@@ -70,7 +73,11 @@ function refuseFloatingPlace({ parameters, externalNetwork, ...observed }: Obser
   return undefined;
 }
 
-function failedPlan(observed: Observed, message: string, now: number): ServicePlan {
+function failedPlan(
+  observed: ServiceObserved & TreeObserved & AddressObserved,
+  message: string,
+  now: number,
+): ServicePlan {
   return {
     steps: [],
     status: statusOf(observed),
@@ -80,11 +87,11 @@ function failedPlan(observed: Observed, message: string, now: number): ServicePl
 }
 
 /** It serves as before, and a person says whose it is. */
-function planUnproved({ service }: Observed, message: string, now: number): ServicePlan {
+function planUnproved({ service }: ServiceObserved, message: string, now: number): ServicePlan {
   return {
     steps: [],
     status: service.status ?? {},
-    events: [{ type: "Warning", reason: "LoadBalancerOwnerUnknown", message }],
+    events: [{ type: "Warning", reason: "LoadBalancerOwnerUnknown", message, ofService: true }],
     wait: { for: "a person to say whose the load balancer is", until: now + resyncInterval },
   };
 }
@@ -130,12 +137,12 @@ function ownedByAnother({ id, name }: LoadBalancer): PlannedEvent {
 }
 
 /** Ports without node ports have none, and are served all the same. */
-function hasMembers({ service }: Observed, ports: readonly DesiredPort[]): boolean {
+function hasMembers({ service }: ServiceObserved, ports: readonly DesiredPort[]): boolean {
   const unreachable = (service.spec.ports ?? []).every((port) => (port.nodePort ?? 0) === 0);
   return unreachable || ports.some((port) => port.members.length > 0);
 }
 
-function wanted(observed: Observed, limits: ProviderLimits, vipSubnetId?: string): DesiredPort[] {
+function wanted(observed: ServiceObserved & TreeObserved, limits: ProviderLimits, vipSubnetId?: string): DesiredPort[] {
   const { service, nodes, parameters, lbName, nodeSubnet } = observed;
   const memberSubnetId = parameters.memberSubnetId ?? parameters.subnetId ?? nodeSubnet?.id ?? vipSubnetId;
   const serial = observed.config.loadBalancer.serialApiCalls;
@@ -167,7 +174,7 @@ function planExisting(observed: Observed, lb: LoadBalancer, now: number): Servic
 }
 
 /** A sharer never marks itself as the owner. */
-function wantedTags(observed: Observed, lb: LoadBalancer): string[] {
+function wantedTags(observed: ServiceObserved & TreeObserved, lb: LoadBalancer): string[] {
   if (isOwner(observed, lb)) return lbTags(observed);
   const { lbName, clusterName, service, parameters } = observed;
   return [...new Set([lbName, sharerTag(clusterName, service), ...parameters.tags])];
@@ -200,7 +207,10 @@ function planTree(
 }
 
 /** What the provider cannot do at all of what traffic depends on. */
-function refuseOptions({ parameters, tlsProblem, service }: Observed, limits: ProviderLimits): string | undefined {
+function refuseOptions(
+  { parameters, tlsProblem, service }: ServiceObserved & TreeObserved,
+  limits: ProviderLimits,
+): string | undefined {
   if (tlsProblem !== undefined) return tlsProblem;
   if (limits.http || !hasTcp(service)) return undefined;
   const asked = [
@@ -212,12 +222,12 @@ function refuseOptions({ parameters, tlsProblem, service }: Observed, limits: Pr
 }
 
 /** What the Service asks for, else cloud.conf, else the cloud. */
-function wantedProvider({ parameters, config, facts }: Observed): string | undefined {
+function wantedProvider({ parameters, config, facts }: ServiceObserved & TreeObserved): string | undefined {
   return parameters.provider ?? config.loadBalancer.provider ?? defaultProvider(facts);
 }
 
 /** Whether a Service may put listeners on a load balancer that is another's. */
-function refuseSharing(observed: Observed, lb: LoadBalancer): string | undefined {
+function refuseSharing(observed: ServiceObserved & TreeObserved, lb: LoadBalancer): string | undefined {
   const { lbName, parameters, config } = observed;
   if (isOwner(observed, lb)) return undefined;
   if (parameters.internal) return `an internal Service cannot share load balancer ${lb.id}`;
@@ -226,14 +236,18 @@ function refuseSharing(observed: Observed, lb: LoadBalancer): string | undefined
   return `load balancer ${lb.id} is shared by ${most} Services already (max-shared-lb)`;
 }
 
-function refusePorts(observed: Observed, goal: TreeGoal): string | undefined {
+function refusePorts(observed: ServiceObserved & TreeObserved, goal: TreeGoal): string | undefined {
   const taken = takenPorts(observed, goal);
   if (taken.length === 0) return undefined;
   return `${taken.join(", ")} of load balancer ${goal.lb.id} is taken by another Service; remove annotation ${annotation.loadBalancerId} to get a load balancer of its own`;
 }
 
 /** Until when the change must wait; undefined: it need not. */
-function heldBack({ held, pools }: Observed, change: TreeStep | undefined, now: number): number | undefined {
+function heldBack(
+  { held, pools }: TreeObserved & MemoryObserved,
+  change: TreeStep | undefined,
+  now: number,
+): number | undefined {
   if (held.busy !== undefined && held.busy > now) return held.busy;
   if (held.nodes === undefined || held.nodes <= now || !changesMembers(change)) return undefined;
   // A pool without members carries no traffic: it does not wait for more nodes.
@@ -247,7 +261,7 @@ function changesMembers(
   return ["replace-members", "create-member", "delete-member"].includes(change?.type ?? "");
 }
 
-function announced(observed: Observed, change: TreeStep | undefined): PlannedEvent[] {
+function announced(observed: ServiceObserved, change: TreeStep | undefined): PlannedEvent[] {
   if (changesMembers(change))
     return [{ type: "Normal", reason: "UpdatedLoadBalancer", message: "Updated load balancer with new hosts" }];
   const { formerName: former, lbName } = observed;
@@ -256,7 +270,7 @@ function announced(observed: Observed, change: TreeStep | undefined): PlannedEve
   return [{ type: "Warning", reason: "LoadBalancerRename", message }];
 }
 
-function annotateSteps(observed: Observed, lb: LoadBalancer): Step[] {
+function annotateSteps(observed: ServiceObserved & AddressObserved, lb: LoadBalancer): Step[] {
   const have = observed.service.metadata.annotations ?? {};
   const address = addressOf(observed, lb);
   const change: Record<string, string> = {};
@@ -267,7 +281,10 @@ function annotateSteps(observed: Observed, lb: LoadBalancer): Step[] {
 }
 
 /** Where clients reach it; undefined while a floating IP is to come. */
-function addressOf({ parameters, floatingIp, externalNetwork }: Observed, lb: LoadBalancer): string | undefined {
+function addressOf(
+  { parameters, floatingIp, externalNetwork }: ServiceObserved & AddressObserved,
+  lb: LoadBalancer,
+): string | undefined {
   if (parameters.internal) return lb.vip_address;
   if (floatingIp) return floatingIp.floating_ip_address;
   return lb.vip_address.includes(":") || externalNetwork === undefined ? lb.vip_address : undefined;
@@ -276,7 +293,7 @@ function addressOf({ parameters, floatingIp, externalNetwork }: Observed, lb: Lo
 /**
  * Published when the load balancer can serve: never before it is ACTIVE the first time, and kept while it is changed.
  */
-function statusOf(observed: Observed): ServiceStatus {
+function statusOf(observed: ServiceObserved & TreeObserved & AddressObserved): ServiceStatus {
   const lb = observed.loadBalancers[0];
   const before = observed.service.status?.loadBalancer?.ingress ?? [];
   // While another takes its place, clients still reach the one that is retiring.
@@ -292,7 +309,7 @@ function statusOf(observed: Observed): ServiceStatus {
 /**
  * A hostname that the API server would refuse is left out: the address is published instead, and a warning says why.
  */
-function ingressOf({ parameters, config, service }: Observed, ip: string): LoadBalancerIngress {
+function ingressOf({ parameters, config, service }: ServiceObserved, ip: string): LoadBalancerIngress {
   if (parameters.hostname !== undefined && isHostname(parameters.hostname)) return { hostname: parameters.hostname };
   const proxied = parameters.proxyProtocol !== undefined && hasTcp(service);
   const { enableIngressHostname, ingressHostnameSuffix } = config.loadBalancer;
@@ -305,7 +322,7 @@ function hasTcp({ spec }: Service): boolean {
   return (spec.ports ?? []).some((port) => (port.protocol ?? "TCP") === "TCP");
 }
 
-function isPublished({ service }: Observed, status: ServiceStatus): boolean {
+function isPublished({ service }: ServiceObserved, status: ServiceStatus): boolean {
   const key = (s: ServiceStatus | undefined) =>
     JSON.stringify((s?.loadBalancer?.ingress ?? []).map((i) => [i.ip, i.hostname]));
   return key(service.status) === key(status);

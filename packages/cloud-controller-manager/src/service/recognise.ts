@@ -3,8 +3,8 @@ import type { LoadBalancer } from "@causeway/openstack";
 import { limitsOf } from "@causeway/octavia-tree";
 import { adoptionOfFormer, adoptionOfRestored, formerCluster, isProved, publishes, unproved } from "./adoption.ts";
 import type { Adoption } from "./observed.ts";
-import { wantsLoadBalancer } from "./concern.ts";
-import { nodeAddress } from "./desired.ts";
+import { wantsLoadBalancer } from "./parameters/concern.ts";
+import { nodeAddress } from "./parameters/desired.ts";
 import type { GatherFrom } from "./observed.ts";
 
 interface Candidates {

@@ -1,9 +1,10 @@
 import { suggestion } from "@causeway/foundation";
-import type { PlannedEvent, Service } from "@causeway/kubernetes";
+import type { Service } from "@causeway/kubernetes";
 import { restriction, type ProviderLimits } from "@causeway/octavia-tree";
-import { ownRanges } from "./desired.ts";
-import type { Observed } from "./observed.ts";
-import { isHostname } from "./hostname.ts";
+import { ownRanges } from "./parameters/desired.ts";
+import type { ServiceObserved } from "./observed.ts";
+import type { ServiceEvent } from "./plan-events.ts";
+import { isHostname } from "./parameters/hostname.ts";
 import {
   annotation,
   annotationKeys,
@@ -14,7 +15,7 @@ import {
 } from "../config/annotations.ts";
 
 /** What the Service asks for and will not get: never in silence. */
-export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedEvent[] {
+export function warningsOf(observed: ServiceObserved, limits: ProviderLimits): ServiceEvent[] {
   const { parameters, service } = observed;
   const warnings: [string, boolean, string][] = [
     [
@@ -73,7 +74,7 @@ export function warningsOf(observed: Observed, limits: ProviderLimits): PlannedE
   ];
   return [...warnings, ...misspelled(service)]
     .filter(([, holds]) => holds)
-    .map(([reason, , message]): PlannedEvent => ({ type: "Warning", reason, message }));
+    .map(([reason, , message]): ServiceEvent => ({ type: "Warning", reason, message, ofService: true }));
 }
 
 /** Of so many wrong annotations at most an event speaks: who writes Services pays for few. */
@@ -102,12 +103,12 @@ function wantedOf({ form, choices = [] }: ServiceAnnotation): string {
 }
 
 /** Does the Service itself have an annotation that begins so? */
-function asks({ service }: Observed, beginning: string): boolean {
+function asks({ service }: ServiceObserved, beginning: string): boolean {
   return Object.keys(service.metadata.annotations ?? {}).some((key) => key.startsWith(`${prefix}${beginning}`));
 }
 
 /** Protocols of the Service that are to be monitored and cannot be. */
-function unmonitored({ parameters, service }: Observed, limits: ProviderLimits): string[] {
+function unmonitored({ parameters, service }: ServiceObserved, limits: ProviderLimits): string[] {
   if (!parameters.monitor) return [];
   const protocols = (service.spec.ports ?? []).map((port) => port.protocol ?? "TCP");
   return [...new Set(protocols)].filter((protocol) => !limits.monitors.includes(protocol));

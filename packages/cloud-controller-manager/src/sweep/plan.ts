@@ -7,8 +7,8 @@ import {
   loadBalancerName,
   loadBalancerPrefix,
   retiringName,
-} from "../service/names.ts";
-import { secondName } from "../service/second-family.ts";
+} from "../service/parameters/names.ts";
+import { secondName } from "../service/parameters/second-family.ts";
 import { groupDescription, groupName, groupPrefix } from "../service/security-group/names.ts";
 import type { Observed } from "./gather.ts";
 

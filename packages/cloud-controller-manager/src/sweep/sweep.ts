@@ -11,6 +11,7 @@ export interface Swept extends Orphan {
   readonly error?: string;
 }
 
+/** The cluster whose orphans are searched, and whether they are deleted. */
 export interface SweepRequest extends SweepFrom, SweepOptions {
   /** Only lists what would be deleted. */
   readonly dryRun: boolean;

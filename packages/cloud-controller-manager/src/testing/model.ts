@@ -14,13 +14,13 @@ import type {
 } from "@causeway/openstack";
 import type { ObservedPool } from "@causeway/octavia-tree";
 import { defaultCloudConfig, type LoadBalancerConfig } from "../config/config.ts";
-import { eligibleNodes } from "../service/desired.ts";
+import { eligibleNodes } from "../service/parameters/desired.ts";
 import type { Observed } from "../service/observed.ts";
-import { matchingSubnets } from "../service/floating-subnets.ts";
+import { matchingSubnets } from "../service/address/floating-subnets.ts";
 import { annotation } from "../config/annotations.ts";
-import { floatingIpDescription, loadBalancerName } from "../service/names.ts";
+import { floatingIpDescription, loadBalancerName } from "../service/parameters/names.ts";
 import { formerName } from "../service/ownership.ts";
-import { parametersOf } from "../service/parameters.ts";
+import { parametersOf } from "../service/parameters/parameters.ts";
 import { plan } from "../service/plan.ts";
 import type { Step } from "../service/steps.ts";
 import { aNetwork, aSubnet } from "./objects.ts";

@@ -62,7 +62,7 @@ export interface RunOptions {
   readonly octavia?: boolean;
 }
 
-export interface Running {
+export interface RunningCloud {
   readonly cloud: Cloud;
   readonly stop: () => Promise<void>;
 }
@@ -114,7 +114,7 @@ export class World {
    * Starts the manager with a connection of its own; the answer has its stop, which is like a kill to what it has under
    * way.
    */
-  run(loadBalancer: Partial<LoadBalancerConfig> = {}, how: RunOptions = {}): Running {
+  run(loadBalancer: Partial<LoadBalancerConfig> = {}, how: RunOptions = {}): RunningCloud {
     const { prefix, intervals } = this.#options;
     const { clock = systemClock, octavia = true, clusterCidr } = how;
     const cidrs = clusterCidr?.split(",").flatMap((text) => parseCidr(text) ?? []);

@@ -3,11 +3,11 @@ import type { Cloud, CloudWatch, Port, SecurityGroup } from "@causeway/openstack
 import { defaultProvider, type OctaviaReader } from "@causeway/octavia-tree";
 import type { CloudControllerConfig } from "../../config/config.ts";
 import type { RateLimitedRefresh } from "../../rate-limited-refresh.ts";
-import { wantsLoadBalancer } from "../concern.ts";
-import { eligibleNodes, nodeAddress } from "../desired.ts";
+import { wantsLoadBalancer } from "../parameters/concern.ts";
+import { eligibleNodes, nodeAddress } from "../parameters/desired.ts";
 import { annotation } from "../../config/annotations.ts";
-import { loadBalancerName } from "../names.ts";
-import { parametersOf } from "../parameters.ts";
+import { loadBalancerName } from "../parameters/names.ts";
+import { parametersOf } from "../parameters/parameters.ts";
 import type { Leftovers } from "./leftovers.ts";
 import { groupName } from "./names.ts";
 

@@ -1,18 +1,17 @@
 import type { Service } from "@causeway/kubernetes";
+import { maxNameLength } from "../parameters/names.ts";
 
 /** By which cloud-provider-openstack and we know our own. */
 export const groupPrefix = "lb-sg-";
-/** Neutron's limit of names and descriptions. */
-const limit = 255;
 
 /** lb-sg-UID-NAMESPACE-NAME, cut to 255 characters. */
 export function groupName({ metadata }: Service): string {
-  return `${groupPrefix}${metadata.uid}-${metadata.namespace}-${metadata.name}`.slice(0, limit);
+  return `${groupPrefix}${metadata.uid}-${metadata.namespace}-${metadata.name}`.slice(0, maxNameLength);
 }
 
 export function groupDescription(cluster: string, { metadata }: Service): string {
   return `Security Group for ${metadata.namespace}/${metadata.name} Service LoadBalancer in cluster ${cluster}`.slice(
     0,
-    limit,
+    maxNameLength,
   );
 }

@@ -8,19 +8,19 @@ import {
   whenBroken,
   whenRefused,
 } from "@causeway/octavia-tree";
-import type { Doing } from "./doing.ts";
-import type { TreeStep } from "./steps.ts";
+import type { StepContext } from "../step-context.ts";
+import type { TreeStep } from "../steps.ts";
 
 type PartStep = Exclude<TreeStep, { type: "delete-load-balancer" }>;
 
 /** One change of a load balancer's part. What was read of a pool before is forgotten before it changes. */
-export async function performTree(step: PartStep, doing: Doing): Promise<void> {
-  const { using, observed, signal } = doing;
+export async function performTree(step: PartStep, context: StepContext): Promise<void> {
+  const { using, observed, signal } = context;
   switch (step.type) {
     case "failover":
-      return failOver(step, doing);
+      return failOver(step, context);
     case "update-pool":
-      return updatePool(step, doing);
+      return updatePool(step, context);
     default:
       return performTreeStep(step, { ...using, pools: observed.pools, signal });
   }
@@ -29,7 +29,7 @@ export async function performTree(step: PartStep, doing: Doing): Promise<void> {
 /** A method that the provider refuses is reported and not sent again; all other changes of the Service continue. */
 async function updatePool(
   { id, change }: Extract<PartStep, { type: "update-pool" }>,
-  { using, observed, signal }: Doing,
+  { using, observed, signal }: StepContext,
 ): Promise<void> {
   try {
     await using.cloud.loadBalancing.pools.update(id, change, { signal });
@@ -45,7 +45,7 @@ async function updatePool(
 /** In most clouds for operators only: refused, it is not asked for again. Accepted, it is not repeated too soon. */
 async function failOver(
   { id, event }: Extract<PartStep, { type: "failover" }>,
-  { using, observed, signal }: Doing,
+  { using, observed, signal }: StepContext,
 ): Promise<void> {
   try {
     await using.cloud.loadBalancing.failover(id, { signal });

@@ -1,6 +1,6 @@
 import type { Service } from "@causeway/kubernetes";
-import type { CloudControllerConfig } from "../config/config.ts";
-import { annotation } from "../config/annotations.ts";
+import type { CloudControllerConfig } from "../../config/config.ts";
+import { annotation } from "../../config/annotations.ts";
 
 /** Kubernetes' own name: any cloud provider that takes over knows it. */
 export const serviceFinalizer = "service.kubernetes.io/load-balancer-cleanup";

@@ -1,11 +1,11 @@
 import type { Plan, PlannedEvent } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
 import { isSameProvider } from "@causeway/octavia-tree";
-import type { Observed } from "./observed.ts";
-import { retiringName } from "./names.ts";
-import { isOwner, othersTags } from "./ownership.ts";
-import { giveUp } from "./plan-floating-ip.ts";
-import type { OneStep, TreeStep } from "./steps.ts";
+import type { AddressObserved, ServiceObserved, TreeObserved } from "../observed.ts";
+import { retiringName } from "../parameters/names.ts";
+import { isOwner, othersTags } from "../ownership.ts";
+import { giveUp } from "../address/plan-floating-ip.ts";
+import type { OneStep, TreeStep } from "../steps.ts";
 
 /** What a change of the provider annotation leads to: the load balancer is retired, or an event says why it stays. */
 export interface ProviderChange {
@@ -23,7 +23,10 @@ const none: ProviderChange = { step: undefined, events: [] };
  * one is made in its place, and the floating IP goes over when that is whole. Where clients would lose the address, it
  * stays as it is.
  */
-export function providerChange(observed: Observed, lb: LoadBalancer): ProviderChange {
+export function providerChange(
+  observed: ServiceObserved & TreeObserved & AddressObserved,
+  lb: LoadBalancer,
+): ProviderChange {
   const { parameters, retiring, lbName } = observed;
   const wanted = parameters.provider;
   if (wanted === undefined || isSameProvider(wanted, lb.provider) || retiring.length > 0) return none;
@@ -39,14 +42,14 @@ export function providerChange(observed: Observed, lb: LoadBalancer): ProviderCh
   };
 }
 
-function obstacleOf(observed: Observed, lb: LoadBalancer): string | undefined {
+function obstacleOf(observed: ServiceObserved & TreeObserved & AddressObserved, lb: LoadBalancer): string | undefined {
   if (!isOwner(observed, lb) || othersTags(lb, observed).length > 0) return "other Services share it";
   if (observed.parameters.portId !== undefined) return "its VIP is on a port of yours";
   return observed.floatingIp ? undefined : "its address is its VIP, which would change";
 }
 
 /** Once the new one is whole: its floating IP comes over, and the old one goes. */
-export function retirement(observed: Observed, lb: LoadBalancer, now: number): Retirement {
+export function retirement(observed: TreeObserved & AddressObserved, lb: LoadBalancer, now: number): Retirement {
   const [old] = observed.retiring;
   if (!old) return { steps: [] };
   const { retiringFloatingIp: ip } = observed;
@@ -55,7 +58,10 @@ export function retirement(observed: Observed, lb: LoadBalancer, now: number): R
 }
 
 /** With its Service a load balancer goes that is being replaced, too. */
-export function retireAtOnce(observed: Observed, now: number): Retirement | undefined {
+export function retireAtOnce(
+  observed: ServiceObserved & TreeObserved & AddressObserved,
+  now: number,
+): Retirement | undefined {
   const [old] = observed.retiring;
   if (!old) return undefined;
   const { retiringFloatingIp: ip } = observed;

@@ -1,16 +1,16 @@
 import type { LoadBalancerCreate } from "@causeway/openstack";
 import { listenerSettings, monitorBody, type ProviderLimits } from "@causeway/octavia-tree";
-import type { DesiredPort } from "./desired.ts";
-import type { Observed } from "./observed.ts";
-import { loadBalancerDescription } from "./names.ts";
-import { ownerTag } from "./ownership.ts";
+import type { DesiredPort } from "../parameters/desired.ts";
+import type { ServiceObserved, TreeObserved } from "../observed.ts";
+import { loadBalancerDescription } from "../parameters/names.ts";
+import { ownerTag } from "../ownership.ts";
 
 /**
  * The whole tree in one POST: listeners, their pools, members, and monitors where the provider takes them there.
  * Nothing but the load balancer where the provider takes only one thing at a time.
  */
 export function createBody(
-  observed: Observed,
+  observed: ServiceObserved & TreeObserved,
   ports: readonly DesiredPort[],
   limits: ProviderLimits,
 ): LoadBalancerCreate {
@@ -34,7 +34,7 @@ export function createBody(
   };
 }
 
-function placement({ parameters, nodeSubnet }: Observed): Partial<LoadBalancerCreate> {
+function placement({ parameters, nodeSubnet }: ServiceObserved & TreeObserved): Partial<LoadBalancerCreate> {
   if (parameters.portId !== undefined) return { vip_port_id: parameters.portId };
   if (parameters.subnetId !== undefined) return { vip_subnet_id: parameters.subnetId };
   if (parameters.networkId !== undefined) return { vip_network_id: parameters.networkId };
@@ -65,6 +65,6 @@ function listenerInCreate(
 }
 
 /** Ours, and those that the Service asks for. A load balancer that is created belongs to its Service. */
-export function lbTags({ clusterName, service, lbName, parameters }: Observed): string[] {
+export function lbTags({ clusterName, service, lbName, parameters }: ServiceObserved): string[] {
   return [...new Set([lbName, ownerTag(clusterName, service), ...parameters.tags])];
 }

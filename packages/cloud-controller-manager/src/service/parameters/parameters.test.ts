@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { defaultCloudConfig, type LoadBalancerConfig, type LoadBalancerPlacement } from "../config/config.ts";
-import { aService } from "../testing/objects.ts";
+import { defaultCloudConfig, type LoadBalancerConfig, type LoadBalancerPlacement } from "../../config/config.ts";
+import { aService } from "../../testing/objects.ts";
 import { parametersOf, type Parameters } from "./parameters.ts";
 
 const os = (name: string) => `loadbalancer.openstack.org/${name}`;

@@ -1,14 +1,12 @@
 import type { LoadBalancerIngress, Service } from "@causeway/kubernetes";
-import { annotation } from "../config/annotations.ts";
+import { annotation } from "../../config/annotations.ts";
+import { maxNameLength } from "./names.ts";
 import type { Parameters } from "./parameters.ts";
-
-/** Octavia's limit of names and tags. */
-const limit = 255;
 
 /** "_ipv6" or "_ipv4" after the name of the first: no Service's name has an underscore. */
 export function secondName(lbName: string, family: "IPv4" | "IPv6"): string {
   const end = `_${family.toLowerCase()}`;
-  return `${lbName.slice(0, limit - end.length)}${end}`;
+  return `${lbName.slice(0, maxNameLength - end.length)}${end}`;
 }
 
 /** The family that the Service's first load balancer does not have. */

@@ -1,6 +1,6 @@
 import type { Clock } from "@causeway/foundation";
 import type { Change, Node, ObjectKey, Source } from "@causeway/kubernetes";
-import { eligibleNodes, nodeAddress } from "./desired.ts";
+import { eligibleNodes, nodeAddress } from "../parameters/desired.ts";
 
 /** Milliseconds between two reconciles of all Services while nodes change one after the other. */
 const pause = 250;

@@ -1,9 +1,9 @@
 import type { Plan, ServiceStatus } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
-import type { Observed } from "./observed.ts";
-import { loadBalancerPrefix } from "./names.ts";
-import { isOwner, isRegistered, othersTags } from "./ownership.ts";
-import type { Step } from "./steps.ts";
+import type { MemoryObserved, Observed } from "../observed.ts";
+import { loadBalancerPrefix } from "../parameters/names.ts";
+import { isOwner, isRegistered, othersTags } from "../ownership.ts";
+import type { Step } from "../steps.ts";
 
 type ServicePlan = Plan<Step, ServiceStatus>;
 
@@ -64,7 +64,7 @@ function warning(what: string) {
 }
 
 /** A load balancer that has been PENDING for too long: only the cloud's operator can end that. */
-export function stuckEvents({ held }: Observed, lb: LoadBalancer, now: number): ReturnType<typeof warning>[] {
+export function stuckEvents({ held }: MemoryObserved, lb: LoadBalancer, now: number): ReturnType<typeof warning>[] {
   if (held.pendingSince === undefined || now - held.pendingSince < stuckAfter) return [];
   return [
     warning(

@@ -1,21 +1,18 @@
 import type { LoadBalancer } from "@causeway/openstack";
 import { limitsOf, type ObservedPool } from "@causeway/octavia-tree";
-import type { Observed } from "./observed.ts";
-import { loadBalancerDescription } from "./names.ts";
-import { isOwner, ownerTag, ownListeners, proofTags, sharerTag } from "./ownership.ts";
-import type { TreeStep } from "./steps.ts";
-
-/** Octavia's limit of names. */
-const limit = 255;
+import type { ServiceObserved, TreeObserved } from "../observed.ts";
+import { loadBalancerDescription, maxNameLength } from "../parameters/names.ts";
+import { isOwner, ownerTag, ownListeners, proofTags, sharerTag } from "../ownership.ts";
+import type { TreeStep } from "../steps.ts";
 
 /**
  * The next part that still has the name from before the cluster was renamed: monitors, pools, listeners, and the load
  * balancer last, so that its old name shows that the rename is not complete. Nothing that carries traffic is recreated.
  */
-export function nextRename(observed: Observed, lb: LoadBalancer): TreeStep | undefined {
+export function nextRename(observed: ServiceObserved & TreeObserved, lb: LoadBalancer): TreeStep | undefined {
   const { formerName: former, lbName } = observed;
   if (former === undefined) return undefined;
-  const renamed = (name: string) => name.replace(former, lbName).slice(0, limit);
+  const renamed = (name: string) => name.replace(former, lbName).slice(0, maxNameLength);
   const tagged = (tags: readonly string[]) => [...new Set(tags.map((tag) => (tag === former ? lbName : tag)))];
   const hasTags = limitsOf(lb.provider, observed.facts.version).tags;
   const own = ownListeners(observed, lb);

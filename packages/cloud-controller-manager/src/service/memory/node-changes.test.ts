@@ -1,7 +1,7 @@
 import { VirtualClock } from "@causeway/foundation";
 import type { Change, Node } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
-import { aNode } from "../testing/objects.ts";
+import { aNode } from "../../testing/objects.ts";
 import { nodeChanges } from "./node-changes.ts";
 
 function watched() {

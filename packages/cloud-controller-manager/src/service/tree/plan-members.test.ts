@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { asWritten, limitsOf, memberChange } from "@causeway/octavia-tree";
-import { ModelWorld } from "../testing/model.ts";
-import { aNode, aService } from "../testing/objects.ts";
-import { desiredPorts } from "./desired.ts";
-import { plan } from "./plan.ts";
+import { ModelWorld } from "../../testing/model.ts";
+import { aNode, aService } from "../../testing/objects.ts";
+import { desiredPorts } from "../parameters/desired.ts";
+import { plan } from "../plan.ts";
 
 /** How often members' and nodes' addresses are read to compare a pool of so many members with as many other nodes. */
 function reads(count: number): number {

@@ -10,11 +10,11 @@ import {
   transport,
   type ObservedPool,
 } from "@causeway/octavia-tree";
-import type { DesiredPort } from "./desired.ts";
-import type { Observed } from "./observed.ts";
-import { childName } from "./names.ts";
-import { ownListeners } from "./ownership.ts";
-import type { TreeStep } from "./steps.ts";
+import type { DesiredPort } from "../parameters/desired.ts";
+import type { MemoryObserved, ServiceObserved, TreeObserved } from "../observed.ts";
+import { childName } from "../parameters/names.ts";
+import { ownListeners } from "../ownership.ts";
+import type { TreeStep } from "../steps.ts";
 
 export interface TreeGoal {
   readonly lb: LoadBalancer;
@@ -23,11 +23,13 @@ export interface TreeGoal {
   readonly tags: readonly string[];
 }
 
+type PlannedTree = ServiceObserved & TreeObserved & MemoryObserved;
+
 /**
  * The next change that brings a load balancer's tree nearer to its Service; undefined when nothing is to be done, or
  * nothing but what is held back.
  */
-export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undefined {
+export function nextChange(observed: PlannedTree, goal: TreeGoal): TreeStep | undefined {
   const free = changes(observed, goal).filter((change) => observed.held.braked(change) === undefined);
   const change = free.next().value;
   if (!change || !isOfMembers(change) || change.more) return change;
@@ -38,7 +40,7 @@ export function nextChange(observed: Observed, goal: TreeGoal): TreeStep | undef
  * When the first of the changes that are held back may be tried again; undefined where none is. `more`: changes besides
  * those of the tree.
  */
-export function brakedUntil(observed: Observed, goal: TreeGoal, more: readonly TreeStep[] = []): number | undefined {
+export function brakedUntil(observed: PlannedTree, goal: TreeGoal, more: readonly TreeStep[] = []): number | undefined {
   const untils = [...more, ...changes(observed, goal)].flatMap((change) => observed.held.braked(change) ?? []);
   return untils.length === 0 ? undefined : Math.min(...untils);
 }
@@ -47,7 +49,7 @@ export function brakedUntil(observed: Observed, goal: TreeGoal, more: readonly T
  * Ports that no longer are wanted go first, so that another may take their number; then each port from the listener
  * down.
  */
-function* changes(observed: Observed, goal: TreeGoal): Generator<TreeStep> {
+function* changes(observed: PlannedTree, goal: TreeGoal): Generator<TreeStep> {
   const own = ownListeners(observed, goal.lb);
   for (const listener of own)
     if (!goal.wanted.some((port) => isListenerOf(port, listener))) yield removal(observed.pools, listener);
@@ -60,7 +62,7 @@ function* changes(observed: Observed, goal: TreeGoal): Generator<TreeStep> {
 }
 
 /** A pool of ours without a listener, unless the listener that is to be created takes it. */
-function isStray(pool: Pool, observed: Observed, { wanted }: TreeGoal): boolean {
+function isStray(pool: Pool, observed: ServiceObserved & TreeObserved, { wanted }: TreeGoal): boolean {
   const isWanted = wanted.some(
     (port) =>
       port.poolName === pool.name &&
@@ -70,18 +72,18 @@ function isStray(pool: Pool, observed: Observed, { wanted }: TreeGoal): boolean 
   return !isWanted && isNamedAsOurs(pool.name, observed) && isUnused(pool, observed);
 }
 
-function isUnused(pool: Pool, { listeners }: Observed): boolean {
+function isUnused(pool: Pool, { listeners }: TreeObserved): boolean {
   return pool.listeners.length === 0 && !listeners.some((listener) => listener.default_pool_id === pool.id);
 }
 
 /** A pool of ours whose listener was deleted by hand; a pool with any other name belongs to a user. */
-function isNamedAsOurs(name: string, { lbName }: Observed): boolean {
+function isNamedAsOurs(name: string, { lbName }: ServiceObserved): boolean {
   const index = /^pool_(\d+)_/.exec(name)?.[1];
   return index !== undefined && name === childName("pool", Number(index), lbName);
 }
 
 /** Ports that another owner's listener uses on the same load balancer, as "TCP 80". */
-export function takenPorts(observed: Observed, goal: TreeGoal): string[] {
+export function takenPorts(observed: ServiceObserved & TreeObserved, goal: TreeGoal): string[] {
   const own = new Set(ownListeners(observed, goal.lb).map((l) => l.id));
   const others = observed.listeners.filter((l) => !own.has(l.id));
   return goal.wanted
@@ -96,7 +98,7 @@ function isListenerOf(port: DesiredPort, listener: Listener): boolean {
 }
 
 interface Place {
-  readonly observed: Observed;
+  readonly observed: PlannedTree;
   readonly lb: LoadBalancer;
   readonly own: readonly Listener[];
 }
@@ -118,14 +120,14 @@ function* portChanges({ observed, lb, own }: Place, port: DesiredPort): Generato
  * A pool that stays PENDING on an ACTIVE load balancer refuses every change but its deletion (seen on amphora after a
  * populated create). It is recreated once it has refused for half a minute.
  */
-function isStuck({ held }: Observed, { pool }: ObservedPool): boolean {
+function isStuck({ held }: MemoryObserved, { pool }: ObservedPool): boolean {
   return held.refusals >= patientRefusals && pool.provisioning_status.startsWith("PENDING_");
 }
 
 const patientRefusals = 6;
 
 /** A pool of ours that lost its listener gets it back. */
-function createListener(observed: Observed, lb: LoadBalancer, port: DesiredPort): TreeStep {
+function createListener(observed: TreeObserved, lb: LoadBalancer, port: DesiredPort): TreeStep {
   const { pool } =
     observed.pools.find(
       (p) => p.pool.name === port.poolName && p.pool.protocol === port.poolProtocol && p.pool.listeners.length === 0,

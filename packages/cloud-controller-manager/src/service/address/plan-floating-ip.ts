@@ -1,10 +1,10 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
 import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
-import type { Observed } from "./observed.ts";
-import { annotation } from "../config/annotations.ts";
-import { floatingIpDescription, isOurFloatingIp } from "./names.ts";
-import { isOwner } from "./ownership.ts";
-import type { AddressStep } from "./steps.ts";
+import type { AddressObserved, ServiceObserved, TreeObserved } from "../observed.ts";
+import { annotation } from "../../config/annotations.ts";
+import { floatingIpDescription, isOurFloatingIp } from "../parameters/names.ts";
+import { isOwner } from "../ownership.ts";
+import type { AddressStep } from "../steps.ts";
 
 export interface AddressPlan {
   readonly steps: readonly AddressStep[];
@@ -17,7 +17,10 @@ const nothing: AddressPlan = { steps: [], events: [] };
  * Which floating IP the VIP shall have (cloud-provider-openstack's rules). It can be given as soon as the VIP has its
  * port.
  */
-export function planFloatingIp(observed: Observed, lb: LoadBalancer): AddressPlan {
+export function planFloatingIp(
+  observed: ServiceObserved & TreeObserved & AddressObserved,
+  lb: LoadBalancer,
+): AddressPlan {
   const { parameters, floatingIp, externalNetwork } = observed;
   if (!isOwner(observed, lb)) return floatingIp || parameters.internal ? nothing : onlyOwner(lb);
   if (parameters.internal) return floatingIp ? does(giveUp(floatingIp, parameters.keepFloatingIp)) : nothing;
@@ -52,19 +55,22 @@ const withoutNetwork: AddressPlan = {
 };
 
 /** The former load balancer, on its way out, still has the floating IP that the new one is to get. */
-function isComing({ ownFloatingIps, leaving, service }: Observed): boolean {
+function isComing({ ownFloatingIps, leaving, service }: ServiceObserved & TreeObserved & AddressObserved): boolean {
   if ((service.spec.loadBalancerIP ?? "") !== "") return false;
   return ownFloatingIps.some((ip) => leaving.some((l) => l.vip_port_id === ip.port_id));
 }
 
 /** A second floating IP of ours that is free because its load balancer was deleted by hand carries no traffic. */
-function surplus({ ownFloatingIps, parameters }: Observed, used: FloatingIp): AddressPlan {
+function surplus({ ownFloatingIps, parameters }: ServiceObserved & AddressObserved, used: FloatingIp): AddressPlan {
   const extra = parameters.keepFloatingIp ? [] : ownFloatingIps.filter((ip) => ip.id !== used.id && isFree(ip));
   return { steps: extra.map(({ id }) => ({ type: "delete-floating-ip", id, onlyFree: true })), events: [] };
 }
 
 /** After a rename of the cluster, its floating IP is found again by its description only. */
-function renamed({ service, clusterName, ...observed }: Observed, floatingIp: FloatingIp): AddressPlan {
+function renamed(
+  { service, clusterName, ...observed }: ServiceObserved & TreeObserved,
+  floatingIp: FloatingIp,
+): AddressPlan {
   const beginning = floatingIpDescription("", service);
   const description = floatingIpDescription(clusterName, service);
   const noted = service.metadata.annotations?.[annotation.loadBalancerAddress] === floatingIp.floating_ip_address;
@@ -83,7 +89,7 @@ export function isFree(floatingIp: FloatingIp): boolean {
   return floatingIp.port_id === null || floatingIp.port_id === "";
 }
 
-function isWanted({ service }: Observed, floatingIp: FloatingIp): boolean {
+function isWanted({ service }: ServiceObserved, floatingIp: FloatingIp): boolean {
   const address = service.spec.loadBalancerIP ?? "";
   return address === "" || address === floatingIp.floating_ip_address;
 }
@@ -92,7 +98,7 @@ function isWanted({ service }: Observed, floatingIp: FloatingIp): boolean {
  * One that we made before and that lost its port comes first: a lost answer never makes a second. Where another is to
  * be replaced, the new one is there before the old one goes.
  */
-function obtain(observed: Observed, lb: LoadBalancer, networkId: string): AddressStep {
+function obtain(observed: ServiceObserved & AddressObserved, lb: LoadBalancer, networkId: string): AddressStep {
   const { service, wantedFloatingIp, ownFloatingIps, parameters, clusterName, floatingIp } = observed;
   const address = service.spec.loadBalancerIP ?? "";
   const ready = address === "" ? ownFloatingIps.find(isFree) : wantedFloatingIp;
@@ -109,13 +115,13 @@ function obtain(observed: Observed, lb: LoadBalancer, networkId: string): Addres
 }
 
 /** An address that is named says itself which subnet it is of. */
-function subnetsFor({ parameters, floatingSubnets }: Observed, address: string): string[] {
+function subnetsFor({ parameters, floatingSubnets }: ServiceObserved & AddressObserved, address: string): string[] {
   if (parameters.floatingSubnetId !== undefined) return [parameters.floatingSubnetId];
   return address === "" ? (floatingSubnets ?? []).map((subnet) => subnet.id) : [];
 }
 
 /** Emitted once, before the address is published. */
-function skipped({ service }: Observed): AddressPlan {
+function skipped({ service }: ServiceObserved): AddressPlan {
   if ((service.status?.loadBalancer?.ingress ?? []).length > 0) return nothing;
   const message = "an IPv6 address needs no floating IP";
   return { steps: [], events: [{ type: "Warning", reason: "LoadBalancerFloatingIPSkipped", message }] };

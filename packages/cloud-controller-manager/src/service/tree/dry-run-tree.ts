@@ -10,8 +10,8 @@ import type {
   PoolInCreate,
 } from "@causeway/openstack";
 import type { ObservedPool } from "@causeway/octavia-tree";
-import type { Observed } from "./observed.ts";
-import type { OneStep } from "./steps.ts";
+import type { Observed } from "../observed.ts";
+import type { OneStep } from "../steps.ts";
 
 type Created = Extract<OneStep, { type: "create-load-balancer" }>;
 type Tree = Pick<Observed, "loadBalancers" | "listeners" | "pools">;

@@ -1,13 +1,13 @@
 import type { Clock, Metrics } from "@causeway/foundation";
 import type { Node, ObjectKey, Reconcile, Service } from "@causeway/kubernetes";
-import { wantsLoadBalancer } from "./concern.ts";
+import { wantsLoadBalancer } from "../parameters/concern.ts";
 
 /** cloud-provider-openstack's, seconds. */
 const buckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 7.5, 10, 15, 25, 50, 100, 250, 500, 1_000];
 
 export type Operation = "loadbalancer_ensure" | "loadbalancer_update" | "loadbalancer_delete";
 
-interface Measuring {
+interface MeasureOptions {
   readonly metrics: Metrics | undefined;
   readonly clock: Clock;
   /** Undefined: this look is no work of a load balancer's. */
@@ -18,7 +18,7 @@ interface Measuring {
  * cloudprovider_openstack_reconcile_duration_seconds and its fellows, and cloud-provider's count of synced load
  * balancers.
  */
-export function measured(reconcile: Reconcile, { metrics, clock, operationOf }: Measuring): Reconcile {
+export function measured(reconcile: Reconcile, { metrics, clock, operationOf }: MeasureOptions): Reconcile {
   if (metrics === undefined) return reconcile;
   const labels = ["operation"];
   const name = "cloudprovider_openstack_reconcile";

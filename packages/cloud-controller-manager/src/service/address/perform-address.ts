@@ -1,20 +1,20 @@
 import { isOpenStackConflict, isOpenStackNotFound, isQuotaExceeded, type FloatingIp } from "@causeway/openstack";
-import type { Doing } from "./doing.ts";
-import type { AddressStep } from "./steps.ts";
+import type { StepContext } from "../step-context.ts";
+import type { AddressStep } from "../steps.ts";
 
 /**
  * Gives the VIP a floating IP or takes it away; the cache knows at once, and looks again when something is not there.
  */
-export async function performAddress(step: AddressStep, doing: Doing): Promise<void> {
+export async function performAddress(step: AddressStep, context: StepContext): Promise<void> {
   try {
-    await change(step, doing);
+    await change(step, context);
   } catch (error) {
-    if (isOpenStackNotFound(error)) await doing.using.watch.floatingIps.refresh(doing.signal);
+    if (isOpenStackNotFound(error)) await context.using.watch.floatingIps.refresh(context.signal);
     throw error;
   }
 }
 
-async function change(step: AddressStep, { using, signal }: Doing): Promise<void> {
+async function change(step: AddressStep, { using, signal }: StepContext): Promise<void> {
   const { floatingIps } = using.cloud.network;
   const cache = using.watch.floatingIps;
   switch (step.type) {
@@ -38,7 +38,7 @@ async function change(step: AddressStep, { using, signal }: Doing): Promise<void
   }
 }
 
-async function isStillFree(id: string, { using, signal }: Pick<Doing, "using" | "signal">): Promise<boolean> {
+async function isStillFree(id: string, { using, signal }: Pick<StepContext, "using" | "signal">): Promise<boolean> {
   const found = await using.cloud.network.floatingIps.find(id, { signal });
   if (found) using.watch.floatingIps.observe(found);
   return found === undefined || found.port_id === null;
@@ -47,7 +47,7 @@ async function isStillFree(id: string, { using, signal }: Pick<Doing, "using" | 
 /** From the first of the subnets that has an address left. */
 async function createFloatingIp(
   step: Extract<AddressStep, { type: "create-floating-ip" }>,
-  { using, signal }: Pick<Doing, "using" | "signal">,
+  { using, signal }: Pick<StepContext, "using" | "signal">,
 ): Promise<FloatingIp> {
   const { floatingIps } = using.cloud.network;
   const body = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ModelWorld } from "../testing/model.ts";
-import { aNode, aService } from "../testing/objects.ts";
+import { ModelWorld } from "../../testing/model.ts";
+import { aNode, aService } from "../../testing/objects.ts";
 import { matchingSubnets, nameMatches, tagsMatch } from "./floating-subnets.ts";
-import { plan } from "./plan.ts";
+import { plan } from "../plan.ts";
 
 const os = (name: string) => `loadbalancer.openstack.org/${name}`;
 const internal = "service.beta.kubernetes.io/openstack-internal-load-balancer";

@@ -17,18 +17,21 @@ export function isProofTag(tag: string): boolean {
 }
 const floatingIpPrefix = "Floating IP for Kubernetes external service";
 
-/** Octavia's and Neutron's limit of names, descriptions and tags. */
-const limit = 255;
+/** Octavia's and Neutron's limit of names, descriptions and tags, in characters. */
+export const maxNameLength = 255;
 
 /** kube_service_CLUSTER_NAMESPACE_NAME, cut to 255 characters: the load balancer's name and everybody's tag. */
 export function loadBalancerName(cluster: string, service: Service): string {
-  return `${loadBalancerPrefix}${cluster}_${service.metadata.namespace}_${service.metadata.name}`.slice(0, limit);
+  return `${loadBalancerPrefix}${cluster}_${service.metadata.namespace}_${service.metadata.name}`.slice(
+    0,
+    maxNameLength,
+  );
 }
 
 /** Of one that another is to replace: no Service's name has an underscore. */
 export function retiringName(lbName: string): string {
   const end = "_retiring";
-  return `${lbName.slice(0, limit - end.length)}${end}`;
+  return `${lbName.slice(0, maxNameLength - end.length)}${end}`;
 }
 
 /** The name the in-tree provider gave: "a" and the Service's UID without dashes, 32 characters. */
@@ -39,14 +42,14 @@ export function legacyLoadBalancerName(service: Service): string {
 export function loadBalancerDescription(cluster: string, service: Service): string {
   return `Kubernetes external service ${service.metadata.namespace}/${service.metadata.name} from cluster ${cluster}`.slice(
     0,
-    limit,
+    maxNameLength,
   );
 }
 
 export function floatingIpDescription(cluster: string, service: Service): string {
   return `${floatingIpPrefix} ${service.metadata.namespace}/${service.metadata.name} from cluster ${cluster}`.slice(
     0,
-    limit,
+    maxNameLength,
   );
 }
 
@@ -57,5 +60,5 @@ export function isOurFloatingIp(description: string): boolean {
 
 /** listener_0_…, pool_0_…, monitor_0_…: numbered by the Service's ports. */
 export function childName(kind: "listener" | "pool" | "monitor", index: number, lbName: string): string {
-  return `${kind}_${index}_${lbName}`.slice(0, limit);
+  return `${kind}_${index}_${lbName}`.slice(0, maxNameLength);
 }

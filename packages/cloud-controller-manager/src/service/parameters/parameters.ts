@@ -1,8 +1,14 @@
 import { formatCidr, parseCidr } from "@causeway/foundation";
 import type { Service } from "@causeway/kubernetes";
 import type { LbAlgorithm } from "@causeway/openstack";
-import type { LoadBalancerConfig, LoadBalancerPlacement } from "../config/config.ts";
-import { annotation, annotations, type AnnotationName, type AnnotationOf, wholeNumber } from "../config/annotations.ts";
+import type { LoadBalancerConfig, LoadBalancerPlacement } from "../../config/config.ts";
+import {
+  annotation,
+  annotations,
+  type AnnotationName,
+  type AnnotationOf,
+  wholeNumber,
+} from "../../config/annotations.ts";
 import { isProofTag } from "./names.ts";
 
 /** What a Service asks for, after its annotations, its class and cloud.conf have been weighed. */

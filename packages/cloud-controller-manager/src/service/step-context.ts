@@ -15,7 +15,7 @@ export interface PerformWith {
 }
 
 /** One step under way. */
-export interface Doing {
+export interface StepContext {
   readonly using: PerformWith;
   readonly observed: Observed;
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import type { Clock } from "@causeway/foundation";
 import type { Service } from "@causeway/kubernetes";
-import { serviceFinalizer } from "./concern.ts";
+import { serviceFinalizer } from "../parameters/concern.ts";
 
 /**
  * How long (ms) a create may go on in the cloud after its connection was lost, in addition to the time that its members
