@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { chapters } from "./cases/all.ts";
-import { prepareContraptions } from "./cases/contraption.ts";
+import { prepareContraptions } from "./cases/custom-resource.ts";
 import { openRunner, type Runner } from "./context.ts";
 import type { Chapter, ContractCase, ServerName, Target } from "./interface.ts";
 

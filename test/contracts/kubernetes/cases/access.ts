@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import type { Chapter, Context, Json, Raw } from "../interface.ts";
 import { rawClient } from "../raw.ts";
-import { at, configMap, done, eventually, grant, made, refused } from "./say.ts";
+import { at, configMap, done, eventually, grant, made, refused } from "./shorthands.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 const AUTHENTICATION = "/apis/authentication.k8s.io/v1";
@@ -77,7 +77,7 @@ const FORBIDDEN: readonly (readonly [string, (c: Context) => string, string])[] 
 ];
 
 export const access: Chapter = {
-  title: "who asks, and what they may",
+  title: "authentication and authorization",
   cases: [
     ...FORBIDDEN.map(([method, path, message]) => ({
       name: `403 says what: ${message}`,
@@ -137,7 +137,7 @@ export const access: Chapter = {
       },
     },
     {
-      name: "a token is reviewed",
+      name: "a TokenReview names the user of a token",
       async run(c) {
         await account(c);
         expect(await review(c.api, await tokenOf(c))).toMatchObject({
@@ -331,7 +331,7 @@ export const access: Chapter = {
       },
     },
     {
-      name: "rules are reviewed",
+      name: "a SelfSubjectRulesReview lists the rules of the user",
       async run(c) {
         const user = c.unique("ruled");
         await grant(c, user, [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }]);

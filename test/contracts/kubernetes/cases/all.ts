@@ -4,17 +4,17 @@ import { applying } from "./applying.ts";
 import { auditing } from "./auditing.ts";
 import { connecting } from "./connecting.ts";
 import { converting } from "./converting.ts";
-import { definitions } from "./definitions.ts";
+import { customObjects } from "./custom-objects.ts";
 import { deleting } from "./deleting.ts";
 import { discovery } from "./discovery.ts";
 import { flowControl } from "./flow-control.ts";
 import { flowRefusals } from "./flow-refusals.ts";
-import { granting } from "./granting.ts";
+import { rbacGrants } from "./rbac-grants.ts";
 import { health } from "./health.ts";
-import { compacting } from "./compacting.ts";
+import { compaction } from "./compaction.ts";
 import { kubectl } from "./kubectl.ts";
 import { identities } from "./identities.ts";
-import { judging } from "./judging.ts";
+import { celRules } from "./cel-rules.ts";
 import { evicting } from "./evicting.ts";
 import { smallWriteRules } from "./small-write-rules.ts";
 import { servicesAndBindings } from "./services-and-bindings.ts";
@@ -26,35 +26,35 @@ import { scaleSubresource } from "./scale-subresource.ts";
 import { podWarnings } from "./pod-warnings.ts";
 import { podsAndJobs } from "./pods-and-jobs.ts";
 import { workloadUpdates } from "./workload-updates.ts";
-import { machinery } from "./machinery.ts";
+import { nodesAndLeases } from "./nodes-and-leases.ts";
 import { metrics } from "./metrics.ts";
-import { naming } from "./naming.ts";
+import { crdNames } from "./crd-names.ts";
 import { openApi } from "./open-api.ts";
-import { printing } from "./printing.ts";
-import { choosingOnce } from "./choosing-once.ts";
+import { kubectlColumns } from "./kubectl-columns.ts";
+import { immutableFields } from "./immutable-fields.ts";
 import { jobsAndRuntimes } from "./jobs-and-runtimes.ts";
 import { podAdmission } from "./pod-admission.ts";
 import { podsChanging } from "./pods-changing.ts";
 import { policies } from "./policies.ts";
 import { policyWriting } from "./policy-writing.ts";
-import { questions } from "./questions.ts";
+import { accessReviews } from "./access-reviews.ts";
 import { programs } from "./programs.ts";
 import { quotas } from "./quotas.ts";
 import { reading } from "./reading.ts";
 import { refusals } from "./refusals.ts";
-import { refusing } from "./refusing.ts";
+import { validation } from "./validation.ts";
 import { restrictions } from "./restrictions.ts";
-import { readingDefinitions } from "./reading-definitions.ts";
+import { readCrds } from "./read-crds.ts";
 import { revisions } from "./revisions.ts";
 import { roles } from "./roles.ts";
-import { rulesOfSchemas } from "./rules.ts";
-import { schemas } from "./schemas.ts";
+import { crdRules } from "./crd-rules.ts";
+import { crdSchemas } from "./crd-schemas.ts";
 import { storedRules } from "./stored-rules.ts";
 import { selectors } from "./selecting.ts";
 import { serviceRanges } from "./service-ranges.ts";
-import { shaping } from "./shaping.ts";
+import { pruning } from "./pruning.ts";
 import { services } from "./services.ts";
-import { standards } from "./standards.ts";
+import { defaults } from "./defaults.ts";
 import { toolkit } from "./toolkit.ts";
 import { webhookConfigurations } from "./webhook-configurations.ts";
 import { webhookFailures } from "./webhook-failures.ts";
@@ -95,35 +95,35 @@ export const chapters: readonly Chapter[] = [
   deleting,
   evicting,
   podsChanging,
-  definitions,
-  readingDefinitions,
+  customObjects,
+  readCrds,
   converting,
-  naming,
-  schemas,
-  rulesOfSchemas,
-  judging,
-  shaping,
+  crdNames,
+  crdSchemas,
+  crdRules,
+  celRules,
+  pruning,
   services,
   serviceRanges,
   flowControl,
   flowRefusals,
   health,
-  machinery,
+  nodesAndLeases,
   metrics,
   workloads,
-  standards,
-  printing,
+  defaults,
+  kubectlColumns,
   kubectl,
   wire,
   bodies,
   storedRules,
-  refusing,
-  compacting,
+  validation,
+  compaction,
   access,
-  granting,
+  rbacGrants,
   auditing,
   identities,
-  questions,
+  accessReviews,
   restrictions,
   roles,
   toolkit,
@@ -135,7 +135,7 @@ export const chapters: readonly Chapter[] = [
   policies,
   quotas,
   podAdmission,
-  choosingOnce,
+  immutableFields,
   jobsAndRuntimes,
   policyWriting,
   webhookConfigurations,

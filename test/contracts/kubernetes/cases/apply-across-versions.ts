@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Json } from "../interface.ts";
-import { contraption, contraptions, GROUP } from "./contraption.ts";
-import { apply, at, configMap, done, made, refused } from "./say.ts";
+import { contraption, contraptions, GROUP } from "./custom-resource.ts";
+import { apply, at, configMap, done, made, refused } from "./shorthands.ts";
 
 function revision(body: Json): unknown {
   return at(body, "metadata", "resourceVersion");

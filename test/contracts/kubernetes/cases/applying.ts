@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Json } from "../interface.ts";
-import { contraption, contraptions } from "./contraption.ts";
-import { apply, at, configMap, done, made, refused } from "./say.ts";
+import { contraption, contraptions } from "./custom-resource.ts";
+import { apply, at, configMap, done, made, refused } from "./shorthands.ts";
 
 function managers(body: Json): unknown[] {
   return (at(body, "metadata", "managedFields") as Json[]).map((m) => [

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { auditEvents } from "../audit-policy.ts";
 import type { Answer, Chapter, Context, Json, Raw } from "../interface.ts";
-import { at, configMap, done, eventually, grant, made } from "./say.ts";
+import { at, configMap, done, eventually, grant, made } from "./shorthands.ts";
 
 const MASTERS = ["audited", "system:masters"];
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase } from "../interface.ts";
-import { configMap, made, refused } from "./say.ts";
+import { configMap, made, refused } from "./shorthands.ts";
 
 const YAML = { headers: { "content-type": "application/yaml" } };
 const DEEP = 10_001;

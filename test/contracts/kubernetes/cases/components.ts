@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Json } from "../interface.ts";
-import { at, made, refused } from "./say.ts";
+import { at, made, refused } from "./shorthands.ts";
 
 const STATUSES = "/api/v1/componentstatuses";
 const WARNING = '299 - "v1 ComponentStatus is deprecated in v1.19+"';
@@ -109,7 +109,7 @@ export const components: Chapter = {
 
 /** Requests that would be forwarded, had they a target. */
 export const proxying: Chapter = {
-  title: "requests to be forwarded",
+  title: "requests that are forwarded to kubelets, pods and Services",
   cases: [
     {
       name: "a proxied request to what is not there is not found, whatever its method and body",

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createRequest } from "@causeway/foundation";
 import { expect } from "vitest";
 import type { Answer, Chapter, Context, Json } from "../interface.ts";
-import { define, definition } from "./contraption.ts";
-import { at, done, eventually, gone, made, refused } from "./say.ts";
+import { define, definition } from "./custom-resource.ts";
+import { at, done, eventually, gone, made, refused } from "./shorthands.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const ACCESS = "/apis/rbac.authorization.k8s.io/v1";
@@ -109,7 +109,7 @@ async function brought({ api }: Context, plural: string): Promise<readonly [numb
 }
 
 export const conformance: Chapter = {
-  title: "what Kubernetes' conformance suite and controllers rely on",
+  title: "behaviour that the conformance suite and controllers rely on",
   cases: [
     {
       name: "a CRD may be created in protobuf",

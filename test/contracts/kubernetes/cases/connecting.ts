@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase, Json } from "../interface.ts";
-import { at, configMap, made, refused } from "./say.ts";
+import { at, configMap, made, refused } from "./shorthands.ts";
 
 const REVIEWS: readonly { readonly path: string; readonly kind: string; readonly spec: Json }[] = [
   {
@@ -35,7 +35,7 @@ const untyped: readonly ContractCase[] = REVIEWS.map(({ path, kind, spec }) => (
 
 /** Requests as clients send them that leave out, or write otherwise, what others say. */
 export const connecting: Chapter = {
-  title: "requests that say less, or say it otherwise",
+  title: "requests without apiVersion and kind, and other forms of connect requests",
   cases: [
     ...untyped,
     {

@@ -2,8 +2,8 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import type { Context, Json } from "../interface.ts";
-import { define, definition } from "./contraption.ts";
-import { at, eventually } from "./say.ts";
+import { define, definition } from "./custom-resource.ts";
+import { at, eventually } from "./shorthands.ts";
 
 const DAY = 86_400_000;
 

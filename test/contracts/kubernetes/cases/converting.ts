@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import type { Chapter, Json } from "../interface.ts";
-import { DEFINITIONS } from "./contraption.ts";
+import { DEFINITIONS } from "./custom-resource.ts";
 import { DEFINITION_REFUSALS, REFUSALS } from "./converter-refusals.ts";
 import { gaugeDefinition, withGauges } from "./converter.ts";
-import { apply, at, done, eventually, items, made, names, refused } from "./say.ts";
+import { apply, at, done, eventually, items, made, names, refused } from "./shorthands.ts";
 
 export const converting: Chapter = {
-  title: "conversion by webhook",
+  title: "conversion webhooks",
   cases: [
     {
       name: "an object is written in one version and read in the other",
@@ -306,7 +306,7 @@ export const converting: Chapter = {
       },
     },
     ...DEFINITION_REFUSALS.map(([name, conversion, message]) => ({
-      name: `a definition is refused ${name}`,
+      name: `a CRD is refused ${name}`,
       async run(c: Parameters<Chapter["cases"][number]["run"]>[0]) {
         const group = `${c.unique("refused")}.example.com`;
         const manifest = gaugeDefinition(group, { url: "https://127.0.0.1:1/convert", caBundle: "" }, { conversion });

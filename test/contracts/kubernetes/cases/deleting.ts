@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
-import { at, configMap, done, eventually, gone, made, refused } from "./say.ts";
+import { at, configMap, done, eventually, gone, made, refused } from "./shorthands.ts";
 
 const COLLECTOR = {
   server: "kube-apiserver",
@@ -21,7 +21,7 @@ export const deleting: Chapter = {
   title: "deleting",
   cases: [
     {
-      name: "answers Success with what went",
+      name: "a deletion is answered with Success and the deleted object",
       async run({ api, core }) {
         const body = await made(api.post(core("configmaps"), configMap("a")));
         const answer = await done(api.delete(core("configmaps", "a")));
@@ -35,7 +35,7 @@ export const deleting: Chapter = {
       },
     },
     {
-      name: "waits for finalizers, and takes no new ones meanwhile",
+      name: "a deleted object waits for its finalizers and takes no new ones",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         await made(api.post(core("configmaps"), configMap("a", { metadata: { finalizers: ["example.com/hold"] } })));
@@ -55,7 +55,7 @@ export const deleting: Chapter = {
       },
     },
     {
-      name: "minds preconditions",
+      name: "a deletion with a false precondition is refused",
       async run({ api, core }) {
         const path = core("configmaps", "a");
         const body = await made(api.post(core("configmaps"), configMap("a")));
@@ -70,7 +70,7 @@ export const deleting: Chapter = {
       },
     },
     ...(["Orphan", "Foreground"] as const).map((propagationPolicy) => ({
-      name: `${propagationPolicy} holds the object by a finalizer until the collector has been there`,
+      name: `propagationPolicy ${propagationPolicy} holds the object by a finalizer until the collector has been there`,
       async run({ api, core }: Context) {
         await made(api.post(core("configmaps"), configMap("a", { metadata: { finalizers: ["example.com/hold"] } })));
         const body = await done(api.delete(core("configmaps", "a"), options({ propagationPolicy })));
@@ -85,7 +85,7 @@ export const deleting: Chapter = {
         ["Orphan", 200],
       ] as const
     ).map(([propagationPolicy, code]) => ({
-      name: `${propagationPolicy} ${code === 404 ? "takes dependents along" : "leaves dependents, without their owner"}`,
+      name: `propagationPolicy ${propagationPolicy} ${code === 404 ? "takes dependents along" : "leaves dependents, without their owner"}`,
       except: COLLECTOR,
       async run(c: Context) {
         await family(c);
@@ -101,7 +101,7 @@ export const deleting: Chapter = {
       },
     })),
     {
-      name: "owners of each other in a circle do not wait for each other",
+      name: "owners in a cycle of owner references do not wait for each other",
       except: COLLECTOR,
       async run({ api, core }) {
         const names = ["one", "two", "three"];
@@ -120,7 +120,7 @@ export const deleting: Chapter = {
       },
     },
     {
-      name: "of a namespace the pods go first, and the rest when they are gone",
+      name: "a deleted namespace loses its pods first, and then the rest",
       except: COLLECTOR,
       async run({ api, unique }) {
         const name = unique("ordered");
@@ -145,7 +145,7 @@ export const deleting: Chapter = {
       },
     },
     {
-      name: "of a namespace, what finalizers hold keeps nothing else",
+      name: "a finalizer in a deleted namespace keeps no other object",
       except: COLLECTOR,
       async run({ api, unique }) {
         const name = unique("held");
@@ -178,7 +178,7 @@ export const deleting: Chapter = {
       },
     },
     {
-      name: "a collection goes by selector, and is answered with what went",
+      name: "deletecollection deletes by selector and is answered with the deleted objects",
       async run({ api, core }) {
         for (const name of ["a", "b"])
           await made(api.post(core("configmaps"), configMap(name, { metadata: { labels: { name } } })));

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Json, Raw } from "../interface.ts";
-import { CONTRAPTIONS, GROUP } from "./contraption.ts";
-import { at, eventually, refused } from "./say.ts";
+import { CONTRAPTIONS, GROUP } from "./custom-resource.ts";
+import { at, eventually, refused } from "./shorthands.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 

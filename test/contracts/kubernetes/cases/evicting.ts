@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { at, done, gone, made, refused } from "./say.ts";
+import { at, done, gone, made, refused } from "./shorthands.ts";
 
 const POLICY = "policy/v1";
 const READY = { type: "Ready", status: "True" };

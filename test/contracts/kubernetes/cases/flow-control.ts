@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Context, Identity, Raw } from "../interface.ts";
 import { level, limited, LEVELS, PODS, ruled, schema, SCHEMAS } from "./flow-refusals.ts";
-import { at, done, eventually, grant, made } from "./say.ts";
+import { at, done, eventually, grant, made } from "./shorthands.ts";
 
 /** Name, level, precedence, distinguisher. */
 const OWN_SCHEMAS: readonly (readonly [string, string, number, string?])[] = [
@@ -62,7 +62,7 @@ export const flowControl: Chapter = {
   title: "priority and fairness",
   cases: [
     ...OWN_SCHEMAS.map(([name, to, precedence, by]) => ({
-      name: `has the flow schema ${name}`,
+      name: `FlowSchema ${name} exists from the start`,
       async run({ api }: Context) {
         const { spec, metadata, status } = await done(api.get(`${SCHEMAS}/${name}`));
         expect(spec).toMatchObject({ priorityLevelConfiguration: { name: to }, matchingPrecedence: precedence });
@@ -77,7 +77,7 @@ export const flowControl: Chapter = {
       },
     })),
     ...OWN_LEVELS.map(([name, shares, lendable, queues, handSize]) => ({
-      name: `has the priority level ${name}`,
+      name: `PriorityLevelConfiguration ${name} exists from the start`,
       async run({ api }: Context) {
         const { spec, status } = await done(api.get(`${LEVELS}/${name}`));
         const limitResponse = { type: "Queue", queuing: { queues, handSize, queueLengthLimit: 50 } };
@@ -86,7 +86,7 @@ export const flowControl: Chapter = {
       },
     })),
     {
-      name: "has the two levels that must be",
+      name: "PriorityLevelConfigurations exempt and catch-all exist from the start",
       async run({ api }) {
         expect((await done(api.get(`${LEVELS}/exempt`)))["spec"]).toEqual({
           type: "Exempt",
@@ -99,7 +99,7 @@ export const flowControl: Chapter = {
       },
     },
     ...CLASSIFIED.map(([who, identity, path, schemaName, levelName]) => ({
-      name: `counts ${who} to ${schemaName}`,
+      name: `FlowSchema ${schemaName} has the requests of ${who}`,
       async run({ api, as }: Context) {
         const client = await as(identity);
         expect(flowOf(await client.get(path))).toEqual({
@@ -109,7 +109,7 @@ export const flowControl: Chapter = {
       },
     })),
     {
-      name: "fills in what a level leaves out",
+      name: "a PriorityLevelConfiguration gets defaults for what it leaves out",
       async run({ api, unique }) {
         const body = await made(api.post(LEVELS, level(unique("plain"), limited({}))));
         expect(body["spec"]).toEqual({
@@ -146,7 +146,7 @@ export const flowControl: Chapter = {
       },
     },
     {
-      name: "takes a new schema into account",
+      name: "a new FlowSchema classifies requests",
       async run(context) {
         const { api, as, unique, core } = context;
         const [name, user] = [unique("mine"), unique("user")];
@@ -165,7 +165,7 @@ export const flowControl: Chapter = {
       },
     },
     {
-      name: "refuses what its level has no seats for, in plain text",
+      name: "a request without a seat in its priority level is 429 in plain text",
       async run(context) {
         const { api, as, unique, core } = context;
         const [name, user] = [unique("jail"), unique("prisoner")];
@@ -211,7 +211,7 @@ export const flowControl: Chapter = {
       },
     },
     {
-      name: "shows schemas and levels in columns",
+      name: "FlowSchemas and PriorityLevelConfigurations have kubectl's columns",
       async run({ api }) {
         const headers = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
         const row = async (path: string): Promise<unknown> =>

@@ -1,5 +1,5 @@
 import type { Chapter, Context, Json } from "../interface.ts";
-import { invalid } from "./say.ts";
+import { invalid } from "./shorthands.ts";
 
 const API = "/apis/flowcontrol.apiserver.k8s.io/v1";
 export const SCHEMAS = `${API}/flowschemas`;
@@ -166,16 +166,16 @@ const BAD_LEVELS: readonly (readonly [string, Json, readonly string[]])[] = [
 ];
 
 export const flowRefusals: Chapter = {
-  title: "flow schemas and priority levels that are not right",
+  title: "validation of FlowSchemas and PriorityLevelConfigurations",
   cases: [
     ...BAD_SCHEMAS.map(([what, spec, causes]) => ({
-      name: `schemas ${what} are refused`,
+      name: `FlowSchemas ${what} are refused`,
       async run({ api }: Context) {
         invalid(await api.post(SCHEMAS, schema("bad", spec)), ...causes);
       },
     })),
     ...BAD_LEVELS.map(([what, spec, causes]) => ({
-      name: `levels ${what} are refused`,
+      name: `PriorityLevelConfigurations ${what} are refused`,
       async run({ api }: Context) {
         invalid(await api.post(LEVELS, level("bad", spec)), ...causes);
       },

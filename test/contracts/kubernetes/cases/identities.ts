@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
 import { partOf } from "../issuer.ts";
-import { at, eventually, made, refused } from "./say.ts";
+import { at, eventually, made, refused } from "./shorthands.ts";
 
 const AUTHENTICATION = "/apis/authentication.k8s.io/v1";
 const GOLD = { tier: "gold" };
@@ -21,7 +21,7 @@ async function believed(c: Context, token: string): Promise<Json> {
 }
 
 export const identities: Chapter = {
-  title: "identities from elsewhere",
+  title: "identities from issuers, certificates and webhooks",
   cases: [
     {
       name: "a token of an issuer names a user, groups, a uid and more, as the configuration maps its claims",

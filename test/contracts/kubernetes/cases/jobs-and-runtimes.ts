@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { at, eventually, invalid, made, refused } from "./say.ts";
+import { at, eventually, invalid, made, refused } from "./shorthands.ts";
 
 /** A name of its own for each of a case's objects. */
 const nameOf = (c: Context): string => `${c.unique("o")}-${randomUUID().slice(0, 8)}`;
@@ -132,6 +132,6 @@ const runtimes: ContractCase[] = [
 ];
 
 export const jobsAndRuntimes: Chapter = {
-  title: "what jobs select and runtime classes ask for",
+  title: "selectors of Jobs and overheads of RuntimeClasses",
   cases: [...jobs, ...runtimes],
 };

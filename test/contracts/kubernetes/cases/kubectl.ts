@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Chapter, ContractCase } from "../interface.ts";
 import { kubectlMissing, openDesk } from "./kubectl-run.ts";
 import { ACCESS_SCRIPTS } from "./kubectl-scripts-access.ts";
-import { MORE_SCRIPTS } from "./kubectl-scripts-more.ts";
+import { MORE_SCRIPTS } from "./kubectl-scripts-pods.ts";
 import { SCRIPTS, type Script } from "./kubectl-scripts.ts";
 
 const missing = kubectlMissing();

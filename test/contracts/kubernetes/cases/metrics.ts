@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Raw } from "../interface.ts";
-import { configMap, eventually, made } from "./say.ts";
+import { configMap, eventually, made } from "./shorthands.ts";
 
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ export const metrics: Chapter = {
   title: "metrics",
   cases: [
     {
-      name: "are Prometheus' text",
+      name: "metrics are in Prometheus' text format",
       async run({ api }) {
         const { code, headers, text } = await api.get("/metrics");
         expect(code).toBe(200);
@@ -82,21 +82,21 @@ export const metrics: Chapter = {
       },
     },
     {
-      name: "are for those who may get them",
+      name: "metrics need the right to get them",
       async run({ as }) {
         expect((await (await as({ user: "jane" })).get("/metrics")).code).toBe(403);
         expect((await (await as({ anonymous: true })).get("/metrics")).code).toBe(403);
       },
     },
     ...Object.entries(LABELS).map(([name, labels]) => ({
-      name: `${name} has its labels`,
+      name: `metric ${name} has its labels`,
       async run({ api }: { api: Raw }) {
         const found = await eventually(async () => (await samples(api, name))[0], name);
         expect(Object.keys(found.labels).toSorted()).toEqual([...labels].toSorted());
       },
     })),
     ...PLAIN.map((name) => ({
-      name: `${name} has a value and no labels`,
+      name: `metric ${name} has a value and no labels`,
       async run({ api }: { api: Raw }) {
         const [found] = await samples(api, name);
         expect(found?.labels).toEqual({});
@@ -104,7 +104,7 @@ export const metrics: Chapter = {
       },
     })),
     ...Object.entries(BUCKETS).map(([name, buckets]) => ({
-      name: `${name} has its buckets`,
+      name: `metric ${name} has its buckets`,
       async run({ api }: { api: Raw }) {
         const found = await samples(api, `${name}_bucket`);
         const bounds = [...new Set(found.map((s) => s.labels["le"]))];
@@ -113,7 +113,7 @@ export const metrics: Chapter = {
       },
     })),
     {
-      name: "count a write under its route and code",
+      name: "metrics count a write under its route and code",
       async run({ api, core }) {
         const route = { verb: "POST", group: "", version: "v1", resource: "configmaps", scope: "resource" };
         const labels = { ...route, subresource: "", component: "apiserver", dry_run: "", code: "201" };
@@ -124,7 +124,7 @@ export const metrics: Chapter = {
       },
     },
     {
-      name: "count a dry run as one",
+      name: "metrics count a dry run as one",
       async run({ api, core }) {
         const labels = { verb: "POST", resource: "configmaps", dry_run: "All", code: "201" };
         await rise(api, ["apiserver_request_total", labels], () =>
@@ -133,7 +133,7 @@ export const metrics: Chapter = {
       },
     },
     {
-      name: "count an apply as APPLY, and what is not found as 404",
+      name: "metrics count an apply as APPLY and a missing object as 404",
       async run({ api, core }) {
         const applied = { verb: "APPLY", resource: "configmaps", scope: "resource", code: "201" };
         await rise(api, ["apiserver_request_total", applied], () =>
@@ -144,7 +144,7 @@ export const metrics: Chapter = {
       },
     },
     {
-      name: "tell lists from gets, and by how far they reach",
+      name: "metrics separate lists from gets, each with its scope",
       async run({ api, core }) {
         for (const [path, verb, scope] of [
           ["/api/v1/secrets", "LIST", "cluster"],
@@ -158,7 +158,7 @@ export const metrics: Chapter = {
       },
     },
     {
-      name: "count events of a watch and the watch while it is open",
+      name: "metrics count events of a watch, and the watch while it is open",
       async run({ api, core }) {
         const open = { verb: "WATCH", resource: "configmaps", scope: "namespace", component: "apiserver" };
         const kind = { group: "", version: "v1", resource: "configmaps" };
@@ -172,7 +172,7 @@ export const metrics: Chapter = {
       },
     },
     {
-      name: "do not count paths that there are not",
+      name: "metrics do not count paths that do not exist",
       async run({ api }) {
         await api.get("/apis/no.such/v1/phantoms");
         await api.get("/api/v1/nothings");
@@ -181,7 +181,7 @@ export const metrics: Chapter = {
       },
     },
     {
-      name: "tell the queues of controllers",
+      name: "metrics have the work queues of controllers",
       async run({ api }) {
         const adds = await samples(api, "workqueue_adds_total");
         expect(adds.map((s) => s.labels["name"])).toContain("priority_and_fairness_config_queue");
@@ -190,7 +190,7 @@ export const metrics: Chapter = {
       },
     },
     {
-      name: "tell the time of admission controllers",
+      name: "metrics have the time of admission controllers",
       async run({ api, core }) {
         const spec = { hard: { "count/configmaps": "5" } };
         const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec };
@@ -206,7 +206,7 @@ export const metrics: Chapter = {
       },
     },
     {
-      name: "tell the version",
+      name: "metrics have the version",
       async run({ api }) {
         const [build] = await samples(api, "kubernetes_build_info");
         expect(build).toMatchObject({ value: 1, labels: { major: "1", minor: "34" } });

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter } from "../interface.ts";
-import { at } from "./say.ts";
+import { at } from "./shorthands.ts";
 
 const PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 const merged = { "x-kubernetes-patch-strategy": "merge" };

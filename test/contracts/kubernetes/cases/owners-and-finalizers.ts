@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Json } from "../interface.ts";
-import { contraption, contraptions } from "./contraption.ts";
-import { at, configMap, done, invalid, items, made, refused } from "./say.ts";
+import { contraption, contraptions } from "./custom-resource.ts";
+import { at, configMap, done, invalid, items, made, refused } from "./shorthands.ts";
 
 const OWNER = { apiVersion: "example.com/v1", kind: "Nothing", name: "o", uid: "1", controller: true };
 const LEASES = "coordination.k8s.io/v1";
@@ -25,7 +25,7 @@ function warnings({ headers }: Answer): unknown {
 
 /** What random operations on both servers (differential/, profile general) found to differ later, each once. */
 export const ownersAndFinalizers: Chapter = {
-  title: "owners, finalizers and the order of faults",
+  title: "owners, finalizers and the order of errors",
   cases: [
     {
       name: "a duplicate owner reference is removed with a warning",

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { at, done, eventually, made, refused } from "./say.ts";
+import { at, done, eventually, made, refused } from "./shorthands.ts";
 
 const record = (value: unknown): Json => (value ?? {}) as Json;
 const CONTAINERS = [{ name: "c", image: "i" }];
@@ -388,6 +388,6 @@ const storage: ContractCase[] = [
 ];
 
 export const podAdmission: Chapter = {
-  title: "what admission makes of pods and storage",
+  title: "admission of pods and volume claims",
   cases: [...accounts, ...priorities, ...tolerations, ...limits, ...storage],
 };

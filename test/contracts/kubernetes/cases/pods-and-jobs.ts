@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
-import { apply, at, causesOf, done, gone, made, refused } from "./say.ts";
+import { apply, at, causesOf, done, gone, made, refused } from "./shorthands.ts";
 
 const WHY = "field is immutable";
 

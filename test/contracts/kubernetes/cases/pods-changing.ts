@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { at, done, invalid, made } from "./say.ts";
+import { at, done, invalid, made } from "./shorthands.ts";
 
 const DEBUGGER = { name: "look", image: "tools", targetContainerName: "c" };
 
@@ -111,4 +111,4 @@ const cases: ContractCase[] = [
   },
 ];
 
-export const podsChanging: Chapter = { title: "added containers and resizes", cases };
+export const podsChanging: Chapter = { title: "ephemeral containers and resizes of pods", cases };

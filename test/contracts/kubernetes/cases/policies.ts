@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase, Json } from "../interface.ts";
 import { withPolicy } from "./policy-words.ts";
-import { at, configMap, done, made, refused } from "./say.ts";
+import { at, configMap, done, made, refused } from "./shorthands.ts";
 import { MAPS } from "./webhook-words.ts";
 
 /** A validation of a policy, the data it is applied to, and the message of the denial; undefined if it is accepted. */

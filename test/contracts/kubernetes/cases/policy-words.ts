@@ -1,5 +1,5 @@
 import type { Context, Json } from "../interface.ts";
-import { configMap, eventually, made } from "./say.ts";
+import { configMap, eventually, made } from "./shorthands.ts";
 import { CONFIGURATIONS, GROUP, MAPS } from "./webhook-words.ts";
 
 export const POLICIES = `${CONFIGURATIONS}/validatingadmissionpolicies`;

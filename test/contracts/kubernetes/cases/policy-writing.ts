@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase, Json } from "../interface.ts";
 import { binding, BINDINGS, POLICIES, policy } from "./policy-words.ts";
-import { at, invalid, made } from "./say.ts";
+import { at, invalid, made } from "./shorthands.ts";
 import { MAPS } from "./webhook-words.ts";
 
 const NEVER = { ...MAPS, resources: ["nothings"] };

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Json } from "../interface.ts";
-import { at, configMap, eventually } from "./say.ts";
+import { at, configMap, eventually } from "./shorthands.ts";
 
 /** What programs of others were seen to rely on. */
 export const programs: Chapter = {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { createRequest } from "@causeway/foundation";
 import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { at, configMap, done, eventually, made, refused } from "./say.ts";
+import { at, configMap, done, eventually, made, refused } from "./shorthands.ts";
 
 /**
  * A quota in force. Admission reads its status, and kube-apiserver alone has no controller that writes it, so the case

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
-import { contraption, contraptions } from "./contraption.ts";
-import { at, items, made, names, refused } from "./say.ts";
+import { contraption, contraptions } from "./custom-resource.ts";
+import { at, items, made, names, refused } from "./shorthands.ts";
 
 /** ConfigMaps would not do: a namespace may have one from the start, with the cluster's root certificate. */
 function secret(name: string, { metadata, ...rest }: Json = {}): Json {
@@ -111,7 +111,7 @@ export const reading: Chapter = {
         ["env=", []],
       ] as const
     ).map(([selector, wanted]) => ({
-      name: `label selector ${selector}`,
+      name: `a list by label selector ${selector}`,
       async run(c: Context) {
         const env = ["a", "b", "c"];
         await fill(c, 5, (i) => ({ metadata: { labels: { env: env[i % 3], number: String(i) } } }));
@@ -127,7 +127,7 @@ export const reading: Chapter = {
         ["metadata.name=m1,metadata.name=m2", []],
       ] as const
     ).map(([selector, wanted]) => ({
-      name: `field selector ${selector}`,
+      name: `a list by field selector ${selector}`,
       async run(c: Context) {
         await fill(c, 3);
         expect(names(await c.api.get(`${c.core("secrets")}?fieldSelector=${encodeURIComponent(selector)}`))).toEqual(

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { contraption, contraptions } from "./contraption.ts";
-import { at, configMap, made, refused } from "./say.ts";
+import { contraption, contraptions } from "./custom-resource.ts";
+import { at, configMap, made, refused } from "./shorthands.ts";
 
 /** One request that no server takes, and what it is answered with. */
 interface Refusal {
@@ -349,7 +349,7 @@ const REFUSALS: readonly Refusal[] = [
 export const refusals: Chapter = {
   title: "refusals",
   cases: REFUSALS.map(({ name, ask, code, reason, message, details }): ContractCase => ({
-    name,
+    name: `refused: ${name}`,
     async run(context) {
       const answer = await ask(context);
       if (reason === "") {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { createRequest } from "@causeway/foundation";
 import type { Answer, Chapter, Context, Json, Raw } from "../interface.ts";
-import { at, done, eventually, made, refused } from "./say.ts";
+import { at, done, eventually, made, refused } from "./shorthands.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 const CERTIFICATES = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
@@ -87,7 +87,7 @@ function signerRules(verb: string, resourceNames: readonly string[]): Json[] {
 }
 
 export const restrictions: Chapter = {
-  title: "what kubelets and signers may not do",
+  title: "restrictions of kubelets and signers",
   cases: [
     ...(
       [

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Context, ContractCase, Json, Raw } from "../interface.ts";
-import { at, made, names } from "./say.ts";
+import { at, made, names } from "./shorthands.ts";
 
 /*
  * Every resourceVersion with every resourceVersionMatch: what lists and watches make of them. Four Secrets, s0 to s3, are there; OLD is the
@@ -167,7 +167,7 @@ const said = (version: string | undefined, match: string | undefined): string =>
 
 function listCase([resourceVersion, resourceVersionMatch, wanted]: (typeof LISTS)[number]): ContractCase {
   return {
-    name: `lists of ${said(resourceVersion, resourceVersionMatch)}`,
+    name: `a list with ${said(resourceVersion, resourceVersionMatch)}`,
     async run(c) {
       const stage = await staged(c);
       const more = [{}, { limit: "2" }, { continue: "TOKEN" }, { continue: "garbage" }];
@@ -211,7 +211,7 @@ async function streamed(
 
 function watchCase([resourceVersion, resourceVersionMatch, wanted]: (typeof WATCHES)[number]): ContractCase {
   return {
-    name: `watches of ${said(resourceVersion, resourceVersionMatch)}`,
+    name: `a watch with ${said(resourceVersion, resourceVersionMatch)}`,
     async run(c) {
       const stage = await staged(c);
       const isAhead = resourceVersion === "99999999";

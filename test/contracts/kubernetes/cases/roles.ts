@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
-import { at, done } from "./say.ts";
+import { at, done } from "./shorthands.ts";
 
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 
@@ -23,7 +23,7 @@ function digest(all: readonly string[]): string {
 }
 
 export const roles: Chapter = {
-  title: "roles from the start",
+  title: "bootstrap RBAC roles",
   cases: [
     ...(
       [
@@ -53,7 +53,7 @@ export const roles: Chapter = {
         ["system:certificates.k8s.io:certificatesigningrequests:selfnodeclient", 1, "7bf4fbe2af7e6c6a", []],
       ] as const
     ).map(([name, count, hash, some]) => ({
-      name: `${name} gives what it should and no more`,
+      name: `role ${name} grants what kube-apiserver's role does, and no more`,
       async run(c: Context) {
         const all = await gifts(c, name);
         expect(all).toEqual(expect.arrayContaining([...some]));
@@ -61,7 +61,7 @@ export const roles: Chapter = {
       },
     })),
     ...["view", "edit", "admin"].map((name) => ({
-      name: `${name} is gathered from the roles that say so`,
+      name: `ClusterRole ${name} is aggregated from the roles with its label`,
       async run({ api }: Context) {
         const role = await done(api.get(`${ROLES}/${name}`));
         const matchLabels = { [`rbac.authorization.k8s.io/aggregate-to-${name}`]: "true" };

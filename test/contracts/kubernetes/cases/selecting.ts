@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { configMap, made, names, refused } from "./say.ts";
+import { configMap, made, names, refused } from "./shorthands.ts";
 
 /** Labels of four ConfigMaps. */
 const LABELS: Readonly<Record<string, Json>> = {
@@ -286,7 +286,7 @@ function caseOf(
   [selector, result]: (typeof BY_LABEL)[number],
 ): ContractCase {
   return {
-    name: `${parameter} ${JSON.stringify(selector.slice(0, 70))} on a set of four`,
+    name: `a list of ConfigMaps by ${parameter} ${JSON.stringify(selector.slice(0, 70))}`,
     async run(c) {
       await fill(c);
       selected(await c.api.get(`${c.core("configmaps")}?${parameter}=${encodeURIComponent(selector)}`), result);
@@ -300,7 +300,7 @@ export const selectors: Chapter = {
     ...BY_LABEL.map((row) => caseOf("labelSelector", row)),
     ...BY_FIELD.map((row) => caseOf("fieldSelector", row)),
     ...OF_KIND.map(([path, selector, refusal]): ContractCase => ({
-      name: `${path} by ${selector} is ${refusal === "" ? "known" : "not known"}`,
+      name: `field selector ${selector} of ${path} is ${refusal === "" ? "accepted" : "refused"}`,
       async run({ api }) {
         const answer = await api.get(`${path}?fieldSelector=${encodeURIComponent(selector)}`);
         if (refusal !== "") refused(answer, 400, "BadRequest", refusal);

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
-import { at, done, eventually, gone, invalid, made } from "./say.ts";
+import { at, done, eventually, gone, invalid, made } from "./shorthands.ts";
 
 const API = "/apis/networking.k8s.io/v1";
 const CIDRS = `${API}/servicecidrs`;
@@ -117,7 +117,7 @@ const BAD_CIDRS: readonly (readonly [string, readonly string[], string])[] = [
 const parent = (namespace: string, name: string): Json => ({ parentRef: { resource: "services", namespace, name } });
 
 export const serviceRanges: Chapter = {
-  title: "ranges of Services",
+  title: "IP ranges of Services",
   cases: [
     {
       name: "the network of the cluster is an object",
@@ -147,14 +147,14 @@ export const serviceRanges: Chapter = {
       },
     },
     {
-      name: "the API's own Service has one",
+      name: "the kubernetes Service has an IPAddress",
       async run({ api }) {
         const found = await done(api.get(`${ADDRESSES}/10.96.0.1`));
         expect(found["spec"]).toEqual(parent("default", "kubernetes"));
       },
     },
     {
-      name: "headless Services and those without an address have none",
+      name: "headless Services and those without an address have no IPAddress",
       async run({ api, core, namespace }) {
         await made(api.post(core("services"), service("a", { clusterIP: "None" })));
         await made(api.post(core("services"), service("b", { type: "ExternalName", externalName: "x.y" })));
@@ -172,7 +172,7 @@ export const serviceRanges: Chapter = {
       },
     },
     {
-      name: "a dry run takes no address",
+      name: "a dry run of a Service takes no address",
       async run({ api, core }) {
         const body = await made(api.post(`${core("services")}?dryRun=All`, service("a", { clusterIP: "10.96.44.44" })));
         expect(at(body, "spec", "clusterIP")).toBe("10.96.44.44");
@@ -269,7 +269,7 @@ export const serviceRanges: Chapter = {
       },
     },
     {
-      name: "are shown in columns",
+      name: "IPAddresses and ServiceCIDRs have kubectl's columns",
       async run({ api }) {
         const headers = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
         const age = expect.any(String) as string;
@@ -309,7 +309,7 @@ export const serviceRanges: Chapter = {
       },
     })),
     ...BAD_CIDRS.map(([what, cidrs, cause]) => ({
-      name: `networks ${what} are refused`,
+      name: `ServiceCIDRs ${what} are refused`,
       async run({ api }: Context) {
         invalid(await api.post(CIDRS, cidr("bad", ...cidrs)), cause);
       },

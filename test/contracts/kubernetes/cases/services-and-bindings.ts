@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
-import { at, configMap, done, invalid, made, refused } from "./say.ts";
+import { at, configMap, done, invalid, made, refused } from "./shorthands.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 

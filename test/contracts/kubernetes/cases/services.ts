@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
-import { at, done, invalid, made } from "./say.ts";
+import { at, done, invalid, made } from "./shorthands.ts";
 
 const PORTS = [{ port: 80 }];
 
@@ -69,7 +69,7 @@ export const services: Chapter = {
   title: "Services",
   cases: [
     {
-      name: "get an address of the service network and their defaults",
+      name: "Services get an address of the service network and their defaults",
       async run({ api, core }) {
         const body = await made(api.post(core("services"), service("a", { ports: PORTS })));
         const address = String(at(body, "spec", "clusterIP"));
@@ -88,7 +88,7 @@ export const services: Chapter = {
       },
     },
     {
-      name: "of type NodePort get a port of the range, and keep it",
+      name: "Services of type NodePort get a port of the range, and keep it",
       async run({ api, core }) {
         const body = await made(api.post(core("services"), service("a", { type: "NodePort", ports: PORTS })));
         const port = Number(at(body, "spec", "ports", 0, "nodePort"));
@@ -104,7 +104,7 @@ export const services: Chapter = {
       },
     },
     {
-      name: "of type LoadBalancer get node ports, unless they want none",
+      name: "Services of type LoadBalancer get node ports, unless they want none",
       async run({ api, core }) {
         const balanced = await made(api.post(core("services"), service("a", { type: "LoadBalancer", ports: PORTS })));
         expect(at(balanced, "spec", "ports", 0, "nodePort")).toEqual(expect.any(Number));
@@ -115,7 +115,7 @@ export const services: Chapter = {
       },
     },
     {
-      name: "with local traffic get a port for health checks",
+      name: "Services with local traffic get a port for health checks",
       async run({ api, core }) {
         const spec = { type: "LoadBalancer", ports: PORTS, externalTrafficPolicy: "Local" };
         const body = await made(api.post(core("services"), service("a", spec)));
@@ -123,7 +123,7 @@ export const services: Chapter = {
       },
     },
     {
-      name: "become ClusterIP and lose their node ports",
+      name: "Services become ClusterIP and lose their node ports",
       async run({ api, core }) {
         await made(api.post(core("services"), service("a", { type: "NodePort", ports: PORTS })));
         const body = await done(api.patch(core("services", "a"), "merge", { spec: { type: "ClusterIP" } }));
@@ -132,7 +132,7 @@ export const services: Chapter = {
       },
     },
     {
-      name: "become ExternalName and lose their address",
+      name: "Services become ExternalName and lose their address",
       async run({ api, core }) {
         await made(api.post(core("services"), service("a", { ports: PORTS })));
         const body = await done(
@@ -147,7 +147,7 @@ export const services: Chapter = {
       },
     },
     {
-      name: "do not share a node port or an address",
+      name: "Services do not share a node port or an address",
       async run({ api, core }) {
         const one = await made(api.post(core("services"), service("a", { type: "NodePort", ports: PORTS })));
         const nodePort = at(one, "spec", "ports", 0, "nodePort");
@@ -165,7 +165,7 @@ export const services: Chapter = {
       },
     },
     {
-      name: "do not change their address",
+      name: "Services do not change their address",
       async run({ api, core }) {
         await made(api.post(core("services"), service("a", { ports: PORTS })));
         invalid(
@@ -175,7 +175,7 @@ export const services: Chapter = {
       },
     },
     {
-      name: "status is written by its subresource alone",
+      name: "the status of a Service is written by its subresource alone",
       async run({ api, core }) {
         await made(api.post(core("services"), service("a", { type: "LoadBalancer", ports: PORTS })));
         const status = { status: { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } } };
@@ -186,7 +186,7 @@ export const services: Chapter = {
       },
     },
     ...REFUSED.map(([what, spec, causes]) => ({
-      name: `${what} are refused`,
+      name: `Services ${what} are refused`,
       async run({ api, core }: Context) {
         invalid(await api.post(core("services"), service("a", spec)), ...causes);
       },

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Json } from "../interface.ts";
-import { contraption, contraptions } from "./contraption.ts";
-import { apply, at, configMap, done, invalid, items, made, refused } from "./say.ts";
+import { contraption, contraptions } from "./custom-resource.ts";
+import { apply, at, configMap, done, invalid, items, made, refused } from "./shorthands.ts";
 
 /** What random operations on both servers (differential/) found to differ, each once. */
 export const smallWriteRules: Chapter = {

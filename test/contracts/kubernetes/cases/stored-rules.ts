@@ -1,6 +1,6 @@
 import type { Chapter, ContractCase, Json } from "../interface.ts";
-import { invalid } from "./say.ts";
-import { collection } from "./standards.ts";
+import { invalid } from "./shorthands.ts";
+import { collection } from "./defaults.ts";
 
 type Row = readonly [
   apiVersion: string,
@@ -302,4 +302,4 @@ function isInvalid([apiVersion, kind, plural, clusterScoped, given, causes]: Row
   };
 }
 
-export const storedRules: Chapter = { title: "rules of kinds that are kept", cases: ROWS.map(isInvalid) };
+export const storedRules: Chapter = { title: "validation of kinds without controllers", cases: ROWS.map(isInvalid) };

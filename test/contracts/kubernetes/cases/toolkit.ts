@@ -18,8 +18,8 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 import type { Chapter } from "../interface.ts";
-import { contraption, GROUP } from "./contraption.ts";
-import { eventually } from "./say.ts";
+import { contraption, GROUP } from "./custom-resource.ts";
+import { eventually } from "./shorthands.ts";
 
 type Contraption = Resource<{ size: string; replicas?: number }, { phase?: string; conditions?: Partial<Condition>[] }>;
 
@@ -36,7 +36,7 @@ function map(name: string, namespace: string, data: Record<string, string> = {})
 }
 
 export const toolkit: Chapter = {
-  title: "our own client",
+  title: "the client of @causeway/kubernetes",
   cases: [
     {
       name: "predicates distinguish the errors of the client",

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Context, Json } from "../interface.ts";
-import { contraption, contraptions, define, definition } from "./contraption.ts";
-import { apply, at, causesOf, configMap, done, gone, invalid, items, made, refused } from "./say.ts";
+import { contraption, contraptions, define, definition } from "./custom-resource.ts";
+import { apply, at, causesOf, configMap, done, gone, invalid, items, made, refused } from "./shorthands.ts";
 
 const OTHER = "0b5c0f0e-0000-4000-8000-000000000000";
 const RBAC = "rbac.authorization.k8s.io/v1";

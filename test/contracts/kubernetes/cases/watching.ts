@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Json } from "../interface.ts";
-import { contraption, contraptions } from "./contraption.ts";
-import { at, configMap, made } from "./say.ts";
+import { contraption, contraptions } from "./custom-resource.ts";
+import { at, configMap, made } from "./shorthands.ts";
 
 const types = (events: readonly Json[]): unknown[] => events.map((e) => e["type"]);
 const named = (events: readonly Json[]): unknown[] =>

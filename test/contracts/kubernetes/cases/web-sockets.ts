@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Context, Frame, Json, UpgradeAnswer } from "../interface.ts";
-import { at, configMap, made, refused } from "./say.ts";
+import { at, configMap, made, refused } from "./shorthands.ts";
 
 const TEXT = 1;
 const CLOSE = 8;

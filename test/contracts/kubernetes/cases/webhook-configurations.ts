@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase, Json } from "../interface.ts";
-import { at, invalid, made } from "./say.ts";
+import { at, invalid, made } from "./shorthands.ts";
 import { configuration, CONFIGURATIONS, hook, MAPS, pluralOf, type Side } from "./webhook-words.ts";
 
 const SIDES: readonly Side[] = ["mutating", "validating"];

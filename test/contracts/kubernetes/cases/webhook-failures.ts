@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase, Json } from "../interface.ts";
 import type { WebhookAnswer } from "../webhook-server.ts";
-import { at, configMap, made, refused } from "./say.ts";
+import { at, configMap, made, refused } from "./shorthands.ts";
 import {
   allow,
   configuration,

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase } from "../interface.ts";
-import { at, configMap, done, made, refused } from "./say.ts";
+import { at, configMap, done, made, refused } from "./shorthands.ts";
 import {
   allow,
   configuration,
@@ -237,4 +237,4 @@ function matching(): ContractCase[] {
   ];
 }
 
-export const webhookMatching: Chapter = { title: "which admission webhooks are asked", cases: matching() };
+export const webhookMatching: Chapter = { title: "matching of admission webhooks", cases: matching() };

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { ContractCase } from "../interface.ts";
-import { contraption, contraptions } from "./contraption.ts";
-import { at, configMap, done, made, refused } from "./say.ts";
+import { contraption, contraptions } from "./custom-resource.ts";
+import { at, configMap, done, made, refused } from "./shorthands.ts";
 import { allow, denying, withWebhooks, type Side } from "./webhook-words.ts";
 
 /** What comes to the webhook, by operation. */

@@ -1,6 +1,6 @@
 import type { Context, Json } from "../interface.ts";
 import { startWebhook, type WebhookAnswer, type WebhookServer } from "../webhook-server.ts";
-import { configMap, eventually, made } from "./say.ts";
+import { configMap, eventually, made } from "./shorthands.ts";
 
 export const GROUP = "admissionregistration.k8s.io";
 export const CONFIGURATIONS = `/apis/${GROUP}/v1`;

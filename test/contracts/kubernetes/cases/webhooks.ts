@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase, Json } from "../interface.ts";
 import { reviews } from "./webhook-reviews.ts";
-import { contraption, contraptions } from "./contraption.ts";
-import { at, configMap, done, made, refused } from "./say.ts";
+import { contraption, contraptions } from "./custom-resource.ts";
+import { at, configMap, done, made, refused } from "./shorthands.ts";
 import { allow, denying, patching, withWebhooks, type Side } from "./webhook-words.ts";
 
 const SIDES: readonly Side[] = ["mutating", "validating"];

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Context, ContractCase } from "../interface.ts";
-import { at, configMap, done, items, made, names, refused } from "./say.ts";
-import { MORE_WIRE_ROWS } from "./wire-rows-more.ts";
+import { at, configMap, done, items, made, names, refused } from "./shorthands.ts";
+import { MORE_WIRE_ROWS } from "./wire-rows-verbs.ts";
 import { WIRE_ROWS, type WireRow } from "./wire-rows.ts";
 
 function isRefused(row: WireRow): ContractCase {
@@ -42,7 +42,7 @@ async function header({ api, core }: Context, accept: string): Promise<unknown> 
 }
 
 export const wire: Chapter = {
-  title: "on the wire",
+  title: "raw HTTP requests",
   cases: [
     ...[...WIRE_ROWS, ...MORE_WIRE_ROWS].map(isRefused),
     {

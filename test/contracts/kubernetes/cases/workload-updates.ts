@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Context, Json } from "../interface.ts";
-import { apply, at, causesOf, done, made, refused } from "./say.ts";
+import { apply, at, causesOf, done, made, refused } from "./shorthands.ts";
 
 const CONTAINER = { name: "c", image: "i" };
 

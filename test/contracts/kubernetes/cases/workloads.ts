@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
-import { at, done, invalid, made } from "./say.ts";
+import { at, done, invalid, made } from "./shorthands.ts";
 
 const CONTAINERS = [{ name: "c", image: "i" }];
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
-import { contraption, contraptions } from "./contraption.ts";
-import { at, configMap, done, invalid, made } from "./say.ts";
+import { contraption, contraptions } from "./custom-resource.ts";
+import { at, configMap, done, invalid, made } from "./shorthands.ts";
 
 const UID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -1,5 +1,5 @@
 import type { Answer, Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { configMap, refused } from "./say.ts";
+import { configMap, refused } from "./shorthands.ts";
 
 const POD = {
   apiVersion: "v1",

@@ -1,5 +1,5 @@
 import type { Answer, Json } from "../interface.ts";
-import { DEFINITIONS } from "../cases/contraption.ts";
+import { DEFINITIONS } from "../cases/custom-resource.ts";
 import { randomDefinition } from "./definitions.ts";
 import { Normal } from "./normal.ts";
 import { differences } from "./report.ts";

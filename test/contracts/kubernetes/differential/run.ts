@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Answer, Json, Raw, Target } from "../interface.ts";
-import { DEFINITIONS, define } from "../cases/contraption.ts";
+import { DEFINITIONS, define } from "../cases/custom-resource.ts";
 import { customKind, type CustomKind } from "./custom.ts";
 import { knownRefusal } from "./known.ts";
 import type { Operation } from "./operations.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Context, Json } from "../interface.ts";
-import { at, done, eventually, made, refused } from "./say.ts";
+import { at, done, eventually, made, refused } from "./shorthands.ts";
 
 const AUTHENTICATION = "/apis/authentication.k8s.io/v1";
 const AUTHORIZATION = "/apis/authorization.k8s.io/v1";
@@ -24,8 +24,8 @@ function invalidReview(kind: string, spec: Json, message: string, metadata: Json
 
 const pods = { verb: "list", resource: "pods" };
 
-export const questions: Chapter = {
-  title: "questions about access, and asking as another",
+export const accessReviews: Chapter = {
+  title: "access reviews and impersonation",
   cases: [
     invalidReview(
       "SubjectAccessReview",

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase, Json } from "../interface.ts";
-import { definition, DEFINITIONS } from "./contraption.ts";
-import { causesOf } from "./say.ts";
+import { definition, DEFINITIONS } from "./custom-resource.ts";
+import { causesOf } from "./shorthands.ts";
 
 const string = { type: "string" };
 const integer = { type: "integer" };
@@ -297,18 +297,18 @@ const SOUND: readonly (readonly [string, Json])[] = [
   ["with a rule about the object's name", rules(object({ spec: string }), { rule: "self.metadata.name != 'a'" })],
 ];
 
-export const schemas: Chapter = {
-  title: "schemas of definitions",
+export const crdSchemas: Chapter = {
+  title: "schemas of CRDs",
   cases: [
     ...SCHEMAS.map(([what, schema, causes]): ContractCase => ({
-      name: `one ${what} is refused`,
+      name: `a CRD schema ${what} is refused`,
       async run({ api }) {
         const answer = await api.post(DEFINITIONS, definition("schemas", "Schema", withSchema(schema)));
         expect({ code: answer.code, causes: causesOf(answer) }).toEqual({ code: 422, causes });
       },
     })),
     ...SOUND.map(([what, schema]): ContractCase => ({
-      name: `one ${what} is let through`,
+      name: `a CRD schema ${what} is accepted`,
       async run({ api, unique }) {
         const group = `${unique("g")}.example.com`;
         const answer = await api.post(DEFINITIONS, definition("schemas", "Schema", { group, ...withSchema(schema) }));

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Json } from "../interface.ts";
-import { definition, DEFINITIONS } from "./contraption.ts";
-import { at, causesOf, made } from "./say.ts";
+import { definition, DEFINITIONS } from "./custom-resource.ts";
+import { at, causesOf, made } from "./shorthands.ts";
 
 const object = (properties: Json, more: Json = {}): Json => ({ type: "object", properties, ...more });
 const SPEC = "spec.validation.openAPIV3Schema.properties[spec]";
@@ -47,8 +47,8 @@ function firstLines(causes: readonly string[]): string[] {
   return causes.map((cause) => cause.split("\n")[0] ?? "").toSorted();
 }
 
-export const readingDefinitions: Chapter = {
-  title: "definitions as they are read",
+export const readCrds: Chapter = {
+  title: "CRDs as they are read",
   cases: [
     {
       name: "defaults of a CRD's names and conversion belong to its creator, unknown fields are warned of, empty lists are dropped",

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { define, definition, DEFINITIONS } from "./contraption.ts";
-import { apply, done, invalid, made } from "./say.ts";
+import { define, definition, DEFINITIONS } from "./custom-resource.ts";
+import { apply, done, invalid, made } from "./shorthands.ts";
 
 const string = { type: "string" };
 const integer = { type: "integer" };
@@ -190,11 +190,11 @@ const SCALES: readonly (readonly [string, Json, string])[] = [
   ],
 ];
 
-export const judging: Chapter = {
-  title: "rules at work",
+export const celRules: Chapter = {
+  title: "CEL validation rules of custom objects",
   cases: [
     ...[0, 1, 2, 3, 4, 5].map((part): ContractCase => ({
-      name: `functions give what they give there, part ${part + 1}`,
+      name: `CEL functions return what kube-apiserver's return, part ${part + 1}`,
       async run(c) {
         const given = TRUE.filter((_, i) => i % 6 === part).map((rule) => ({ rule }));
         const { path, judge } = await judges(c, rules(SPEC, ...given));
@@ -259,7 +259,7 @@ export const judging: Chapter = {
       },
     },
     ...SCALES.map(([what, given, cause]): ContractCase => ({
-      name: `a scale of ${what} is refused`,
+      name: `a scale of ${what} of a custom object is refused`,
       async run(c) {
         const scale = {
           specReplicasPath: ".spec.replicas",

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase, Json, Raw } from "../interface.ts";
-import { define, definition, DEFINITIONS } from "./contraption.ts";
-import { at, causesOf, done, eventually, gone } from "./say.ts";
+import { define, definition, DEFINITIONS } from "./custom-resource.ts";
+import { at, causesOf, done, eventually, gone } from "./shorthands.ts";
 
 function conditionsOf(body: Json): Record<string, Json> {
   const conditions = (at(body, "status", "conditions") ?? []) as Json[];
@@ -157,11 +157,11 @@ const REFUSED: readonly (readonly [string, { spec?: Json; version?: Json }, read
   ],
 ];
 
-export const naming: Chapter = {
-  title: "names and fields of definitions",
+export const crdNames: Chapter = {
+  title: "names and fields of CRDs",
   cases: [
     ...REFUSED.map(([what, { spec = {}, version = {} }, causes]): ContractCase => ({
-      name: `${what}: refused`,
+      name: `a CRD is refused: ${what}`,
       async run({ api }) {
         const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: SCHEMA }, ...version }];
         const answer = await api.post(DEFINITIONS, definition("namings", "Naming", { versions, ...spec }));

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { createRequest } from "@causeway/foundation";
 import type { Chapter, Json } from "../interface.ts";
-import { at, done, eventually, invalid, made } from "./say.ts";
+import { at, done, eventually, invalid, made } from "./shorthands.ts";
 
 const LEASE = "coordination.k8s.io/v1";
 const CSR = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
@@ -24,7 +24,7 @@ function approval(body: Json, type: string): Json {
   return { ...body, status: { conditions: [{ type, status: "True", reason: "Case", message: "so" }] } };
 }
 
-export const machinery: Chapter = {
+export const nodesAndLeases: Chapter = {
   title: "nodes, leases and certificates",
   cases: [
     {

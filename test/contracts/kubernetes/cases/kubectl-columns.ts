@@ -4,8 +4,8 @@ import { CORE_ROWS } from "./rows-core.ts";
 import { OTHER_ROWS } from "./rows-others.ts";
 import { POD_ROWS } from "./rows-pods.ts";
 import type { Row } from "./row.ts";
-import { at, done, made } from "./say.ts";
-import { collection } from "./standards.ts";
+import { at, done, made } from "./shorthands.ts";
+import { collection } from "./defaults.ts";
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
@@ -127,7 +127,7 @@ function hasColumns([path, columns]: readonly [string, string]): ContractCase {
 
 function saysInItsRow(row: Row, i: number): ContractCase {
   return {
-    name: `a ${row.kind} says in its row: ${row.cells.join(" ")} (${i})`,
+    name: `the row of kubectl for a ${row.kind} is ${row.cells.join(" ")} (${i})`,
     async run(c) {
       if (row.kind === "Pod") {
         const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } };
@@ -147,7 +147,7 @@ function saysInItsRow(row: Row, i: number): ContractCase {
   };
 }
 
-export const printing: Chapter = {
-  title: "what kubectl prints",
+export const kubectlColumns: Chapter = {
+  title: "columns of kubectl",
   cases: [...COLUMNS.map(hasColumns), ...[...POD_ROWS, ...CORE_ROWS, ...OTHER_ROWS].map(saysInItsRow)],
 };

@@ -1,5 +1,5 @@
 import type { Context, Json, Raw } from "../interface.ts";
-import { eventually } from "./say.ts";
+import { eventually } from "./shorthands.ts";
 
 export const GROUP = "contract.example.com";
 export const CONTRAPTIONS = `${GROUP}/v1`;

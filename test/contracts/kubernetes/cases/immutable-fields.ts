@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { eventually, invalid, made, refused } from "./say.ts";
-import { collection } from "./standards.ts";
+import { eventually, invalid, made, refused } from "./shorthands.ts";
+import { collection } from "./defaults.ts";
 
 /** What is given of an object, the merge patch that follows, and why that is refused; no causes where it is taken. */
 type Row = readonly [kind: string, given: Json, change: Json, ...causes: string[]];
@@ -341,8 +341,8 @@ const growing: ContractCase[] = [
   },
 ];
 
-export const choosingOnce: Chapter = {
-  title: "what is chosen once",
+export const immutableFields: Chapter = {
+  title: "immutable fields",
   cases: [
     rowsCase("classes and drivers keep what volumes and pods were made by", CLASSES),
     rowsCase("what others go by stays as it was made", OTHERS),

@@ -12,8 +12,8 @@ import { policies } from "./refused/policies.ts";
 import type { PodRow, Row } from "./refused/row.ts";
 import { storage } from "./refused/storage.ts";
 import { workloads } from "./refused/workloads.ts";
-import { causesOf } from "./say.ts";
-import { collection } from "./standards.ts";
+import { causesOf } from "./shorthands.ts";
+import { collection } from "./defaults.ts";
 
 /** Causes of a refusal; of one without causes its code and message. */
 function saidOf(answer: Answer): string[] {
@@ -98,8 +98,8 @@ function other(c: Context, [, kind, body]: Row): Promise<Answer> {
   return c.api.post(`${path}?dryRun=All`, { apiVersion, kind, metadata: { name: "x" }, ...body });
 }
 
-export const refusing: Chapter = {
-  title: "what is wrong with an object, rule by rule",
+export const validation: Chapter = {
+  title: "validation of built-in kinds",
   cases: [
     ...grouped([...podContainers, ...podVolumes, ...podHandlers, ...podSecurity, ...podScheduling, ...podNames], pod),
     ...grouped(inTemplate, template),

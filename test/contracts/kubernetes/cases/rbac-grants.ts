@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Answer, Chapter, Context, Json, Raw } from "../interface.ts";
-import { at, done, eventually, made, refused } from "./say.ts";
+import { at, done, eventually, made, refused } from "./shorthands.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 const API = `/apis/${GROUP}/v1`;
@@ -132,8 +132,8 @@ const COVERS: readonly (readonly [string, Json, Json, string | undefined])[] = [
   ],
 ];
 
-export const granting: Chapter = {
-  title: "who may grant what",
+export const rbacGrants: Chapter = {
+  title: "RBAC: granting rights that the user does not have",
   cases: [
     ...COVERS.map(([what, held, wanted, missing]) => ({
       name: `a role with ${what} is ${missing === undefined ? "granted" : "refused with what is missing"}`,

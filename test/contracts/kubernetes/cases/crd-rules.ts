@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, ContractCase, Json } from "../interface.ts";
-import { definition, DEFINITIONS } from "./contraption.ts";
-import { causesOf } from "./say.ts";
+import { definition, DEFINITIONS } from "./custom-resource.ts";
+import { causesOf } from "./shorthands.ts";
 
 const string = { type: "string" };
 const integer = { type: "integer" };
@@ -142,7 +142,7 @@ const TAKEN: readonly (readonly [string, Json, string])[] = [
 ];
 
 const taken = TAKEN.map(([what, schema, rule]): ContractCase => ({
-  name: `a rule ${what} is accepted`,
+  name: `a CEL rule of a CRD ${what} is accepted`,
   async run({ api }) {
     const made = definition("schemas", "Schema", withSchema(spec(rules(schema, { rule }))));
     const answer = await api.post(`${DEFINITIONS}?dryRun=All`, made);
@@ -151,7 +151,7 @@ const taken = TAKEN.map(([what, schema, rule]): ContractCase => ({
 }));
 
 const refused = RULES.map(([what, schema, rule, cause]): ContractCase => ({
-  name: `a rule ${what} is refused`,
+  name: `a CEL rule of a CRD ${what} is refused`,
   async run({ api }) {
     const answer = await api.post(DEFINITIONS, definition("schemas", "Schema", withSchema(spec(rules(schema, rule)))));
     const causes = causesOf(answer).map((c) =>
@@ -161,7 +161,7 @@ const refused = RULES.map(([what, schema, rule, cause]): ContractCase => ({
   },
 }));
 
-export const rulesOfSchemas: Chapter = { title: "rules of definitions", cases: [...refused, ...taken] };
+export const crdRules: Chapter = { title: "CEL validation rules of CRDs", cases: [...refused, ...taken] };
 
 function withSchema(openAPIV3Schema: Json): Json {
   return { versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }] };

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { at, done, made } from "./say.ts";
+import { at, done, made } from "./shorthands.ts";
 import { OTHERS } from "./standard-others.ts";
 import { WORKLOADS, type Standard } from "./standard-workloads.ts";
 
@@ -13,7 +13,7 @@ export function collection(c: Context, kind: Pick<Standard, "apiVersion" | "plur
 function isFilledIn(standard: Standard): ContractCase {
   const { apiVersion, kind, given, wanted, generation } = standard;
   return {
-    name: `a ${kind} of ${apiVersion} is filled in`,
+    name: `a ${kind} of ${apiVersion} gets its defaults`,
     async run(c) {
       const name = standard.clusterScoped ? c.unique("standard") : "x";
       const path = collection(c, standard);
@@ -129,8 +129,8 @@ const QUANTITIES = [
   [7, "7"],
 ] as const;
 
-export const standards: Chapter = {
-  title: "what is filled in",
+export const defaults: Chapter = {
+  title: "defaults of built-in kinds",
   cases: [
     ...WORKLOADS.map(isFilledIn),
     ...OTHERS.map(isFilledIn),

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Context } from "../interface.ts";
-import { contraption, contraptions } from "./contraption.ts";
-import { at, made, names, refused } from "./say.ts";
+import { contraption, contraptions } from "./custom-resource.ts";
+import { at, made, names, refused } from "./shorthands.ts";
 
 /** The first revision there is: kube-apiserver's cache of a kind remembers what came after the kind alone. */
 const FIRST = "1";
@@ -17,8 +17,8 @@ async function fill(c: Context): Promise<void> {
   await c.target.compact();
 }
 
-export const compacting: Chapter = {
-  title: "forgotten history",
+export const compaction: Chapter = {
+  title: "compacted revisions",
   cases: [
     {
       name: "a watch from a compacted revision gets an ERROR event with 410 Expired, and ends",

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { contraption, contraptions, define, definition, DEFINITIONS } from "./contraption.ts";
-import { at, done, eventually, invalid, made, refused } from "./say.ts";
+import { contraption, contraptions, define, definition, DEFINITIONS } from "./custom-resource.ts";
+import { at, done, eventually, invalid, made, refused } from "./shorthands.ts";
 
 const UNCHECKED =
   "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
@@ -105,11 +105,11 @@ const BROKEN: readonly (readonly [string, Json, RegExp])[] = [
   ],
 ];
 
-export const definitions: Chapter = {
+export const customObjects: Chapter = {
   title: "custom resources",
   cases: [
     ...INVALID.map(([what, spec, causes]): ContractCase => ({
-      name: `${what} is refused`,
+      name: `a custom object is refused: ${what}`,
       async run(c) {
         invalid(await c.api.post(contraptions(c), contraption("a", spec)), ...causes);
       },
@@ -181,7 +181,7 @@ export const definitions: Chapter = {
       },
     },
     {
-      name: "scale is read and written",
+      name: "the scale of a custom object is read and written",
       async run(c) {
         const path = contraptions(c, "a");
         await made(c.api.post(contraptions(c), contraption("a")));
@@ -243,7 +243,7 @@ export const definitions: Chapter = {
       },
     },
     ...BROKEN.map(([what, spec, message]): ContractCase => ({
-      name: `a schema ${what} is refused`,
+      name: `a CRD schema ${what} is refused`,
       async run({ api }: Context) {
         const answer = await api.post(DEFINITIONS, definition("broken", "Broken", spec));
         expect(answer.code).toBe(422);

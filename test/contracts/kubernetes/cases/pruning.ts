@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Chapter, Context, ContractCase, Json } from "../interface.ts";
-import { define, definition } from "./contraption.ts";
-import { at, causesOf, done, made } from "./say.ts";
+import { define, definition } from "./custom-resource.ts";
+import { at, causesOf, done, made } from "./shorthands.ts";
 
 const string = { type: "string" };
 const integer = { type: "integer" };
@@ -205,7 +205,7 @@ const reset: ContractCase = {
   },
 };
 
-export const shaping: Chapter = {
-  title: "the shape of custom objects",
+export const pruning: Chapter = {
+  title: "pruning and defaults of custom objects",
   cases: [inOrder, status, scale, untracked, warned, reset],
 };
