@@ -8,7 +8,11 @@ import { checkErrorCatalogue } from "./error-catalogue.ts";
 import { checkFolderOrder } from "./folder-order.ts";
 import { checkLayers } from "./layers.ts";
 import { checkLanguage } from "./language.ts";
+import { checkModuleState } from "./module-state.ts";
+import { checkPublicDocs } from "./public-docs.ts";
 import { checkResourceKit } from "./resource-kit.ts";
+import { checkTextConditions } from "./text-conditions.ts";
+import { checkTypeNames } from "./type-names.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -53,10 +57,14 @@ const steps: readonly Step[] = [
   own("layers and exports", checkLayers),
   own("order of folders", checkFolderOrder),
   own("shape of controllers", checkControllerShape),
+  own("state of modules", (root) => checkModuleState(root)),
+  own("names of types", (root) => checkTypeNames(root)),
+  own("conditions on texts", (root) => checkTextConditions(root)),
   own("kit of simulated resources", (root) => checkResourceKit(root)),
   own("error catalogue", checkErrorCatalogue),
   own("language", checkLanguage),
   own("width of comments", checkCommentWidth),
+  own("doc comments of public names", checkPublicDocs),
   own("docs", checkDocs),
   command("dead code", "knip", "--no-progress"),
 ];

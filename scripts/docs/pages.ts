@@ -9,6 +9,7 @@ import { flagsPage } from "./flags.ts";
 import { brokenLinks } from "./links.ts";
 import { metricsPage } from "./metrics.ts";
 import type { Page } from "./page.ts";
+import { missingPaths } from "./paths.ts";
 
 /** The pages that are made from the code. */
 export function generatedPages(root: string): Page[] {
@@ -24,11 +25,15 @@ export function generatedPages(root: string): Page[] {
   ];
 }
 
-/** Pages that are not as the code would write them, and links that lead nowhere. */
+/** Pages that are not as the code would write them, links that lead nowhere, and paths that do not exist. */
 export function checkDocs(root: string): string[] {
   const stale = generatedPages(root).filter(({ path, text }) => {
     const file = join(root, path);
     return !existsSync(file) || readFileSync(file, "utf8") !== text;
   });
-  return [...stale.map(({ path }) => `${path}: differs from the code; run npm run docs`), ...brokenLinks(root)];
+  return [
+    ...stale.map(({ path }) => `${path}: differs from the code; run npm run docs`),
+    ...brokenLinks(root),
+    ...missingPaths(root),
+  ];
 }

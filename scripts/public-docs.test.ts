@@ -1,0 +1,39 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { checkPublicDocs } from "./public-docs.ts";
+
+const root = mkdtempSync(join(tmpdir(), "public-docs-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+mkdirSync(join(root, "packages/a/src"), { recursive: true });
+const write = (file: string, ...lines: readonly string[]): void =>
+  writeFileSync(join(root, "packages/a", file), lines.join("\n"));
+write("package.json", JSON.stringify({ exports: { ".": "./src/index.ts", "./testing": "./src/testing.ts" } }));
+write("src/testing.ts", "export const unseen = 1;");
+write(
+  "src/index.ts",
+  'export { documented, bare as renamed, type Bare } from "./a.ts";',
+  'export * from "./b.ts";',
+  'import { imported } from "./b.ts";',
+  "export { imported as again };",
+  'export { other } from "@causeway/other";',
+);
+write(
+  "src/a.ts",
+  "/** It has one. */",
+  "export const documented = 1;",
+  "export function bare() {}",
+  "// A comment is none.",
+  "export interface Bare {}",
+  "export const internal = 1;",
+);
+write("src/b.ts", "export class InB {}", "/** It has one. */", "export const imported = 1;");
+
+test("refuses public names without a doc comment, wherever they are declared", () => {
+  expect(checkPublicDocs(root).toSorted()).toEqual([
+    "packages/a/src/a.ts:3 exports renamed from the package without a doc comment",
+    "packages/a/src/a.ts:5 exports Bare from the package without a doc comment",
+    "packages/a/src/b.ts:1 exports InB from the package without a doc comment",
+  ]);
+});

@@ -1,0 +1,112 @@
+/** Every name that a package exports has a doc comment: what a user of the package reads in an editor. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { parseSync } from "oxc-parser";
+
+type Statement = ReturnType<typeof parseSync>["program"]["body"][number];
+interface Module {
+  readonly text: string;
+  readonly body: readonly Statement[];
+}
+
+/** Names of public APIs whose declaration has no doc comment, as "file:line". */
+export function checkPublicDocs(root: string): string[] {
+  const modules = new Map<string, Module>();
+  const read = (file: string): Module => {
+    const known = modules.get(file);
+    if (known) return known;
+    const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+    const module = { text, body: parseSync(file, text).program.body };
+    modules.set(file, module);
+    return module;
+  };
+  const problems = new Set<string>();
+  for (const entry of entriesOf(root)) {
+    for (const name of namesOf(entry, read)) {
+      const found = declarationOf(entry, name, read);
+      if (found === undefined) continue;
+      const before = read(found.file).text.slice(0, found.start);
+      if (before.trimEnd().endsWith("*/")) continue;
+      const line = before.split("\n").length;
+      problems.add(`${relative(root, found.file)}:${line} exports ${name} from the package without a doc comment`);
+    }
+  }
+  return [...problems];
+}
+
+/** The files that packages are used through; those for tests are not for users. */
+function entriesOf(root: string): string[] {
+  return readdirSync(join(root, "packages")).flatMap((name) => {
+    const folder = join(root, "packages", name);
+    const { exports = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { exports?: unknown };
+    const targets = typeof exports === "string" ? [exports] : Object.values(exports as Record<string, unknown>);
+    return targets
+      .filter((target): target is string => typeof target === "string" && target.endsWith(".ts"))
+      .filter((target) => !target.includes("testing"))
+      .map((target) => join(folder, target));
+  });
+}
+
+type Read = (file: string) => Module;
+
+const isLocal = (source: string): boolean => source.startsWith(".");
+
+function declared(statement: Statement): string[] {
+  const { declaration } = statement as { declaration?: { id?: { name?: string }; declarations?: unknown[] } | null };
+  const own = (declaration ?? statement) as { id?: { name?: string } | null; declarations?: unknown[] };
+  const several = (own.declarations ?? []) as { id: { name?: string } }[];
+  return [own.id?.name, ...several.map(({ id }) => id.name)].filter((name) => name !== undefined);
+}
+
+function namesOf(file: string, read: Read, seen = new Set<string>()): string[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
+  return read(file).body.flatMap((statement) => {
+    if (statement.type === "ExportAllDeclaration") {
+      const { value } = statement.source;
+      return isLocal(value) ? namesOf(resolve(dirname(file), value), read, seen) : [];
+    }
+    if (statement.type !== "ExportNamedDeclaration") return [];
+    return statement.declaration
+      ? declared(statement)
+      : statement.specifiers.flatMap(({ exported }) => ("name" in exported ? [exported.name] : []));
+  });
+}
+
+interface Declaration {
+  readonly file: string;
+  readonly start: number;
+}
+
+/** Where a name is declared that a file exports; undefined where another package does. */
+function declarationOf(file: string, name: string, read: Read, seen = new Set<string>()): Declaration | undefined {
+  if (seen.has(`${file} ${name}`)) return undefined;
+  seen.add(`${file} ${name}`);
+  const follow = (source: string, as: string): Declaration | undefined =>
+    isLocal(source) ? declarationOf(resolve(dirname(file), source), as, read, seen) : undefined;
+  const { body } = read(file);
+  const own = body.find((statement) => declared(statement).includes(name));
+  if (own) return { file, start: own.start };
+  for (const statement of body) {
+    if (statement.type === "ExportAllDeclaration") {
+      const found = follow(statement.source.value, name);
+      if (found) return found;
+    }
+    if (statement.type === "ImportDeclaration") {
+      const specifier = statement.specifiers.find(({ local }) => local.name === name);
+      if (specifier) return follow(statement.source.value, importedName(specifier, name));
+    }
+    if (statement.type !== "ExportNamedDeclaration" || statement.declaration) continue;
+    const specifier = statement.specifiers.find(({ exported }) => "name" in exported && exported.name === name);
+    const local = specifier && "name" in specifier.local ? specifier.local.name : undefined;
+    if (local === undefined) continue;
+    if (statement.source) return follow(statement.source.value, local);
+    if (local !== name) return declarationOf(file, local, read, seen);
+  }
+  return undefined;
+}
+
+function importedName(specifier: object, local: string): string {
+  const { imported } = specifier as { imported?: { name?: string } };
+  return imported?.name ?? local;
+}

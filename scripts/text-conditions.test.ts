@@ -1,0 +1,38 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { checkTextConditions } from "./text-conditions.ts";
+
+const root = mkdtempSync(join(tmpdir(), "text-conditions-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+mkdirSync(join(root, "packages/a/src"), { recursive: true });
+const write = (file: string, ...lines: readonly string[]): void =>
+  writeFileSync(join(root, "packages/a/src", file), lines.join("\n"));
+write(
+  "by-text.ts",
+  'if (condition.reason.startsWith("Waiting")) return;',
+  "return /Ignored/.test(reason);",
+  'return messageOf(error).includes("too long");',
+  'return (found.message ?? "").includes("x");',
+  "return /-members?$/.test(step.type);",
+);
+write(
+  "by-field.ts",
+  'if (hasCode(error, "X")) return;',
+  'return names.includes("a") && condition.reason === "Waiting";',
+);
+
+test("refuses conditions on the words of a reason, a message or a step's type", () => {
+  expect(checkTextConditions(root, {})).toEqual(
+    [1, 2, 3, 4, 5].map(
+      (line) => `packages/a/src/by-text.ts:${line} decides by the text of a reason, message or type; use a field`,
+    ),
+  );
+});
+
+test("accepts exceptions, and refuses those that read no text", () => {
+  expect(checkTextConditions(root, { "a/src/by-text.ts": "x", "a/src/by-field.ts": "x" })).toEqual([
+    "scripts/text-conditions.ts: remove a/src/by-field.ts from the exceptions: it reads no such text",
+  ]);
+});

@@ -1,0 +1,61 @@
+/**
+ * What happens next never depends on the words of a reason or a message (docs/style.md): a word that is changed would
+ * change behaviour in silence. A field of the data says it: an error's code, a boolean, a discriminant.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Files whose conditions read a text, and why. One without such a condition must be removed. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  "causeway/src/terminal/report-error.ts": "only leaves out a cause that the message has already",
+  "cinder-csi/src/controller/attachment.ts": "only leaves out an id that the message has already",
+  "hosted-control-plane/src/pods/storage/meter.ts": "etcd's refusal of a compaction has no code of its own",
+  "openstack-operator/src/maintenance/model.ts": "Nova has no other field to mark a service that was disabled by us",
+  "reverse-tunnel/src/agent/agent.ts": "a label of a metric: konnectivity has no code for a timeout",
+  "apiserver/src/admission/policies/strategy.ts": "validates the message that an author of a policy wrote",
+  "cluster-api/src/kubeadmcontrolplane/forwarded-access.ts":
+    "etcd's refusal of a removed member has no code of its own",
+  "cluster-api-openstack/src/openstackcluster/plan.ts": "all reasons of waiting begin with the same word",
+  "magnum-api/src/cluster/addon-status.ts": "an AddonSet's conditions have no other field for what it waits for",
+  "magnum-migration/src/etcd/client.ts": "etcd's refusals have no code of their own",
+  "magnum-migration/src/phases/roll/phase.ts": "Cluster API's contract has no field for a failure that is final",
+  "openstack/src/errors/openstack-error.ts": "OpenStack's services say in words what a 409 is about",
+  "simulator/src/kernel/store.ts": "SQLite's bindings report some failures in words only",
+  "apiserver/src/store/database.ts": "SQLite's bindings report some failures in words only",
+};
+
+const TEXT = String.raw`(?:reason|message)`;
+/** `reason.startsWith(…)`, `/x/.test(reason)`, `messageOf(error).includes(…)`, `/x/.test(step.type)`. */
+const CONDITIONS: readonly RegExp[] = [
+  new RegExp(String.raw`\b${TEXT}\s*(?:\?\?\s*""\)?)?\??\.(?:startsWith|endsWith|includes|match|search)\(`),
+  new RegExp(String.raw`\bmessageOf\(\w+\)\.(?:startsWith|endsWith|includes|match|search)\(`),
+  new RegExp(String.raw`/[dgimsuvy]*\.test\(\s*(?:[\w.?]*\b${TEXT}\b|messageOf\(|step\.type\b)`),
+];
+
+/** Every condition on a text, as "file:line", and every exception that is not needed any more. */
+export function checkTextConditions(root: string, exceptions: Readonly<Record<string, string>> = EXCEPTIONS): string[] {
+  const folder = join(root, "packages");
+  const files = readdirSync(folder).flatMap((name) =>
+    readdirSync(join(folder, name, "src"), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !/(?:^|\/)testing\//.test(file))
+      .map((file) => `${name}/src/${file}`),
+  );
+  const found = files.flatMap((file) =>
+    conditionsIn(readFileSync(join(folder, file), "utf8")).map((line) => ({ file, line })),
+  );
+  const needed = new Set(found.map(({ file }) => file));
+  return [
+    ...found
+      .filter(({ file }) => exceptions[file] === undefined)
+      .map(
+        ({ file, line }) => `packages/${file}:${line} decides by the text of a reason, message or type; use a field`,
+      ),
+    ...Object.keys(exceptions)
+      .filter((file) => !needed.has(file))
+      .map((file) => `scripts/text-conditions.ts: remove ${file} from the exceptions: it reads no such text`),
+  ];
+}
+
+function conditionsIn(text: string): number[] {
+  return text.split("\n").flatMap((line, i) => (CONDITIONS.some((condition) => condition.test(line)) ? [i + 1] : []));
+}

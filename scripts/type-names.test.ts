@@ -1,0 +1,29 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { checkTypeNames } from "./type-names.ts";
+
+const root = mkdtempSync(join(tmpdir(), "type-names-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+mkdirSync(join(root, "packages"), { recursive: true });
+
+test("refuses types that are named by gerunds and pronouns, and accepts nouns that end alike", () => {
+  writeFileSync(
+    join(root, "packages/a.ts"),
+    [
+      "export interface Waiting {}",
+      "  type How = string;",
+      "class Building extends Base {}",
+      "export type Whose<T> = T;",
+      "interface RoleBinding {}",
+      "type IntOrString = number;",
+      "interface WaitGoal {}",
+      'export type { Reading } from "./b.ts";',
+      "const Running = 1;",
+    ].join("\n"),
+  );
+  const refused = (name: string) =>
+    `packages/a.ts: type ${name} is named by a gerund or pronoun; use a noun (docs/style.md)`;
+  expect(checkTypeNames(root, ["packages"])).toEqual(["Waiting", "How", "Building", "Whose"].map(refused));
+});
