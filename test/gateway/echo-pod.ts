@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Secret } from "@causeway/kubernetes";
-import { launch, type Running } from "../programs/run.ts";
+import { launch, type RunningProgram } from "../programs/run.ts";
 import { freePorts } from "../support/free-ports.ts";
 
 /** What of a Deployment's template an echo server needs. */
@@ -28,7 +28,7 @@ export interface EchoPod {
   readonly labels: Readonly<Record<string, string>>;
   /** Where the ports of its container are on loopback. */
   readonly ports: Readonly<Record<number, number>>;
-  readonly running: Running;
+  readonly running: RunningProgram;
 }
 
 interface EchoOf {

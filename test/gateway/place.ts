@@ -14,7 +14,7 @@ import { GatewayClass } from "@causeway/octavia-ingress";
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { parseAllDocuments, stringify } from "yaml";
-import { launch, type Running } from "../programs/run.ts";
+import { launch, type RunningProgram } from "../programs/run.ts";
 import { NODES, PodPlayer } from "./pods.ts";
 import type { GatewayPrograms } from "./programs.ts";
 
@@ -28,7 +28,7 @@ export interface GatewayPlace {
   readonly kubeconfig: string;
   readonly client: KubernetesClient;
   readonly simulator: Simulator;
-  readonly controller: Running;
+  readonly controller: RunningProgram;
   close(): Promise<void>;
 }
 

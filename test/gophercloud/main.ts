@@ -18,14 +18,17 @@ import { gophercloudSuite } from "./suite.ts";
 /** Milliseconds: tests look once a second for a status on the way, and for what has happened since one. */
 const delays = { "server.create": 1500, "server.reboot": 2500, "server.rebuild": 2500 };
 
-interface Wish {
+interface Selection {
   readonly cloud: "simulated" | "real";
   readonly run: string | undefined;
   readonly limit: number;
 }
 
 /** The tests of one service; or why there are none. */
-async function runService(service: string, wish: Wish): Promise<readonly TestResult[] | { readonly reason: string }> {
+async function runService(
+  service: string,
+  wish: Selection,
+): Promise<readonly TestResult[] | { readonly reason: string }> {
   const packages = await testPackages(service);
   if ("reason" in packages) return packages;
   const started = performance.now();

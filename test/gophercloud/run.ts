@@ -42,14 +42,14 @@ async function runAsWanted(tests: TestPackage, name: string, run: TestRun): Prom
   return other ? runPrimed(tests, name, { ...run, variables: other }) : first;
 }
 
-type How = Pick<TestRun, "limit" | "primer"> & { readonly variables: Variables };
+type RunOptions = Pick<TestRun, "limit" | "primer"> & { readonly variables: Variables };
 
-async function runPrimed(tests: TestPackage, name: string, { primer, ...how }: How): Promise<TestResult> {
+async function runPrimed(tests: TestPackage, name: string, { primer, ...how }: RunOptions): Promise<TestResult> {
   const alone = await runOne(tests, name, how);
   return primer?.reason.test(alone.reason) === true ? runOne(tests, name, { ...how, primer }) : alone;
 }
 
-async function runOne(tests: TestPackage, name: string, how: How): Promise<TestResult> {
+async function runOne(tests: TestPackage, name: string, how: RunOptions): Promise<TestResult> {
   const pattern = how.primer ? `^(?:${how.primer.test}|${name})$` : `^${name}$`;
   const args = ["-test.v", "-test.run", pattern, "-test.timeout", `${how.limit}s`];
   const foreign = Object.entries(process.env).filter(([key]) => !key.startsWith("OS_"));

@@ -17,7 +17,7 @@ export interface Place {
   readonly tokens: { readonly powerless: string; readonly patcher: string };
 }
 
-export interface Sending {
+export interface TestRequest {
   readonly method?: string;
   readonly path: string;
   readonly body?: string | Buffer;
@@ -59,7 +59,7 @@ export class Target {
    * Sends one request. The outcome has status 0 when the connection ended, or the attack's time was over, before a
    * response came.
    */
-  async send(sending: Sending): Promise<Received> {
+  async send(sending: TestRequest): Promise<Received> {
     const nothing = { status: 0, bytes: 0, start: "" };
     if (this.signal.aborted) return nothing;
     const received = await this.#exchange(sending, nothing);
@@ -67,7 +67,7 @@ export class Target {
     return received;
   }
 
-  #exchange(sending: Sending, nothing: Received): Promise<Received> {
+  #exchange(sending: TestRequest, nothing: Received): Promise<Received> {
     return new Promise((done) => {
       const call = request(this.#options(sending), (response) => {
         const status = response.statusCode ?? 0;
@@ -92,7 +92,7 @@ export class Target {
   }
 
   /** `count` times the same or a numbered request, `width` at once. */
-  async repeat(count: number, width: number, sending: (n: number) => Sending): Promise<readonly Received[]> {
+  async repeat(count: number, width: number, sending: (n: number) => TestRequest): Promise<readonly Received[]> {
     const all: Received[] = [];
     let next = 0;
     const lane = async (): Promise<void> => {
@@ -126,7 +126,7 @@ export class Target {
     return socket;
   }
 
-  #options({ method = "GET", path, type, accept, headers = {}, as = "admin" }: Sending): RequestOptions {
+  #options({ method = "GET", path, type, accept, headers = {}, as = "admin" }: TestRequest): RequestOptions {
     const { host, port, authority: ca, admin, tokens } = this.place;
     const token = as === "powerless" || as === "patcher" ? { authorization: `Bearer ${tokens[as]}` } : {};
     const agent =

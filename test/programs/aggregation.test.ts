@@ -12,7 +12,7 @@ import type { Target } from "../contracts/kubernetes/interface.ts";
 import { startKubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { programs } from "./programs.ts";
-import { execute, launch, type Running } from "./run.ts";
+import { execute, launch, type RunningProgram } from "./run.ts";
 import { administrator } from "./servers.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,10 +58,10 @@ for (const name of ["causeway", "kube-apiserver"])
     const { kubernetes, kubectls } = programs();
     const binaries = "dir" in kubernetes ? kubernetes.dir : "";
     const dir = mkdtempSync(join(tmpdir(), "aggregation-"));
-    const running: Running[] = [];
+    const running: RunningProgram[] = [];
     const kubeconfig = join(dir, "kubeconfig");
     let target: Target | undefined;
-    let extension: Running;
+    let extension: RunningProgram;
 
     const kubectl = async (args: readonly string[], input?: string) => {
       const options = input === undefined ? {} : { input };

@@ -34,7 +34,7 @@ import { parse, stringify } from "yaml";
 import { freePorts } from "../support/free-ports.ts";
 import { PlayedNode } from "./played-node.ts";
 import { programs } from "./programs.ts";
-import { execute, launch, type Running } from "./run.ts";
+import { execute, launch, type RunningProgram } from "./run.ts";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 const VERSION = "v1.34.4";
@@ -184,7 +184,7 @@ async function run(file: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-function command(...args: string[]): Running {
+function command(...args: string[]): RunningProgram {
   const running = launch(process.execPath, [main, "run", ...args]);
   closers.push(() => {
     running.child.kill("SIGKILL");
@@ -193,7 +193,7 @@ function command(...args: string[]): Running {
   return running;
 }
 
-async function startGateway(): Promise<Running> {
+async function startGateway(): Promise<RunningProgram> {
   const running = command(
     "api-gateway",
     `--routes=${dir}/routes.yaml`,
@@ -217,7 +217,7 @@ function direct(name: string): KubernetesClient {
 
 const why = missing();
 describe.skipIf(why !== undefined)(`control planes behind one port${why === undefined ? "" : ` (${why})`}`, () => {
-  let gateway: Running;
+  let gateway: RunningProgram;
 
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "api-gateway-"));

@@ -11,7 +11,7 @@ import { createBackups, createS3Store, type S3Store } from "@causeway/hosted-con
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { base64, freePort, startEtcd, type OneEtcd } from "./one-etcd.ts";
 import { programs } from "./programs.ts";
-import { launch, type Running } from "./run.ts";
+import { launch, type RunningProgram } from "./run.ts";
 
 // A program is started for each kill.
 vi.setConfig({ testTimeout: 600_000 });
@@ -35,7 +35,7 @@ describe.skipIf(why !== undefined)(`backups in a bucket${why === undefined ? "" 
   const dir = mkdtempSync(join(tmpdir(), "backup-s3-"));
   const key = randomBytes(32);
   let etcd = {} as OneEtcd;
-  let [port, storage] = [0, {} as Running];
+  let [port, storage] = [0, {} as RunningProgram];
   const open = (changes: Partial<typeof keys> & { bucket?: string } = {}): S3Store => {
     const { bucket = "backups", ...others } = changes;
     const endpoint = `http://127.0.0.1:${port}`;

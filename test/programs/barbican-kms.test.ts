@@ -9,7 +9,7 @@ import { startKubeApiserver, type KubeApiserver } from "../contracts/kubernetes/
 import { freePorts } from "../support/free-ports.ts";
 import { Stage } from "./keystone/stage.ts";
 import { programs } from "./programs.ts";
-import type { Running } from "./run.ts";
+import type { RunningProgram } from "./run.ts";
 import { administrator } from "./servers.ts";
 
 const HIDDEN = "a-word-that-no-record-in-etcd-may-show";
@@ -21,7 +21,7 @@ describe("kube-apiserver with keys from Barbican", () => {
     return;
   }
   let stage: Stage;
-  let plugin: Running;
+  let plugin: RunningProgram;
   let server: KubeApiserver;
   let client: KubernetesClient;
   let first: string;
@@ -70,7 +70,7 @@ describe("kube-apiserver with keys from Barbican", () => {
   }
 
   let port: number;
-  async function startPlugin(): Promise<Running> {
+  async function startPlugin(): Promise<RunningProgram> {
     const started = stage.run(
       "run",
       "barbican-kms",

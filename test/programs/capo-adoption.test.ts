@@ -12,7 +12,7 @@ import { get, items, until, type Json } from "./cluster-api/world.ts";
 import { kubectlOn, type Kubectl } from "./kubectl/kubectl.ts";
 import { freePort } from "../support/free-ports.ts";
 import { programs } from "./programs.ts";
-import { launch, type Running } from "./run.ts";
+import { launch, type RunningProgram } from "./run.ts";
 import { startServer, type Server } from "./servers.ts";
 
 const { clusterApi, capo, kubectls } = programs();
@@ -31,7 +31,7 @@ function scenario(core: string, provider: string): void {
   let simulator: Simulator;
   let managers: Managers | undefined;
   let k: Kubectl;
-  let ours: Running | undefined;
+  let ours: RunningProgram | undefined;
 
   beforeAll(async () => {
     server = await startServer("causeway");

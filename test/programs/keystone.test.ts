@@ -9,7 +9,7 @@ import { startApiServer } from "@causeway/apiserver";
 import { startKubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
 import { Stage } from "./keystone/stage.ts";
 import { programs } from "./programs.ts";
-import { execute, launch, type Ended, type Running } from "./run.ts";
+import { execute, launch, type Ended, type RunningProgram } from "./run.ts";
 import { administrator, kubeconfigOf } from "./servers.ts";
 
 const POLICY = JSON.stringify([
@@ -74,7 +74,7 @@ describe.each(Object.keys(subjects))("kubectl with a Keystone token on %s", (nam
     return;
   }
   let stage: Stage;
-  let webhook: Running;
+  let webhook: RunningProgram;
   let subject: Subject;
 
   beforeAll(async () => {

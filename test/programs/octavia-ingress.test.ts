@@ -23,7 +23,7 @@ import { connectCloud, type Cloud } from "@causeway/openstack";
 import { startKubeApiserver, type KubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
 import { Stage } from "./keystone/stage.ts";
 import { programs } from "./programs.ts";
-import { execute, type Running } from "./run.ts";
+import { execute, type RunningProgram } from "./run.ts";
 import { administrator, kubeconfigOf } from "./servers.ts";
 
 const RBAC = resolve(import.meta.dirname, "../../deploy/octavia-ingress/rbac.yaml");
@@ -42,7 +42,7 @@ describe("kube-apiserver with the ingress controller", () => {
   let server: KubeApiserver;
   let client: KubernetesClient;
   let cloud: Cloud;
-  let running: Running;
+  let running: RunningProgram;
   let admin: string;
 
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describe("kube-apiserver with the ingress controller", () => {
   }
 
   /** The program, as its ServiceAccount, elected by a Lease, on a subnet of the simulated cloud. */
-  async function start(): Promise<Running> {
+  async function start(): Promise<RunningProgram> {
     const token = await kubectl("create", "token", "octavia-ingress-controller", "-n", "kube-system");
     const kubeconfig = stage.write("ingress.kubeconfig", kubeconfigOf({ url: server.url, ca: server.ca }, { token }));
     const network = await cloud.network.networks.create({ name: "ingress" });

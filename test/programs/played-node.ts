@@ -42,7 +42,7 @@ export interface PlayedNodeOptions {
   readonly programsOf: (image: string) => string;
 }
 
-interface Running {
+interface PlayedContainer {
   readonly ip: string;
   readonly dir: string;
   child: ChildProcess | undefined;
@@ -60,7 +60,7 @@ const ready = [{ type: "Ready", status: "True", reason: "KubeletReady" } as cons
 
 export class PlayedNode {
   readonly #options: PlayedNodeOptions;
-  readonly #pods = new Map<string, Running>();
+  readonly #pods = new Map<string, PlayedContainer>();
   readonly #services: PlayedServices;
   /** Of each node another one: pods of two nodes in one process have different addresses. */
   readonly #network = `127.${10 + Math.floor(Math.random() * 200)}.${Math.floor(Math.random() * 250)}`;
@@ -170,14 +170,17 @@ export class PlayedNode {
   }
 
   /** Deleted again in the next turn where this fails. */
-  async #remove(key: ObjectKey, of: { readonly uid: string; readonly running: Running } | undefined): Promise<void> {
+  async #remove(
+    key: ObjectKey,
+    of: { readonly uid: string; readonly running: PlayedContainer } | undefined,
+  ): Promise<void> {
     if (of) await this.#end(of.uid, of.running);
     await this.#options.client.delete(Pod, key, { gracePeriodSeconds: 0 });
   }
 
   async #start(pod: Pod): Promise<void> {
     const { uid = "" } = pod.metadata;
-    const running: Running = {
+    const running: PlayedContainer = {
       ip: this.#address(),
       dir: join(this.#options.dir, "pods", uid),
       child: undefined,
@@ -206,7 +209,7 @@ export class PlayedNode {
   }
 
   /** The folders that take the places of /etc and /var/lib. */
-  async #mount(pod: Pod, { dir }: Running): Promise<void> {
+  async #mount(pod: Pod, { dir }: PlayedContainer): Promise<void> {
     const { namespace = "" } = pod.metadata;
     const etc = join(dir, "root/etc");
     mkdirSync(join(dir, "root/var/lib/programs"), { recursive: true });
@@ -252,7 +255,7 @@ export class PlayedNode {
     return [];
   }
 
-  #launch(pod: Pod, running: Running): void {
+  #launch(pod: Pod, running: PlayedContainer): void {
     const [container] = pod.spec.containers;
     if (container === undefined || running.ending) return;
     const values: Record<string, string> = { POD_IP: running.ip, POD_NAME: pod.metadata.name };
@@ -287,7 +290,7 @@ export class PlayedNode {
     });
   }
 
-  async #report(pod: Pod, running: Running): Promise<void> {
+  async #report(pod: Pod, running: PlayedContainer): Promise<void> {
     const { namespace = "", name } = pod.metadata;
     const [container] = pod.spec.containers;
     const time = new Date().toISOString();
@@ -327,7 +330,7 @@ export class PlayedNode {
     );
   }
 
-  async #end(uid: string, running: Running): Promise<void> {
+  async #end(uid: string, running: PlayedContainer): Promise<void> {
     running.ending = true;
     const { child } = running;
     if (child) {

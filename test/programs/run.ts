@@ -26,7 +26,7 @@ export async function execute(file: string, args: readonly string[], options: Ru
 }
 
 /** A program that goes on beside the test. */
-export interface Running {
+export interface RunningProgram {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
   /** All it has printed so far, both streams. */
@@ -37,7 +37,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export function launch(file: string, args: readonly string[], options: RunOptions = {}): Running {
+export function launch(file: string, args: readonly string[], options: RunOptions = {}): RunningProgram {
   const child = spawn(file, args, { env: { ...process.env, ...options.env }, stdio: "pipe" });
   const kill = (): void => void child.kill("SIGKILL");
   process.once("exit", kill);

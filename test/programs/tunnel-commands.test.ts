@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 import { afterEach, expect, test, vi } from "vitest";
 import { freePorts } from "../support/free-ports.ts";
-import { launch, type Running } from "./run.ts";
+import { launch, type RunningProgram } from "./run.ts";
 import { address, dialThrough } from "./tunnel-stage.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 /** A command, written with single spaces between its words. */
-function command(text: string): Running {
+function command(text: string): RunningProgram {
   const running = launch(process.execPath, [main, "run", ...text.split(" ")]);
   closers.push(() => {
     running.child.kill("SIGKILL");
@@ -42,7 +42,7 @@ test("a server keeps an open stream when it is asked to stop, and an agent retur
   writeFileSync(join(dir, "key"), pair.key, { mode: 0o600 });
   writeFileSync(join(dir, "tenants.yaml"), JSON.stringify({ tenants: [tenant] }));
   const [port = 0] = await freePorts(1);
-  const serve = (): Running =>
+  const serve = (): RunningProgram =>
     command(
       `tunnel-server --tenants ${dir}/tenants.yaml --agent-port ${port} --health-port 0 --admin-port 0 --cluster-cert ${dir}/crt --cluster-key ${dir}/key --drain-timeout 1m`,
     );

@@ -25,7 +25,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { startKubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { programs } from "./programs.ts";
-import { execute, launch, type Running } from "./run.ts";
+import { execute, launch, type RunningProgram } from "./run.ts";
 import { administrator } from "./servers.ts";
 import { address, dialThrough } from "./tunnel-stage.ts";
 
@@ -115,7 +115,7 @@ function ourAgent(port: number): void {
   closers.push(() => agent.close());
 }
 
-function started(running: Running): Running {
+function started(running: RunningProgram): RunningProgram {
   closers.push(() => {
     running.child.kill("SIGKILL");
     return running.ended;
@@ -123,7 +123,7 @@ function started(running: Running): Running {
   return running;
 }
 
-async function stockAgent(bin: string, port: number): Promise<Running> {
+async function stockAgent(bin: string, port: number): Promise<RunningProgram> {
   const [health = 0, admin = 0] = await freePorts(2);
   return started(
     launch(join(bin, "proxy-agent"), [

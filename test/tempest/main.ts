@@ -32,7 +32,7 @@ function obstacle(): string | undefined {
   return status === 0 ? undefined : `apt-get install ${packages.join(" ")} ended with ${String(status)}`;
 }
 
-interface Wish {
+interface Selection {
   /** Tests without a record. */
   readonly tests: string | undefined;
   /** Whole classes or modules, to be merged into the record. */
@@ -40,7 +40,11 @@ interface Wish {
   readonly workers: number;
 }
 
-async function runService(service: TempestService, opened: OpenedCloud, wish: Wish): Promise<readonly TestResult[]> {
+async function runService(
+  service: TempestService,
+  opened: OpenedCloud,
+  wish: Selection,
+): Promise<readonly TestResult[]> {
   const folder = mkdtempSync(join(tmpdir(), `tempest-${service.name}-`));
   console.log(`${service.name}: ${folder}`);
   const start = performance.now();

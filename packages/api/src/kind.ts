@@ -1,6 +1,7 @@
 import type { KubeObject, ResourceType } from "@causeway/kubernetes";
 import type { TSchema } from "typebox";
 
+/** A column that kubectl prints of a kind. */
 export interface PrinterColumn {
   readonly name: string;
   readonly type: "string" | "integer" | "date" | "boolean";

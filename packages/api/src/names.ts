@@ -15,6 +15,7 @@ export const labels = {
   topologyDeploymentName: "topology.cluster.x-k8s.io/deployment-name",
 } as const;
 
+/** Annotations of our own on objects of Cluster API. */
 export const annotations = {
   paused: "cluster.x-k8s.io/paused",
   managedBy: "cluster.x-k8s.io/managed-by",
@@ -54,6 +55,7 @@ export const annotations = {
   disableVersionCheck: "unsafe.topology.cluster.x-k8s.io/disable-update-version-check",
 } as const;
 
+/** Finalizers of our own. */
 export const finalizers = {
   cluster: "cluster.cluster.x-k8s.io",
   machine: "machine.cluster.x-k8s.io",
@@ -64,6 +66,7 @@ export const finalizers = {
   clusterResourceSet: "addons.cluster.x-k8s.io",
 } as const;
 
+/** Taints of Cluster API on Nodes that are not ready for pods yet. */
 export const taints = {
   uninitialized: "node.cluster.x-k8s.io/uninitialized",
   outdatedRevision: "node.cluster.x-k8s.io/outdated-revision",

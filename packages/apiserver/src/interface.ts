@@ -11,6 +11,7 @@ import type { ServerProblem } from "./contract/server-problem.ts";
 import type { KubeletOptions } from "./contract/kubelets.ts";
 import type { LogicalClusterLimits } from "./contract/quota.ts";
 
+/** Where state is, what is served first, and who is trusted. */
 export interface ApiServerOptions {
   /** State folder (mode 0700); undefined keeps all in memory. */
   readonly dir?: string;
@@ -67,6 +68,7 @@ export interface ApiServerOptions {
   readonly firstObjects?: readonly KubeObject[];
 }
 
+/** Memory and time of the worker processes that serve logical clusters. */
 export interface IsolationOptions {
   /** Worker processes that clusters share, at most. Default 2. A cluster of class "own" has one more. */
   readonly workers?: number;
@@ -122,6 +124,7 @@ export interface RootRotation {
   readonly accountKeys: readonly string[];
 }
 
+/** Version, networks, kinds and authentication of one logical cluster. */
 export interface LogicalClusterOptions extends GuardOptions {
   /** The cluster's own roots; made (and kept) by the server when absent. */
   readonly authority?: KeyPair;
@@ -205,6 +208,7 @@ export interface ControlledCluster {
   whenStored(resources: readonly string[], signal: AbortSignal): Promise<void>;
 }
 
+/** Controllers that run next to a logical cluster. */
 export interface RunningControllers {
   /** Ends them; resolves when what is under way has ended. Must not reject. */
   stop(): Promise<void>;
@@ -243,6 +247,7 @@ export interface WorkerStatus {
   readonly problem: string | undefined;
 }
 
+/** A running API server with its logical clusters. */
 export interface ApiServer {
   /** The management cluster, at "/" of the server. */
   readonly management: LogicalCluster;
@@ -281,4 +286,5 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
+/** Starts a server; `startApiServer` is one. */
 export type StartApiServer = (options?: ApiServerOptions) => Promise<ApiServer>;

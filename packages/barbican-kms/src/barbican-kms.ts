@@ -7,6 +7,7 @@ import { healthOf } from "./health.ts";
 import { createMeasures } from "./measures.ts";
 import { createService } from "./service.ts";
 
+/** The socket, the cloud and the key of a plugin. */
 export interface BarbicanKmsOptions {
   /** A path, or "unix:///path". */
   readonly socketPath: string;

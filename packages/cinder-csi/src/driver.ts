@@ -9,6 +9,7 @@ import { createGroupController } from "./controller/group-controller.ts";
 import { createIdentity } from "./identity.ts";
 import { createNode } from "./node/node.ts";
 
+/** The socket, the services and the cloud of a driver. */
 export interface DriverOptions {
   readonly endpoint: string;
   /** Of this program. */
@@ -28,6 +29,7 @@ export interface DriverOptions {
   readonly log?: Log;
 }
 
+/** A driver that serves its socket until it is closed. */
 export interface RunningDriver {
   close(): Promise<void>;
 }

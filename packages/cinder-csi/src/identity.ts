@@ -6,6 +6,7 @@ import {
 } from "@causeway/csi";
 import { DRIVER_NAME, DRIVER_VERSION } from "./names.ts";
 
+/** The version and the readiness of a driver. */
 export interface IdentityOptions {
   /** Of this program. */
   readonly version: string;
@@ -20,6 +21,7 @@ export interface IdentityOptions {
  */
 const KEEP = 30_000;
 
+/** CSI's Identity service: the driver's name and what it can do. */
 export function createIdentity({
   version,
   withTopology = true,

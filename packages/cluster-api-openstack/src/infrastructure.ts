@@ -8,6 +8,7 @@ import { runMachineController } from "./openstackmachine/controller.ts";
 import { runServerController } from "./openstackserver/controller.ts";
 import { openSources } from "./sources.ts";
 
+/** The management cluster, the clouds, and switches of the controllers. */
 export interface OpenStackInfrastructureOptions {
   /** Of the management cluster. */
   readonly informers: Informers;
@@ -26,6 +27,7 @@ export interface OpenStackInfrastructureOptions {
   readonly ca?: string;
 }
 
+/** The controllers of the OpenStack provider, to run until a signal aborts. */
 export interface OpenStackInfrastructure {
   /** Runs the controllers until the signal aborts and what they had in hand is done. */
   run(signal: AbortSignal): Promise<void>;

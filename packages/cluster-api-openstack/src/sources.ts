@@ -24,6 +24,7 @@ import { Refusals } from "./reactions/refusals.ts";
 import { Interests } from "./reactions/interests.ts";
 import { Looks } from "./reactions/looks.ts";
 
+/** The objects and clouds that controllers watch. */
 export interface SourcesOptions {
   /** Of the management cluster; run by the caller. */
   readonly informers: Informers;

@@ -16,6 +16,7 @@ import { topologyController } from "./topology/controller.ts";
 
 export type { ClusterApiOptions } from "./objects/context.ts";
 
+/** The controllers of Cluster API, to run until a signal aborts. */
 export interface ClusterApi {
   /** Runs every controller until `signal` aborts and what is under way has ended. */
   run(signal: AbortSignal): Promise<void>;

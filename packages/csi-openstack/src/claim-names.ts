@@ -1,5 +1,6 @@
 /** What csi-provisioner adds to the parameters with --extra-create-metadata. */
 export const CLAIM_NAME = "csi.storage.k8s.io/pvc/name";
+/** The parameter of a CSI create that has the namespace of the volume's claim. */
 export const CLAIM_NAMESPACE = "csi.storage.k8s.io/pvc/namespace";
 const PROVISIONER_METADATA: readonly string[] = [CLAIM_NAME, CLAIM_NAMESPACE, "csi.storage.k8s.io/pv/name"];
 

@@ -11,8 +11,10 @@ export interface ServerMetadata {
   readonly disks: readonly { readonly bus: string; readonly address: string; readonly serial: string }[];
 }
 
+/** A place of a server's metadata: the config drive or the metadata service. */
 export type MetadataSource = "configDrive" | "metadataService";
 
+/** Where a server's metadata is searched, in which order. */
 export interface MetadataOptions {
   readonly host: Host;
   readonly order?: readonly MetadataSource[];

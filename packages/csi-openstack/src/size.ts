@@ -1,5 +1,6 @@
 import { CausewayError } from "@causeway/foundation";
 
+/** Bytes of a GiB. */
 export const GIB = 1024n ** 3n;
 
 /** The part of a capacity range that is read. */
@@ -25,4 +26,5 @@ export function gibOf(range: CapacityRange | undefined): number {
   return Number(rounded);
 }
 
+/** Bytes of a size in GiB. */
 export const bytesOf = (gib: number): bigint => BigInt(gib) * GIB;

@@ -20,6 +20,7 @@ export interface SidecarDriver {
   readonly migration?: Migration;
 }
 
+/** How objects of an in-tree plugin are read as those of the driver that took them over. */
 export interface Migration {
   /** The provisioner's name in StorageClasses: "kubernetes.io/cinder". */
   readonly provisioner: string;

@@ -27,6 +27,7 @@ export interface VolumeSnapshotInfo {
   readonly restoreSize?: number;
 }
 
+/** groupsnapshot.storage.k8s.io VolumeGroupSnapshotContent: a group snapshot in the cloud. */
 export type VolumeGroupSnapshotContent = Resource<
   {
     readonly driver: string;
@@ -56,6 +57,7 @@ export type VolumeGroupSnapshotContent = Resource<
   }
 >;
 
+/** groupsnapshot.storage.k8s.io VolumeGroupSnapshotClass: driver and parameters of group snapshots. */
 export interface VolumeGroupSnapshotClass extends KubeObject {
   readonly driver: string;
   readonly deletionPolicy: string;

@@ -11,6 +11,7 @@ import { resizeController } from "./resize/controller.ts";
 import { snapshotContentController } from "./snapshot-content/controller.ts";
 import { snapshotController } from "./snapshot/controller.ts";
 
+/** What the sidecars of a CSI driver do for one cluster, to run until a signal aborts. */
 export interface Sidecars {
   /** Runs every controller until `signal` aborts and what is under way has ended. */
   run(signal: AbortSignal): Promise<void>;

@@ -7,6 +7,7 @@ export interface SnapshotError {
   readonly message?: string;
 }
 
+/** snapshot.storage.k8s.io/v1 VolumeSnapshot: the snapshot that a user asks for. */
 export type VolumeSnapshot = Resource<
   {
     readonly source: { readonly persistentVolumeClaimName?: string; readonly volumeSnapshotContentName?: string };
@@ -21,6 +22,7 @@ export type VolumeSnapshot = Resource<
   }
 >;
 
+/** snapshot.storage.k8s.io/v1 VolumeSnapshotContent: a snapshot in the cloud. */
 export type VolumeSnapshotContent = Resource<
   {
     readonly driver: string;
@@ -41,6 +43,7 @@ export type VolumeSnapshotContent = Resource<
   }
 >;
 
+/** snapshot.storage.k8s.io/v1 VolumeSnapshotClass: the driver and parameters of snapshots. */
 export interface VolumeSnapshotClass extends KubeObject {
   readonly driver: string;
   readonly deletionPolicy: string;

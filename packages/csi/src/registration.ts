@@ -4,6 +4,7 @@ import { parseEndpoint } from "./endpoint.ts";
 import { Registration } from "./registration.generated.ts";
 import { observing, serveGrpc } from "./server.ts";
 
+/** The driver that is registered with a kubelet, and its socket. */
 export interface RegistrationOptions {
   /** The folder that the kubelet watches for plugins' sockets, as this process sees it. */
   readonly folder: string;
@@ -14,6 +15,7 @@ export interface RegistrationOptions {
   readonly log?: Log;
 }
 
+/** The socket by which a kubelet learns of a driver. */
 export interface RegistrationServer {
   /** Rejects with CSI_REGISTRATION_REFUSED when the kubelet refuses the driver. Does not resolve. */
   readonly refused: Promise<never>;

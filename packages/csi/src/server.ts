@@ -36,6 +36,7 @@ export interface ObservingOptions {
   readonly onCall?: (outcome: CallOutcome) => void;
 }
 
+/** The socket, the services and the log of a server. */
 export interface CsiServerOptions extends ObservingOptions {
   /** "unix:///csi/csi.sock" or "tcp://host:port". */
   readonly endpoint: string;
@@ -45,6 +46,7 @@ export interface CsiServerOptions extends ObservingOptions {
   readonly node?: NodeImpl;
 }
 
+/** A gRPC server of CSI services on a socket. */
 export interface CsiServer {
   /** The port, when the endpoint is TCP. */
   readonly port: number | undefined;

@@ -8,6 +8,7 @@ const PAUSE = 30_000;
 
 type Pem = Pick<SecureContextOptions, "cert" | "key" | "ca">;
 
+/** A certificate and key of a server that are read again when their files change. */
 export interface FollowedCertificate<T extends Pem> {
   readonly server: Pick<Server, "setSecureContext">;
   /** What the server was started with. */

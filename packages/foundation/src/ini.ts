@@ -9,6 +9,7 @@ export interface IniValue {
   readonly line: number;
 }
 
+/** The keys of one section, each with all its values and their lines. */
 export interface IniSection {
   /** In lower case. */
   readonly name: string;

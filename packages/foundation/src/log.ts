@@ -13,6 +13,7 @@ export interface Log {
   with(fields: LogFields): Log;
 }
 
+/** How important a line of the log is. */
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 /** Keys whose values never reach a log, wherever they are in the fields, two levels deep. */

@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 /** The values of a metric's labels, by label name. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
+/** Name, help text and labels of a metric. */
 export interface MetricOptions {
   /** In Prometheus' style: causeway_openstack_requests_total. */
   readonly name: string;
@@ -10,10 +11,12 @@ export interface MetricOptions {
   readonly labels?: readonly string[];
 }
 
+/** A metric that only grows. */
 export interface CounterMetric {
   /** Adds `by` (1 by default, never negative). */
   increment(labels?: MetricLabels, by?: number): void;
 }
+/** A metric that is what it was last set to. */
 export interface GaugeMetric {
   set(value: number, labels?: MetricLabels): void;
   add(by: number, labels?: MetricLabels): void;
@@ -22,6 +25,7 @@ export interface GaugeMetric {
   /** Called before each rendering: a value that changes by itself is set then. Returns how to end that. */
   onRender(handler: () => void): () => void;
 }
+/** A metric of how many observations are in each bucket. */
 export interface HistogramMetric {
   /** Takes in one value, in the unit the name says (seconds, bytes). */
   observe(value: number, labels?: MetricLabels): void;

@@ -4,6 +4,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
+/** The names, addresses and usages of a certificate. */
 export interface CertificateSubject {
   readonly commonName: string;
   readonly organizations?: readonly string[];
@@ -11,6 +12,7 @@ export interface CertificateSubject {
   readonly ipAddresses?: readonly string[];
 }
 
+/** For whom and for how long a certificate is issued, and by which authority. */
 export interface CertificateOptions extends CertificateSubject {
   readonly usages: readonly ("client" | "server")[];
   /** Lifetime in milliseconds from `now`. */

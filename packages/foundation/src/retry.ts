@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 
+/** The first and the longest pause, and how pauses grow. */
 export interface BackoffOptions {
   /** The first delay, in milliseconds. Default 200. */
   readonly base?: number;
@@ -27,6 +28,7 @@ export function backoff(options: BackoffOptions = {}): Backoff {
   };
 }
 
+/** How often and with which pauses work is repeated, and after which errors. */
 export interface RetryOptions {
   /** How often `attempt` is called at most, the first time included. Default 5. */
   readonly attempts?: number;

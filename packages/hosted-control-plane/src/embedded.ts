@@ -3,6 +3,7 @@ import { CausewayError } from "@causeway/foundation";
 import type { ApiServer } from "@causeway/apiserver";
 import { rootsDigest, type ControlPlaneRuntime, type ControlPlaneState } from "./runtime.ts";
 
+/** The API server whose logical clusters the control planes are. */
 export interface EmbeddedRuntimeOptions {
   readonly apiServer: ApiServer;
   /** The address that control planes listen on, such as 0.0.0.0. Default: the one that each is reached at. */

@@ -144,6 +144,7 @@ export interface ControlPlaneAuthentication {
   readonly external?: { readonly type: string; readonly settings: Readonly<Record<string, unknown>> };
 }
 
+/** What a runtime reports of one control plane. */
 export interface ControlPlaneState {
   readonly ready: boolean;
   /** It is as requested, and is not ready yet; a change of it is reported to listeners. */

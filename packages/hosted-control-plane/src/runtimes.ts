@@ -1,6 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
 import type { ControlPlaneRuntime, ControlPlaneSpec, RuntimeName } from "./runtime.ts";
 
+/** Which runtimes there are, and which one is the default. */
 export interface RuntimesOptions {
   readonly runtimes: Readonly<Partial<Record<RuntimeName, ControlPlaneRuntime>>>;
   /** For control planes that name none. */

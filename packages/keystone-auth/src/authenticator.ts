@@ -3,6 +3,7 @@ import { createIdentityClient, type IdentityAddress, type CacheRules } from "@ca
 import { mapRoles, type RoleMapping } from "./token/plan-identity.ts";
 import { createTokens, type TokenVerdict } from "./token/tokens.ts";
 
+/** The Keystone that tokens are checked at, and how long answers hold. */
 export interface AuthenticatorOptions extends Partial<CacheRules> {
   readonly clock: Clock;
   readonly log: Log;

@@ -11,6 +11,7 @@ import type { Settings } from "./settings/settings.ts";
 import { NO_SYNC, readSyncConfig, type SyncConfig } from "./sync/plan-config.ts";
 import { createSynchronizer } from "./sync/synchronizer.ts";
 
+/** The policy, the synchronisation and the address of the webhook. */
 export interface KeystoneAuthOptions {
   readonly settings: Settings;
   /** Undefined where `settings.needsCluster` is false. */

@@ -16,6 +16,7 @@ import { socketPath } from "./endpoint.ts";
 import { KeyManagementService } from "./protocol.generated.ts";
 import type { KmsService } from "./service.ts";
 
+/** The socket, the service and the log of a plugin. */
 export interface KmsServerOptions {
   /** "unix:///run/kms.sock" or a path. */
   readonly endpoint: string;
@@ -25,6 +26,7 @@ export interface KmsServerOptions {
   readonly onCall?: (method: string, failed: string | undefined) => void;
 }
 
+/** A KMS v2 plugin on a socket. */
 export interface KmsServer {
   close(): Promise<void>;
 }

@@ -8,8 +8,10 @@ export interface KmsStatus {
   readonly keyId: string;
 }
 
+/** What a plugin adds to what it encrypted, in plain text. */
 export type Annotations = Readonly<Record<string, Uint8Array>>;
 
+/** What a plugin encrypted, and what it needs to decrypt it. */
 export interface Encrypted {
   readonly ciphertext: Uint8Array;
   readonly keyId: string;

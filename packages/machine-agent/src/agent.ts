@@ -2,7 +2,7 @@ import { CausewayError, messageOf, silentLog, systemClock, type Clock, type Log 
 import type { BootedMachine, MachineAgentOptions, MachineDisks } from "./interface.ts";
 import { readJoin } from "./join.ts";
 
-interface Running {
+interface RunningMachine {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function runMachineAgent(options: MachineAgentOptions, signal: Abor
 class Machines {
   readonly #options: Options;
   readonly #signal: AbortSignal;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, RunningMachine>();
   /** Machines whose user data joins no cluster. */
   readonly #others = new Set<string>();
   /** Machines that ended by themselves: how long to wait, and until when. */

@@ -17,7 +17,7 @@ const leaseSeconds = 40;
 const leaseInterval = 10_000;
 const statusInterval = 5 * 60_000;
 
-export interface Reporting {
+export interface HeartbeatContext {
   readonly name: string;
   /** "v1.34.0" */
   readonly version: string;
@@ -38,7 +38,7 @@ export async function register(client: KubernetesClient, joined: Joined, signal:
 export async function reportStatus(
   client: KubernetesClient,
   machine: BootedMachine,
-  reporting: Reporting,
+  reporting: HeartbeatContext,
 ): Promise<void> {
   const key = { namespace: "", name: reporting.name };
   const node = await client.get(Node, key, { signal: reporting.signal });
@@ -58,7 +58,11 @@ export async function reportStatus(
  * it starts, not later.
  * @throws KUBERNETES_UNAUTHORIZED when the cluster does not know this machine any more.
  */
-export async function heartbeat(client: KubernetesClient, machine: BootedMachine, reporting: Reporting): Promise<void> {
+export async function heartbeat(
+  client: KubernetesClient,
+  machine: BootedMachine,
+  reporting: HeartbeatContext,
+): Promise<void> {
   const { clock, log, signal } = reporting;
   let reported = clock.now();
   let renewed = clock.now();
@@ -81,7 +85,7 @@ export async function heartbeat(client: KubernetesClient, machine: BootedMachine
   }
 }
 
-async function renewLease(client: KubernetesClient, reporting: Reporting): Promise<void> {
+async function renewLease(client: KubernetesClient, reporting: HeartbeatContext): Promise<void> {
   const { name, clock, signal } = reporting;
   const key = { namespace: "kube-node-lease", name };
   const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: microTimestamp(clock.now()) };

@@ -1,8 +1,8 @@
 export type { BootedMachine, MachineAgentOptions, MachineDisks, MachineSource } from "./interface.ts";
 export { runMachineAgent } from "./agent.ts";
-export { runMachine, type MachineUsing } from "./kubelet.ts";
+export { runMachine, type MachineOptions } from "./kubelet.ts";
 export { simulateNode, type SimulatedNodeOptions } from "./simulated-node.ts";
-export { runRealMachine, type RealMachineUsing, type RealPrograms } from "./real/real-machine.ts";
+export { runRealMachine, type RealMachineOptions, type RealPrograms } from "./real/real-machine.ts";
 export { removeCgroup } from "./real/host.ts";
 export { cgroupOf } from "./real/settings.ts";
 export { fileIdentity, folderDisks, memoryIdentity, type Identity, type IdentityStore } from "./identity.ts";

@@ -28,6 +28,7 @@ export interface MachineDisks {
   remove(id: string): Promise<void>;
 }
 
+/** Where machines come from, where their disks are, and what they run. */
 export interface MachineAgentOptions {
   readonly source: MachineSource;
   /** Runs one machine until the signal aborts: in this process, or as a child inside its network namespace. */

@@ -7,7 +7,7 @@ import type { Identity, IdentityStore } from "./identity.ts";
 import type { BootedMachine } from "./interface.ts";
 import { joinConfiguration, type JoinConfiguration } from "./join-configuration.ts";
 
-export interface JoinUsing {
+export interface JoinContext {
   readonly identity: IdentityStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,7 +33,7 @@ export function readJoin(machine: BootedMachine): JoinConfiguration {
  * What cloud-init, kubeadm join and the kubelet's TLS bootstrap do, once: read the user data, prove the cluster, get a
  * client certificate for system:node:NAME. A machine that has joined before goes on with what it kept.
  */
-export async function join(machine: BootedMachine, using: JoinUsing): Promise<Joined> {
+export async function join(machine: BootedMachine, using: JoinContext): Promise<Joined> {
   const configuration = readJoin(machine);
   const kept = using.rejoin ? undefined : await using.identity.load(using.clock.now());
   if (kept && kept.server === configuration.server) return { identity: kept, configuration };

@@ -8,7 +8,8 @@ import type { JoinConfiguration } from "./join-configuration.ts";
 import { playPods } from "./pods/pods.ts";
 import { keepServing, renewClient } from "./renewal.ts";
 
-export interface MachineUsing {
+/** What a machine keeps on its disk, and the clock and log. */
+export interface MachineOptions {
   readonly identity: IdentityStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,7 +17,7 @@ export interface MachineUsing {
   readonly random?: number;
 }
 
-type Using = Required<MachineUsing> & { readonly signal: AbortSignal };
+type KubeletContext = Required<MachineOptions> & { readonly signal: AbortSignal };
 
 const aDay = 24 * 3600_000;
 
@@ -24,9 +25,9 @@ const aDay = 24 * 3600_000;
  * Runs one machine until the signal aborts: boots, joins, registers its Node, and keeps it alive. Whatever fails is
  * tried again with growing pauses (0.25 s … 30 s), as systemd does with a kubelet that exits.
  */
-export async function runMachine(machine: BootedMachine, using: MachineUsing, signal: AbortSignal): Promise<void> {
+export async function runMachine(machine: BootedMachine, using: MachineOptions, signal: AbortSignal): Promise<void> {
   const log = using.log.with({ machine: machine.name });
-  const all: Using = { random: Math.random(), ...using, log, signal };
+  const all: KubeletContext = { random: Math.random(), ...using, log, signal };
   let rejoin = false;
   for (let pause = 250; !signal.aborted; pause = Math.min(pause * 2, 30_000)) {
     try {
@@ -49,12 +50,16 @@ export async function runMachine(machine: BootedMachine, using: MachineUsing, si
 }
 
 /** A timer, so that a process with nothing else to do runs until its signal aborts. */
-async function idle({ clock, signal }: Using): Promise<void> {
+async function idle({ clock, signal }: KubeletContext): Promise<void> {
   while (!signal.aborted) await clock.sleep(aDay, signal).catch(() => {});
 }
 
 /** The Node from registration on: one session for each client certificate, as a kubelet closes its connections then. */
-async function serve(machine: BootedMachine, joined: Joined, using: Using & { settled: () => void }): Promise<void> {
+async function serve(
+  machine: BootedMachine,
+  joined: Joined,
+  using: KubeletContext & { settled: () => void },
+): Promise<void> {
   const kept = keepIdentity(using.identity, joined.identity);
   for (let first = true; ; first = false) {
     const renewed = await session(machine, { ...joined, kept }, { ...using, first });
@@ -94,13 +99,13 @@ interface SessionOf {
 async function session(
   machine: BootedMachine,
   { kept, configuration }: SessionOf,
-  using: Using & { readonly settled: () => void; readonly first: boolean },
+  using: KubeletContext & { readonly settled: () => void; readonly first: boolean },
 ): Promise<KeyPair | undefined> {
   const { identity } = kept;
   const { server, authority: ca, certificate, key } = identity;
   const client = createClient({ server, ca, certificate, key });
   const life = new AbortController();
-  const within: Using = { ...using, signal: AbortSignal.any([using.signal, life.signal]) };
+  const within: KubeletContext = { ...using, signal: AbortSignal.any([using.signal, life.signal]) };
   try {
     const version = await serverVersion(client, within.signal);
     const reporting = { name: identity.nodeName, version, ...within };

@@ -15,7 +15,7 @@ import type { Identity } from "./identity.ts";
 const firstPause = 1_000;
 const longestPause = 5 * 60_000;
 
-export interface RenewalUsing {
+export interface RenewalContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -32,7 +32,7 @@ export interface RenewalUsing {
 export async function renewClient(
   client: KubernetesClient,
   identity: Identity,
-  using: RenewalUsing,
+  using: RenewalContext,
 ): Promise<KeyPair | undefined> {
   const due = renewalTime(identity.certificate, using.random);
   if (!(await sleepUntil(due, using))) return undefined;
@@ -65,7 +65,7 @@ function expired(): CausewayError {
 export async function keepServing(
   client: KubernetesClient,
   wanted: { readonly identity: Identity; readonly addresses: readonly string[] },
-  using: RenewalUsing & { keep(serving: KeyPair): Promise<void> },
+  using: RenewalContext & { keep(serving: KeyPair): Promise<void> },
 ): Promise<void> {
   const { identity, addresses } = wanted;
   if (addresses.length === 0) return;
@@ -89,7 +89,7 @@ function serves(certificate: string, node: string, addresses: readonly string[])
 }
 
 /** False when the signal aborted first. */
-async function sleepUntil(time: number, { clock, signal }: RenewalUsing): Promise<boolean> {
+async function sleepUntil(time: number, { clock, signal }: RenewalContext): Promise<boolean> {
   while (clock.now() < time) {
     if (signal.aborted) return false;
     await clock.sleep(time - clock.now(), signal).catch(() => {});
@@ -100,7 +100,7 @@ async function sleepUntil(time: number, { clock, signal }: RenewalUsing): Promis
 /** Tries with growing pauses until it succeeds; undefined when the signal aborted first. */
 async function persist<T>(
   attempt: () => Promise<T>,
-  { what, using }: { what: string; using: RenewalUsing },
+  { what, using }: { what: string; using: RenewalContext },
 ): Promise<T | undefined> {
   for (let pause = firstPause; !using.signal.aborted; pause = Math.min(pause * 2, longestPause)) {
     try {

@@ -4,6 +4,7 @@ import { heartbeat, register, reportStatus } from "./heartbeat.ts";
 import type { BootedMachine } from "./interface.ts";
 import { playPods } from "./pods/pods.ts";
 
+/** The name and version of a Node, and the cluster that it joins. */
 export interface SimulatedNodeOptions {
   /** Who may do what a kubelet does for any Node. */
   readonly client: KubernetesClient;

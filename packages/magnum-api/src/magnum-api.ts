@@ -30,6 +30,7 @@ import { createIds } from "./state/ids.ts";
 import { openStore } from "./state/store.ts";
 import { createTurns } from "./state/turns.ts";
 
+/** The management cluster, Keystone, and the address of the API. */
 export interface MagnumOptions {
   /** Of the management cluster; the caller runs them. */
   readonly informers: Informers;

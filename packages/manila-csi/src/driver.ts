@@ -12,6 +12,7 @@ import { requireProtocol } from "./protocol.ts";
 import { readRuntimeConfig } from "./runtime-config.ts";
 import { Connections } from "./shares/connections.ts";
 
+/** The socket, the services, the cloud and the protocol of a driver. */
 export interface DriverOptions {
   readonly endpoint: string;
   /** Of this program. */
@@ -34,6 +35,7 @@ export interface DriverOptions {
   readonly log?: Log;
 }
 
+/** A driver that serves its socket until it is closed. */
 export interface RunningDriver {
   close(): Promise<void>;
 }

@@ -3,11 +3,13 @@ import type { BackendPort } from "./objects/backends.ts";
 
 /** The value of the class annotation that selects this controller, as upstream has it. */
 export const CLASS_ANNOTATION = "kubernetes.io/ingress.class";
+/** The value of the class annotation that names this controller. */
 export const CLASS_VALUE = "openstack";
 /** `spec.controller` of an IngressClass of this controller. */
 export const CLASS_CONTROLLER = "openstack.org/octavia-ingress";
 /** `spec.controllerName` of a GatewayClass of this controller. */
 export const GATEWAY_CONTROLLER = "openstack.org/octavia-gateway";
+/** The finalizer of Ingresses that have a load balancer. */
 export const FINALIZER = "octavia.ingress.kubernetes.io/load-balancer";
 /** In the description of L7 policies, as upstream has it: the mark of policies that this controller may delete. */
 export const POLICY_DESCRIPTION = "Created by kubernetes ingress";

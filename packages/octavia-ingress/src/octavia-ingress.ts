@@ -7,6 +7,7 @@ import { createGatewayController } from "./gateway/controller.ts";
 import { createIngressController } from "./ingress/controller.ts";
 import { StoredPoolRecord } from "./pool-record/pool-record.ts";
 
+/** The cluster, the cloud and the configuration of the controller. */
 export interface OctaviaIngressOptions {
   readonly config: IngressConfig;
   readonly informers: Informers;

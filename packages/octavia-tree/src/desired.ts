@@ -32,6 +32,7 @@ export interface ListenerSettings {
   readonly timeouts: ListenerTimeouts | undefined;
 }
 
+/** A health monitor as it is to be. */
 export interface DesiredMonitor {
   readonly type: "TCP" | "UDP-CONNECT" | "SCTP" | "HTTP";
   readonly delay: number;
@@ -40,6 +41,7 @@ export interface DesiredMonitor {
   readonly maxRetriesDown: number;
 }
 
+/** A pool with its members and monitor as it is to be. */
 export interface DesiredPool {
   readonly poolName: string;
   readonly poolProtocol: PoolProtocol;
@@ -64,6 +66,7 @@ export interface DesiredPolicy {
   readonly rules: readonly L7RuleCreate[];
 }
 
+/** A listener as it is to be. */
 export interface DesiredListener extends ListenerSettings {
   readonly listenerName: string;
   readonly protocol: ListenerProtocol;

@@ -7,6 +7,7 @@ interface Hold {
   readonly about?: string | undefined;
 }
 
+/** How long a hold lasts at first and at most. */
 export interface HoldPace {
   /** Milliseconds of the first hold; each that follows is twice as long as the one before. */
   readonly base: number;
@@ -74,7 +75,11 @@ export const uncertainKey = (lbName: string): string => `uncertain ${lbName}`;
 export const failedCreateKey = (lbName: string): string => `failed create ${lbName}`;
 /** A floating IP that a Service names by its address is not in the cache. */
 export const soughtKey = (address: string): string => `sought ${address}`;
+/** The hold of a load balancer that is immutable. */
 export const busyKey = (loadBalancerId: string): string => `busy ${loadBalancerId}`;
+/** The hold of a pool's method that the cloud refused. */
 export const methodKey = (poolId: string, method: string): string => `method ${poolId} ${method}`;
+/** The hold of a failover. */
 export const failoverKey = (loadBalancerId: string): string => `failover ${loadBalancerId}`;
+/** The hold of a load balancer that broke while it was created. */
 export const brokenKey = (lbName: string): string => `broken ${lbName}`;

@@ -3,6 +3,7 @@ import type { DesiredPolicy } from "./desired.ts";
 import { firstByName, policyName, ruleText, type ObservedPolicy } from "./policy-key.ts";
 import type { PolicyStep } from "./steps.ts";
 
+/** The L7 policies that a listener is to have. */
 export interface PolicyGoal {
   readonly listenerId: string;
   /** In this order. */

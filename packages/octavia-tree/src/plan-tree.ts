@@ -26,6 +26,7 @@ export interface Ownership {
   readonly policyDescription: string;
 }
 
+/** Any change of a load balancer and its parts. */
 export type AnyTreeStep = TreeStep | PolicyStep;
 
 /**

@@ -20,6 +20,7 @@ export type MemberStep = { readonly poolId: string; readonly more?: true } & (
   | { readonly type: "delete-member"; readonly id: string }
 );
 
+/** A change of a health monitor. */
 export type MonitorStep =
   | { readonly type: "create-monitor"; readonly body: HealthMonitorCreate }
   | {
@@ -57,10 +58,12 @@ export type PolicyStep = { readonly listenerId: string } & (
   | { readonly type: "create-rule"; readonly policyId: string; readonly body: L7RuleCreate }
 );
 
+/** Whether a step changes members of a pool. */
 export function isOfMembers(step: { readonly type: string }): step is MemberStep {
   return ["replace-members", "create-member", "update-member", "delete-member"].includes(step.type);
 }
 
+/** Whether a step changes L7 policies or their rules. */
 export function isOfPolicies(step: { readonly type: string }): step is PolicyStep {
   return ["create-policy", "update-policy", "delete-policy", "create-rule"].includes(step.type);
 }

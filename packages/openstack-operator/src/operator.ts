@@ -4,6 +4,7 @@ import { createDeploymentController } from "./deployment/controller.ts";
 import { createMaintenance } from "./maintenance/controller.ts";
 import { novaInside, type OpenNova } from "./maintenance/nova.ts";
 
+/** The cluster that the services run in, and switches of the controllers. */
 export interface OpenStackOperatorOptions {
   readonly informers: Informers;
   readonly events: EventRecorder;

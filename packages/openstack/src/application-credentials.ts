@@ -29,6 +29,7 @@ export interface ApplicationCredentialClient {
   close(): void;
 }
 
+/** A client that creates and deletes application credentials of the user that it is. */
 export function createApplicationCredentialClient(
   address: IdentityAddress,
   options: IdentityClientOptions = {},

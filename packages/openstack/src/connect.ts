@@ -21,6 +21,7 @@ import { Session } from "./session/session.ts";
 import type { Cloud } from "./types/cloud.ts";
 import type { CallOptions } from "./types/collection.ts";
 
+/** The clock, the limits, and how credentials are read again. */
 export interface ConnectOptions {
   readonly clock?: Clock;
   readonly log?: Log;

@@ -34,6 +34,7 @@ export interface IdentityClient {
   close(): void;
 }
 
+/** Where Keystone is, and the limits of the client. */
 export interface IdentityClientOptions {
   readonly clock?: Clock;
   readonly log?: Log;

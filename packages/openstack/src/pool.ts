@@ -5,6 +5,7 @@ import type { CallStats, Cloud } from "./types/cloud.ts";
 import type { CloudWatch } from "./watch/interface.ts";
 import { watchCloud, type WatchOptions } from "./watch/watch.ts";
 
+/** A cloud, and the informers over its lists. */
 export interface CloudClient {
   readonly cloud: Cloud;
   readonly watch: CloudWatch;
@@ -27,6 +28,7 @@ export interface CloudPool {
 /** A config that is other than before has another client: there is nothing to read again. */
 export type PoolOptions = Omit<ConnectOptions, "reload"> & Pick<WatchOptions, "intervals" | "rarely">;
 
+/** Clients that share informers and the request budget of each project. */
 export function createCloudPool(options: PoolOptions = {}): CloudPool {
   const clients = new Map<string, CloudClient>();
   const ended: CallStats[] = [];

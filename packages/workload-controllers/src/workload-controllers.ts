@@ -22,6 +22,7 @@ import { statefulSetController } from "./statefulset/controller.ts";
 import { ttlAfterFinishedController } from "./ttlafterfinished/controller.ts";
 import { volumeClaimController } from "./volumeclaim/controller.ts";
 
+/** The cluster, and which controllers run. */
 export interface WorkloadControllersOptions {
   /** False: another program chooses the nodes of pods and looks after nodes. Default true. */
   readonly nodes?: boolean;
@@ -29,6 +30,7 @@ export interface WorkloadControllersOptions {
   readonly eventsOf?: (component: string) => EventRecorder;
 }
 
+/** The scheduler and controllers of one cluster, to run until a signal aborts. */
 export interface WorkloadControllers {
   /** Runs every controller until `signal` aborts and what is under way has ended. */
   run(signal: AbortSignal): Promise<void>;

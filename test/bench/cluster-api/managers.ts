@@ -1,6 +1,6 @@
 import { ownProviders, prepareProviders } from "../../programs/cluster-api/install.ts";
 import type { Kubectl } from "../../programs/kubectl/kubectl.ts";
-import { launch, type Running } from "../../programs/run.ts";
+import { launch, type RunningProgram } from "../../programs/run.ts";
 import { freePorts } from "../../support/free-ports.ts";
 import { CAUSEWAY, type Side } from "../load-balancer/controllers.ts";
 
@@ -29,14 +29,14 @@ export function prepareManagers(
   side: Side,
   place: ManagerPlace,
   upstream: UpstreamPlace | undefined,
-): Promise<() => Promise<readonly Running[]>> {
+): Promise<() => Promise<readonly RunningProgram[]>> {
   if (side === "ours") return prepareOurs(place);
   if (upstream === undefined) throw new Error("upstream's programs are not built");
   return prepareUpstream(place, upstream);
 }
 
 /** Each start uses the same ports, which conversion webhooks in the CRDs name. */
-async function prepareOurs({ kubeconfig }: ManagerPlace): Promise<() => Promise<readonly Running[]>> {
+async function prepareOurs({ kubeconfig }: ManagerPlace): Promise<() => Promise<readonly RunningProgram[]>> {
   const [core = 0, provider = 0] = await freePorts(2);
   const common = [`--kubeconfig=${kubeconfig}`, "--install-crds", "--log-level=info"];
   return async () => {
@@ -67,7 +67,7 @@ async function prepareOurs({ kubeconfig }: ManagerPlace): Promise<() => Promise<
 async function prepareUpstream(
   { kubectl, kubeconfig, dir }: ManagerPlace,
   { clusterApi, capo, syncPeriod }: UpstreamPlace,
-): Promise<() => Promise<readonly Running[]>> {
+): Promise<() => Promise<readonly RunningProgram[]>> {
   const flags = syncPeriod === undefined ? {} : { "sync-period": syncPeriod };
   const providers = await prepareProviders(kubectl, { kubeconfig, dir }, [
     ...ownProviders(clusterApi, ["core"]),

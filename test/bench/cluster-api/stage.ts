@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { createClient, loadKubeconfig, Node, type KubernetesClient } from "@causeway/kubernetes";
 import { kubectlOn, type Kubectl } from "../../programs/kubectl/kubectl.ts";
-import type { Running } from "../../programs/run.ts";
+import type { RunningProgram } from "../../programs/run.ts";
 import { costOf, type Cost, type Subject } from "../apiserver/subject.ts";
 import { startUpstream } from "../apiserver/upstream.ts";
 import { startCloud, type BenchCloud } from "../load-balancer/cloud.ts";
@@ -53,8 +53,8 @@ export class Stage {
   readonly #workloads: ApiServer;
   readonly #tenants = new Map<string, KubernetesClient>();
   readonly #nodes = new Set<string>();
-  #launch: () => Promise<readonly Running[]> = () => Promise.resolve([]);
-  #managers: readonly Running[] = [];
+  #launch: () => Promise<readonly RunningProgram[]> = () => Promise.resolve([]);
+  #managers: readonly RunningProgram[] = [];
   #playing: Promise<void> = Promise.resolve();
   #isClosed = false;
 

@@ -4,7 +4,7 @@ import type { Collection } from "./collections.ts";
 export type Held = { readonly serial: number; readonly revision: number } | undefined;
 
 /** A write whose answer did not come: it may have happened, as a whole. */
-type Pending = { readonly serial: number | undefined } | undefined;
+type PendingWrite = { readonly serial: number | undefined } | undefined;
 
 /**
  * All that was ever promised or seen. Every contradiction becomes a line in `problems`; the test is that there is none.
@@ -17,7 +17,7 @@ export class Ledger {
   newest = 0;
   readonly #revisions = new Map<number, string>();
   readonly #held = new Map<string, Held>();
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingWrite>();
 
   held(collection: Collection, name: string): Held {
     return this.#held.get(keyOf(collection, name));
@@ -63,7 +63,7 @@ export class Ledger {
   }
 }
 
-function contradiction(held: Held, pending: Pending, seen: Held): string | undefined {
+function contradiction(held: Held, pending: PendingWrite, seen: Held): string | undefined {
   if (seen?.revision === held?.revision && seen?.serial === held?.serial) return undefined;
   const promised = `${held ? `serial ${held.serial} at ${held.revision}` : "absence"} was acknowledged`;
   const shown = seen ? `serial ${seen.serial} at ${seen.revision} is there` : "it is not there";

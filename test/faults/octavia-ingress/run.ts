@@ -2,7 +2,7 @@ import { Node } from "@causeway/kubernetes";
 import { Ingress, type IngressSpec } from "@causeway/octavia-ingress";
 import type { CallRecord, Fault } from "@causeway/simulator";
 import type { Process } from "../cloud-controller/process.ts";
-import type { Deed, Misfortune, Schedule, Wish } from "./schedule.ts";
+import type { Deed, Misfortune, Schedule, WantedIngress } from "./schedule.ts";
 import { addressOf, CLASS, CLUSTER, NODES, OWN, podAddressOf, SERVICES, type IngressFaultWorld } from "./world.ts";
 
 /** Where members are. */
@@ -31,7 +31,7 @@ class Run {
   readonly #name: string;
   readonly #place: Place;
   readonly #before: readonly string[];
-  readonly #wanted = new Map<0 | 1, Wish>();
+  readonly #wanted = new Map<0 | 1, WantedIngress>();
   readonly #cordoned = new Set<number>();
   readonly #processes: Process[] = [];
   readonly #ending: Promise<void>[] = [];
@@ -151,7 +151,7 @@ class Run {
     return `${this.#name}-${ingress}`;
   }
 
-  async #want(ingress: 0 | 1, wish: Wish): Promise<void> {
+  async #want(ingress: 0 | 1, wish: WantedIngress): Promise<void> {
     const { client } = this.#world;
     const key = { namespace: "default", name: this.#ingressName(ingress) };
     const found = await client.find(Ingress, key);
@@ -173,7 +173,7 @@ class Run {
     });
   }
 
-  #spec(ingress: 0 | 1, { paths, tls, fallback }: Wish): IngressSpec {
+  #spec(ingress: 0 | 1, { paths, tls, fallback }: WantedIngress): IngressSpec {
     const backend = (name: string) => ({ service: { name, port: { number: 80 } } });
     const all = paths.flatMap((service, i) =>
       service === undefined ? [] : [{ path: PATHS[i] ?? "/", pathType: "Prefix" as const, backend: backend(service) }],
@@ -267,7 +267,7 @@ class Run {
   }
 
   /** The load balancers that must be there, each with its Ingresses, the oldest first. */
-  async #groups(): Promise<{ name: string; wishes: { ingress: 0 | 1; wish: Wish }[] }[]> {
+  async #groups(): Promise<{ name: string; wishes: { ingress: 0 | 1; wish: WantedIngress }[] }[]> {
     const { items } = await this.#world.client.list(Ingress);
     const age = (ingress: 0 | 1): string => {
       const name = this.#ingressName(ingress);
@@ -284,7 +284,10 @@ class Run {
     return all.length === 0 ? [] : [{ name: `kube_ingressclass_${CLUSTER}_${CLASS}`, wishes: all }];
   }
 
-  async #groupWrong(name: string, wishes: readonly { ingress: 0 | 1; wish: Wish }[]): Promise<string | undefined> {
+  async #groupWrong(
+    name: string,
+    wishes: readonly { ingress: 0 | 1; wish: WantedIngress }[],
+  ): Promise<string | undefined> {
     const { loadBalancing } = this.#world.cloud;
     const [lb] = await loadBalancing.loadBalancers.all({ name });
     if (lb?.provisioning_status !== "ACTIVE") return `load balancer ${lb?.provisioning_status ?? "missing"}`;
@@ -311,7 +314,7 @@ class Run {
 
   async #addressWrong(
     lb: { vip_address: string; vip_port_id: string },
-    wishes: readonly { ingress: 0 | 1; wish: Wish }[],
+    wishes: readonly { ingress: 0 | 1; wish: WantedIngress }[],
   ): Promise<string | undefined> {
     const [ip] = await this.#world.cloud.network.floatingIps.all({ port_id: lb.vip_port_id });
     const address = ip?.floating_ip_address ?? lb.vip_address;
@@ -324,7 +327,7 @@ class Run {
   }
 
   /** "position host path members", where a request of the host for the path must go before less specific ones. */
-  #routes(ingress: 0 | 1, { paths }: Wish): string[] {
+  #routes(ingress: 0 | 1, { paths }: WantedIngress): string[] {
     return paths.flatMap((service, i) =>
       service === undefined ? [] : `h${ingress} ${PATHS[i]} ${i === 0 ? "last" : "before"} ${this.#members(service)}`,
     );

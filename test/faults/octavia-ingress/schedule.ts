@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 /** What an Ingress asks for. */
-export interface Wish {
+export interface WantedIngress {
   /** Services of its paths "/", "/a" and "/b", as far as it has them. */
   readonly paths: readonly ("one" | "two" | "three" | undefined)[];
   readonly tls: boolean;
@@ -11,7 +11,7 @@ export interface Wish {
 
 /** What users and processes do. */
 export type Deed =
-  | { readonly do: "want"; readonly ingress: 0 | 1; readonly wish: Wish }
+  | { readonly do: "want"; readonly ingress: 0 | 1; readonly wish: WantedIngress }
   | { readonly do: "delete"; readonly ingress: 0 | 1 }
   | { readonly do: "share"; readonly shared: boolean }
   | { readonly do: "cordon" | "uncordon"; readonly node: number }
@@ -41,7 +41,7 @@ export interface Schedule {
 const ingress = fc.constantFrom(0 as const, 1 as const);
 const service = fc.constantFrom("one" as const, "two" as const, "three" as const);
 const path = fc.option(service, { nil: undefined, freq: 3 });
-const wish: fc.Arbitrary<Wish> = fc.record({
+const wish: fc.Arbitrary<WantedIngress> = fc.record({
   paths: fc.tuple(service, path, path),
   tls: fc.boolean(),
   external: fc.boolean(),

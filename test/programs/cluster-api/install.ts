@@ -8,7 +8,7 @@ import { createAuthority, goYamlTags, issueCertificate } from "@causeway/foundat
 import { parseAllDocuments } from "yaml";
 import { freePort } from "../../support/free-ports.ts";
 import type { Kubectl } from "../kubectl/kubectl.ts";
-import { launch, type Running } from "../run.ts";
+import { launch, type RunningProgram } from "../run.ts";
 import { infrastructure } from "./infrastructure.ts";
 
 const HOUR = 3_600_000;
@@ -28,7 +28,7 @@ export interface MoreProvider {
 }
 
 export interface Managers {
-  readonly running: readonly Running[];
+  readonly running: readonly RunningProgram[];
   /** Manifests of the definitions alone, for another server. */
   readonly definitions: readonly Json[];
 }
@@ -45,7 +45,7 @@ interface Place {
 export interface PreparedProvider {
   readonly definitions: readonly Json[];
   /** Starts the manager; resolves once its webhooks are served. */
-  start(): Promise<Running>;
+  start(): Promise<RunningProgram>;
 }
 
 /** Providers of Cluster API's own module, from a folder with their managers and manifests. */
@@ -155,7 +155,7 @@ function start(
   { programs, name, flags }: MoreProvider,
   place: Pick<Place, "kubeconfig">,
   { port, certificates }: { port: number; certificates: string },
-): Running {
+): RunningProgram {
   const all = {
     kubeconfig: place.kubeconfig,
     "webhook-port": String(port),

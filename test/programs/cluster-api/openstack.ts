@@ -4,14 +4,14 @@ import type { Json } from "./world.ts";
 
 const CORE = "cluster.x-k8s.io";
 
-interface Asked {
+interface ClusterRequest {
   readonly name: string;
   /** A clouds.yaml, and its entry. */
   readonly clouds: string;
   readonly cloud: string;
 }
 
-export function openStackCluster({ name, clouds, cloud }: Asked): readonly Json[] {
+export function openStackCluster({ name, clouds, cloud }: ClusterRequest): readonly Json[] {
   const object = (group: string, kind: string, suffix: string, spec: Json): Json => ({
     apiVersion: `${group}/${group === INFRASTRUCTURE ? "v1beta1" : "v1beta2"}`,
     kind,

@@ -7,7 +7,7 @@ import { connectCloud, loadCloudsYaml, type Cloud, type CloudConfig } from "@cau
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { freePorts } from "../../support/free-ports.ts";
 import { servingOnLoopback } from "../../support/serving.ts";
-import { launch, type Running } from "../run.ts";
+import { launch, type RunningProgram } from "../run.ts";
 
 const MAIN = resolve(import.meta.dirname, "../../../packages/causeway/src/main.ts");
 const DAY = 86_400_000;
@@ -15,7 +15,7 @@ const DAY = 86_400_000;
 export class Stage {
   readonly dir = mkdtempSync(join(tmpdir(), "keystone-"));
   readonly simulator: Simulator;
-  readonly #children: Running[] = [];
+  readonly #children: RunningProgram[] = [];
 
   private constructor(simulator: Simulator) {
     this.simulator = simulator;
@@ -44,7 +44,7 @@ export class Stage {
   }
 
   /** A causeway command as a process. */
-  run(...args: string[]): Running {
+  run(...args: string[]): RunningProgram {
     const running = launch(process.execPath, [MAIN, ...args]);
     this.#children.push(running);
     return running;
@@ -54,7 +54,7 @@ export class Stage {
   readonly command = { command: process.execPath, args: [MAIN] };
 
   /** `causeway run keystone-auth`; the kubeconfig that kube-apiserver finds it with. */
-  async webhook(...flags: string[]): Promise<{ kubeconfig: string; running: Running }> {
+  async webhook(...flags: string[]): Promise<{ kubeconfig: string; running: RunningProgram }> {
     const authority = await createAuthority({ commonName: "webhook", lifetime: DAY });
     const pair = await servingOnLoopback(authority, "keystone-auth");
     const [port = 0] = await freePorts(1);

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { execute, launch, type Running } from "../run.ts";
+import { execute, launch, type RunningProgram } from "../run.ts";
 import type { Server } from "../servers.ts";
 
 /** One kubectl, on one server, in a namespace of its own. */
@@ -18,7 +18,7 @@ export interface Kubectl {
   fails(...args: readonly string[]): Promise<string>;
   failsFed(input: unknown, ...args: readonly string[]): Promise<string>;
   /** Goes on beside the test until it ends by itself or is stopped. */
-  start(...args: readonly string[]): Running;
+  start(...args: readonly string[]): RunningProgram;
 }
 
 export interface KubectlCase {

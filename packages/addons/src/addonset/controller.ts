@@ -26,6 +26,7 @@ import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** The management cluster, and access to the clusters that have add-ons. */
 export interface AddonsOptions {
   /** Of the management cluster. */
   readonly informers: Informers;

@@ -8,7 +8,7 @@ import type { Held, Ledger } from "./ledger.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
 /** Times in ms, sizes in bytes. */
-export interface Timing {
+export interface ConnectionLimits {
   readonly helloTimeout: number;
   readonly helloLimit: number;
   readonly dialTimeout: number;
@@ -18,7 +18,7 @@ export interface Timing {
 export interface ConnectionContext {
   readonly routes: Routes;
   readonly ledger: Ledger;
-  readonly timing: Timing;
+  readonly timing: ConnectionLimits;
   /** Networks of load balancers whose PROXY headers say who the client is. */
   readonly trusted: readonly Cidr[];
   readonly metrics: GatewayMetrics;

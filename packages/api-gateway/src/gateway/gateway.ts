@@ -1,16 +1,17 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { InputError, messageOf, type Cidr, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import type { Routes } from "../routes/routes.ts";
-import { serve, type Timing } from "./connection.ts";
+import { serve, type ConnectionLimits } from "./connection.ts";
 import { Ledger, type Limits } from "./ledger.ts";
 import { gatewayMetrics } from "./metrics.ts";
 
+/** Where it listens, which server names lead where, and its limits. */
 export interface ApiGatewayOptions {
   readonly host: string;
   readonly port: number;
   readonly routes: Routes;
   readonly limits?: Partial<Limits>;
-  readonly timing?: Partial<Timing>;
+  readonly timing?: Partial<ConnectionLimits>;
   /** Networks of load balancers whose PROXY headers say who the client is. Default: none. */
   readonly trusted?: readonly Cidr[];
   readonly metrics: Metrics;
@@ -18,6 +19,7 @@ export interface ApiGatewayOptions {
   readonly log: Log;
 }
 
+/** One TCP port for many API servers: a connection goes where its TLS server name says. */
 export interface ApiGateway {
   readonly port: number;
   /** Connections to API servers. */
@@ -29,7 +31,12 @@ export interface ApiGateway {
 }
 
 const LIMITS: Limits = { total: 20_000, perTenant: 2_000, pending: 1_000 };
-const TIMING: Timing = { helloTimeout: 10_000, helloLimit: 16_384, dialTimeout: 5_000, halfOpenTimeout: 60_000 };
+const TIMING: ConnectionLimits = {
+  helloTimeout: 10_000,
+  helloLimit: 16_384,
+  dialTimeout: 5_000,
+  halfOpenTimeout: 60_000,
+};
 
 /** Passes connections on to the API server whose name the client says. @throws GATEWAY_LISTEN_FAILED */
 export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway> {
@@ -62,7 +69,7 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGa
   };
 }
 
-export interface Listening {
+export interface GatewayServer {
   readonly port: number;
   drain(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -76,7 +83,7 @@ interface Where {
 }
 
 /** Accepts connections, half-open ones included. @throws GATEWAY_LISTEN_FAILED */
-export async function listen(where: Where, onConnection: (socket: Socket) => void): Promise<Listening> {
+export async function listen(where: Where, onConnection: (socket: Socket) => void): Promise<GatewayServer> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: false }, (socket) => {
     sockets.add(socket);

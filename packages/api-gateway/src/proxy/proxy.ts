@@ -4,6 +4,7 @@ import { listen } from "../gateway/gateway.ts";
 import { authorityHeader } from "../preface/proxy-header.ts";
 import { dial, prepare, relay, type Target } from "../relay/relay.ts";
 
+/** Where it listens, and the gateway and tenant that it connects to. */
 export interface ApiProxyOptions {
   readonly host: string;
   readonly port: number;
@@ -19,6 +20,7 @@ export interface ApiProxyOptions {
   readonly log: Log;
 }
 
+/** The proxy on a node: it names the tenant to the gateway for clients that have no server name. */
 export interface ApiProxy {
   readonly port: number;
   drain(signal: AbortSignal): Promise<void>;

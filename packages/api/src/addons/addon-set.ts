@@ -210,7 +210,9 @@ const addonSetStatus = object({
   ),
 });
 
+/** What the components of a cluster are to be. */
 export type AddonSetSpec = Static<typeof addonSetSpec>;
+/** What of them was applied, and what is wrong with each. */
 export type AddonSetStatus = Static<typeof addonSetStatus>;
 /** Declared add-ons of one workload cluster, kept as declared. */
 export type AddonSet = Resource<AddonSetSpec, AddonSetStatus>;

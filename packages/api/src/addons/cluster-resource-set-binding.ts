@@ -31,6 +31,7 @@ const clusterResourceSetBindingSpec = object({
   clusterName: text(1, 63),
 });
 
+/** Which resources of which sets a cluster has been given. */
 export type ClusterResourceSetBindingSpec = Static<typeof clusterResourceSetBindingSpec>;
 
 /** What ClusterResourceSets applied to one Cluster. */

@@ -20,7 +20,9 @@ const clusterResourceSetStatus = object({
   observedGeneration: optional(int64({ minimum: 1 })),
 });
 
+/** Manifests, and the clusters that they are applied to. */
 export type ClusterResourceSetSpec = Static<typeof clusterResourceSetSpec>;
+/** Whether they were applied, as conditions. */
 export type ClusterResourceSetStatus = Static<typeof clusterResourceSetStatus>;
 /** Objects that are applied to every matching Cluster. */
 export type ClusterResourceSet = Resource<ClusterResourceSetSpec, ClusterResourceSetStatus>;

@@ -125,11 +125,15 @@ const kubeadmConfigTemplateSpec = object({
   template: object({ metadata: optional(templateMetadata), spec: optional(object(kubeadmFields)) }),
 });
 
+/** What kubeadm is given on a machine, and what runs before and after it. */
 export type KubeadmConfigSpec = Static<typeof kubeadmConfigSpec>;
+/** The Secret with the bootstrap data, when there is one. */
 export type KubeadmConfigStatus = Static<typeof kubeadmConfigStatus>;
+/** The KubeadmConfig that is made for each machine. */
 export type KubeadmConfigTemplateSpec = Static<typeof kubeadmConfigTemplateSpec>;
 /** First-boot configuration of one machine that joins with kubeadm. */
 export type KubeadmConfig = Resource<KubeadmConfigSpec, KubeadmConfigStatus>;
+/** A template of KubeadmConfigs. */
 export type KubeadmConfigTemplate = Resource<KubeadmConfigTemplateSpec, Record<string, never>>;
 
 const clusterColumn = column("Cluster", `.metadata.labels.cluster\\.x-k8s\\.io/cluster-name`);

@@ -283,7 +283,9 @@ const clusterClassStatus = object({
   ),
 });
 
+/** The templates and variables of clusters of one class. */
 export type ClusterClassSpec = Static<typeof clusterClassSpec>;
+/** Whether templates and variables are valid, as conditions. */
 export type ClusterClassStatus = Static<typeof clusterClassStatus>;
 /** Templates, variables and patches that Clusters are made from. */
 export type ClusterClass = Resource<ClusterClassSpec, ClusterClassStatus>;

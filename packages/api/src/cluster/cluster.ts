@@ -191,7 +191,9 @@ const clusterStatus = object({
   deprecated: deprecatedStatus(oldFailure),
 });
 
+/** Networks, control plane and infrastructure of a cluster, or its topology. */
 export type ClusterSpec = Static<typeof clusterSpec>;
+/** How far the cluster is, as conditions and counts. */
 export type ClusterStatus = Static<typeof clusterStatus>;
 /** A Kubernetes cluster: network, endpoint, and references to what provides it. */
 export type Cluster = Resource<ClusterSpec, ClusterStatus>;

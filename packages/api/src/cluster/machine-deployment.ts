@@ -32,7 +32,9 @@ const machineDeploymentStatus = object({
   }),
 });
 
+/** How many Machines of one template, and how a change is rolled out. */
 export type MachineDeploymentSpec = Static<typeof machineDeploymentSpec>;
+/** How many Machines there are, by their readiness and template. */
 export type MachineDeploymentStatus = Static<typeof machineDeploymentStatus>;
 /** Machines of one template, replaced step by step when the template changes. */
 export type MachineDeployment = Resource<MachineDeploymentSpec, MachineDeploymentStatus>;

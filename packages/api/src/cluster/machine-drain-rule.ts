@@ -20,6 +20,7 @@ const machineDrainRuleSpec = object({
   ),
 });
 
+/** What becomes of which pods when a Machine is drained. */
 export type MachineDrainRuleSpec = Static<typeof machineDrainRuleSpec>;
 
 /** How Pods are treated when the Node of a Machine is drained. */

@@ -73,7 +73,9 @@ const machineHealthCheckStatus = object({
   targets: optional(list(text(1, 253), { max: 10000 })),
 });
 
+/** When a Machine is unhealthy, and how many may be replaced. */
 export type MachineHealthCheckSpec = Static<typeof machineHealthCheckSpec>;
+/** How many Machines are healthy, and how many may still be replaced. */
 export type MachineHealthCheckStatus = Static<typeof machineHealthCheckStatus>;
 /** Finds unhealthy Machines and has them replaced. */
 export type MachineHealthCheck = Resource<MachineHealthCheckSpec, MachineHealthCheckStatus>;

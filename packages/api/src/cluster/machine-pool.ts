@@ -98,7 +98,9 @@ const machinePoolStatus = object({
   ),
 });
 
+/** Machines that the provider's group makes, and how many of them. */
 export type MachinePoolSpec = Static<typeof machinePoolSpec>;
+/** How many of them there are, by their readiness. */
 export type MachinePoolStatus = Static<typeof machinePoolStatus>;
 /** Machines that the infrastructure scales as one. */
 export type MachinePool = Resource<MachinePoolSpec, MachinePoolStatus>;

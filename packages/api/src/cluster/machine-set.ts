@@ -21,7 +21,9 @@ const machineSetStatus = object({
   }),
 });
 
+/** How many Machines of one template. */
 export type MachineSetSpec = Static<typeof machineSetSpec>;
+/** How many Machines there are, by their readiness. */
 export type MachineSetStatus = Static<typeof machineSetStatus>;
 /** Keeps a number of Machines of one template. */
 export type MachineSet = Resource<MachineSetSpec, MachineSetStatus>;

@@ -47,7 +47,9 @@ const machineStatus = object({
   ),
 });
 
+/** The cluster, version, bootstrap data and infrastructure of one machine. */
 export type MachineSpec = Static<typeof machineSpec>;
+/** The Node, addresses and phase of a machine, and its conditions. */
 export type MachineStatus = Static<typeof machineStatus>;
 /** One host that runs a kubelet. */
 export type Machine = Resource<MachineSpec, MachineStatus>;

@@ -360,7 +360,9 @@ const hostedControlPlaneStatus = object({
   observedGeneration: optional(int64({ minimum: 1 })),
 });
 
+/** Version, runtime, limits and endpoint of a control plane without machines. */
 export type HostedControlPlaneSpec = Static<typeof hostedControlPlaneSpec>;
+/** Whether the API is served, at which version, and what a rotation waits for. */
 export type HostedControlPlaneStatus = Static<typeof hostedControlPlaneStatus>;
 /** A control plane without machines of its own. */
 export type HostedControlPlane = Resource<HostedControlPlaneSpec, HostedControlPlaneStatus>;

@@ -57,6 +57,7 @@ const kubeadmControlPlaneTemplateSpec = object({
   }),
 });
 
+/** The KubeadmControlPlane that is made for each cluster of a class. */
 export type KubeadmControlPlaneTemplateSpec = Static<typeof kubeadmControlPlaneTemplateSpec>;
 
 /** What the KubeadmControlPlanes of a ClusterClass are made from. */

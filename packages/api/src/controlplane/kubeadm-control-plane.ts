@@ -98,7 +98,9 @@ const kubeadmControlPlaneStatus = object({
   ),
 });
 
+/** Machines with a control plane of kubeadm: how many, of which version. */
 export type KubeadmControlPlaneSpec = Static<typeof kubeadmControlPlaneSpec>;
+/** How many Machines there are, by their readiness, and the state of etcd. */
 export type KubeadmControlPlaneStatus = Static<typeof kubeadmControlPlaneStatus>;
 /** A control plane of machines that kubeadm configures, with etcd on them. */
 export type KubeadmControlPlane = Resource<KubeadmControlPlaneSpec, KubeadmControlPlaneStatus>;

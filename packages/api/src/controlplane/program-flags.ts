@@ -119,6 +119,7 @@ export const programFlags: Readonly<Record<FlaggedProgram, readonly ProgramFlag[
   ],
 };
 
+/** Flags of one program of a control plane, by their names. */
 export type FlagSettings = Readonly<Record<string, FlagValue>>;
 
 function settingsOf(program: FlaggedProgram, name: string) {

@@ -16,6 +16,7 @@ const securityGroupRule = object({
   remoteIPPrefix: optional(anyText()),
   remoteManagedGroups: optional(setOf(oneOf(["bastion", "controlplane", "worker"]))),
 });
+/** A rule of a security group that is managed for a cluster. */
 export type SecurityGroupRuleSpec = Static<typeof securityGroupRule>;
 
 const ruleList = () => optional(listByKey(securityGroupRule, ["name"]));
@@ -102,4 +103,5 @@ export const clusterSpec = object({
   ),
   tags: optional(setOf(anyText(), { description: "Tags of every resource that takes tags." })),
 });
+/** Network, router, security groups, API endpoint and bastion of a cluster. */
 export type OpenStackClusterSpec = Static<typeof clusterSpec>;

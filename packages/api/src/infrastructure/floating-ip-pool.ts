@@ -20,6 +20,7 @@ const poolSpec = object({
     description: "Whether a released floating IP is kept for the next claim, or deleted.",
   }),
 });
+/** The network and number of floating IPs that claims are given. */
 export type OpenStackFloatingIPPoolSpec = Type.Static<typeof poolSpec>;
 
 const poolStatus = object({
@@ -29,6 +30,7 @@ const poolStatus = object({
   floatingIPNetwork: optional(object({ id: nonEmpty(), name: nonEmpty(), tags: optional(setOf(anyText())) })),
   conditions: conditions(),
 });
+/** Which floating IPs are claimed, and which are free. */
 export type OpenStackFloatingIPPoolStatus = Type.Static<typeof poolStatus>;
 
 /** Floating IPs of an external network that machines claim. */

@@ -33,6 +33,7 @@ export const neutronParameter = object(
   { id: optional(uuid()), filter: optional(object(neutronFilterFields)) },
   { description: "Exactly one of id and filter." },
 );
+/** An object of Neutron, by its id or by a filter. */
 export type NeutronParameter = Static<typeof neutronParameter>;
 
 /** A subnet, by `id` or by a `filter` that fits exactly one. */
@@ -52,6 +53,7 @@ export const subnetParameter = object(
   },
   { description: "Exactly one of id and filter." },
 );
+/** A subnet, by its id or by a filter. */
 export type SubnetParameter = Static<typeof subnetParameter>;
 
 /** Where the credentials are: a Secret with the keys clouds.yaml and, optionally, cacert. */
@@ -64,6 +66,7 @@ export const identityReference = object(
   },
   { description: "Credentials for OpenStack." },
 );
+/** The Secret, or the cluster-wide identity, with a clouds.yaml. */
 export type IdentityReference = Static<typeof identityReference>;
 
 const availabilityZone = object({
@@ -94,6 +97,7 @@ const portSpec = object({
   valueSpecs: optional(listByKey(object({ name: nonEmpty(), key: nonEmpty(), value: nonEmpty() }), ["name"])),
   tags: optional(setOf(anyText())),
 });
+/** A port that a machine is given. */
 export type PortSpec = Static<typeof portSpec>;
 
 /** What a server is made from. */
@@ -147,4 +151,5 @@ export const machineSpec = object({
   identityRef: optional(identityReference),
   providerID: optional(anyText({ description: "openstack://[region]/uuid; written by the controller." })),
 });
+/** Flavor, image, ports and volumes of a server. */
 export type OpenStackMachineSpec = Static<typeof machineSpec>;

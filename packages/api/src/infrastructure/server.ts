@@ -29,6 +29,7 @@ const serverSpec = checked(
   }),
   [{ rule: "has(self.flavor) != has(self.flavorID)", message: "exactly one of flavor and flavorID must be set" }],
 );
+/** A server that belongs to no Machine: flavor, image, ports. */
 export type OpenStackServerSpec = Type.Static<typeof serverSpec>;
 
 const { initialization: _once, ...observed } = machineStatus.properties;
@@ -38,6 +39,7 @@ const serverStatus = object({
   addresses: optional(list(object({ type: anyText(), address: anyText() }))),
   conditions: conditions(),
 });
+/** The state and addresses of the server. */
 export type OpenStackServerStatus = Type.Static<typeof serverStatus>;
 
 /** One server in OpenStack: a bastion, or one that a user declares. */

@@ -36,6 +36,7 @@ const resolvedPort = object({
   valueSpecs: optional(listByKey(object({ name: nonEmpty(), key: nonEmpty(), value: nonEmpty() }), ["name"])),
   tags: tags(),
 });
+/** The ids that names and filters of a port's spec were resolved to. */
 export type ResolvedPort = Static<typeof resolvedPort>;
 
 /** What names and filters of a machine were found to mean, when the server was made. */
@@ -45,6 +46,7 @@ export const resolved = object({
   serverGroupID: optional(anyText()),
   ports: optional(list(resolvedPort)),
 });
+/** The ids that names and filters of a machine's spec were resolved to. */
 export type ResolvedMachine = Static<typeof resolved>;
 
 export const clusterStatus = object({
@@ -90,6 +92,7 @@ export const clusterStatus = object({
   ),
   conditions: conditions(),
 });
+/** What of the cluster's infrastructure exists, with ids. */
 export type OpenStackClusterStatus = Static<typeof clusterStatus>;
 
 export const machineStatus = object({
@@ -101,4 +104,5 @@ export const machineStatus = object({
   resources: optional(object({ ports })),
   conditions: conditions(),
 });
+/** The state and addresses of the server. */
 export type OpenStackMachineStatus = Static<typeof machineStatus>;

@@ -17,7 +17,9 @@ const ipAddressClaimStatus = object({
   deprecated: optional(object({ v1beta1: optional(object({ conditions: oldConditions() })) })),
 });
 
+/** The pool that an address is requested of. */
 export type IPAddressClaimSpec = Static<typeof ipAddressClaimSpec>;
+/** The address that the claim was given. */
 export type IPAddressClaimStatus = Static<typeof ipAddressClaimStatus>;
 /** A request for an address of a pool. */
 export type IPAddressClaim = Resource<IPAddressClaimSpec, IPAddressClaimStatus>;

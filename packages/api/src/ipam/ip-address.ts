@@ -16,6 +16,7 @@ const ipAddressSpec = object({
   prefix: int32({ minimum: 0, maximum: 128 }),
 });
 
+/** An address of a pool, and the claim that has it. */
 export type IPAddressSpec = Static<typeof ipAddressSpec>;
 
 /** An address of a pool, for one claim. */

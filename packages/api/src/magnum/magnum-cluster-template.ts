@@ -8,6 +8,7 @@ import { templateAttributes } from "./shapes.ts";
 
 /** The attributes of a template, of which each cluster keeps those that it was made from. */
 export const magnumTemplate = object(templateAttributes, { description: "The attributes of a cluster template." });
+/** The attributes that clusters take from their template. */
 export type MagnumTemplateAttributes = Static<typeof magnumTemplate>;
 
 const magnumClusterTemplateSpec = object({
@@ -19,6 +20,7 @@ const magnumClusterTemplateSpec = object({
   template: magnumTemplate,
 });
 
+/** A cluster template of the Magnum API. */
 export type MagnumClusterTemplateSpec = Static<typeof magnumClusterTemplateSpec>;
 /** What clusters of the Magnum API are made from. */
 export type MagnumClusterTemplate = Resource<MagnumClusterTemplateSpec, never>;

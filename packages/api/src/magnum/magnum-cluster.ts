@@ -30,6 +30,7 @@ const nodeGroup = object({
   createdAt: instant({ description: "When it was created." }),
   updatedAt: optional(instant({ description: "When it was changed last." })),
 });
+/** A group of nodes of one flavor and image. */
 export type MagnumNodeGroup = Static<typeof nodeGroup>;
 
 const magnumClusterSpec = object({
@@ -132,7 +133,9 @@ const magnumClusterStatus = object({
   nodeGroups: optional(listByKey(groupStatus, ["uuid"], { max: 100, description: "The state of each node group." })),
 });
 
+/** A cluster of the Magnum API, with its template's attributes as they were when it was created. */
 export type MagnumClusterSpec = Static<typeof magnumClusterSpec>;
+/** What the Magnum API reports of a cluster. */
 export type MagnumClusterStatus = Static<typeof magnumClusterStatus>;
 /** A cluster of the Magnum API. */
 export type MagnumCluster = Resource<MagnumClusterSpec, MagnumClusterStatus>;

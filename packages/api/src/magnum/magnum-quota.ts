@@ -13,6 +13,7 @@ const magnumQuotaSpec = object({
   updatedAt: optional(instant({ description: "When it was changed last." })),
 });
 
+/** How many clusters a project may have. */
 export type MagnumQuotaSpec = Static<typeof magnumQuotaSpec>;
 /** How many clusters a project may have through the Magnum API. */
 export type MagnumQuota = Resource<MagnumQuotaSpec, never>;

@@ -11,6 +11,7 @@ export const magnumStatuses = [
   "DELETE_IN_PROGRESS",
   "DELETE_FAILED",
 ] as const;
+/** A status of a cluster, such as CREATE_IN_PROGRESS. */
 export type MagnumStatus = (typeof magnumStatuses)[number];
 
 export const magnumStatus = (description: string) => oneOf(magnumStatuses, { description });

@@ -373,7 +373,9 @@ const openStackDeploymentStatus = object({
   ),
 });
 
+/** Release, services, nodes and configuration of a cloud. */
 export type OpenStackDeploymentSpec = Static<typeof openStackDeploymentSpec> & { release: OpenStackRelease };
+/** How far each service is, and what an upgrade waits for. */
 export type OpenStackDeploymentStatus = Static<typeof openStackDeploymentStatus>;
 /** A whole OpenStack cloud that runs as pods. */
 export type OpenStackDeployment = Resource<OpenStackDeploymentSpec, OpenStackDeploymentStatus>;

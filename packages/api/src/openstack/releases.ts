@@ -11,4 +11,5 @@ export const OPENSTACK_RELEASES = [
   { release: "2025.1", name: "Epoxy", slurp: true },
 ] as const;
 
+/** A release of OpenStack that the operator knows, such as "2025.1". */
 export type OpenStackRelease = (typeof OPENSTACK_RELEASES)[number]["release"];

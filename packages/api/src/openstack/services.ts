@@ -19,4 +19,5 @@ export const OPENSTACK_SERVICES = [
   "memcached",
 ] as const;
 
+/** A service that the operator knows, such as "nova". */
 export type OpenStackService = (typeof OPENSTACK_SERVICES)[number];

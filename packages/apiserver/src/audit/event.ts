@@ -5,10 +5,10 @@ import { at, isRecord, record, text, type Json } from "../json/json.ts";
 import type { Request } from "../contract/exchange.ts";
 
 import type { RequestAudit } from "../contract/audit.ts";
-import type { Recording, Stage } from "./policy.ts";
+import type { AuditDecision, Stage } from "./policy.ts";
 import type { Audited } from "../contract/audit.ts";
 import { watchResponse } from "./response.ts";
-import type { Beginning } from "../contract/audit.ts";
+import type { RequestStart } from "../contract/audit.ts";
 
 /** When a request came, and how its events leave. */
 export interface Recorder {
@@ -20,7 +20,7 @@ const LONGEST_USER_AGENT = 1024;
 const STREAMS = new Set(["watch", "proxy"]);
 
 /** Records one request: one event for each stage that the policy wants. */
-export function recordRequest(recorder: Recorder, recording: Recording, beginning: Beginning): RequestAudit {
+export function recordRequest(recorder: Recorder, recording: AuditDecision, beginning: RequestStart): RequestAudit {
   const { request, response, asked } = beginning;
   const received = recorder.clock.now();
   const event = beginningOf(recording, beginning, received);
@@ -80,7 +80,7 @@ export function recordRequest(recorder: Recorder, recording: Recording, beginnin
     },
   };
 
-  function beginningOf({ level }: Recording, { id }: Beginning, at: number): Json {
+  function beginningOf({ level }: AuditDecision, { id }: RequestStart, at: number): Json {
     const { headers, url = "/" } = request as IncomingMessage;
     const agent = headers["user-agent"] ?? "";
     const shown = agent.length > LONGEST_USER_AGENT ? `${agent.slice(0, LONGEST_USER_AGENT)}...TRUNCATED` : agent;

@@ -10,18 +10,18 @@ export const STAGES = ["RequestReceived", "ResponseStarted", "ResponseComplete",
 export type Stage = (typeof STAGES)[number];
 
 /** What is recorded of a request. */
-export interface Recording {
+export interface AuditDecision {
   readonly level: Level;
   readonly omitStages: ReadonlySet<string>;
   readonly omitManagedFields: boolean;
 }
 
 /** Says of each request what is recorded of it: the first rule that fits. undefined when nothing is. */
-export type Evaluate = (asked: Audited) => Recording | undefined;
+export type Evaluate = (asked: Audited) => AuditDecision | undefined;
 
 interface CompiledRule {
   readonly rule: Json;
-  readonly recording: Recording;
+  readonly recording: AuditDecision;
 }
 
 /** Reads an audit.k8s.io/v1 Policy. Throws AUDIT_POLICY_INVALID. */

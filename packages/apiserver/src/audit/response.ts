@@ -11,7 +11,7 @@ interface Outcome {
   readonly body: string | undefined;
 }
 
-interface Watching {
+interface ResponseWatcher {
   readonly keepBody: boolean;
   /** The answer has begun. Called once, with what a Status says. */
   started(code: number, status: Json): void;
@@ -20,7 +20,7 @@ interface Watching {
 }
 
 /** Reports when a response begins and ends, and its content, whichever code sends it. */
-export function watchResponse(response: Response, watching: Watching): void {
+export function watchResponse(response: Response, watching: ResponseWatcher): void {
   let begun = false;
   let over = false;
   const begin = (status: Json = {}): void => {

@@ -11,7 +11,7 @@ import { attributesProblems, metadataProblems, subjectProblems } from "./review-
 import { selectorsOf } from "../contract/attribute-selectors.ts";
 import type { User } from "../contract/user.ts";
 
-interface Asking {
+interface ReviewContext {
   readonly cluster: Cluster;
   readonly authorize: Authorize;
   rulesFor(user: User, namespace: string): UserRules;
@@ -30,7 +30,7 @@ export function isQuestion({ group }: Served["resource"]): boolean {
 }
 
 /** Answers the kinds that are questions; undefined for all others. Throws 400, 422. */
-export async function serveReview(asking: Asking, request: ReviewRequest): Promise<Json | undefined> {
+export async function serveReview(asking: ReviewContext, request: ReviewRequest): Promise<Json | undefined> {
   const { found, info, user, body } = request;
   if (!isQuestion(found.resource)) return undefined;
   if (info.verb !== "create") return undefined;
@@ -73,7 +73,7 @@ function checkAccess(problems: ReturnType<typeof attributesProblems>): void {
   if (problems.length > 0) throw invalid({ group: "authorization.k8s.io", kind: "" }, "", problems);
 }
 
-function localAccess(asking: Asking, review: Json, namespace: string): Json {
+function localAccess(asking: ReviewContext, review: Json, namespace: string): Json {
   const spec = record(review["spec"]);
   const { resourceAttributes, nonResourceAttributes } = spec;
   const asked = record(resourceAttributes)["namespace"] ?? "";
@@ -104,7 +104,7 @@ function subject(spec: Json): User {
   };
 }
 
-function access({ authorize }: Asking, user: User, spec: Json): Json {
+function access({ authorize }: ReviewContext, user: User, spec: Json): Json {
   const resource = record(spec["resourceAttributes"]);
   const path = record(spec["nonResourceAttributes"]);
   const { selectors, errors } = selectorsOf(resource);
@@ -129,7 +129,7 @@ function access({ authorize }: Asking, user: User, spec: Json): Json {
 }
 
 /** What a user may do, as far as rules say it: what nodes may do depends on their pods. */
-function rules(asking: Asking, user: User, namespace: string): Json {
+function rules(asking: ReviewContext, user: User, namespace: string): Json {
   const { rules: all, unresolved } = asking.rulesFor(user, namespace);
   const isPath = (rule: Json): boolean => texts(rule["nonResourceURLs"]).length > 0;
   const isNode = nodeNameOf(user) !== undefined;

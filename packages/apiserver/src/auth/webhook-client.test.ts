@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Json } from "../json/json.ts";
-import { startListener, type Given, type TestListener } from "../testing/https.ts";
+import { startListener, type TestResponse, type TestListener } from "../testing/https.ts";
 import { createWebhookClient, type WebhookClient } from "./webhook-client.ts";
 
 const LIMIT = 3 * 1024 * 1024;
@@ -78,7 +78,7 @@ describe("a webhook's client", () => {
     expect(sent).toEqual(["Bearer given", "Bearer from-file", "Bearer changed"]);
   });
 
-  test.each<[Given, Json]>([
+  test.each<[TestResponse, Json]>([
     [[200, '{"a":1}'], { a: 1 }],
     [[201, '{"a":1}'], { a: 1 }],
     [[299, "{}"], {}],

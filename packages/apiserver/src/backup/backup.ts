@@ -5,6 +5,7 @@ import type { Store } from "../store/index.ts";
 import { STATE_FILE } from "../store/index.ts";
 import { writeArchive, type Source } from "./archive.ts";
 
+/** A backup while it is written: what it contains, and its bytes. */
 export interface Backup {
   /** The revision of the store that it holds. */
   readonly revision: number;

@@ -1,9 +1,9 @@
 import type { TLSSocket } from "node:tls";
 import { messageOf } from "@causeway/foundation";
 import type { LogicalClusterOptions } from "../interface.ts";
-import { requestHandler, type Handling } from "../server/handler.ts";
+import { requestHandler, type HandlerOptions } from "../server/handler.ts";
 import { listen, type Listener } from "../server/listener.ts";
-import { issueServing, readServing, renewInTime, type Identified, type Serving } from "./serving.ts";
+import { issueServing, readServing, renewInTime, type Identified, type ServingCertificate } from "./serving.ts";
 import type { Shared } from "./open-cluster.ts";
 import type { WatchedFile } from "./watched-files.ts";
 
@@ -35,7 +35,7 @@ export interface Place {
   /** Keeps the port over restarts. */
   readonly folder: string;
   readonly listen: NonNullable<LogicalClusterOptions["listen"]>;
-  readonly route: Handling["route"];
+  readonly route: HandlerOptions["route"];
   /** Answers every request instead of what `route` leads to. */
   readonly answer?: ReturnType<typeof requestHandler>;
 }
@@ -48,7 +48,7 @@ export async function openEndpoint(
 ): Promise<Endpoint> {
   const { host, port, names, serving: given } = wanted;
   const kept = Number(files.read(`${folder}/port`) ?? 0);
-  const issue = (): Promise<Serving> => issueServing(cluster, [...names, host]);
+  const issue = (): Promise<ServingCertificate> => issueServing(cluster, [...names, host]);
   let serving = given ? readServing(given, { clock, log }) : await issue();
   const handler = answer ?? requestHandler({ route, log, clock });
   const accepted = (): void => turns.noticed();
@@ -68,7 +68,7 @@ export async function openEndpoint(
     }
   };
   const closing = new AbortController();
-  const take = (next: Serving): void => {
+  const take = (next: ServingCertificate): void => {
     listener.renew(next.certificate);
     serving = next;
   };

@@ -1,6 +1,6 @@
 import { createLog, type Clock } from "@causeway/foundation";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Reopening } from "./reopening.ts";
+import { ReopenQueue } from "./reopen-queue.ts";
 
 let lines: string[];
 let pauses: number[];
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => stopping.abort());
 
 /** Opening fails this many times more. */
-function reopening(failures: number): Reopening {
+function reopening(failures: number): ReopenQueue {
   let left = failures;
   const clock: Clock = { now: () => 0, sleep: async (time) => void pauses.push(time) };
   const destination = {
@@ -23,7 +23,7 @@ function reopening(failures: number): Reopening {
       lines.push(`${level} ${msg}`);
     },
   };
-  return new Reopening({
+  return new ReopenQueue({
     open: async () => {
       if (left-- > 0) throw new Error(`refused, ${left} more`);
     },

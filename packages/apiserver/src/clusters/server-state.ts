@@ -28,7 +28,7 @@ import { openParked } from "./parked.ts";
 import { areLive, checkName, differences, savedOptions } from "./cluster-options.ts";
 import { rotateRoots } from "./rotate-roots.ts";
 import { ServedClusters } from "./served-clusters.ts";
-import { Reopening } from "./reopening.ts";
+import { ReopenQueue } from "./reopen-queue.ts";
 import { checkDescriptors, Problems } from "./problems.ts";
 import { stateFiles, type StateFiles } from "../store/state-files.ts";
 import { watchFiles, type WatchedFile } from "./watched-files.ts";
@@ -63,7 +63,7 @@ export class ServerState {
   readonly #parked = new Map<string, Endpoint>();
   readonly #closing = new AbortController();
   readonly #problems: Problems;
-  readonly #reopening: Reopening;
+  readonly #reopening: ReopenQueue;
   #store: Store | undefined;
   #files: StateFiles = stateFiles(undefined);
   #shared: Shared | undefined;
@@ -77,7 +77,7 @@ export class ServerState {
     this.#clusters = new ServedClusters(settings.clock);
     const { dir, clock, log, workerProblems: workers, changed = () => {} } = settings;
     const open = (name: string) => this.ensureCluster(name, savedOptions(this.#files, `clusters/${name}`));
-    this.#reopening = new Reopening({ open, changed, clock, log, signal: this.#closing.signal });
+    this.#reopening = new ReopenQueue({ open, changed, clock, log, signal: this.#closing.signal });
     const of = { dir, store: () => this.#store, now: () => clock.now() };
     this.#problems = new Problems(workers ? { ...of, workers } : of);
   }

@@ -12,7 +12,7 @@ const RENEWAL = 30 * DAY;
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
 /** What a listener shows of itself. */
-export interface Serving {
+export interface ServingCertificate {
   readonly certificate: KeyPair;
   /** PEM: whom clients trust for it. */
   readonly authority: string;
@@ -25,7 +25,7 @@ export type Identified = Pick<Cluster, "servingRoot" | "trustedRoots" | "dnsDoma
 export async function issueServing(
   { servingRoot, trustedRoots, dnsDomain, serviceCidr, clock }: Identified,
   names: readonly string[],
-): Promise<Serving> {
+): Promise<ServingCertificate> {
   const unique = [...new Set([...names, ...clusterNames(dnsDomain, serviceCidr)])];
   const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(":");
   const certificate = await issueCertificate(servingRoot, {
@@ -45,7 +45,7 @@ function clusterNames(domain: string, serviceCidr: string): string[] {
 }
 
 /** Warns about a certificate that is not valid now: clients will refuse it. Throws SERVING_CERTIFICATE_INVALID. */
-export function readServing(files: ServingFiles, { clock, log }: { clock: Clock; log: Log }): Serving {
+export function readServing(files: ServingFiles, { clock, log }: { clock: Clock; log: Log }): ServingCertificate {
   const { certificateFile, keyFile, authorityFile } = files;
   try {
     const certificate = readFilled(certificateFile);

@@ -32,6 +32,7 @@ export interface AuditOptions {
   readonly webhook?: AuditWebhookOptions;
 }
 
+/** The file that audit events are written to, and when a new one is begun. */
 export interface AuditLogOptions {
   readonly file: string;
   /** In MiB; default 100. A file that would grow larger is put aside under the time of day. */
@@ -42,6 +43,7 @@ export interface AuditLogOptions {
   readonly maxAge?: number;
 }
 
+/** The webhook that audit events are sent to, and in which batches. */
 export interface AuditWebhookOptions {
   /** A kubeconfig whose current context says where to, whom to trust, and who we are. Read at the start. */
   readonly kubeconfigFile: string;
@@ -61,7 +63,7 @@ export interface AuditSink {
 /** The user and the attributes of a request; without a user if authentication failed. */
 export type Audited = Omit<Attributes, "user"> & { readonly user: Attributes["user"] | undefined };
 
-export interface Beginning {
+export interface RequestStart {
   readonly request: Request;
   readonly response: Response;
   readonly asked: Audited;
@@ -71,6 +73,6 @@ export interface Beginning {
 /** The audit of one logical cluster. */
 export interface Audit {
   /** undefined when the policy wants nothing of this request. */
-  begin(beginning: Beginning): RequestAudit | undefined;
+  begin(beginning: RequestStart): RequestAudit | undefined;
   close(): Promise<void>;
 }

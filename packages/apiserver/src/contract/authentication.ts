@@ -38,6 +38,7 @@ export interface OidcOptions {
   readonly certificateAuthority?: string;
 }
 
+/** The webhook that bearer tokens are sent to, and how long its answers hold. */
 export interface TokenWebhookOptions {
   /** A kubeconfig whose current context says where to, whom to trust, and who we are. Read at the start. */
   readonly kubeconfigFile: string;

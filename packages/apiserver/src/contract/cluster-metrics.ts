@@ -13,7 +13,7 @@ export interface Route extends MetricLabels {
 }
 
 /** How a request ended. Seconds, bytes. */
-export interface Ending {
+export interface RequestEnd {
   readonly code: number;
   readonly dryRun: string;
   readonly seconds: number;
@@ -70,7 +70,7 @@ export class ClusterMetrics {
     return (this.#work ??= workFamilies(this.registry));
   }
 
-  requestEnded(route: Route, { code, dryRun, seconds, waited, bytes }: Ending): void {
+  requestEnded(route: Route, { code, dryRun, seconds, waited, bytes }: RequestEnd): void {
     const { requests } = this;
     const dry = { ...route, dry_run: dryRun };
     requests.duration.observe(seconds, dry);

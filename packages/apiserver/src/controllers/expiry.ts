@@ -11,7 +11,7 @@ import { ignoreMissing } from "./namespaces.ts";
 
 const EVENT_LIFETIME = 60 * 60_000;
 
-interface Expiring {
+interface ExpiryRule {
   readonly name: string;
   readonly storage: string;
   readonly plural: string;
@@ -19,7 +19,7 @@ interface Expiring {
   due(object: KubeObject): number | undefined;
 }
 
-function expiryController(cluster: Cluster, expiring: Expiring): Controller {
+function expiryController(cluster: Cluster, expiring: ExpiryRule): Controller {
   const { name, storage, plural } = expiring;
   const resource = builtIn(cluster, "", plural);
   const loop = startLoop({

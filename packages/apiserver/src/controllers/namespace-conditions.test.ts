@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { terminatingConditions, type Remaining } from "./namespace-conditions.ts";
+import { terminatingConditions, type NamespaceRemains } from "./namespace-conditions.ts";
 
 const T0 = Date.parse("2026-01-01T00:00:00Z");
-const nothing: Remaining = { objects: new Map(), finalizers: new Map(), failures: [] };
+const nothing: NamespaceRemains = { objects: new Map(), finalizers: new Map(), failures: [] };
 
-function shown(remaining: Remaining): string[] {
+function shown(remaining: NamespaceRemains): string[] {
   return (terminatingConditions(undefined, remaining, T0) ?? []).map(
     ({ type, status, reason, message }) => `${String(type)}=${String(status)} ${String(reason)}: ${String(message)}`,
   );

@@ -1,7 +1,7 @@
 import { records, timestamp, type Json } from "../json/json.ts";
 
 /** What a namespace that is being deleted still has. */
-export interface Remaining {
+export interface NamespaceRemains {
   /** Objects by resource and group ("pods.", "deployments.apps"). */
   readonly objects: ReadonlyMap<string, number>;
   /** Objects by the finalizer that holds them. */
@@ -18,7 +18,7 @@ const NAMED = 50;
  * In addition to it, pods that remain are reported, too: they are deleted before all else. Undefined: `before` has
  * them.
  */
-export function terminatingConditions(before: unknown, remaining: Remaining, now: number): Json[] | undefined {
+export function terminatingConditions(before: unknown, remaining: NamespaceRemains, now: number): Json[] | undefined {
   const old = records(before);
   const { objects, finalizers, failures } = remaining;
   const wanted = [

@@ -8,7 +8,7 @@ import { remove } from "../registry/delete.ts";
 import { change } from "../registry/update.ts";
 import { builtIn, type Controller } from "../contract/controller.ts";
 import { startLoop } from "./loop.ts";
-import { terminatingConditions, type Remaining } from "./namespace-conditions.ts";
+import { terminatingConditions, type NamespaceRemains } from "./namespace-conditions.ts";
 
 /** Empties a namespace that is being deleted, then lets go of it. What finalizers hold is waited for. */
 export function namespaceController(cluster: Cluster): Controller {
@@ -70,7 +70,7 @@ async function empty(cluster: Cluster, namespaces: Resource, name: string): Prom
   }).catch(ignoreMissing);
 }
 
-interface Left extends Remaining {
+interface Left extends NamespaceRemains {
   readonly errors: readonly unknown[];
 }
 

@@ -202,7 +202,7 @@ function cut(text: string, limit: number): string {
 /** What the store says, as clients know it. */
 const STORE_CODES: Readonly<Record<string, Pick<Status, "reason" | "details"> & { code: number }>> = {
   KUBERNETES_EXPIRED: { reason: "Expired", code: 410 },
-  KUBERNETES_CONFLICT: { reason: "Conflict", code: 409 },
+  STORE_CONFLICT: { reason: "Conflict", code: 409 },
   KUBERNETES_ALREADY_EXISTS: { reason: "AlreadyExists", code: 409 },
   KUBERNETES_NOT_FOUND: { reason: "NotFound", code: 404 },
   SCHEMA_DEFAULTS_TOO_LARGE: { reason: "RequestEntityTooLarge", code: 413 },

@@ -5,7 +5,7 @@ import { distinguisherOf, flowSchemaOf, inOrder, matches, type Digest, type Flow
 import { FlowMetrics } from "./flow-metrics.ts";
 import { Level } from "./level.ts";
 import { levelConfigOf, limitsOf, SERVER_SEATS } from "./limits.ts";
-import type { Queue, Waiting } from "./queues.ts";
+import type { Queue, WaitingRequest } from "./queues.ts";
 import { OBJECTS_PER_SEAT, type Work } from "./work.ts";
 
 /** How long a request waits for a seat at most: a quarter of the minute that kube-apiserver gives a request. */
@@ -179,7 +179,7 @@ export class FlowControl {
     if (!level.config.queuing) return Promise.reject(this.#refuse(ticket, "concurrency-limit"));
     const ended = new AbortController();
     return new Promise((resolve, reject) => {
-      const request: Waiting = {
+      const request: WaitingRequest = {
         seats,
         dispatch: () => {
           ended.abort();

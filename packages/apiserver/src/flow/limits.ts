@@ -1,6 +1,6 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, fields, record, text, type Json } from "../json/json.ts";
-import type { Queuing } from "./queues.ts";
+import type { QueueShape } from "./queues.ts";
 
 /** Seats of a whole server, as kube-apiserver has by default: 400 for reads and 200 for writes. */
 export const SERVER_SEATS = 600;
@@ -15,7 +15,7 @@ export interface LevelConfig {
   /** Undefined: as much as there is. */
   readonly borrowingPercent: number | undefined;
   /** Undefined: what finds no seat is refused. */
-  readonly queuing: Queuing | undefined;
+  readonly queuing: QueueShape | undefined;
 }
 
 /** What a level may have. Seats. */
@@ -43,7 +43,7 @@ export function levelConfigOf(object: KubeObject): LevelConfig {
   };
 }
 
-function queuingOf(queuing: Json): Queuing {
+function queuingOf(queuing: Json): QueueShape {
   return {
     queues: number(queuing["queues"], 64),
     handSize: number(queuing["handSize"], 8),

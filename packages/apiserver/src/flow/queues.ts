@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** A request that waits. */
-export interface Waiting {
+export interface WaitingRequest {
   readonly seats: number;
   readonly dispatch: () => void;
 }
@@ -9,13 +9,13 @@ export interface Waiting {
 /** A queue: requests of the flows that hash to it, and the virtual time at which its next request begins. */
 export interface Queue {
   readonly index: number;
-  readonly waiting: Waiting[];
+  readonly waiting: WaitingRequest[];
   virtual: number;
   /** Requests that were taken from it and go on. */
   executing: number;
 }
 
-export interface Queuing {
+export interface QueueShape {
   readonly queues: number;
   readonly handSize: number;
   readonly queueLengthLimit: number;
@@ -30,22 +30,22 @@ const GUESS = 3;
  * whose virtual time is least goes first, and each request moves its queue on by seats times milliseconds.
  */
 export class QueueSet {
-  #queuing: Queuing;
+  #queuing: QueueShape;
   readonly #queues = new Map<number, Queue>();
   /** The virtual time of the last request that was dispatched. */
   #virtual = 0;
   waiting = 0;
 
-  constructor(queuing: Queuing) {
+  constructor(queuing: QueueShape) {
     this.#queuing = queuing;
   }
 
-  configure(queuing: Queuing): void {
+  configure(queuing: QueueShape): void {
     this.#queuing = queuing;
   }
 
   /** Puts a request into a queue of its flow's hand; undefined when the shortest is full. */
-  add(flow: string, request: Waiting): Queue | undefined {
+  add(flow: string, request: WaitingRequest): Queue | undefined {
     const queue = this.#shortest(hand(flow, this.#queuing));
     if (queue.waiting.length >= this.#queuing.queueLengthLimit) return undefined;
     if (queue.waiting.length === 0 && queue.executing === 0) queue.virtual = Math.max(queue.virtual, this.#virtual);
@@ -55,7 +55,7 @@ export class QueueSet {
   }
 
   /** Takes out a request that waits no longer; false when it is not there. */
-  remove(queue: Queue, request: Waiting): boolean {
+  remove(queue: Queue, request: WaitingRequest): boolean {
     const at = queue.waiting.indexOf(request);
     if (at < 0) return false;
     queue.waiting.splice(at, 1);
@@ -74,7 +74,7 @@ export class QueueSet {
   }
 
   /** Takes the first request of a queue. */
-  take(queue: Queue): Waiting | undefined {
+  take(queue: Queue): WaitingRequest | undefined {
     const request = queue.waiting.shift();
     if (!request) return undefined;
     this.waiting -= 1;
@@ -114,7 +114,7 @@ function load({ waiting, executing }: Queue): number {
 }
 
 /** The queues of a flow: `handSize` different ones out of all, by its hash alone. */
-export function hand(flow: string, { queues, handSize }: Queuing): readonly number[] {
+export function hand(flow: string, { queues, handSize }: QueueShape): readonly number[] {
   let entropy = createHash("sha256").update(flow).digest().readBigUInt64LE();
   const dealt: number[] = [];
   for (let i = 0; i < Math.min(handSize, queues); i += 1) {

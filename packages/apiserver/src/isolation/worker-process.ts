@@ -25,7 +25,7 @@ export interface WorkerProcessOptions {
   readonly onExit: (exit: Exit) => void;
 }
 
-interface Pending {
+interface PendingCall {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -33,7 +33,7 @@ interface Pending {
 /** One worker process, from its start to its end. */
 export class WorkerProcess {
   readonly #child: ChildProcess;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PendingCall>();
   readonly #log: Log;
   #calls = 0;
   #ended = false;
@@ -84,7 +84,7 @@ export class WorkerProcess {
     if (this.#ended || !this.#child.connected) return Promise.reject(ended());
     const id = ++this.#calls;
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve: resolve as Pending["resolve"], reject });
+      this.#pending.set(id, { resolve: resolve as PendingCall["resolve"], reject });
       this.#child.send({ id, call, args }, (error) => {
         if (error && this.#pending.delete(id)) reject(ended());
       });

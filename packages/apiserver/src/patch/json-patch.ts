@@ -36,7 +36,7 @@ export function applyJsonPatch(document: unknown, operations: unknown): unknown 
       `Request entity too large: The allowed maximum operations in a JSON patch is ${MAXIMUM_OPERATIONS}, got ${operations.length}`,
     );
   }
-  const patch = new Patching(document as Node);
+  const patch = new PatchedDocument(document as Node);
   for (const [index, operation] of operations.map(parseOperation).entries()) patch.perform(operation, index);
   return patch.result();
 }
@@ -64,7 +64,7 @@ function parsePointer(pointer: Json | undefined, member: string, index: number):
 }
 
 /** A document while operations change it: each costs as much as its path, and what it adds. */
-class Patching {
+class PatchedDocument {
   readonly #tree: Tree;
   #copied = 0;
   #work = 0;

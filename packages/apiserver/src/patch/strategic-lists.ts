@@ -15,7 +15,7 @@ type List = readonly Json[];
 type MergeObject = (original: Bag, patch: Bag, shape: Shape) => Bag;
 
 /** How a list merges. */
-interface Merging extends ListShape {
+interface ListMerge extends ListShape {
   /** The items of the patch are taken away, not added. */
   readonly isDeletion: boolean;
   readonly mergeObject: MergeObject;
@@ -25,7 +25,7 @@ interface Merging extends ListShape {
  * Merges two lists: items of objects by their key, values as a set. Throws PATCH_DIRECTIVE for items that cannot be
  * found.
  */
-export function mergeLists([original, patch]: readonly [List, List], merging: Merging): List {
+export function mergeLists([original, patch]: readonly [List, List], merging: ListMerge): List {
   const { mergeKey = "", isDeletion } = merging;
   if (original.length === 0 && patch.length === 0) return original;
   const type = itemType([original, patch]);
@@ -62,7 +62,7 @@ function withoutDirected([original, patch]: readonly [List, readonly Bag[]], key
 
 function mergeItems(
   [original, patch]: readonly [List, readonly Bag[]],
-  { key, items, mergeObject }: Merging & { readonly key: string },
+  { key, items, mergeObject }: ListMerge & { readonly key: string },
 ): List {
   const merged = [...original] as Bag[];
   const places = placesOf(merged.map((item) => (Object.hasOwn(item, key) ? item[key] : NO_KEY)));
@@ -158,7 +158,7 @@ function isBefore(place: number, other: number): boolean {
   return place >= 0 && place < other;
 }
 
-interface Ordering {
+interface ElementOrder {
   readonly shape: Shape;
   readonly mergeObject: MergeObject;
   /** What is new without directives; undefined when it is one itself. */
@@ -166,7 +166,7 @@ interface Ordering {
 }
 
 /** Merges the lists that the patch gives an order for, in place, and takes both from the patch. */
-export function orderedLists(original: Bag, patch: Bag, { shape, mergeObject, fresh }: Ordering): void {
+export function orderedLists(original: Bag, patch: Bag, { shape, mergeObject, fresh }: ElementOrder): void {
   for (const given of Object.keys(patch).filter((name) => name.startsWith(ELEMENT_ORDER))) {
     const order = listIn(patch, given);
     delete patch[given];
@@ -191,7 +191,7 @@ export function orderedLists(original: Bag, patch: Bag, { shape, mergeObject, fr
 interface Parts {
   readonly before: List | undefined;
   readonly brought: List | undefined;
-  readonly fresh: Ordering["fresh"];
+  readonly fresh: ElementOrder["fresh"];
   readonly mergeObject: MergeObject;
 }
 

@@ -18,8 +18,10 @@ import type { Call } from "../contract/call.ts";
 type Refuse = (problem: string) => Error;
 
 /** How a body is read that is no request's own. */
-export interface Reading {
+export interface BodyRules {
   readonly refuse: Refuse;
+  /** Makes the error for a body of a kind that cannot be handled as the called one. Default: it says so. */
+  readonly refuseKind?: () => Error;
   /** Why a built-in kind cannot hold what it is given; what a decoder says where this is absent. */
   readonly problemOf?: typeof decodingProblem;
   /** It was checked against its type already: what is left is for the rules to find. */
@@ -31,7 +33,7 @@ export interface Reading {
  * they are given, prunes what the schema does not know (as fieldValidation says), and turns built-in kinds into the
  * stored form. Throws 400, or what `refuse` makes.
  */
-export function draftOf(call: Call, body: unknown, reading: Reading = { refuse: unreadable(call) }): Draft {
+export function draftOf(call: Call, body: unknown, reading: BodyRules = { refuse: unreadable(call) }): Draft {
   const object = typed(call, body, reading);
   const { version } = call;
   reportUnknown(call, object, reading);
@@ -66,7 +68,8 @@ function unreadable({ resource, version }: Call): Refuse {
     badRequest(`${kind} in version ${JSON.stringify(version.name)} cannot be handled as a ${kind}: ${problem}`);
 }
 
-function typed(call: Call, sent: unknown, { refuse, problemOf = decodingProblem, isApplied = false }: Reading): Json {
+function typed(call: Call, sent: unknown, reading: BodyRules): Json {
+  const { refuse, problemOf = decodingProblem, isApplied = false } = reading;
   const { resource, version } = call;
   const expected = apiVersionOf(resource.group, version.name);
   // Go's decoder leaves an object as it is that is given null.
@@ -78,7 +81,8 @@ function typed(call: Call, sent: unknown, { refuse, problemOf = decodingProblem,
   if (!text(body["kind"])) {
     throw badRequest(`Object 'Kind' is missing in '${JSON.stringify({ apiVersion: body["apiVersion"] })}'`);
   }
-  if (body["apiVersion"] !== expected || body["kind"] !== resource.kind) throw otherKind(call, body, expected);
+  if (body["apiVersion"] !== expected || body["kind"] !== resource.kind)
+    throw otherKind(call, body, { expected, reading });
   const { tables } = call.cluster.catalog;
   const problem = resource.custom
     ? (metadataProblem(tables, body["metadata"]) ?? (isApplied ? undefined : innerProblem(call, body)))
@@ -135,11 +139,16 @@ function unrecognized(kind: string, body: unknown): Error {
   );
 }
 
-function otherKind(call: Call, body: Json, expected: string): Error {
+function otherKind(
+  call: Call,
+  body: Json,
+  { expected, reading }: { readonly expected: string; readonly reading: BodyRules },
+): Error {
   const { resource, name } = call;
   const [kind, apiVersion] = [text(body["kind"]), text(body["apiVersion"])];
   const isOld = kind === resource.kind && apiVersion !== expected && isOldVersion(apiVersion, kind);
   if (!resource.custom && !isOld) {
+    if (reading.refuseKind) return reading.refuseKind();
     const head = `${kind} in version ${JSON.stringify(apiVersion.split("/").at(-1))} cannot be handled as a ${resource.kind}`;
     const to = `${resource.group.split(".")[0] || "core"}.${resource.kind}`;
     const why = isBuiltIn(call, apiVersion, kind)
@@ -163,7 +172,7 @@ function isBuiltIn({ cluster }: Call, apiVersion: string, kind: string): boolean
   return isOurs && struct !== undefined && cluster.catalog.tables.byName(struct) !== undefined;
 }
 
-function reportUnknown(call: Call, object: Json, { refuse, problemOf }: Reading): void {
+function reportUnknown(call: Call, object: Json, { refuse, problemOf }: BodyRules): void {
   // Go's converter reports them sorted, its decoders in order of appearance.
   const isSorted = problemOf !== undefined;
   if (call.fieldValidation === "Ignore") return;

@@ -110,7 +110,8 @@ export async function remove(
       const object = marked ? await hold(call, old, marked) : old.kept;
       return { object: await erase(call, { ...old, kept: object, revision: revisionOf(object, old) }), gone: true };
     } catch (error) {
-      if (!hasCode(error, "KUBERNETES_CONFLICT") || attempt === ATTEMPTS) throw error;
+      if (!hasCode(error, "STORE_CONFLICT")) throw error;
+      if (attempt === ATTEMPTS) throw conflict(call.resource, call.name);
     }
   }
 }

@@ -18,7 +18,7 @@ import { conversionProblem } from "../wire/convert.ts";
 import { duplicatesOf } from "../json/duplicates.ts";
 import { invalidValue } from "../errors/problems.ts";
 import { apiError, badRequest, conflict, invalid } from "../errors/status.ts";
-import { draftOf, type Reading } from "./body.ts";
+import { draftOf, type BodyRules } from "./body.ts";
 import { keyOf, type Call } from "../contract/call.ts";
 import { isUnpinned, nameless, refuseOtherName, refuseUnreadable } from "./identity.ts";
 import { createDraft } from "./create.ts";
@@ -62,7 +62,7 @@ function unreadablePatch(shown: string, problem: string): Error {
 /** What a patch makes of an object, and how that is read: refusals show it, but of a strategic merge the patch. */
 export interface Patched {
   readonly patched: Json;
-  readonly reading: Reading;
+  readonly reading: BodyRules;
 }
 
 /**

@@ -88,7 +88,7 @@ export async function change(
     try {
       return await charged(call, () => swap(call, old, { draft, gate }));
     } catch (error) {
-      if (!hasCode(error, "KUBERNETES_CONFLICT") || isStatusError(error)) throw error;
+      if (!hasCode(error, "STORE_CONFLICT")) throw error;
       if (pinned || attempt === ATTEMPTS) throw conflict(call.resource, call.name);
     }
   }
@@ -116,10 +116,6 @@ function changed(
   return andThen(gate.mutate ? mutated(call, old.object, { made, mutate: gate.mutate }) : made, (admitted) =>
     charged(call, () => settle(admitted)),
   );
-}
-
-function isStatusError(error: unknown): boolean {
-  return error instanceof Error && "details" in error && record(error.details)["status"] !== undefined;
 }
 
 /** What mutating admission makes of it; `make`'s own result when that is nothing else. */

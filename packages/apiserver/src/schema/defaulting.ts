@@ -8,7 +8,7 @@ import { mapList, mapMembers } from "./prune.ts";
 type Strays = "dropped" | "kept";
 
 /** What filling in defaults may still cost: a default is filled in as often as there are objects that lack it. */
-interface Filling {
+interface DefaultsBudget {
   readonly strays: Strays;
   /** Bytes of defaults. */
   bytes: number;
@@ -27,7 +27,7 @@ export function defaultValue(node: SchemaNode, value: Json, strays: Strays = "dr
   return filledIn(node, value, { strays, bytes: MAXIMUM_BODY, values: MAXIMUM_VALUES });
 }
 
-function filledIn(node: SchemaNode, value: Json, filling: Filling): Json {
+function filledIn(node: SchemaNode, value: Json, filling: DefaultsBudget): Json {
   spend(filling, { values: 1, bytes: 0 });
   if (isList(value)) {
     const { items } = node;
@@ -41,7 +41,7 @@ function filledIn(node: SchemaNode, value: Json, filling: Filling): Json {
   });
 }
 
-function spend(filling: Filling, { values, bytes }: { readonly values: number; readonly bytes: number }): void {
+function spend(filling: DefaultsBudget, { values, bytes }: { readonly values: number; readonly bytes: number }): void {
   filling.values -= values;
   filling.bytes -= bytes;
   if (filling.values >= 0 && filling.bytes >= 0) return;
@@ -53,13 +53,13 @@ function isStray(node: SchemaNode, value: Json): boolean {
   return value === null && !node.nullable && node.default === undefined;
 }
 
-function orDefault(node: SchemaNode, value: Json, filling: Filling): Json {
+function orDefault(node: SchemaNode, value: Json, filling: DefaultsBudget): Json {
   if (value !== null || node.nullable || node.default === undefined) return filledIn(node, value, filling);
   spend(filling, { values: 0, bytes: extentOf(node.default, MAXIMUM_BODY).bytes });
   return filledIn(node, node.default, filling);
 }
 
-function withMissing(node: SchemaNode, object: JsonObject, filling: Filling): JsonObject {
+function withMissing(node: SchemaNode, object: JsonObject, filling: DefaultsBudget): JsonObject {
   const missing = node.defaults.flatMap(({ name, value, bytes }): [string, Json][] => {
     spend(filling, { values: 1, bytes: 0 });
     if (Object.hasOwn(object, name)) return [];

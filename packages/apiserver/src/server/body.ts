@@ -14,7 +14,7 @@ import { apiError, badRequest } from "../errors/status.ts";
  */
 export async function readBody(
   request: IncomingMessage | Http2ServerRequest,
-  { tables, kind, charge }: Reading,
+  { tables, kind, charge }: BodyContext,
 ): Promise<unknown> {
   const purpose = { method: request.method ?? "", kind };
   const chunks: Buffer[] = [];
@@ -37,7 +37,7 @@ export async function readBody(
   });
 }
 
-interface Reading {
+interface BodyContext {
   readonly tables: Tables;
   /** The kind that is written, when it is known. */
   readonly kind: string | undefined;

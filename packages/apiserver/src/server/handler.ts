@@ -63,7 +63,7 @@ export interface ServedCluster {
   rulesFor(user: User, namespace: string): UserRules;
 }
 
-export interface Handling {
+export interface HandlerOptions {
   /** The cluster a path belongs to, and the path below it; undefined when there is none. */
   route(path: string): { served: ServedCluster; path: string } | undefined;
   readonly log: Log;
@@ -87,7 +87,7 @@ interface Exchange {
 }
 
 /** The one way of every request: route, authenticate, authorize, read, serve. */
-export function requestHandler(handling: Handling): (request: Request, response: Response) => void {
+export function requestHandler(handling: HandlerOptions): (request: Request, response: Response) => void {
   const certificates: CertificateUsers = new WeakMap();
   const log = new LogLimit(handling.log, handling.clock ?? systemClock);
   return (request, response) => {
@@ -116,7 +116,7 @@ function kindOf(
     : undefined;
 }
 
-async function serve(handling: Handling, certificates: CertificateUsers, exchange: Exchange): Promise<void> {
+async function serve(handling: HandlerOptions, certificates: CertificateUsers, exchange: Exchange): Promise<void> {
   const began = performance.now();
   const { request, response } = exchange;
   const { path: asked, query } = readTarget(request.url ?? "/");
@@ -178,7 +178,7 @@ async function serve(handling: Handling, certificates: CertificateUsers, exchang
 
 /** The cluster that a path is of. Throws 401 and 404. */
 function routedTo(
-  handling: Handling,
+  handling: HandlerOptions,
   asked: string,
 ): { readonly served: ServedCluster; readonly path: string; readonly isBelow: boolean } {
   const routed = handling.route(asked);
@@ -188,7 +188,7 @@ function routedTo(
   return { ...routed, isBelow };
 }
 
-interface Passing {
+interface RoutedRequest {
   readonly exchange: Exchange;
   readonly info: RequestInfo;
   readonly path: string;
@@ -199,7 +199,7 @@ interface Passing {
 /** The response of the extension server that the path is of, if there is one. Throws 400. */
 function passedOn(
   served: ServedCluster,
-  { exchange: { request, response }, info, path, isBelow, user }: Passing,
+  { exchange: { request, response }, info, path, isBelow, user }: RoutedRequest,
 ): Promise<void> | undefined {
   const extension = extensionOf(served.cluster, path);
   if (!extension) return undefined;

@@ -1,4 +1,3 @@
-import { messageOf } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { at, copied, record, timestamp, type Json } from "../json/json.ts";
 import { define } from "../contract/define.ts";
@@ -75,12 +74,7 @@ function replacing(call: Call, body: unknown): Writer {
 
 function readScale(call: Call, body: unknown, unread: () => Error): Draft {
   if (!call.resource.custom) return draftOf(scaleCall(call), body);
-  try {
-    return draftOf(scaleCall(call), body, { refuse: unread });
-  } catch (error) {
-    // What is of another kind cannot be read either.
-    throw messageOf(error).includes("cannot be handled as a Scale") ? unread() : error;
-  }
+  return draftOf(scaleCall(call), body, { refuse: unread, refuseKind: unread });
 }
 
 function patching(call: Call, request: ScaleRequest): Writer {

@@ -17,14 +17,14 @@ const LEAST_GROWTH = 10_000;
  * may add.
  */
 export function yamlValue(root: Node | null, text: { readonly lines: LineCounter; readonly size: number }): ReadYaml {
-  const reading = new Reading(text.lines, GROWTH * text.size + LEAST_GROWTH);
+  const reading = new YamlReader(text.lines, GROWTH * text.size + LEAST_GROWTH);
   return { value: reading.valueOf(root, 0), duplicates: reading.duplicates };
 }
 
 /** Stands for the value of an anchor while it is read. */
 const OPEN = Symbol("open");
 
-class Reading {
+class YamlReader {
   readonly duplicates: string[] = [];
   readonly #lines: LineCounter;
   readonly #anchors = new Map<string, unknown>();

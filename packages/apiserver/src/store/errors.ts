@@ -17,9 +17,10 @@ export function notFound(key: StoreKey): CausewayError {
   return new CausewayError("KUBERNETES_NOT_FOUND", `${subject(key)} not found`, { details: { ...key } });
 }
 
+/** A compare-and-swap that was lost: the caller reads again, or answers its client with a 409. */
 export function conflict(key: StoreKey, expected: number, actual: number): CausewayError {
   return new CausewayError(
-    "KUBERNETES_CONFLICT",
+    "STORE_CONFLICT",
     `Operation cannot be fulfilled on ${subject(key)}: the object has been modified; please apply your changes to the latest version and try again`,
     { details: { ...key, expected, actual } },
   );

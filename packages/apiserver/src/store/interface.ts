@@ -89,7 +89,7 @@ export interface Store {
   texts(query: ListQuery): TextPage;
   /** Throws KUBERNETES_ALREADY_EXISTS. Durable when it resolves. */
   create(key: StoreKey, object: KubeObject): Promise<Stored>;
-  /** Compare and swap on `expected`. Throws KUBERNETES_CONFLICT or KUBERNETES_NOT_FOUND. */
+  /** Compare and swap on `expected`. Throws STORE_CONFLICT or KUBERNETES_NOT_FOUND. */
   update(key: StoreKey, object: KubeObject, expected: number): Promise<Stored>;
   remove(key: StoreKey, expected: number): Promise<Stored>;
   /**

@@ -41,9 +41,9 @@ describe("a store in memory", () => {
     await expect(store.update(key("b"), pod("b"), 1)).rejects.toMatchObject({ code: "KUBERNETES_NOT_FOUND" });
     await store.update(key("a"), pod("a"), first.revision);
     await expect(store.update(key("a"), pod("a"), first.revision)).rejects.toMatchObject({
-      code: "KUBERNETES_CONFLICT",
+      code: "STORE_CONFLICT",
     });
-    await expect(store.remove(key("a"), first.revision)).rejects.toMatchObject({ code: "KUBERNETES_CONFLICT" });
+    await expect(store.remove(key("a"), first.revision)).rejects.toMatchObject({ code: "STORE_CONFLICT" });
   });
 
   it("checks writes of one turn against each other", async () => {

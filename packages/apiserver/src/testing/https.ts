@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createAuthority, issueCertificate } from "@causeway/foundation";
 
-export interface Asked {
+export interface TestRequest {
   readonly path: string;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
@@ -11,15 +11,15 @@ export interface Asked {
 }
 
 /** A status, with the text of the body. */
-export type Given = readonly [status: number, body: string];
+export type TestResponse = readonly [status: number, body: string];
 
 export interface TestListener {
   readonly url: string;
   /** Whom to trust, PEM. */
   readonly ca: string;
-  readonly asked: Asked[];
+  readonly asked: TestRequest[];
   /** Decides what is answered; undefined never answers. */
-  answer: (asked: Asked) => Given | undefined;
+  answer: (asked: TestRequest) => TestResponse | undefined;
   close(): void;
 }
 

@@ -3,7 +3,7 @@ import { CausewayError, systemClock } from "@causeway/foundation";
 const PAUSE = 500;
 
 /** What a command waits for, and the error when `timeout` seconds are over. */
-export interface Waiting {
+export interface WaitGoal {
   readonly timeout: number;
   readonly signal: AbortSignal;
   readonly code: string;
@@ -12,7 +12,7 @@ export interface Waiting {
 }
 
 /** Reads twice a second until `look` returns undefined; else it says what is missing. Throws `code` after the time. */
-export async function waitUntil(look: () => Promise<string | undefined>, waiting: Waiting): Promise<void> {
+export async function waitUntil(look: () => Promise<string | undefined>, waiting: WaitGoal): Promise<void> {
   const { timeout, signal, code, namespace, name } = waiting;
   const end = systemClock.now() + timeout * 1000;
   for (;;) {

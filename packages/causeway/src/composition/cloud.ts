@@ -26,7 +26,7 @@ export interface CloudChoice {
   readonly dataPath?: boolean;
 }
 
-interface Using {
+interface CloudContext {
   readonly state: State;
   readonly clock: Clock;
   readonly log: Log;
@@ -37,11 +37,11 @@ interface Using {
  * Opens the cloud before anything else starts, so that a wrong name or password is said at once.
  * @throws CLOUD_NOT_FOUND, OPENSTACK_UNAUTHORIZED, OPENSTACK_UNREACHABLE, STATE_OF_ANOTHER_CLOUD, …
  */
-export async function openCloud(choice: CloudChoice, using: Using): Promise<ChosenCloud> {
+export async function openCloud(choice: CloudChoice, using: CloudContext): Promise<ChosenCloud> {
   return choice.cloud === undefined ? openSimulator(choice, using) : openRealCloud(choice.cloud, choice, using);
 }
 
-async function openSimulator(choice: CloudChoice, using: Using): Promise<ChosenCloud> {
+async function openSimulator(choice: CloudChoice, using: CloudContext): Promise<ChosenCloud> {
   using.state.bindTo("simulator");
   // Loaded only where it is wanted: on a real cloud it would cost memory and start-up time for nothing.
   const { startSimulator } = await import("@causeway/simulator");
@@ -63,7 +63,7 @@ async function openSimulator(choice: CloudChoice, using: Using): Promise<ChosenC
   };
 }
 
-async function openRealCloud(name: string, choice: CloudChoice, using: Using): Promise<ChosenCloud> {
+async function openRealCloud(name: string, choice: CloudChoice, using: CloudContext): Promise<ChosenCloud> {
   const config = loadCloudsYaml({ cloud: name });
   const cloud = connectCloud(config, { clock: using.clock, log: using.log });
   const options = { signal: using.signal };

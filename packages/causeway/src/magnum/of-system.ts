@@ -9,7 +9,7 @@ import { newestVersion, type RuntimeChoice } from "../composition/runtime.ts";
 import type { State } from "../composition/state.ts";
 import { registerMagnum } from "./register.ts";
 
-interface Using {
+interface MagnumContext {
   readonly state: State;
   readonly informers: Informers;
   readonly runtime: RuntimeChoice;
@@ -27,7 +27,7 @@ const HOST = "127.0.0.1";
  * cloud. Undefined on a real cloud, whose catalog is its operators' affair: there `causeway run magnum-api` is what
  * they run.
  */
-export async function magnumOfSystem(cloud: ChosenCloud, using: Using): Promise<Magnum | undefined> {
+export async function magnumOfSystem(cloud: ChosenCloud, using: MagnumContext): Promise<Magnum | undefined> {
   if (!cloud.simulator) return undefined;
   const { state, informers, runtime, csiImage, metrics, clock, log } = using;
   const { startMagnum } = await import("@causeway/magnum-api");

@@ -8,7 +8,7 @@ const SERVICE = {
   description: "Container Infrastructure Management Service",
 } as const;
 
-interface Using {
+interface RegisterContext {
   readonly region: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -19,7 +19,7 @@ interface Using {
  * Has the cloud's catalog name the API at this URL, as an administrator would with `openstack service create`.
  * Repeating it changes what is wrong and leaves the rest.
  */
-export async function registerMagnum(admin: CloudConfig, url: string, using: Using): Promise<void> {
+export async function registerMagnum(admin: CloudConfig, url: string, using: RegisterContext): Promise<void> {
   const { region, clock, log, signal } = using;
   const cloud = connectCloud(admin, { clock, log });
   const { identity } = cloud;

@@ -27,6 +27,7 @@ import { conditionOf, createdVolume, snapshotMessage, volumeMessage } from "./me
 import { volumeReads } from "./volume-reads.ts";
 import { volumeSpec } from "./volume-spec.ts";
 
+/** The cloud, and what volumes of this cluster are marked with. */
 export interface ControllerOptions {
   readonly clouds: Clouds;
   /** Recorded in the metadata of everything that is created. */

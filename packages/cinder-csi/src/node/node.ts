@@ -9,6 +9,7 @@ import { mountPath, unmount } from "./mounts.ts";
 import { publish, stage, unstage, type NodeParts } from "./stage.ts";
 import { expand, usageOf } from "./usage.ts";
 
+/** The host that volumes are mounted on, and where the server's metadata is. */
 export interface NodeOptions {
   readonly host: Host;
   readonly metadata: () => Promise<ServerMetadata>;

@@ -13,6 +13,7 @@ import { gatherMachine, observeMachine, type MachineSources } from "../openstack
 import type { Explanation } from "./explanation.ts";
 import { dryRunCluster, dryRunMachine } from "./dry-run.ts";
 
+/** What is read for an explanation. */
 export interface ExplainSources {
   readonly cluster: ClusterSources;
   readonly machine: MachineSources;
@@ -36,6 +37,7 @@ export interface ChangedObjects {
   readonly groups?: readonly MachineGroup[];
 }
 
+/** What a reconcile of a cluster would do, step by step. */
 export interface ClusterExplanation extends Explanation {
   /** What each machine of these groups would be made of, once the cluster's infrastructure is provisioned. */
   readonly machines: readonly { readonly of: string; readonly replicas: number; readonly explained: Explanation }[];

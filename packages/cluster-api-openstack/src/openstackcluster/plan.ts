@@ -22,6 +22,7 @@ import { planSecurityGroups } from "./security-groups.ts";
 import { statusOf, type Parts } from "./status.ts";
 import { wrongCloud } from "./identity.ts";
 
+/** The steps, status and events of an OpenStackCluster. */
 export interface ClusterPlan extends Plan<ClusterStep, OpenStackClusterStatus> {
   readonly look?: Look;
 }

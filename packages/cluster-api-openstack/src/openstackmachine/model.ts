@@ -50,6 +50,7 @@ export interface MachineObserved {
   readonly claim?: AddressClaim | undefined;
 }
 
+/** What a server is made for: an OpenStackMachine, or an OpenStackServer. */
 export interface MachineOwner {
   readonly name: string;
   readonly zone?: string;

@@ -17,6 +17,7 @@ import { planPortUpdates } from "./port-updates.ts";
 import { resolveSpec } from "./resolve.ts";
 import { findServer, isProven, machineAddresses, providerId, recordedServerId } from "./server.ts";
 
+/** The steps, status and events of an OpenStackMachine. */
 export type MachinePlan = Plan<MachineStep, OpenStackMachineStatus>;
 
 const slow = 60_000;

@@ -5,6 +5,7 @@ import type { ClusterOrphan } from "./model.ts";
 import { deleteOrphan } from "./perform.ts";
 import { planClusterSweep, type SweepChoice } from "./plan.ts";
 
+/** Which orphans of deleted clusters are searched in a project, and which of them are deleted. */
 export interface ClusterSweep extends SweepSources, SweepChoice {
   /** The clusters to delete the resources of; none: everything is only listed. */
   readonly clusters: readonly { readonly namespace: string; readonly name: string }[];

@@ -10,6 +10,7 @@ import {
 import { copyOf, deletionOrder, fingerprint, graphOf, isCluster, marks, withoutMarks, type Member } from "./graph.ts";
 import { clusterId, movedTypes, readMembers, refuseMissingKinds } from "./read.ts";
 
+/** Which objects go from which API server to which. */
 export interface MoveOptions {
   readonly from: KubernetesClient;
   readonly to: KubernetesClient;
@@ -23,6 +24,7 @@ export interface MoveOptions {
   readonly report: (line: string) => void;
 }
 
+/** How many objects were moved, by their kinds. */
 export interface MoveResult {
   readonly clusters: readonly string[];
   readonly objects: number;

@@ -41,6 +41,7 @@ import { UnreachableTracker } from "./unreachable-tracker.ts";
 import { TopologyReports } from "./topology-reports.ts";
 import { AskedDeletions } from "./asked.ts";
 
+/** The management cluster, access to workload clusters, and switches of the controllers. */
 export interface ClusterApiOptions {
   /** Of the management cluster; their creator runs them. */
   readonly informers: Informers;

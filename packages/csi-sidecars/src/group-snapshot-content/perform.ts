@@ -8,7 +8,7 @@ import { PREFIX } from "../names.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
-export interface Performing {
+export interface PerformContext {
   readonly context: Context;
   readonly readAt: Map<string, number>;
 }
@@ -16,7 +16,7 @@ export interface Performing {
 const finalizer = groupNames.contentFinalizer;
 
 export async function perform(
-  performing: Performing,
+  performing: PerformContext,
   observed: Observed,
   step: Step,
   signal: AbortSignal,
@@ -112,7 +112,7 @@ function nothingMade(error: unknown): undefined {
 
 /** What the driver returned, and that its ID is known now. */
 async function publish(
-  { context, readAt }: Performing,
+  { context, readAt }: PerformContext,
   content: VolumeGroupSnapshotContent,
   { groupSnapshotId, snapshots, creationTime, readyToUse }: DriverGroup,
   signal: AbortSignal,

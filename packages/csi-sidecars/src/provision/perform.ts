@@ -15,7 +15,7 @@ import { quantityOfBytes } from "../quantity.ts";
 import { pendingKey, type Observed } from "./gather.ts";
 import type { CreateRequest, Step, VolumeTemplate } from "./steps.ts";
 
-export interface Performing {
+export interface PerformContext {
   readonly context: Context;
   readonly pending: Map<string, CreateRequest>;
   /** Of the reconciled claim. */
@@ -23,7 +23,7 @@ export interface Performing {
 }
 
 export async function perform(
-  performing: Performing,
+  performing: PerformContext,
   { claim }: Observed,
   step: Step,
   signal: AbortSignal,
@@ -40,7 +40,7 @@ export async function perform(
 type Volume = NonNullable<CreateVolumeResponse["volume"]>;
 
 async function provision(
-  { context, pending }: Performing,
+  { context, pending }: PerformContext,
   claim: PersistentVolumeClaim,
   { request, template }: Extract<Step, { type: "provision" }>,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ async function reschedule({ informers }: Context, claim: PersistentVolumeClaim, 
 }
 
 async function abandon(
-  { context, pending, key }: Performing,
+  { context, pending, key }: PerformContext,
   request: CreateRequest,
   signal: AbortSignal,
 ): Promise<void> {

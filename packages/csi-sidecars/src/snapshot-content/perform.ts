@@ -8,13 +8,13 @@ import { snapshotNames, VolumeSnapshotClass, VolumeSnapshotContent } from "../sn
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
-export interface Performing {
+export interface PerformContext {
   readonly context: Context;
   readonly readAt: Map<string, number>;
 }
 
 export async function perform(
-  performing: Performing,
+  performing: PerformContext,
   observed: Observed,
   step: Step,
   signal: AbortSignal,
@@ -54,7 +54,7 @@ async function listed({ driver }: Context, snapshotId: string, signal: AbortSign
 }
 
 async function createSnapshot(
-  performing: Performing,
+  performing: PerformContext,
   content: VolumeSnapshotContent,
   signal: AbortSignal,
 ): Promise<void> {
@@ -118,7 +118,7 @@ function noSource(error: unknown): undefined {
 
 /** What the driver returned, and that its ID is known now. */
 async function publish(
-  { context, readAt }: Performing,
+  { context, readAt }: PerformContext,
   content: VolumeSnapshotContent,
   { snapshotId, sizeBytes, creationTime, readyToUse }: Snapshot,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-import type { Clock } from "@causeway/foundation";
+import { hasCode, type Clock } from "@causeway/foundation";
 import { openEtcd, type Call, type EtcdAccess } from "../pods/pool/etcd-admin.ts";
 import { rangeOf } from "../pods/pool/range.ts";
 
@@ -112,7 +112,7 @@ async function pageOf(call: Call, body: { limit: number }): Promise<Answer | und
   try {
     return await call("kv/range", body);
   } catch (error) {
-    if (body.limit > 1 && error instanceof Error && error.message.includes("the answer is too long")) return undefined;
+    if (body.limit > 1 && hasCode(error, "PODS_ETCD_ANSWER_TOO_LONG")) return undefined;
     throw error;
   }
 }

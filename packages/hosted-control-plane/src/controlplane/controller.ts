@@ -21,6 +21,7 @@ import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** The management cluster, the runtimes and the backups of the controller. */
 export interface HostedControlPlaneOptions {
   readonly informers: Informers;
   readonly runtime: ControlPlaneRuntime;

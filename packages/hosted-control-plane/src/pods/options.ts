@@ -52,6 +52,7 @@ export interface PoolSettings {
   readonly storageClassName?: string;
 }
 
+/** How API servers reach the nodes of their cluster. */
 export interface TunnelSettings {
   /** "https://tunnel-server.causeway-system.svc:8090": the server's port for API servers. */
   readonly url: string;

@@ -26,6 +26,7 @@ import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
 import type { Step } from "./steps.ts";
 import { idAnnotation, keyOfId, namespaceOf, ownerAnnotation } from "./tenant.ts";
 
+/** The service cluster, images, sizes and etcd of the control planes. */
 export interface PodsRuntimeOptions {
   /** Of the service cluster. */
   readonly informers: Informers;
@@ -43,12 +44,14 @@ export interface PodsRuntimeOptions {
   readonly log: Log;
 }
 
+/** Control planes that this process has a share of. */
 export interface SharedControlPlanes {
   readonly shards: Shards;
   /** Those of all processes: the shared etcd serves them all. */
   readonly controlPlanes: Informer<HostedControlPlane>;
 }
 
+/** Control planes as pods of a service cluster. */
 export interface PodsRuntime extends ControlPlaneRuntime {
   /** Keeps the control planes as requested until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;

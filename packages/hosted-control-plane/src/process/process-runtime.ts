@@ -6,6 +6,7 @@ import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from ".
 import { ProcessControlPlane } from "./control-plane.ts";
 import { openPrograms } from "./programs.ts";
 
+/** Where the programs and their data are. */
 export interface ProcessRuntimeOptions {
   /** Keeps everything of the control planes: etcd's data, keys, logs. */
   readonly dir: string;
@@ -19,6 +20,7 @@ export interface ProcessRuntimeOptions {
   readonly log: Log;
 }
 
+/** Control planes as programs of Kubernetes on this machine. */
 export interface ProcessRuntime extends ControlPlaneRuntime {
   /** Ends every program, in order. Their data stays. */
   stop(): Promise<void>;

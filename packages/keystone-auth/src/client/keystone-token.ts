@@ -3,6 +3,7 @@ import { cloudFingerprint, issueToken, type CloudConfig } from "@causeway/openst
 import { renderCredential, requestedVersion } from "./plan-credential.ts";
 import { tokenFile } from "./token-file.ts";
 
+/** Whose token kubectl is given, and where it is kept until it expires. */
 export interface KeystoneTokenOptions {
   readonly config: CloudConfig;
   /** KUBERNETES_EXEC_INFO. */

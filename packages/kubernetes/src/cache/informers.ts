@@ -18,6 +18,7 @@ import { Store } from "./store.ts";
 
 type Scope = Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
 
+/** The client whose objects are cached, and the clock and log. */
 export interface InformersOptions {
   readonly clock?: Clock;
   readonly log?: Log;

@@ -1,6 +1,7 @@
 import type { KubeObject, ObjectKey, ResourceType } from "../types/meta.ts";
 import type { KubernetesClient, ListOptions } from "../client/interface.ts";
 
+/** What happened to a cached object. */
 export type ChangeType = "added" | "updated" | "deleted";
 
 /**
@@ -13,6 +14,7 @@ export interface Change<T> {
   readonly previous?: T;
 }
 
+/** Ends a subscription. */
 export type Unsubscribe = () => void;
 
 /** Functions from an object to the index values under which it is found. */

@@ -187,13 +187,13 @@ describe("asking again", () => {
   };
   const waits = (): { clock: VirtualClock; slept: number[] } => {
     const slept: number[] = [];
-    class Noting extends VirtualClock {
+    class RecordingClock extends VirtualClock {
       override sleep(milliseconds: number): Promise<void> {
         slept.push(milliseconds);
         return Promise.resolve();
       }
     }
-    return { clock: new Noting(), slept };
+    return { clock: new RecordingClock(), slept };
   };
 
   test.each<[string, number, (client: KubernetesClient) => Promise<unknown>, boolean]>([

@@ -75,16 +75,24 @@ export function unreachable(cause: unknown, facts: RequestFacts): CausewayError 
   });
 }
 
+/** The object does not exist (404). */
 export const isNotFound = (error: unknown): boolean => hasCode(error, "KUBERNETES_NOT_FOUND");
+/** The object changed since it was read, or a precondition does not hold (409 Conflict). */
 export const isConflict = (error: unknown): boolean => hasCode(error, "KUBERNETES_CONFLICT");
+/** The object exists already (409 AlreadyExists). */
 export const isAlreadyExists = (error: unknown): boolean => hasCode(error, "KUBERNETES_ALREADY_EXISTS");
+/** The identity may not do this (403). */
 export const isForbidden = (error: unknown): boolean => hasCode(error, "KUBERNETES_FORBIDDEN");
+/** The server does not know the identity (401). */
 export const isUnauthorized = (error: unknown): boolean => hasCode(error, "KUBERNETES_UNAUTHORIZED");
+/** The object breaks rules of its kind (422). */
 export const isInvalid = (error: unknown): boolean => hasCode(error, "KUBERNETES_INVALID");
 /** True if a resource version or continue token is older than what the server keeps (HTTP 410). */
 export const isExpired = (error: unknown): boolean => hasCode(error, "KUBERNETES_EXPIRED");
 export const isTooLarge = (error: unknown): boolean => hasCode(error, "KUBERNETES_ANSWER_TOO_LARGE");
+/** No answer came: the connection could not be made, or broke. */
 export const isUnreachable = (error: unknown): boolean => hasCode(error, "KUBERNETES_UNREACHABLE");
+/** The server asks for fewer requests (429). */
 export const isTooManyRequests = (error: unknown): boolean => hasCode(error, "KUBERNETES_TOO_MANY_REQUESTS");
 
 export function isStatus(body: unknown): body is Status {

@@ -1,9 +1,11 @@
 import type { KubeObject, ObjectKey, ObjectList, ResourceType } from "../types/meta.ts";
 
+/** What every call takes: the signal that ends it. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What a write takes: field manager, dry run, field validation. */
 export interface WriteOptions extends CallOptions {
   /** "status", "scale", "token", "approval"… */
   readonly subresource?: string;
@@ -11,23 +13,27 @@ export interface WriteOptions extends CallOptions {
   readonly fieldManager?: string;
 }
 
+/** Which objects of a kind are listed, and from which revision. */
 export interface ListOptions extends CallOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
 }
 
+/** Which objects are watched, and from which revision. */
 export interface WatchOptions extends ListOptions {
   readonly resourceVersion: string;
   readonly timeoutSeconds?: number;
 }
 
+/** How an object is deleted: propagation, grace period, preconditions. */
 export interface DeleteOptions extends CallOptions {
   readonly propagationPolicy?: "Foreground" | "Background" | "Orphan";
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly gracePeriodSeconds?: number;
 }
 
+/** One change of a watched object, or a bookmark. */
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
@@ -38,10 +44,12 @@ export interface Mirror<T extends KubeObject> {
   onEvent(event: WatchEvent<T>): void;
 }
 
+/** A patch of one of the three types, and its body. */
 export type Patch =
   | { readonly type: "json"; readonly body: readonly JsonPatchOperation[] }
   | { readonly type: "merge" | "strategic"; readonly body: Readonly<Record<string, unknown>> };
 
+/** One operation of a JSON patch (RFC 6902). */
 export interface JsonPatchOperation {
   readonly op: "add" | "remove" | "replace" | "move" | "copy" | "test";
   readonly path: string;

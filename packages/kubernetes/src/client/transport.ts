@@ -31,6 +31,7 @@ export interface TransportRequest {
 /** What a request shows about the server's health. */
 export type ClientOutcome = "answered" | "unauthorized" | "unreachable";
 
+/** The clock, timeouts and limits of a client. */
 export interface ClientOptions {
   /** For the waits that the server asks for. */
   readonly clock?: Clock;

@@ -16,6 +16,7 @@ import {
   type KubeconfigFile,
 } from "./parse.ts";
 
+/** Which kubeconfig is read, and which of its contexts. */
 export interface KubeconfigOptions {
   /** A file. Without it and `text`: the files of KUBECONFIG, else ~/.kube/config. */
   readonly path?: string;

@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 
+/** The server, authority and credentials of a kubeconfig. */
 export interface RenderKubeconfigOptions {
   readonly server: string;
   /** The name in the server's certificate, where it is not that of `server`. */

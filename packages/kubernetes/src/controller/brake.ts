@@ -27,6 +27,7 @@ interface Trial {
   readonly error?: unknown;
 }
 
+/** When a step that does not settle is held back, and for how long. */
 export interface BrakeOptions {
   readonly clock: Clock;
   /** Of the controller, in its metric. */

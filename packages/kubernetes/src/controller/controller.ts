@@ -7,6 +7,7 @@ import { WorkQueue } from "./work-queue.ts";
 
 const CONCURRENCY = 8;
 
+/** Reconciles keys as sources add them, until the signal aborts. Keys that fail are repeated with back-off. */
 export const runController: RunController = async (given: ControllerOptions, signal: AbortSignal): Promise<void> => {
   const options = given.shards ? sharded(given, given.shards) : given;
   const log = (options.log ?? silentLog).with({ controller: options.name });

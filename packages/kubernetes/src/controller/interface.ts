@@ -12,8 +12,10 @@ export interface ReconcileResult {
   readonly after?: number;
 }
 
+/** Brings the object of a key nearer to what it should be. */
 export type Reconcile = (key: ObjectKey, signal: AbortSignal) => Promise<ReconcileResult | void>;
 
+/** What a controller reconciles, what it watches, and how many keys at a time. */
 export interface ControllerOptions {
   readonly name: string;
   readonly reconcile: Reconcile;

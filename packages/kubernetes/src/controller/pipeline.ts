@@ -13,6 +13,7 @@ import { Brake } from "./brake.ts";
 import { notConverging, plainAim } from "./brake-event.ts";
 import type { Plan, PlannedEvent, Reconcile, ReconcileResult, Pipeline } from "./interface.ts";
 
+/** The clock and the brake of a pipeline. */
 export interface PipelineOptions {
   readonly clock?: Clock;
   readonly log?: Log;

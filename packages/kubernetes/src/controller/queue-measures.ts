@@ -18,6 +18,7 @@ export interface QueueMeasures {
 
 const silent: QueueMeasures = { added() {}, taken() {}, done() {}, retried() {}, close() {} };
 
+/** The metrics of a work queue, and the name that they have it by. */
 export interface MeasuredQueue {
   readonly metrics: Metrics;
   /** Label `name`. */

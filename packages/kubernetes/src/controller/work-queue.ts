@@ -3,6 +3,7 @@ import { idOf } from "../cache/store.ts";
 import type { ObjectKey } from "../types/meta.ts";
 import { queueMeasures, type MeasuredQueue, type QueueMeasures } from "./queue-measures.ts";
 
+/** The back-off of keys that failed. */
 export interface WorkQueueOptions {
   readonly clock?: Clock;
   readonly measured?: MeasuredQueue;

@@ -10,6 +10,7 @@ import {
 import type { KubernetesClient } from "../client/interface.ts";
 import { LeaseRecord } from "./lease-record.ts";
 
+/** The Lease, who stands for it, and how long it is held. */
 export interface ElectionOptions {
   readonly client: KubernetesClient;
   /** Where the Lease (coordination.k8s.io/v1) is. */

@@ -8,6 +8,7 @@ import { Event } from "../types/core.ts";
 import type { KubeObject } from "../types/meta.ts";
 import { Recent } from "./recent.ts";
 
+/** The client, and the component that events are from. */
 export interface EventRecorderOptions {
   /** Who reports, as `kubectl describe` shows it under "From". */
   readonly component: string;
@@ -33,7 +34,7 @@ const REMEMBERED = 4_096;
 /** events.k8s.io/v1 allows no longer note. */
 const MESSAGE_LIMIT = 1_024;
 
-interface Standing {
+interface RecordedEvent {
   readonly namespace: string;
   readonly name: string;
   readonly count: number;
@@ -44,6 +45,7 @@ interface Budget {
   readonly at: number;
 }
 
+/** A recorder that merges repeats and limits the rate of each object. */
 export function createEventRecorder(client: KubernetesClient, options: EventRecorderOptions): EventRecorder {
   return new Recorder(client, options);
 }
@@ -54,7 +56,7 @@ class Recorder implements EventRecorder {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #signal: AbortSignal | undefined;
-  readonly #standing: Recent<Standing>;
+  readonly #standing: Recent<RecordedEvent>;
   readonly #budgets: Recent<Budget>;
   #waiting = 0;
   #sending: Promise<void> = Promise.resolve();
@@ -103,7 +105,7 @@ class Recorder implements EventRecorder {
   }
 
   /** Undefined when the event has expired on the server. */
-  async #countUp(standing: Standing, now: number): Promise<Standing | undefined> {
+  async #countUp(standing: RecordedEvent, now: number): Promise<RecordedEvent | undefined> {
     const count = standing.count + 1;
     try {
       await this.#client.patch(
@@ -119,7 +121,7 @@ class Recorder implements EventRecorder {
     }
   }
 
-  async #create(object: KubeObject, event: PlannedEvent, now: number): Promise<Standing> {
+  async #create(object: KubeObject, event: PlannedEvent, now: number): Promise<RecordedEvent> {
     const { name, namespace = "default", uid, resourceVersion } = object.metadata;
     const metadata = { namespace, name: `${name.slice(0, 236)}.${randomBytes(8).toString("hex")}` };
     const at = timestamp(now);

@@ -8,6 +8,7 @@ import type { ObjectKey } from "../types/meta.ts";
 import { Connection } from "./connection.ts";
 import type { RemoteCluster, RemoteClusters } from "./interface.ts";
 
+/** Where the kubeconfigs of other clusters are, and which of them are connected to. */
 export interface RemoteClustersOptions {
   /** Of the management cluster. */
   readonly informers: Informers;

@@ -17,6 +17,7 @@ import { electLeader } from "../election/elect.ts";
 import { assignShards, shardOf } from "./assign.ts";
 import { Membership, type Members } from "./membership.ts";
 
+/** The Leases by which processes share namespaces. */
 export interface SharedWorkOptions {
   readonly client: KubernetesClient;
   /** Where the Leases (coordination.k8s.io/v1) are. */
@@ -68,7 +69,7 @@ export function createSharedWork(options: SharedWorkOptions): SharedWork {
 }
 
 /** A shard that this process holds. */
-class Holding {
+class HeldShard {
   readonly since: number;
   readonly #end = new AbortController();
   readonly #drained: (() => void)[] = [];
@@ -106,7 +107,7 @@ class Share implements SharedWork {
   readonly #options: SharedWorkOptions;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #held = new Map<number, Holding>();
+  readonly #held = new Map<number, HeldShard>();
   readonly #handlers = new Set<() => void>();
   readonly #preparations = new Set<(signal: AbortSignal) => Promise<void>>();
   /** The preparation that shards join which are won now; undefined once it has begun. */
@@ -222,7 +223,7 @@ class Share implements SharedWork {
   async #hold(shard: number, signal: AbortSignal): Promise<void> {
     await this.#prepared(signal);
     if (signal.aborted) return;
-    const holding = new Holding(this.#clock.now());
+    const holding = new HeldShard(this.#clock.now());
     this.#held.set(shard, holding);
     this.#changed();
     this.#log.info("working on a shard", { shard, held: this.#held.size });

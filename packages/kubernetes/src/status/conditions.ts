@@ -34,6 +34,7 @@ export type WantedCondition<Type extends string = string> = Pick<Condition, "sta
   readonly message?: string;
 };
 
+/** The time, and the generation, that conditions are of. */
 export interface ConditionMoment {
   /** The object's generation that was looked at. */
   readonly generation: number | undefined;
@@ -54,6 +55,7 @@ export function setConditions(
   );
 }
 
+/** The condition of this type, if there is one. */
 export function getCondition(list: readonly Condition[] | undefined, type: string): Condition | undefined {
   return list?.find((each) => each.type === type);
 }

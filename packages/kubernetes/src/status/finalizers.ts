@@ -4,6 +4,7 @@ import type { JsonPatchOperation, KubernetesClient } from "../client/interface.t
 import { keyOf } from "../types/identity.ts";
 import type { KubeObject, ResourceType } from "../types/meta.ts";
 
+/** The client, the signal, and whether a missing object is an error. */
 export interface FinalizerOptions {
   readonly finalizer: string;
   readonly signal?: AbortSignal;

@@ -3,6 +3,7 @@ import type { ApplyConfiguration, KubernetesClient } from "../client/interface.t
 import type { KubeObject, ResourceType } from "../types/meta.ts";
 import { compareStatus, withStandingTimes } from "./same-status.ts";
 
+/** Who writes a status, and with which client. */
 export interface PublishOptions<S> {
   readonly status: S;
   readonly fieldManager: string;

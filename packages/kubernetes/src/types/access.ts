@@ -15,6 +15,7 @@ export interface CertificateSigningRequestSpec {
   extra?: Record<string, string[]>;
 }
 
+/** Whether a request was approved, denied or failed. */
 export interface CertificateSigningRequestCondition {
   type: "Approved" | "Denied" | "Failed";
   status: "True" | "False" | "Unknown";
@@ -24,14 +25,17 @@ export interface CertificateSigningRequestCondition {
   lastTransitionTime?: string;
 }
 
+/** The conditions of a request, and its certificate. */
 export interface CertificateSigningRequestStatus {
   conditions?: CertificateSigningRequestCondition[];
   /** PEM in base64. */
   certificate?: string;
 }
 
+/** certificates.k8s.io/v1 CertificateSigningRequest. */
 export type CertificateSigningRequest = Resource<CertificateSigningRequestSpec, CertificateSigningRequestStatus>;
 
+/** Verbs on resources that a role grants. */
 export interface PolicyRule {
   verbs: string[];
   apiGroups?: string[];
@@ -40,6 +44,7 @@ export interface PolicyRule {
   nonResourceURLs?: string[];
 }
 
+/** A user, group or service account that a binding grants a role to. */
 export interface Subject {
   kind: "User" | "Group" | "ServiceAccount";
   name: string;
@@ -47,31 +52,37 @@ export interface Subject {
   apiGroup?: string;
 }
 
+/** The role that a binding grants. */
 export interface RoleRef {
   apiGroup: string;
   kind: "Role" | "ClusterRole";
   name: string;
 }
 
+/** rbac.authorization.k8s.io/v1 Role. */
 export interface Role extends KubeObject {
   rules?: PolicyRule[];
 }
 
+/** rbac.authorization.k8s.io/v1 ClusterRole. */
 export interface ClusterRole extends KubeObject {
   rules?: PolicyRule[];
   aggregationRule?: Record<string, unknown>;
 }
 
+/** rbac.authorization.k8s.io/v1 RoleBinding. */
 export interface RoleBinding extends KubeObject {
   subjects?: Subject[];
   roleRef: RoleRef;
 }
 
+/** rbac.authorization.k8s.io/v1 ClusterRoleBinding. */
 export interface ClusterRoleBinding extends KubeObject {
   subjects?: Subject[];
   roleRef: RoleRef;
 }
 
+/** Who holds a Lease, and until when. */
 export interface LeaseSpec {
   holderIdentity?: string;
   leaseDurationSeconds?: number;
@@ -81,6 +92,7 @@ export interface LeaseSpec {
   leaseTransitions?: number;
 }
 
+/** coordination.k8s.io/v1 Lease. */
 export interface Lease extends KubeObject {
   spec?: LeaseSpec;
 }

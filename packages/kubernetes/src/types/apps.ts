@@ -6,6 +6,7 @@ import type { PodTemplateSpec } from "./core.ts";
 /** An absolute number, or a percentage such as "25%". */
 export type IntOrString = number | string;
 
+/** One expression of a label selector. */
 export interface LabelSelectorRequirement {
   key: string;
   operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
@@ -29,6 +30,7 @@ export interface WorkloadCondition {
   lastProbeTime?: string;
 }
 
+/** The pods of a ReplicaSet, and how many. */
 export interface ReplicaSetSpec {
   replicas?: number;
   minReadySeconds?: number;
@@ -36,6 +38,7 @@ export interface ReplicaSetSpec {
   template: PodTemplateSpec;
 }
 
+/** How many pods there are, by their readiness. */
 export interface ReplicaSetStatus {
   replicas: number;
   fullyLabeledReplicas?: number;
@@ -45,8 +48,10 @@ export interface ReplicaSetStatus {
   conditions?: WorkloadCondition[];
 }
 
+/** apps/v1 ReplicaSet. */
 export type ReplicaSet = Resource<ReplicaSetSpec, ReplicaSetStatus>;
 
+/** The pods of a ReplicationController, and how many. */
 export interface ReplicationControllerSpec {
   replicas?: number;
   minReadySeconds?: number;
@@ -54,8 +59,10 @@ export interface ReplicationControllerSpec {
   template?: PodTemplateSpec;
 }
 
+/** v1 ReplicationController. */
 export type ReplicationController = Resource<ReplicationControllerSpec, ReplicaSetStatus>;
 
+/** The pods of a Deployment, and how a change is rolled out. */
 export interface DeploymentSpec {
   replicas?: number;
   selector: LabelSelector;
@@ -70,6 +77,7 @@ export interface DeploymentSpec {
   progressDeadlineSeconds?: number;
 }
 
+/** How many pods there are, by their readiness and template. */
 export interface DeploymentStatus {
   observedGeneration?: number;
   replicas?: number;
@@ -81,13 +89,16 @@ export interface DeploymentStatus {
   conditions?: WorkloadCondition[];
 }
 
+/** apps/v1 Deployment. */
 export type Deployment = Resource<DeploymentSpec, DeploymentStatus>;
 
+/** apps/v1 ControllerRevision. */
 export interface ControllerRevision extends KubeObject {
   revision: number;
   data?: unknown;
 }
 
+/** The claim that each pod of a StatefulSet has. */
 export interface VolumeClaimTemplate {
   apiVersion?: string;
   kind?: string;
@@ -95,6 +106,7 @@ export interface VolumeClaimTemplate {
   spec: Record<string, unknown>;
 }
 
+/** The pods and claims of a StatefulSet, and how they are updated. */
 export interface StatefulSetSpec {
   replicas?: number;
   selector: LabelSelector;
@@ -112,6 +124,7 @@ export interface StatefulSetSpec {
   ordinals?: { start?: number };
 }
 
+/** How many pods there are, by their readiness and revision. */
 export interface StatefulSetStatus {
   observedGeneration?: number;
   replicas: number;
@@ -125,8 +138,10 @@ export interface StatefulSetStatus {
   conditions?: WorkloadCondition[];
 }
 
+/** apps/v1 StatefulSet. */
 export type StatefulSet = Resource<StatefulSetSpec, StatefulSetStatus>;
 
+/** The pods of a DaemonSet, and how they are updated. */
 export interface DaemonSetSpec {
   selector: LabelSelector;
   template: PodTemplateSpec;
@@ -138,6 +153,7 @@ export interface DaemonSetSpec {
   revisionHistoryLimit?: number;
 }
 
+/** On how many Nodes pods should run, and on how many they do. */
 export interface DaemonSetStatus {
   currentNumberScheduled: number;
   numberMisscheduled: number;
@@ -151,6 +167,7 @@ export interface DaemonSetStatus {
   conditions?: WorkloadCondition[];
 }
 
+/** apps/v1 DaemonSet. */
 export type DaemonSet = Resource<DaemonSetSpec, DaemonSetStatus>;
 
 export const ReplicationController: ResourceType<ReplicationController> = {

@@ -10,11 +10,13 @@ export interface PodFailurePolicyRule {
   onPodConditions?: { type: string; status?: "True" | "False" | "Unknown" }[];
 }
 
+/** When a Job has succeeded before all its pods have. */
 export interface SuccessPolicyRule {
   succeededIndexes?: string;
   succeededCount?: number;
 }
 
+/** How many pods have to succeed, and how failures count. */
 export interface JobSpec {
   parallelism?: number;
   completions?: number;
@@ -34,6 +36,7 @@ export interface JobSpec {
   managedBy?: string;
 }
 
+/** How many pods run, succeeded and failed. */
 export interface JobStatus {
   conditions?: WorkloadCondition[];
   startTime?: string;
@@ -48,6 +51,7 @@ export interface JobStatus {
   uncountedTerminatedPods?: { succeeded?: string[]; failed?: string[] };
 }
 
+/** batch/v1 Job. */
 export type Job = Resource<JobSpec, JobStatus>;
 
 export const Job: ResourceType<Job> = {
@@ -58,6 +62,7 @@ export const Job: ResourceType<Job> = {
   namespaced: true,
 };
 
+/** When Jobs are created, and from which template. */
 export interface CronJobSpec {
   schedule: string;
   timeZone?: string;
@@ -69,12 +74,14 @@ export interface CronJobSpec {
   failedJobsHistoryLimit?: number;
 }
 
+/** The Jobs that run, and when the last one was created. */
 export interface CronJobStatus {
   active?: ObjectReference[];
   lastScheduleTime?: string;
   lastSuccessfulTime?: string;
 }
 
+/** batch/v1 CronJob. */
 export type CronJob = Resource<CronJobSpec, CronJobStatus>;
 
 export const CronJob: ResourceType<CronJob> = {

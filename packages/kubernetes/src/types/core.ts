@@ -15,18 +15,21 @@ export interface Secret extends KubeObject {
   immutable?: boolean;
 }
 
+/** v1 ConfigMap. */
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
   binaryData?: Record<string, string>;
   immutable?: boolean;
 }
 
+/** v1 ServiceAccount. */
 export interface ServiceAccount extends KubeObject {
   secrets?: ObjectReference[];
   imagePullSecrets?: { name: string }[];
   automountServiceAccountToken?: boolean;
 }
 
+/** Another object, by kind and name. */
 export interface ObjectReference {
   apiVersion?: string;
   kind?: string;
@@ -54,6 +57,7 @@ export interface Event extends KubeObject {
   related?: ObjectReference;
 }
 
+/** Keeps pods without a toleration away from a Node. */
 export interface Taint {
   key: string;
   value?: string;
@@ -61,11 +65,13 @@ export interface Taint {
   timeAdded?: string;
 }
 
+/** An address or name of a Node, by its type. */
 export interface NodeAddress {
   type: "Hostname" | "InternalIP" | "ExternalIP" | "InternalDNS" | "ExternalDNS";
   address: string;
 }
 
+/** A condition of a Node, such as Ready. */
 export interface NodeCondition {
   type: string;
   status: "True" | "False" | "Unknown";
@@ -75,6 +81,7 @@ export interface NodeCondition {
   lastTransitionTime?: string;
 }
 
+/** What a Node is for the cluster: providerID, taints, networks of its pods. */
 export interface NodeSpec {
   providerID?: string;
   podCIDR?: string;
@@ -83,6 +90,7 @@ export interface NodeSpec {
   taints?: Taint[];
 }
 
+/** What a kubelet reports of its Node. */
 export interface NodeStatus {
   addresses?: NodeAddress[];
   conditions?: NodeCondition[];
@@ -92,8 +100,10 @@ export interface NodeStatus {
   daemonEndpoints?: { kubeletEndpoint?: { Port: number } };
 }
 
+/** v1 Node. */
 export type Node = Resource<NodeSpec, NodeStatus>;
 
+/** A container of a pod. */
 export interface Container {
   name: string;
   image?: string;
@@ -106,6 +116,7 @@ export interface Container {
   [field: string]: unknown;
 }
 
+/** Containers, volumes and scheduling of a pod. */
 export interface PodSpec {
   containers: Container[];
   initContainers?: Container[];
@@ -119,6 +130,7 @@ export interface PodSpec {
   [field: string]: unknown;
 }
 
+/** Phase, addresses and containers of a pod. */
 export interface PodStatus {
   phase?: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
   podIP?: string;
@@ -138,6 +150,7 @@ export interface PodStatus {
   initContainerStatuses?: ContainerStatus[];
 }
 
+/** What a kubelet reports of a container. */
 export interface ContainerStatus {
   name: string;
   ready?: boolean;
@@ -146,8 +159,10 @@ export interface ContainerStatus {
   [field: string]: unknown;
 }
 
+/** v1 Pod. */
 export type Pod = Resource<PodSpec, PodStatus>;
 
+/** The pods that a controller creates. */
 export interface PodTemplateSpec {
   metadata?: Partial<ObjectMeta>;
   spec: PodSpec;

@@ -11,6 +11,7 @@ export interface CustomResourceDefinitionNames {
   categories?: string[];
 }
 
+/** A column that kubectl prints of a custom resource. */
 export interface CustomResourceColumn {
   name: string;
   type: string;
@@ -20,6 +21,7 @@ export interface CustomResourceColumn {
   priority?: number;
 }
 
+/** One version of a custom resource, with its schema. */
 export interface CustomResourceDefinitionVersion {
   name: string;
   served: boolean;
@@ -34,6 +36,7 @@ export interface CustomResourceDefinitionVersion {
   additionalPrinterColumns?: CustomResourceColumn[];
 }
 
+/** Group, names and versions of a custom resource. */
 export interface CustomResourceDefinitionSpec {
   group: string;
   names: CustomResourceDefinitionNames;
@@ -43,6 +46,7 @@ export interface CustomResourceDefinitionSpec {
   preserveUnknownFields?: boolean;
 }
 
+/** Whether a CRD is served, and the versions that objects are stored in. */
 export interface CustomResourceDefinitionStatus {
   conditions?: {
     type: string;
@@ -55,6 +59,7 @@ export interface CustomResourceDefinitionStatus {
   storedVersions?: string[];
 }
 
+/** apiextensions.k8s.io/v1 CustomResourceDefinition. */
 export type CustomResourceDefinition = Resource<CustomResourceDefinitionSpec, CustomResourceDefinitionStatus>;
 
 export const CustomResourceDefinition: ResourceType<CustomResourceDefinition> = {

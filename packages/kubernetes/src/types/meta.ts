@@ -9,6 +9,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
+/** The fields that one manager has set, by its last write. */
 export interface ManagedFieldsEntry {
   manager?: string;
   operation?: "Apply" | "Update";
@@ -19,6 +20,7 @@ export interface ManagedFieldsEntry {
   subresource?: string;
 }
 
+/** The metadata that every object has. */
 export interface ObjectMeta {
   name: string;
   generateName?: string;
@@ -49,6 +51,7 @@ export interface Resource<Spec, Status> extends KubeObject {
   status?: Status;
 }
 
+/** A list of objects, or one page of it. */
 export interface ObjectList<T extends KubeObject> {
   items: T[];
   /** The revision at which the list was taken. */

@@ -11,6 +11,7 @@ export interface ServicePort {
   nodePort?: number;
 }
 
+/** Type, ports and backends of a Service. */
 export interface ServiceSpec {
   type?: "ClusterIP" | "NodePort" | "LoadBalancer" | "ExternalName";
   selector?: Record<string, string>;
@@ -33,6 +34,7 @@ export interface ServiceSpec {
   sessionAffinityConfig?: { clientIP?: { timeoutSeconds?: number } };
 }
 
+/** An address or hostname where a load balancer is reached. */
 export interface LoadBalancerIngress {
   ip?: string;
   hostname?: string;
@@ -40,13 +42,16 @@ export interface LoadBalancerIngress {
   ports?: { port: number; protocol: string; error?: string }[];
 }
 
+/** Where a Service's load balancer is reached. */
 export interface ServiceStatus {
   loadBalancer?: { ingress?: LoadBalancerIngress[] };
   conditions?: Condition[];
 }
 
+/** v1 Service. */
 export type Service = Resource<ServiceSpec, ServiceStatus>;
 
+/** The addresses of one backend of a Service, and whether it is ready. */
 export interface Endpoint {
   addresses: string[];
   conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
@@ -56,12 +61,14 @@ export interface Endpoint {
   targetRef?: { kind?: string; namespace?: string; name?: string; uid?: string };
 }
 
+/** discovery.k8s.io/v1 EndpointSlice. */
 export interface EndpointSlice extends KubeObject {
   addressType: "IPv4" | "IPv6" | "FQDN";
   endpoints: Endpoint[];
   ports?: { name?: string; protocol?: string; port?: number; appProtocol?: string }[];
 }
 
+/** An address in an Endpoints object. */
 export interface EndpointAddress {
   ip: string;
   hostname?: string;
@@ -69,12 +76,14 @@ export interface EndpointAddress {
   targetRef?: { kind?: string; namespace?: string; name?: string; uid?: string };
 }
 
+/** Addresses with the same ports in an Endpoints object. */
 export interface EndpointSubset {
   addresses?: EndpointAddress[];
   notReadyAddresses?: EndpointAddress[];
   ports?: { name?: string; protocol?: string; port: number; appProtocol?: string }[];
 }
 
+/** v1 Endpoints. */
 export interface Endpoints extends KubeObject {
   subsets?: EndpointSubset[];
 }

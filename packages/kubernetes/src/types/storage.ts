@@ -14,6 +14,7 @@ export interface ClaimCondition {
   readonly lastTransitionTime?: string;
 }
 
+/** The snapshot or claim that a volume begins as a copy of. */
 export interface DataSource {
   readonly apiGroup?: string | null;
   readonly kind: string;
@@ -21,6 +22,7 @@ export interface DataSource {
   readonly namespace?: string | null;
 }
 
+/** v1 PersistentVolumeClaim. */
 export type PersistentVolumeClaim = Resource<
   {
     readonly volumeName?: string;
@@ -51,6 +53,7 @@ interface NodeRequirement {
   readonly values?: readonly string[];
 }
 
+/** The Nodes where a volume can be used. */
 export interface VolumeNodeSelector {
   readonly nodeSelectorTerms?: readonly {
     readonly matchExpressions?: readonly NodeRequirement[];
@@ -58,6 +61,7 @@ export interface VolumeNodeSelector {
   }[];
 }
 
+/** The volume of a CSI driver that a PersistentVolume is. */
 export interface CsiVolumeSource {
   readonly driver: string;
   readonly volumeHandle: string;
@@ -66,6 +70,7 @@ export interface CsiVolumeSource {
   readonly volumeAttributes?: Texts;
 }
 
+/** v1 PersistentVolume. */
 export type PersistentVolume = Resource<
   {
     readonly capacity?: Texts;
@@ -91,6 +96,7 @@ export type PersistentVolume = Resource<
   { readonly phase?: string }
 >;
 
+/** storage.k8s.io/v1 StorageClass. */
 export interface StorageClass extends KubeObject {
   readonly provisioner: string;
   readonly parameters?: Texts;
@@ -103,11 +109,13 @@ export interface StorageClass extends KubeObject {
   }[];
 }
 
+/** storage.k8s.io/v1 VolumeAttributesClass. */
 export interface VolumeAttributesClass extends KubeObject {
   readonly driverName: string;
   readonly parameters?: Texts;
 }
 
+/** storage.k8s.io/v1 CSINode. */
 export type CSINode = Resource<
   {
     readonly drivers?: readonly {
@@ -125,6 +133,7 @@ interface VolumeError {
   readonly message?: string;
 }
 
+/** storage.k8s.io/v1 VolumeAttachment. */
 export type VolumeAttachment = Resource<
   {
     readonly attacher: string;
@@ -139,6 +148,7 @@ export type VolumeAttachment = Resource<
   }
 >;
 
+/** storage.k8s.io/v1 CSIDriver. */
 export type CSIDriver = Resource<
   {
     readonly attachRequired?: boolean;

@@ -11,7 +11,7 @@ export type Outcome = "run" | "hang" | "image-pull-error" | "not-ready" | "crash
 const OUTCOMES: readonly string[] = ["run", "hang", "image-pull-error", "not-ready", "crash-loop"] satisfies Outcome[];
 
 /** What a pod's annotations ask for. Times are in milliseconds. */
-export interface Asked {
+export interface PodBehaviour {
   readonly outcome: Outcome;
   /** From the start of the pod to the start of its containers. */
   readonly startAfter: number;
@@ -30,7 +30,7 @@ const LONGEST = 30 * 24 * 3600_000;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3600_000 };
 
 /** Reads `simulated.causeway.dev/…`. */
-export function askedOf({ metadata, spec }: Pod): Asked {
+export function askedOf({ metadata, spec }: Pod): PodBehaviour {
   const problems: string[] = [];
   const read = <T>(name: string, parse: (text: string) => T | undefined, otherwise: T): T => {
     const text = metadata.annotations?.[`${DOMAIN}/${name}`];

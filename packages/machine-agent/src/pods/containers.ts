@@ -1,5 +1,5 @@
 import { timestamp, type Container, type ContainerStatus, type Pod } from "@causeway/kubernetes";
-import type { Asked } from "./annotations.ts";
+import type { PodBehaviour } from "./annotations.ts";
 
 /** The containers of a pod as a status reports them, and when one changes by itself. */
 export interface Containers {
@@ -38,7 +38,7 @@ export function waitingAll(pod: Pod, isPullError: boolean): Containers {
 }
 
 /** Init containers have completed, sidecars run, and each container does what the pod asks for. */
-export function containersAt(pod: Pod, asked: Asked, now: number): Containers {
+export function containersAt(pod: Pod, asked: PodBehaviour, now: number): Containers {
   const main = pod.spec.containers.map((container) => containerAt(pod, { container, asked, now }));
   const statuses = main.map(({ status }) => status);
   const isOver = statuses.length > 0 && statuses.every(({ state }) => state?.terminated !== undefined);
@@ -82,7 +82,7 @@ function ephemeralAt(pod: Pod, container: Container, now: number): ContainerStat
 
 interface At {
   readonly container: Container;
-  readonly asked: Asked;
+  readonly asked: PodBehaviour;
   readonly now: number;
 }
 
@@ -137,16 +137,16 @@ function endedAt(
   return runningAt(again, { pod, asked, now, startedAt: timestamp(now) });
 }
 
-interface Running {
+interface ContainerStart {
   readonly pod: Pod;
-  readonly asked: Asked;
+  readonly asked: PodBehaviour;
   readonly now: number;
   readonly startedAt: string;
 }
 
 function runningAt(
   common: ContainerStatus,
-  { pod, asked, now, startedAt }: Running,
+  { pod, asked, now, startedAt }: ContainerStart,
 ): { status: ContainerStatus; until?: number } {
   const endsAt = asked.finishAfter === undefined ? undefined : Date.parse(startedAt) + asked.finishAfter;
   if (endsAt !== undefined && now >= endsAt) {

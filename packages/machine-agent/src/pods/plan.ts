@@ -1,5 +1,5 @@
 import { compareStatus, timestamp, type ContainerStatus, type Pod, type PodStatus } from "@causeway/kubernetes";
-import { askedOf, type Asked } from "./annotations.ts";
+import { askedOf, type PodBehaviour } from "./annotations.ts";
 import { conditionsOf } from "./conditions.ts";
 import { containersAt, stopped, waitingAll, type Containers } from "./containers.ts";
 
@@ -56,7 +56,7 @@ export function planPod(observed: Observed, now: number): PodPlan {
 function planStop(observed: Observed, now: number, isOver: boolean): PodPlan {
   const { pod } = observed;
   const grace = (pod.metadata.deletionGracePeriodSeconds ?? DEFAULT_GRACE) * 1000;
-  const asked: Asked = askedOf(pod);
+  const asked: PodBehaviour = askedOf(pod);
   // The deletion timestamp is when the grace period ends.
   const requested = Date.parse(pod.metadata.deletionTimestamp ?? "") - grace;
   const stopsAt = requested + Math.min(asked.stopAfter, grace);

@@ -33,7 +33,8 @@ export interface RealPrograms {
   readonly volumes?: string | undefined;
 }
 
-export interface RealMachineUsing {
+/** The disk and programs of a machine with a real kubelet. */
+export interface RealMachineOptions {
   readonly identity: IdentityStore;
   /** The folder that is the machine's disk. */
   readonly disk: string;
@@ -54,7 +55,7 @@ const LONGEST = 30_000;
  */
 export async function runRealMachine(
   machine: BootedMachine,
-  using: RealMachineUsing,
+  using: RealMachineOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const log = using.log.with({ machine: machine.name });
@@ -85,7 +86,7 @@ export async function runRealMachine(
 /** Joins, again and again with growing pauses; undefined when the user data joins no cluster, or the signal aborted. */
 async function joinPatiently(
   machine: BootedMachine,
-  using: Pick<RealMachineUsing, "identity" | "clock" | "log">,
+  using: Pick<RealMachineOptions, "identity" | "clock" | "log">,
   signal: AbortSignal,
 ): Promise<Joined | undefined> {
   let rejoin = false;

@@ -54,6 +54,7 @@ interface Standing {
   readonly isSettled: boolean;
 }
 
+/** What exists of a cluster that was not begun. */
 export const nothingStands: Standing = { pools: new Map(), controlPlane: undefined, machines: [], isSettled: false };
 
 /** The number of nodes that the user asked for last. An autoscaler's number is kept until the user asks for another. */

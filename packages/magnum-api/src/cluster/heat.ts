@@ -19,6 +19,7 @@ export interface HeatReport {
   readonly blocked?: string;
 }
 
+/** A node group of a cluster that Heat made. */
 export interface HeatGroup {
   readonly uuid: string;
   readonly status: string;
@@ -28,6 +29,7 @@ export interface HeatGroup {
 /** Annotations of an object have 256 KiB in all. */
 const ADDRESSES = 200;
 
+/** The Cluster, as the Magnum API shows one that Heat made. */
 export function renderHeat(report: HeatReport): string {
   const { reason, groups, masters, blocked } = report;
   return JSON.stringify({

@@ -20,6 +20,7 @@ const states: readonly string[] = ["Running", "Done", "Failed"];
 /** Ms without a step after which a phase has ended without a word: it gives up itself after 30 minutes. */
 const SILENCE = 40 * 60_000;
 
+/** The Cluster, as the Magnum API shows one that is migrated. */
 export const renderMigrating = ({ phase, state, at }: Migrating): string => `${phase} ${state} ${at}`;
 
 /** Undefined: the cluster is not being migrated. */

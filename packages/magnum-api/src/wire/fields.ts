@@ -18,6 +18,7 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /** An id as Python's uuid module accepts it. */
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+/** Whether a text is a UUID. */
 export const isUuid = (text: string): boolean => UUID.test(text);
 
 /** The id as it is kept: in lower case, with dashes. Undefined: the text is no id. */

@@ -42,6 +42,7 @@ export interface Step {
   readonly what: string;
 }
 
+/** The steps that are left of a phase, or why it cannot begin. */
 export interface PhasePlan<S extends Step> {
   readonly steps: readonly S[];
   /** How many of the first steps may be done one after the other without another read. Default: 1. */

@@ -7,6 +7,7 @@ import { rollback } from "../phases/rollback/phase.ts";
 import { switchPhase } from "../phases/switch/phase.ts";
 import type { AnyPhase } from "./phase.ts";
 
+/** A phase that a command can run. */
 export type RunnablePhase = "freeze" | "import" | "switch" | "adopt" | "roll" | "retire" | "rollback";
 
 /** Every phase after discover, by the name of its command. */

@@ -51,12 +51,12 @@ export async function inTurn<T>(
   throw busy(record.inventory.name, "another run");
 }
 
-interface Asked extends Required<Pick<TurnOptions, "client" | "clock" | "report" | "isGone">> {
+interface TurnContext extends Required<Pick<TurnOptions, "client" | "clock" | "report" | "isGone">> {
   readonly key: { readonly namespace: string; readonly name: string };
   readonly cluster: string;
 }
 
-async function requireFree(asked: Asked, signal: AbortSignal): Promise<void> {
+async function requireFree(asked: TurnContext, signal: AbortSignal): Promise<void> {
   const { client, clock, key, cluster, report, isGone } = asked;
   const first = await client.find(Lease, key, { signal });
   const holder = first?.spec?.holderIdentity ?? "";

@@ -12,7 +12,7 @@ export interface WaitOptions {
   readonly timeout: number;
 }
 
-interface Waiting<T> {
+interface PendingWait<T> {
   readonly id: string;
   readonly since: number;
   readonly isDone: (object: T | undefined) => boolean;
@@ -31,7 +31,7 @@ const SLOWEST = 5_000;
 export class Waiter<T extends { readonly id: string }> {
   readonly #reader: Reader<T>;
   readonly #clock: Clock;
-  readonly #waiting = new Set<Waiting<T>>();
+  readonly #waiting = new Set<PendingWait<T>>();
   #running: AbortController | undefined;
 
   constructor(reader: Reader<T>, clock: Clock) {

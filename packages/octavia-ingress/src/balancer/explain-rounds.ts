@@ -9,6 +9,7 @@ interface Difference {
   readonly to: unknown;
 }
 
+/** A step of a plan with its calls. */
 export interface ExplainedStep {
   readonly step: { readonly type: string };
   readonly calls: readonly PlannedCall[];

@@ -14,6 +14,7 @@ export interface BalancerDefaults {
   readonly members?: MemberPlace;
 }
 
+/** The settings of the controller's configuration file. */
 export interface IngressConfig {
   readonly clusterName: string;
   readonly balancer: BalancerDefaults;

@@ -40,7 +40,7 @@ interface Port {
 /** The load balancer of a Gateway, and what its conditions say. Pure. */
 export function wantedGateway(observed: Observed): WantedGateway {
   const judged = judgeListeners(observed);
-  const building = new Building(observed, judged);
+  const building = new TreeBuilder(observed, judged);
   const routes = observed.routes.flatMap((route) => building.attach(route));
   const { gateway, owner, class: given, config, balancer } = observed;
   const defaults = given?.balancer ?? config.balancer;
@@ -93,7 +93,7 @@ function addressOf({ gateway }: Observed): {
   return first.value === undefined || first.value === "" ? {} : { value: first.value };
 }
 
-class Building {
+class TreeBuilder {
   readonly warnings: string[] = [];
   readonly certificates = new Map<string, Bundle>();
   readonly #observed: Observed;

@@ -14,6 +14,7 @@ import type { Observed } from "./observed.ts";
 import { plan } from "./plan.ts";
 import type { IngressStep, Step } from "./steps.ts";
 
+/** What is read for an explanation. */
 export interface ExplainOptions {
   readonly config: IngressConfig;
   /** `run` by the caller. */

@@ -265,7 +265,7 @@ async function parametersFor(
   return classParameters(config.balancer, claim.by === "class" ? await maps.of(claim.class, signal) : undefined);
 }
 
-type Whose = Omit<Observed, "slices" | "config" | "services" | "secrets" | "keyManager" | "nodes" | "balancer"> & {
+type OwnerFacts = Omit<Observed, "slices" | "config" | "services" | "secrets" | "keyManager" | "nodes" | "balancer"> & {
   readonly owner: Owner;
   /** An earlier process may have created something for it. */
   readonly held: boolean;
@@ -274,7 +274,7 @@ type Whose = Omit<Observed, "slices" | "config" | "services" | "secrets" | "keyM
 async function complete(
   from: GatherFrom,
   key: ObjectKey,
-  { held, ...whose }: Whose,
+  { held, ...whose }: OwnerFacts,
   signal: AbortSignal,
 ): Promise<Observed> {
   const { memory, config, brake } = from;

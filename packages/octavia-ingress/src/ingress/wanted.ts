@@ -32,7 +32,7 @@ interface Side {
 /** The load balancer of some Ingresses. Pure. */
 export function wantedOf(observed: Observed): Wanted {
   const { owner, config, class: given, balancer } = observed;
-  const building = new Building(observed);
+  const building = new TreeBuilder(observed);
   for (const ingress of observed.served) building.add(ingress);
   const parameters = observed.served.map((ingress) => ({
     ingress,
@@ -84,7 +84,7 @@ interface Read extends IngressParameters {
  * On a shared load balancer the oldest Ingress without errors says how its listeners and its address are; errors of the
  * others keep nothing from being served.
  */
-function differing(first: Read | undefined, all: readonly Read[], building: Building): void {
+function differing(first: Read | undefined, all: readonly Read[], building: TreeBuilder): void {
   const said = (p: IngressParameters | undefined): string =>
     JSON.stringify([p?.internal, p?.floatingIp, p?.sourceRanges, p?.timeouts]);
   const problem = `annotations ${annotation.internal} and others of the load balancer are those of the oldest Ingress of the class`;
@@ -98,7 +98,7 @@ function differing(first: Read | undefined, all: readonly Read[], building: Buil
 /** Each match is an L7 policy: Octavia changes one after the other, and each of them for all of its load balancer. */
 const MAXIMUM_MATCHES = 1000;
 
-class Building {
+class TreeBuilder {
   readonly warnings = new Map<string, Ingress>();
   readonly pools = new Map<string, DesiredPool>();
   readonly certificates = new Map<string, Bundle>();

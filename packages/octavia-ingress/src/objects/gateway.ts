@@ -52,6 +52,7 @@ export interface GatewayStatus {
   conditions?: Condition[];
   listeners?: ListenerStatus[];
 }
+/** gateway.networking.k8s.io/v1 Gateway. */
 export type Gateway = Resource<GatewaySpec, GatewayStatus>;
 
 export interface ParentReference {
@@ -109,6 +110,7 @@ export interface RouteSpec {
 /** A route of any kind. */
 export type Route = Resource<RouteSpec, RouteStatus>;
 
+/** gateway.networking.k8s.io/v1beta1 ReferenceGrant. */
 export interface ReferenceGrant extends KubeObject {
   spec: {
     from: { group: string; kind: string; namespace: string }[];
@@ -120,7 +122,9 @@ export const GATEWAY_GROUP = "gateway.networking.k8s.io";
 
 export const GatewayClass = define<GatewayClass>("GatewayClass", "gatewayclasses", { namespaced: false });
 export const Gateway = define<Gateway>("Gateway", "gateways");
+/** gateway.networking.k8s.io/v1 HTTPRoute. */
 export const HTTPRoute = define<Route>("HTTPRoute", "httproutes");
+/** gateway.networking.k8s.io/v1alpha2 TLSRoute. */
 export const TLSRoute = define<Route>("TLSRoute", "tlsroutes");
 export const ReferenceGrant = define<ReferenceGrant>("ReferenceGrant", "referencegrants");
 /** Kinds that releases and channels of the Gateway API serve at different versions, the newest first. */

@@ -11,6 +11,7 @@ export interface IngressPath {
   pathType: "Exact" | "Prefix" | "ImplementationSpecific";
   backend: IngressBackend;
 }
+/** Rules, TLS and default backend of an Ingress. */
 export interface IngressSpec {
   ingressClassName?: string;
   defaultBackend?: IngressBackend;
@@ -20,8 +21,10 @@ export interface IngressSpec {
 export interface IngressStatus {
   loadBalancer?: { ingress?: { ip?: string; hostname?: string }[] };
 }
+/** networking.k8s.io/v1 Ingress. */
 export type Ingress = Resource<IngressSpec, IngressStatus>;
 
+/** networking.k8s.io/v1 IngressClass. */
 export interface IngressClass extends KubeObject {
   spec?: {
     controller?: string;

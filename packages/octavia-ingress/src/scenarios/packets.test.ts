@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { GATEWAY_CONTROLLER } from "../names.ts";
 import { Gateway, GatewayClass, HTTPRoute } from "../objects/gateway.ts";
 import { installGatewayKinds } from "../testing/gateway-kinds.ts";
-import { Packets, type Asking } from "../testing/packets.ts";
+import { Packets, type PacketRequest } from "../testing/packets.ts";
 import { IngressWorld, to } from "../testing/world.ts";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -24,7 +24,7 @@ afterAll(async () => {
   packets.close();
 });
 
-const seen = (address: string, asking: Asking): Promise<string> => packets.seen(address, asking);
+const seen = (address: string, asking: PacketRequest): Promise<string> => packets.seen(address, asking);
 
 test("requests of an Ingress reach the Service of the most specific path, by elements", async () => {
   const paths = [to("one"), to("two", "/shop"), to("three", "/shop/cart", "Exact")];

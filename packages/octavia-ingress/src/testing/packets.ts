@@ -10,7 +10,7 @@ export interface Got {
   readonly headers: IncomingHttpHeaders;
 }
 
-export interface Asking {
+export interface PacketRequest {
   readonly host: string;
   readonly path?: string;
   readonly method?: string;
@@ -76,7 +76,7 @@ export class Packets {
     return { host, port: Number(local) };
   }
 
-  async get(address: string, { host, path = "/", method = "GET", ca, headers = {} }: Asking): Promise<Got> {
+  async get(address: string, { host, path = "/", method = "GET", ca, headers = {} }: PacketRequest): Promise<Got> {
     const at = await this.place(address, ca === undefined ? 80 : 443);
     return new Promise((done, failed) => {
       const options = { ...at, path, method, agent: false, headers: { host, ...headers }, servername: host };
@@ -91,7 +91,7 @@ export class Packets {
   }
 
   /** What a client gets: the member's name, or the status. */
-  async seen(address: string, asking: Asking): Promise<string> {
+  async seen(address: string, asking: PacketRequest): Promise<string> {
     const { status, text } = await this.get(address, asking);
     return status === 200 ? text : String(status);
   }

@@ -13,6 +13,7 @@ export interface ComputeNode {
   readonly fenced: boolean;
 }
 
+/** The nova-compute of a host, as Nova lists it. */
 export interface ComputeService {
   readonly id: string;
   readonly host: string;
@@ -30,6 +31,7 @@ export interface HostAgent {
   readonly isAlive: boolean;
 }
 
+/** A server on a host, as Nova lists it. */
 export interface HostedServer {
   readonly id: string;
   readonly name: string;

@@ -12,6 +12,7 @@ import {
 import type { ApplicationCredentialAuth, CloudAuth, CloudConfig, DomainReference, PasswordAuth } from "./config.ts";
 import { readEntry } from "./entry.ts";
 
+/** Which cloud of which clouds.yaml is read. */
 export interface LoadOptions extends SearchOptions {
   /** The entry's name. Without it OS_CLOUD, or the only entry there is. */
   readonly cloud?: string | undefined;

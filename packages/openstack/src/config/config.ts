@@ -4,6 +4,7 @@ export interface DomainReference {
   readonly name?: string;
 }
 
+/** Credentials of a user with a password. */
 export interface PasswordAuth {
   readonly type: "password";
   readonly userId?: string;
@@ -11,10 +12,12 @@ export interface PasswordAuth {
   readonly userDomain?: DomainReference;
   readonly password: string;
 }
+/** A token that exists. */
 export interface TokenAuth {
   readonly type: "token";
   readonly token: string;
 }
+/** Credentials of an application credential. */
 export interface ApplicationCredentialAuth {
   readonly type: "application_credential";
   readonly id?: string;
@@ -32,6 +35,7 @@ export interface OidcAccessTokenAuth {
   readonly protocol: string;
   readonly accessToken: string;
 }
+/** Who a client is at Keystone. */
 export type CloudAuth = PasswordAuth | TokenAuth | ApplicationCredentialAuth | OidcAccessTokenAuth;
 
 /** What a token is for. An application credential brings its own project, so it has none. */
@@ -54,6 +58,7 @@ export interface CloudTls {
   readonly verify?: boolean;
 }
 
+/** Which of a service's endpoints is used. */
 export type EndpointInterface = "public" | "internal" | "admin";
 
 /** All that is needed to talk to one project of one region. Holds secrets: never log it. */

@@ -8,6 +8,7 @@ export function isOpenStackNotFound(error: unknown): boolean {
 export function isOpenStackConflict(error: unknown): boolean {
   return hasCode(error, "OPENSTACK_CONFLICT");
 }
+/** The project's quota is exhausted. */
 export function isQuotaExceeded(error: unknown): boolean {
   return hasCode(error, "OPENSTACK_QUOTA_EXCEEDED");
 }
@@ -23,6 +24,7 @@ export function isNotImplemented(error: unknown): boolean {
 export function isUnauthorized(error: unknown): boolean {
   return hasCode(error, "OPENSTACK_UNAUTHORIZED");
 }
+/** The user may not do this (403). */
 export function isForbidden(error: unknown): boolean {
   return hasCode(error, "OPENSTACK_FORBIDDEN");
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "@causeway/foundation";
 
+/** How many requests at a time and a second go to one cloud. */
 export interface BudgetOptions {
   /** Calls a second in the long run. Default 20. */
   readonly rate?: number;

@@ -3,6 +3,7 @@ export type KnownToken<User> =
   | { readonly user: User; readonly expires: number; readonly checked: number }
   | { readonly refused: string; readonly checked: number };
 
+/** How many answers about tokens are kept, and for how long. */
 export interface CacheRules {
   /** Milliseconds after which Keystone is asked again whether the token was revoked. */
   readonly recheck: number;

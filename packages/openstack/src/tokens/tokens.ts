@@ -18,6 +18,7 @@ export type Identify<User> = (
   signal: AbortSignal,
 ) => Promise<{ readonly user: User } | { readonly refused: string }>;
 
+/** Where tokens are checked, and how long answers hold. */
 export interface TokenOptions<User> extends Partial<CacheRules> {
   readonly identify: Identify<User>;
   readonly clock: Clock;

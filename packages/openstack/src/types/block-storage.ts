@@ -1,6 +1,7 @@
 /** Cinder v3, wire-true: https://docs.openstack.org/api-ref/block-storage/v3/ — sizes in GiB. */
 import type { CallOptions, Collection, CreateOptions, ReadOnlyCollection } from "./collection.ts";
 
+/** A volume: https://docs.openstack.org/api-ref/block-storage/v3/#volumes-volumes . */
 export interface Volume {
   id: string;
   name: string;
@@ -23,6 +24,7 @@ export interface Volume {
   /** Null until its first change. */
   updated_at?: string | null;
 }
+/** What a volume is created with. */
 export interface VolumeCreate {
   name: string;
   description?: string;
@@ -38,11 +40,13 @@ export interface VolumeCreate {
   /** Sent next to the volume, as "OS-SCH-HNT:scheduler_hints". */
   schedulerHints?: Record<string, unknown>;
 }
+/** What of a volume can be changed. */
 export interface VolumeUpdate {
   name?: string;
   description?: string;
   metadata?: Record<string, string>;
 }
+/** A type of volumes. */
 export interface VolumeType {
   id: string;
   name: string;
@@ -50,12 +54,14 @@ export interface VolumeType {
   is_public?: boolean;
   extra_specs?: Record<string, string>;
 }
+/** What a volume type is created with. */
 export interface VolumeTypeCreate {
   name: string;
   description?: string;
   extra_specs?: Record<string, string>;
   "os-volume-type-access:is_public"?: boolean;
 }
+/** A snapshot of a volume. */
 export interface VolumeSnapshot {
   id: string;
   name: string | null;
@@ -69,6 +75,7 @@ export interface VolumeSnapshot {
   /** The group snapshot that it is part of; it cannot be deleted alone. From 3.14 on. */
   group_snapshot_id?: string | null;
 }
+/** What a snapshot is created with. */
 export interface VolumeSnapshotCreate {
   volume_id: string;
   name?: string;
@@ -77,6 +84,7 @@ export interface VolumeSnapshotCreate {
   force?: boolean;
   metadata?: Record<string, string>;
 }
+/** A backup of a volume. */
 export interface VolumeBackup {
   id: string;
   name: string | null;
@@ -91,6 +99,7 @@ export interface VolumeBackup {
   created_at?: string;
   metadata?: Record<string, string>;
 }
+/** What a backup is created with. */
 export interface VolumeBackupCreate {
   volume_id: string;
   name?: string;
@@ -112,12 +121,14 @@ export interface Attachment {
   attach_mode: string;
   connection_info?: Record<string, unknown>;
 }
+/** What an attachment of a volume to a server is created with. */
 export interface AttachmentCreate {
   volume_uuid: string;
   instance_uuid?: string;
   connector?: Record<string, unknown>;
   mode?: "rw" | "ro";
 }
+/** Volumes that are snapshotted together. */
 export interface VolumeGroup {
   id: string;
   name: string;
@@ -125,6 +136,7 @@ export interface VolumeGroup {
   group_type: string;
   volume_types: string[];
 }
+/** What a volume group is created with. */
 export interface VolumeGroupCreate {
   name: string;
   description?: string;
@@ -133,6 +145,7 @@ export interface VolumeGroupCreate {
   volume_types: string[];
   availability_zone?: string;
 }
+/** A type of volume groups. */
 export interface VolumeGroupType {
   id: string;
   name: string;
@@ -163,6 +176,7 @@ export interface StoragePool {
 /** -1: no limit. */
 export type BlockStorageQuota = Record<string, number>;
 
+/** Actions on volumes. */
 export interface VolumeActions {
   /** To `size` GiB; of a volume in use from 3.42 on. */
   extend(id: string, size: number, options?: CallOptions): Promise<void>;
@@ -174,6 +188,7 @@ export interface VolumeActions {
   forceDelete(id: string, options?: CallOptions): Promise<void>;
 }
 
+/** Cinder: https://docs.openstack.org/api-ref/block-storage/v3/ . */
 export interface BlockStorageService {
   readonly volumes: Collection<Volume, VolumeCreate, VolumeUpdate>;
   readonly volumeActions: VolumeActions;

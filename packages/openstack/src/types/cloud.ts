@@ -17,6 +17,7 @@ import type { LoadBalancingExtras } from "./load-balancing-extras.ts";
 import type { NetworkExtensions } from "./network-extensions.ts";
 import type * as L from "./load-balancing.ts";
 
+/** Neutron: https://docs.openstack.org/api-ref/network/v2/ . */
 export interface NetworkService extends NetworkExtensions {
   readonly networks: Collection<N.Network, N.NetworkCreate>;
   readonly subnets: Collection<
@@ -56,6 +57,7 @@ export interface NetworkService extends NetworkExtensions {
   extensions(options?: CallOptions): Promise<ReadonlySet<string>>;
 }
 
+/** Nova: https://docs.openstack.org/api-ref/compute/ . */
 export interface ComputeService extends ComputeExtras {
   readonly servers: Collection<C.Server, C.ServerCreate, C.ServerUpdate>;
   readonly serverGroups: Collection<C.ServerGroup, C.ServerGroupCreate, never>;
@@ -64,6 +66,7 @@ export interface ComputeService extends ComputeExtras {
   limits(options?: CallOptions): Promise<Record<string, number>>;
 }
 
+/** Octavia: https://docs.openstack.org/api-ref/load-balancer/v2/ . */
 export interface LoadBalancingService extends LoadBalancingExtras {
   readonly loadBalancers: Collection<L.LoadBalancer, L.LoadBalancerCreate, L.LoadBalancerUpdate>;
   deleteLoadBalancer(id: string, options?: CallOptions & { cascade?: boolean }): Promise<void>;

@@ -1,3 +1,4 @@
+/** What every call takes: the signal that ends it. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /** The microversion this call needs at least; the newest known to both sides otherwise. */
@@ -9,6 +10,7 @@ export interface CallOptions {
   readonly ifRevision?: number | undefined;
 }
 
+/** A create that can be recovered after a lost answer. */
 export interface CreateOptions<T> extends CallOptions {
   /**
    * Searches for what an earlier attempt may have created, when its response was lost. Undefined: there is none, and it
@@ -17,6 +19,7 @@ export interface CreateOptions<T> extends CallOptions {
   readonly recover?: () => Promise<T | undefined>;
 }
 
+/** Filters of a list; an array repeats the parameter. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /**
@@ -36,4 +39,5 @@ export interface Collection<T, Create, Update = Partial<Create>> {
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
+/** A resource that can only be listed and read. */
 export type ReadOnlyCollection<T> = Pick<Collection<T, never>, "list" | "all" | "get" | "find">;

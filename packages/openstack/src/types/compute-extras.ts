@@ -2,6 +2,7 @@
 import type { CallOptions, Collection, ReadOnlyCollection } from "./collection.ts";
 import type { Flavor, Keypair, Server } from "./compute.ts";
 
+/** What a keypair is created with; without a public key Nova makes one. */
 export interface KeypairCreate {
   name: string;
   /** OpenSSH's form. Since 2.92 Nova makes no keys itself. */
@@ -20,6 +21,7 @@ export interface FlavorCreate {
   "os-flavor-access:is_public"?: boolean;
   description?: string;
 }
+/** A port of a server. */
 export interface InterfaceAttachment {
   port_id: string;
   net_id: string;
@@ -28,6 +30,7 @@ export interface InterfaceAttachment {
   fixed_ips: { subnet_id: string; ip_address: string }[];
   tag?: string;
 }
+/** A volume of a server, and the device that it has there. */
 export interface VolumeAttachment {
   /** Before 2.89; the volume's id. */
   id?: string;
@@ -38,6 +41,7 @@ export interface VolumeAttachment {
   delete_on_termination?: boolean;
   attachment_id?: string;
 }
+/** An action that a server has been through. */
 export interface InstanceAction {
   action: string;
   request_id: string;
@@ -45,12 +49,14 @@ export interface InstanceAction {
   message: string | null;
   user_id: string;
 }
+/** The hypervisor of a host. */
 export interface Hypervisor {
   id: string;
   hypervisor_hostname: string;
   state: "up" | "down";
   status: "enabled" | "disabled";
 }
+/** A host of Nova, and its zone. */
 export interface ComputeHost {
   id: string;
   binary: string;
@@ -66,6 +72,7 @@ export type ComputeHostChange =
   | { readonly status: "enabled" }
   | { readonly status: "disabled"; readonly disabled_reason: string }
   | { readonly forced_down: boolean };
+/** Hosts with the same metadata. */
 export interface HostAggregate {
   id: number;
   name: string;
@@ -110,6 +117,7 @@ export interface ServerActions {
   evacuate(id: string, options?: CallOptions): Promise<void>;
 }
 
+/** Resources of Nova next to servers and flavors. */
 export interface ComputeExtras {
   readonly serverActions: ServerActions;
   interfaces(serverId: string): InterfaceAttachments;
@@ -135,6 +143,7 @@ export interface ComputeExtras {
   quota(projectId: string, options?: CallOptions): Promise<ComputeQuota>;
   setQuota(projectId: string, quota: ComputeQuota, options?: CallOptions): Promise<ComputeQuota>;
 }
+/** The ports of one server. */
 export interface InterfaceAttachments {
   all(options?: CallOptions): Promise<InterfaceAttachment[]>;
   attach(
@@ -144,6 +153,7 @@ export interface InterfaceAttachments {
   /** 404 is success. */
   detach(portId: string, options?: CallOptions): Promise<void>;
 }
+/** The volumes of one server. */
 export interface VolumeAttachments {
   all(options?: CallOptions): Promise<VolumeAttachment[]>;
   attach(

@@ -20,6 +20,7 @@ export type ServerStatus =
   | "UNKNOWN"
   | "VERIFY_RESIZE";
 
+/** An address of a server on one of its networks. */
 export interface ServerAddress {
   addr: string;
   version: 4 | 6;
@@ -27,6 +28,7 @@ export interface ServerAddress {
   "OS-EXT-IPS-MAC:mac_addr"?: string;
 }
 
+/** A server: https://docs.openstack.org/api-ref/compute/#servers-servers . */
 export interface Server {
   id: string;
   name: string;
@@ -55,6 +57,7 @@ export interface Server {
   config_drive?: string;
   fault?: { code: number; message: string; created: string };
 }
+/** A disk of a server: where its contents come from, and where they are. */
 export interface BlockDeviceMapping {
   boot_index: number;
   uuid?: string;
@@ -66,6 +69,7 @@ export interface BlockDeviceMapping {
   tag?: string;
   device_type?: string;
 }
+/** What a server is created with. */
 export interface ServerCreate {
   name: string;
   flavorRef: string;
@@ -85,10 +89,12 @@ export interface ServerCreate {
   /** Sent next to the server, as "os:scheduler_hints". */
   schedulerHints?: Record<string, unknown>;
 }
+/** What of a server can be changed. */
 export interface ServerUpdate {
   name?: string;
   description?: string;
 }
+/** A flavor: https://docs.openstack.org/api-ref/compute/#flavors . */
 export interface Flavor {
   id: string;
   name: string;
@@ -99,6 +105,7 @@ export interface Flavor {
   "os-flavor-access:is_public"?: boolean;
   extra_specs?: Record<string, string>;
 }
+/** Servers that are placed together or apart. */
 export interface ServerGroup {
   id: string;
   name: string;
@@ -107,18 +114,21 @@ export interface ServerGroup {
   members: string[];
   rules?: Record<string, unknown>;
 }
+/** What a server group is created with. */
 export interface ServerGroupCreate {
   name: string;
   policy?: string;
   policies?: string[];
   rules?: Record<string, unknown>;
 }
+/** A public key of a user. */
 export interface Keypair {
   name: string;
   fingerprint: string;
   public_key: string;
   type?: string;
 }
+/** A zone where servers can be placed. */
 export interface AvailabilityZone {
   zoneName: string;
   zoneState: { available: boolean };

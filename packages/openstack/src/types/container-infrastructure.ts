@@ -1,6 +1,7 @@
 /** Magnum v1, wire-true: https://docs.openstack.org/api-ref/container-infrastructure-management/ */
 import type { CallOptions, Collection } from "./collection.ts";
 
+/** A cluster template of Magnum. */
 export interface ClusterTemplate {
   uuid: string;
   name: string;
@@ -22,12 +23,14 @@ export interface ClusterTemplate {
   hidden?: boolean;
   labels: Record<string, string>;
 }
+/** What a cluster template is created with. */
 export type ClusterTemplateCreate = Partial<Omit<ClusterTemplate, "uuid">> & {
   name: string;
   coe: string;
   image_id: string;
   external_network_id: string;
 };
+/** A cluster of Magnum. */
 export interface MagnumCluster {
   uuid: string;
   name: string;
@@ -45,6 +48,7 @@ export interface MagnumCluster {
   coe_version: string | null;
   labels: Record<string, string>;
 }
+/** What a cluster is created with. */
 export interface MagnumClusterCreate {
   name: string;
   cluster_template_id: string;
@@ -54,6 +58,7 @@ export interface MagnumClusterCreate {
   labels?: Record<string, string>;
   create_timeout?: number;
 }
+/** A node group of a cluster. */
 export interface NodeGroup {
   uuid: string;
   name: string;
@@ -68,6 +73,7 @@ export interface NodeGroup {
   status?: string;
   labels?: Record<string, string>;
 }
+/** What a node group is created with. */
 export interface NodeGroupCreate {
   name: string;
   role?: string;
@@ -81,6 +87,7 @@ export interface NodeGroupCreate {
 /** RFC 6902. */
 export type JsonPatch = readonly { op: "add" | "replace" | "remove"; path: string; value?: unknown }[];
 
+/** Magnum: https://docs.openstack.org/api-ref/container-infrastructure-management/ . */
 export interface ContainerInfrastructureService {
   readonly clusterTemplates: Collection<ClusterTemplate, ClusterTemplateCreate, JsonPatch>;
   readonly clusters: Collection<MagnumCluster, MagnumClusterCreate, JsonPatch>;

@@ -1,6 +1,7 @@
 /** Designate v2, wire-true: https://docs.openstack.org/api-ref/dns/ */
 import type { CallOptions, Collection } from "./collection.ts";
 
+/** A DNS zone: https://docs.openstack.org/api-ref/dns/dns-api-v2-index.html#zones . */
 export interface Zone {
   id: string;
   /** With its final dot. */
@@ -14,6 +15,7 @@ export interface Zone {
   action: "NONE" | "CREATE" | "UPDATE" | "DELETE";
   project_id: string;
 }
+/** What a zone is created with. */
 export interface ZoneCreate {
   name: string;
   email?: string;
@@ -22,6 +24,7 @@ export interface ZoneCreate {
   description?: string;
   masters?: string[];
 }
+/** Records of one name and type in a zone. */
 export interface RecordSet {
   id: string;
   zone_id: string;
@@ -33,6 +36,7 @@ export interface RecordSet {
   status: Zone["status"];
   action: Zone["action"];
 }
+/** What a record set is created with. */
 export interface RecordSetCreate {
   name: string;
   type: string;
@@ -40,6 +44,7 @@ export interface RecordSetCreate {
   ttl?: number;
   description?: string;
 }
+/** The name of a floating IP. */
 export interface ReverseRecord {
   id: string;
   ptrdname: string | null;
@@ -48,6 +53,7 @@ export interface ReverseRecord {
   status: string;
 }
 
+/** Designate: https://docs.openstack.org/api-ref/dns/ . */
 export interface DnsService {
   readonly zones: Collection<Zone, ZoneCreate, Partial<Omit<ZoneCreate, "name" | "type">>>;
   recordSets(zoneId: string): Collection<RecordSet, RecordSetCreate, Partial<Omit<RecordSetCreate, "name" | "type">>>;

@@ -1,6 +1,7 @@
 /** Keystone v3, wire-true: https://docs.openstack.org/api-ref/identity/v3/ */
 import type { CallOptions, Collection, ReadOnlyCollection } from "./collection.ts";
 
+/** A project: https://docs.openstack.org/api-ref/identity/v3/#projects . */
 export interface Project {
   id: string;
   name: string;
@@ -11,6 +12,7 @@ export interface Project {
   is_domain: boolean;
   tags: string[];
 }
+/** What a project is created with. */
 export interface ProjectCreate {
   name: string;
   description?: string;
@@ -19,17 +21,20 @@ export interface ProjectCreate {
   enabled?: boolean;
   tags?: string[];
 }
+/** A domain of users and projects. */
 export interface Domain {
   id: string;
   name: string;
   description: string;
   enabled: boolean;
 }
+/** What a domain is created with. */
 export interface DomainCreate {
   name: string;
   description?: string;
   enabled?: boolean;
 }
+/** A user: https://docs.openstack.org/api-ref/identity/v3/#users . */
 export interface User {
   id: string;
   name: string;
@@ -41,6 +46,7 @@ export interface User {
   /** RFC 3339, null: never. */
   password_expires_at: string | null;
 }
+/** What a user is created with. */
 export interface UserCreate {
   name: string;
   domain_id?: string;
@@ -50,28 +56,33 @@ export interface UserCreate {
   email?: string;
   enabled?: boolean;
 }
+/** A group of users. */
 export interface Group {
   id: string;
   name: string;
   description: string;
   domain_id: string;
 }
+/** What a group is created with. */
 export interface GroupCreate {
   name: string;
   description?: string;
   domain_id?: string;
 }
+/** A role that users have on projects and domains. */
 export interface Role {
   id: string;
   name: string;
   description: string | null;
   domain_id: string | null;
 }
+/** What a role is created with. */
 export interface RoleCreate {
   name: string;
   description?: string;
   domain_id?: string;
 }
+/** A role of a user or group on a project or domain. */
 export interface RoleAssignment {
   role: { id: string; name?: string };
   user?: { id: string; name?: string };
@@ -97,6 +108,7 @@ export interface Trust {
   remaining_uses: number | null;
   roles: { id: string; name: string }[];
 }
+/** What a trust is created with. */
 export interface TrustCreate {
   trustor_user_id: string;
   trustee_user_id: string;
@@ -108,12 +120,14 @@ export interface TrustCreate {
   allow_redelegation?: boolean;
   roles?: ({ id: string } | { name: string })[];
 }
+/** A request that an application credential permits. */
 export interface AccessRule {
   id?: string;
   path: string;
   method: string;
   service: string;
 }
+/** An application credential: https://docs.openstack.org/api-ref/identity/v3/#application-credentials . */
 export interface ApplicationCredential {
   id: string;
   name: string;
@@ -126,6 +140,7 @@ export interface ApplicationCredential {
   /** In the response to a create only. */
   secret?: string;
 }
+/** What an application credential is created with. */
 export interface ApplicationCredentialCreate {
   name: string;
   description?: string;
@@ -136,11 +151,13 @@ export interface ApplicationCredentialCreate {
   unrestricted?: boolean;
   access_rules?: AccessRule[];
 }
+/** A region of the catalog. */
 export interface Region {
   id: string;
   description: string;
   parent_region_id: string | null;
 }
+/** A service of the catalog. */
 export interface CatalogService {
   id: string;
   type: string;
@@ -148,6 +165,7 @@ export interface CatalogService {
   description?: string;
   enabled: boolean;
 }
+/** The URL of a service for one interface and region. */
 export interface CatalogEndpoint {
   id: string;
   service_id: string;
@@ -167,6 +185,7 @@ export interface TokenFacts {
   application_credential?: { id: string; name: string; restricted: boolean };
 }
 
+/** Keystone: https://docs.openstack.org/api-ref/identity/v3/ . */
 export interface IdentityService {
   readonly projects: Collection<Project, ProjectCreate>;
   readonly domains: Collection<Domain, DomainCreate>;

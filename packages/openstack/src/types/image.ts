@@ -1,6 +1,7 @@
 /** Glance v2, wire-true: https://docs.openstack.org/api-ref/image/v2/ */
 import type { CallOptions, Collection } from "./collection.ts";
 
+/** An image: https://docs.openstack.org/api-ref/image/v2/#images . */
 export interface Image {
   id: string;
   name: string;
@@ -38,12 +39,14 @@ export interface ImageCreate {
  * https://docs.openstack.org/glance/latest/user/glanceapi.html: RFC 6902 with add, replace and remove of one property.
  */
 export type ImagePatch = readonly { op: "add" | "replace" | "remove"; path: string; value?: unknown }[];
+/** A project that an image is shared with. */
 export interface ImageMember {
   image_id: string;
   member_id: string;
   status: "pending" | "accepted" | "rejected";
 }
 
+/** Glance: https://docs.openstack.org/api-ref/image/v2/ . */
 export interface ImageService {
   readonly images: Collection<Image, ImageCreate, ImagePatch>;
   /** Sends an image's bytes, all in one stream; a function is called again for each attempt. */

@@ -4,7 +4,9 @@
  */
 import type { CallOptions, ReadOnlyCollection } from "./collection.ts";
 
+/** What kind of secret Barbican keeps. */
 export type SecretType = "symmetric" | "public" | "private" | "passphrase" | "certificate" | "opaque";
+/** A secret, without its payload. */
 export interface Secret {
   secret_ref: string;
   name: string | null;
@@ -19,6 +21,7 @@ export interface Secret {
   updated: string;
   creator_id: string;
 }
+/** What a secret is created with. */
 export interface SecretCreate {
   name?: string;
   secret_type?: SecretType;
@@ -32,6 +35,7 @@ export interface SecretCreate {
   payload_content_type?: string;
   payload_content_encoding?: "base64";
 }
+/** Secrets that belong together, such as a certificate and its key. */
 export interface SecretContainer {
   container_ref: string;
   name: string | null;
@@ -41,11 +45,13 @@ export interface SecretContainer {
   created: string;
   updated: string;
 }
+/** What a container is created with. */
 export interface SecretContainerCreate {
   name?: string;
   type: SecretContainer["type"];
   secret_refs: { name: string; secret_ref: string }[];
 }
+/** A key that Barbican is asked to make. */
 export interface KeyOrder {
   order_ref: string;
   type: "key" | "asymmetric";
@@ -54,6 +60,7 @@ export interface KeyOrder {
   meta: Record<string, unknown>;
   error_reason?: string;
 }
+/** What an order is created with. */
 export interface KeyOrderCreate {
   type: KeyOrder["type"];
   meta: { name?: string; algorithm: string; bit_length: number; mode?: string; payload_content_type?: string };

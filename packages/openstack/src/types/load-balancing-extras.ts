@@ -10,7 +10,9 @@ interface Status {
   tags: string[];
   project_id: string;
 }
+/** What an L7 policy does with a request. */
 export type L7Action = "REDIRECT_PREFIX" | "REDIRECT_TO_POOL" | "REDIRECT_TO_URL" | "REJECT";
+/** An L7 policy: https://docs.openstack.org/api-ref/load-balancer/v2/#l7-policies . */
 export interface L7Policy extends Status {
   name: string;
   description: string;
@@ -23,6 +25,7 @@ export interface L7Policy extends Status {
   redirect_http_code: number | null;
   rules: { id: string }[];
 }
+/** What an L7 policy is created with. */
 export interface L7PolicyCreate {
   listener_id: string;
   action: L7Action;
@@ -36,6 +39,7 @@ export interface L7PolicyCreate {
   admin_state_up?: boolean;
   tags?: string[];
 }
+/** A rule of an L7 policy. */
 export interface L7Rule extends Status {
   type:
     | "COOKIE"
@@ -51,6 +55,7 @@ export interface L7Rule extends Status {
   value: string;
   invert: boolean;
 }
+/** What a rule is created with. */
 export interface L7RuleCreate {
   type: L7Rule["type"];
   compare_type: L7Rule["compare_type"];
@@ -60,6 +65,7 @@ export interface L7RuleCreate {
   admin_state_up?: boolean;
   tags?: string[];
 }
+/** A flavor of load balancers. */
 export interface LoadBalancerFlavor {
   id: string;
   name: string;
@@ -67,6 +73,7 @@ export interface LoadBalancerFlavor {
   enabled: boolean;
   flavor_profile_id: string;
 }
+/** The provider and settings of a flavor. */
 export interface LoadBalancerFlavorProfile {
   id: string;
   name: string;
@@ -74,12 +81,14 @@ export interface LoadBalancerFlavorProfile {
   /** JSON. */
   flavor_data: string;
 }
+/** An availability zone of load balancers. */
 export interface LoadBalancerZone {
   name: string;
   description: string;
   enabled: boolean;
   availability_zone_profile_id: string;
 }
+/** The provider and settings of a zone. */
 export interface LoadBalancerZoneProfile {
   id: string;
   name: string;
@@ -95,6 +104,7 @@ export interface TrafficStatistics {
   request_errors: number;
   total_connections: number;
 }
+/** A server that Octavia runs a load balancer on. */
 export interface Amphora {
   id: string;
   loadbalancer_id: string | null;
@@ -106,6 +116,7 @@ export interface Amphora {
 /** null: the default; -1: no limit. */
 export type LoadBalancingQuota = Record<string, number | null>;
 
+/** Resources of Octavia next to load balancers and their parts. */
 export interface LoadBalancingExtras {
   readonly l7Policies: Collection<L7Policy, L7PolicyCreate, Partial<Omit<L7PolicyCreate, "listener_id">>>;
   l7Rules(policyId: string): Collection<L7Rule, L7RuleCreate>;

@@ -1,6 +1,7 @@
 /** Octavia, wire-true: https://docs.openstack.org/api-ref/load-balancer/v2/ */
 import type { L7PolicyCreate, L7RuleCreate } from "./load-balancing-extras.ts";
 
+/** Whether Octavia is changing a resource. */
 export type ProvisioningStatus =
   | "ACTIVE"
   | "DELETED"
@@ -8,9 +9,13 @@ export type ProvisioningStatus =
   | "PENDING_CREATE"
   | "PENDING_UPDATE"
   | "PENDING_DELETE";
+/** Whether a resource serves traffic, as its provider reports. */
 export type OperatingStatus = "ONLINE" | "DRAINING" | "OFFLINE" | "DEGRADED" | "ERROR" | "NO_MONITOR";
+/** A protocol that a listener can have. */
 export type ListenerProtocol = "TCP" | "UDP" | "SCTP" | "HTTP" | "HTTPS" | "TERMINATED_HTTPS" | "PROMETHEUS";
+/** A protocol that a pool can have. */
 export type PoolProtocol = "TCP" | "UDP" | "SCTP" | "HTTP" | "HTTPS" | "PROXY" | "PROXYV2";
+/** How a pool chooses the member of a connection. */
 export type LbAlgorithm = "ROUND_ROBIN" | "LEAST_CONNECTIONS" | "SOURCE_IP" | "SOURCE_IP_PORT";
 
 interface Common {
@@ -26,6 +31,7 @@ interface Common {
   updated_at: string | null;
 }
 
+/** A load balancer: https://docs.openstack.org/api-ref/load-balancer/v2/#load-balancers . */
 export interface LoadBalancer extends Common {
   vip_address: string;
   vip_port_id: string;
@@ -38,6 +44,7 @@ export interface LoadBalancer extends Common {
   listeners: { id: string }[];
   pools: { id: string }[];
 }
+/** What a load balancer is created with, its parts included. */
 export interface LoadBalancerCreate {
   name: string;
   description?: string;
@@ -55,6 +62,7 @@ export interface LoadBalancerCreate {
   pools?: PoolInCreate[];
   additional_vips?: { subnet_id: string; ip_address?: string }[];
 }
+/** What of a load balancer can be changed. */
 export interface LoadBalancerUpdate {
   name?: string;
   description?: string;
@@ -62,6 +70,7 @@ export interface LoadBalancerUpdate {
   tags?: string[];
 }
 
+/** A listener: https://docs.openstack.org/api-ref/load-balancer/v2/#listeners . */
 export interface Listener extends Common {
   protocol: ListenerProtocol;
   protocol_port: number;
@@ -78,6 +87,7 @@ export interface Listener extends Common {
   sni_container_refs?: string[];
   l7policies?: { id: string }[];
 }
+/** What a listener is created with. */
 export interface ListenerCreate {
   loadbalancer_id: string;
   name?: string;
@@ -102,21 +112,26 @@ export interface ListenerCreate {
 export interface PoolReference {
   name: string;
 }
+/** An L7 policy that is created with its load balancer. */
 export type L7PolicyInCreate = Omit<L7PolicyCreate, "listener_id" | "redirect_pool_id" | "position"> & {
   redirect_pool?: PoolReference;
   rules: L7RuleCreate[];
 };
+/** A listener that is created with its load balancer. */
 export type ListenerInCreate = Omit<ListenerCreate, "loadbalancer_id"> & {
   l7policies?: L7PolicyInCreate[];
 };
+/** What of a listener can be changed. */
 export type ListenerUpdate = Partial<
   Omit<ListenerCreate, "loadbalancer_id" | "protocol" | "protocol_port" | "default_pool" | "default_pool_id">
 > & { default_pool_id?: string | null };
 
+/** By what a pool recognises the connections of one client. */
 export interface SessionPersistence {
   type: "SOURCE_IP" | "HTTP_COOKIE" | "APP_COOKIE";
   cookie_name?: string | null;
 }
+/** A pool: https://docs.openstack.org/api-ref/load-balancer/v2/#pools . */
 export interface Pool extends Common {
   protocol: PoolProtocol;
   lb_algorithm: LbAlgorithm;
@@ -126,6 +141,7 @@ export interface Pool extends Common {
   listeners: { id: string }[];
   members: { id: string }[];
 }
+/** What a pool is created with. */
 export interface PoolCreate {
   loadbalancer_id?: string;
   listener_id?: string;
@@ -137,12 +153,15 @@ export interface PoolCreate {
   admin_state_up?: boolean;
   tags?: string[];
 }
+/** A pool that is created with its load balancer. */
 export type PoolInCreate = Omit<PoolCreate, "loadbalancer_id" | "listener_id"> & {
   members?: MemberCreate[];
   healthmonitor?: Omit<HealthMonitorCreate, "pool_id">;
 };
+/** What of a pool can be changed. */
 export type PoolUpdate = Partial<Omit<PoolCreate, "loadbalancer_id" | "listener_id" | "protocol">>;
 
+/** A member of a pool: https://docs.openstack.org/api-ref/load-balancer/v2/#members . */
 export interface Member extends Omit<Common, "description"> {
   address: string;
   protocol_port: number;
@@ -152,6 +171,7 @@ export interface Member extends Omit<Common, "description"> {
   monitor_address: string | null;
   monitor_port: number | null;
 }
+/** What a member is created with. */
 export interface MemberCreate {
   address: string;
   protocol_port: number;
@@ -164,8 +184,10 @@ export interface MemberCreate {
   admin_state_up?: boolean;
   tags?: string[];
 }
+/** What of a member can be changed. */
 export type MemberUpdate = Partial<Omit<MemberCreate, "address" | "protocol_port" | "subnet_id">>;
 
+/** A health monitor: https://docs.openstack.org/api-ref/load-balancer/v2/#health-monitor . */
 export interface HealthMonitor extends Omit<Common, "description"> {
   type: string;
   delay: number;
@@ -177,6 +199,7 @@ export interface HealthMonitor extends Omit<Common, "description"> {
   expected_codes?: string | null;
   pools: { id: string }[];
 }
+/** What a health monitor is created with. */
 export interface HealthMonitorCreate {
   pool_id: string;
   name?: string;
@@ -191,7 +214,9 @@ export interface HealthMonitorCreate {
   admin_state_up?: boolean;
   tags?: string[];
 }
+/** What of a health monitor can be changed. */
 export type HealthMonitorUpdate = Partial<Omit<HealthMonitorCreate, "pool_id" | "type">>;
+/** A provider of load balancers, by its name. */
 export interface Provider {
   name: string;
   description: string;

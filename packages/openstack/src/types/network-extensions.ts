@@ -2,11 +2,13 @@
 import type { CallOptions, Collection, Query, ReadOnlyCollection } from "./collection.ts";
 import type { Network, NetworkCreate, Router, Subnet, SubnetCreate, Taggable } from "./network.ts";
 
+/** A port of a trunk, and its segment. */
 export interface SubPort {
   port_id: string;
   segmentation_type: "vlan" | "inherit";
   segmentation_id: number;
 }
+/** A port that has other ports. */
 export interface Trunk {
   id: string;
   name: string;
@@ -18,6 +20,7 @@ export interface Trunk {
   sub_ports: SubPort[];
   tags: string[];
 }
+/** What a trunk is created with. */
 export interface TrunkCreate {
   port_id: string;
   name?: string;
@@ -25,6 +28,7 @@ export interface TrunkCreate {
   admin_state_up?: boolean;
   sub_ports?: SubPort[];
 }
+/** Addresses that security group rules name together. */
 export interface AddressGroup {
   id: string;
   name: string;
@@ -33,11 +37,13 @@ export interface AddressGroup {
   /** CIDRs. */
   addresses: string[];
 }
+/** What an address group is created with. */
 export interface AddressGroupCreate {
   name?: string;
   description?: string;
   addresses?: string[];
 }
+/** A port of a floating IP that leads to a port of an internal address. */
 export interface PortForwarding {
   id: string;
   internal_port_id: string;
@@ -49,6 +55,7 @@ export interface PortForwarding {
   protocol: string;
   description?: string;
 }
+/** What a port forwarding is created with. */
 export interface PortForwardingCreate {
   internal_port_id: string;
   internal_ip_address: string;
@@ -57,6 +64,7 @@ export interface PortForwardingCreate {
   protocol: "tcp" | "udp";
   description?: string;
 }
+/** Networks that subnets are allocated from. */
 export interface SubnetPool {
   id: string;
   name: string;
@@ -73,6 +81,7 @@ export interface SubnetPool {
   is_default: boolean;
   tags: string[];
 }
+/** What a subnet pool is created with. */
 export interface SubnetPoolCreate {
   name: string;
   prefixes: string[];
@@ -83,6 +92,7 @@ export interface SubnetPoolCreate {
   address_scope_id?: string;
   shared?: boolean;
 }
+/** Subnet pools whose addresses do not overlap. */
 export interface AddressScope {
   id: string;
   name: string;
@@ -90,6 +100,7 @@ export interface AddressScope {
   shared: boolean;
   project_id: string;
 }
+/** A QoS policy: https://docs.openstack.org/api-ref/network/v2/#quality-of-service . */
 export interface QosPolicy {
   id: string;
   name: string;
@@ -100,6 +111,7 @@ export interface QosPolicy {
   rules: { id: string; type: string }[];
   tags: string[];
 }
+/** What a QoS policy is created with. */
 export interface QosPolicyCreate {
   name: string;
   description?: string;
@@ -113,10 +125,12 @@ export interface BandwidthLimitRule {
   max_burst_kbps: number;
   direction: "egress" | "ingress";
 }
+/** A rule of a QoS policy that marks packets. */
 export interface DscpMarkingRule {
   id: string;
   dscp_mark: number;
 }
+/** A project that an object is shared with. */
 export interface RbacPolicy {
   id: string;
   object_type: string;
@@ -126,12 +140,14 @@ export interface RbacPolicy {
   target_project?: string;
   project_id: string;
 }
+/** What an RBAC policy is created with. */
 export interface RbacPolicyCreate {
   object_type: string;
   object_id: string;
   action: "access_as_shared" | "access_as_external";
   target_tenant: string;
 }
+/** How many addresses of a network are used. */
 export interface IpAvailability {
   network_id: string;
   network_name: string;
@@ -148,11 +164,14 @@ export interface IpAvailability {
 }
 /** -1: no limit. */
 export type NetworkQuota = Record<string, number>;
+/** Limits, usage and reservations of a project. */
 export type NetworkQuotaDetails = Record<string, { limit: number; used: number; reserved: number }>;
+/** A route of a router or a subnet. */
 export interface Route {
   destination: string;
   nexthop: string;
 }
+/** An availability zone of networks or routers. */
 export interface ZoneOfNetworks {
   name: string;
   resource: "network" | "router";

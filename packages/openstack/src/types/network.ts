@@ -17,6 +17,7 @@ export interface Network {
   created_at?: string;
   updated_at?: string;
 }
+/** What a network is created with. */
 export interface NetworkCreate {
   name: string;
   description?: string;
@@ -27,6 +28,7 @@ export interface NetworkCreate {
   shared?: boolean;
 }
 
+/** A subnet: https://docs.openstack.org/api-ref/network/v2/#subnets . */
 export interface Subnet {
   id: string;
   name: string;
@@ -44,6 +46,7 @@ export interface Subnet {
   ipv6_address_mode?: string | null;
   ipv6_ra_mode?: string | null;
 }
+/** What a subnet is created with. */
 export interface SubnetCreate {
   name: string;
   network_id: string;
@@ -59,11 +62,13 @@ export interface SubnetCreate {
   host_routes?: { destination: string; nexthop: string }[];
 }
 
+/** The external network of a router, and its addresses there. */
 export interface ExternalGatewayInfo {
   network_id: string;
   enable_snat?: boolean;
   external_fixed_ips?: { subnet_id?: string; ip_address?: string }[];
 }
+/** A router: https://docs.openstack.org/api-ref/network/v2/#routers-routers . */
 export interface Router {
   id: string;
   name: string;
@@ -75,6 +80,7 @@ export interface Router {
   routes: { destination: string; nexthop: string }[];
   tags: string[];
 }
+/** What a router is created with. */
 export interface RouterCreate {
   name: string;
   description?: string;
@@ -83,14 +89,17 @@ export interface RouterCreate {
   routes?: { destination: string; nexthop: string }[];
 }
 
+/** An address of a port, and its subnet. */
 export interface FixedIp {
   subnet_id: string;
   ip_address: string;
 }
+/** Addresses that a port may send from in addition to its own. */
 export interface AddressPair {
   ip_address: string;
   mac_address?: string;
 }
+/** A port: https://docs.openstack.org/api-ref/network/v2/#ports . */
 export interface Port {
   id: string;
   name: string;
@@ -113,6 +122,7 @@ export interface Port {
   trunk_details?: { trunk_id: string; sub_ports: { port_id: string; segmentation_id: number }[] };
   revision_number?: number;
 }
+/** What a port is created with. */
 export interface PortCreate {
   name: string;
   network_id: string;
@@ -133,6 +143,7 @@ export interface PortCreate {
   tags?: string[];
 }
 
+/** A security group: https://docs.openstack.org/api-ref/network/v2/#security-groups-security-groups . */
 export interface SecurityGroup {
   id: string;
   name: string;
@@ -142,11 +153,13 @@ export interface SecurityGroup {
   security_group_rules: SecurityGroupRule[];
   tags: string[];
 }
+/** What a security group is created with. */
 export interface SecurityGroupCreate {
   name: string;
   description?: string;
   stateful?: boolean;
 }
+/** A rule of a security group. */
 export interface SecurityGroupRule {
   id: string;
   security_group_id: string;
@@ -160,6 +173,7 @@ export interface SecurityGroupRule {
   description: string;
   project_id: string;
 }
+/** What a rule is created with. */
 export interface SecurityGroupRuleCreate {
   security_group_id: string;
   direction: "ingress" | "egress";
@@ -173,6 +187,7 @@ export interface SecurityGroupRuleCreate {
   description?: string;
 }
 
+/** A floating IP: https://docs.openstack.org/api-ref/network/v2/#floating-ips-floatingips . */
 export interface FloatingIp {
   id: string;
   description: string;
@@ -185,6 +200,7 @@ export interface FloatingIp {
   status: "ACTIVE" | "DOWN" | "ERROR";
   tags: string[];
 }
+/** What a floating IP is created with. */
 export interface FloatingIpCreate {
   floating_network_id: string;
   description?: string;

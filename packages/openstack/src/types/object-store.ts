@@ -11,6 +11,7 @@ export interface StoredObject {
   last_modified: string;
 }
 
+/** One page of a container's objects. */
 export interface ObjectListing {
   /** Only names that begin with it. */
   readonly prefix?: string;

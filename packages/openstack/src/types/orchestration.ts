@@ -1,6 +1,7 @@
 /** Heat v1, wire-true: https://docs.openstack.org/api-ref/orchestration/v1/ */
 import type { CallOptions, CreateOptions, Query } from "./collection.ts";
 
+/** A stack: https://docs.openstack.org/api-ref/orchestration/v1/#stacks . */
 export interface Stack {
   id: string;
   stack_name: string;
@@ -17,6 +18,7 @@ export interface Stack {
   stack_owner?: string | null;
   stack_user_project_id?: string;
 }
+/** What a stack is created with. */
 export interface StackCreate {
   stack_name: string;
   template?: unknown;
@@ -30,7 +32,9 @@ export interface StackCreate {
   /** JSON that abandoning a stack returned: its resources exist. */
   adopt_stack_data?: string;
 }
+/** What of a stack can be changed. */
 export type StackUpdate = Omit<StackCreate, "stack_name">;
+/** A resource of a stack. */
 export interface StackResource {
   resource_name: string;
   resource_type: string;
@@ -44,6 +48,7 @@ export interface StackResource {
   parent_resource?: string;
   attributes?: Record<string, unknown>;
 }
+/** An event of a stack's resource. */
 export interface StackEvent {
   id: string;
   event_time: string;
@@ -55,6 +60,7 @@ export interface StackEvent {
 /** A stack's two names in routes. */
 export type StackReference = Pick<Stack, "id" | "stack_name">;
 
+/** Heat: https://docs.openstack.org/api-ref/orchestration/v1/ . */
 export interface OrchestrationService {
   stacks(query?: Query, options?: CallOptions): AsyncIterable<Stack>;
   /** By id or by name. */

@@ -1,6 +1,7 @@
 /** Placement, wire-true: https://docs.openstack.org/api-ref/placement/ */
 import type { CallOptions, Collection, Query } from "./collection.ts";
 
+/** What provides resources, such as a host. */
 export interface ResourceProvider {
   uuid: string;
   name: string;
@@ -8,6 +9,7 @@ export interface ResourceProvider {
   parent_provider_uuid: string | null;
   root_provider_uuid: string;
 }
+/** How much of a resource a provider has. */
 export interface ResourceInventory {
   total: number;
   reserved?: number;
@@ -16,10 +18,12 @@ export interface ResourceInventory {
   step_size?: number;
   allocation_ratio?: number;
 }
+/** How much of its resources a consumer has. */
 export interface Allocation {
   generation?: number;
   resources: Record<string, number>;
 }
+/** Providers that could serve a request. */
 export interface AllocationCandidates {
   allocation_requests: { allocations: Record<string, Allocation> }[];
   provider_summaries: Record<

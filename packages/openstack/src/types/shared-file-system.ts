@@ -1,6 +1,7 @@
 /** Manila v2, wire-true: https://docs.openstack.org/api-ref/shared-file-system/ */
 import type { CallOptions, Collection, Query, ReadOnlyCollection } from "./collection.ts";
 
+/** A share: https://docs.openstack.org/api-ref/shared-file-system/#shares . */
 export interface Share {
   id: string;
   name: string | null;
@@ -23,6 +24,7 @@ export interface Share {
   metadata: Record<string, string>;
   created_at: string;
 }
+/** What a share is created with. */
 export interface ShareCreate {
   name?: string;
   description?: string;
@@ -39,11 +41,13 @@ export interface ShareCreate {
   is_public?: boolean;
   metadata?: Record<string, string>;
 }
+/** What of a share can be changed. */
 export interface ShareUpdate {
   display_name?: string;
   display_description?: string;
   is_public?: boolean;
 }
+/** Where a share can be mounted from. */
 export interface ExportLocation {
   id: string;
   path: string;
@@ -61,12 +65,14 @@ export interface AccessRule {
   /** For cephx. A secret. */
   access_key?: string | null;
 }
+/** Who may mount a share, and whether only for reading. */
 export interface AccessRuleCreate {
   access_type: AccessRule["access_type"];
   access_to: string;
   access_level?: AccessRule["access_level"];
   metadata?: Record<string, string>;
 }
+/** A snapshot of a share. */
 export interface ShareSnapshot {
   id: string;
   name: string | null;
@@ -77,12 +83,14 @@ export interface ShareSnapshot {
   share_proto: string;
   created_at: string;
 }
+/** What a snapshot is created with. */
 export interface ShareSnapshotCreate {
   share_id: string;
   name?: string;
   description?: string;
   force?: boolean;
 }
+/** The network that a share server is on. */
 export interface ShareNetwork {
   id: string;
   name: string | null;
@@ -90,6 +98,7 @@ export interface ShareNetwork {
   status?: string;
   share_network_subnets?: { id: string; neutron_net_id: string | null; neutron_subnet_id: string | null }[];
 }
+/** What a share network is created with. */
 export interface ShareNetworkCreate {
   name?: string;
   description?: string;
@@ -97,6 +106,7 @@ export interface ShareNetworkCreate {
   neutron_subnet_id?: string;
   availability_zone?: string;
 }
+/** A type of shares. */
 export interface ShareType {
   id: string;
   name: string;
@@ -105,6 +115,7 @@ export interface ShareType {
   extra_specs: Record<string, string>;
   required_extra_specs: Record<string, string>;
 }
+/** What a share type is created with. */
 export interface ShareTypeCreate {
   name: string;
   description?: string;
@@ -124,6 +135,7 @@ export interface UserMessage {
   created_at: string;
 }
 
+/** Manila: https://docs.openstack.org/api-ref/shared-file-system/ . */
 export interface SharedFileSystemService {
   readonly userMessages: ReadOnlyCollection<UserMessage>;
   readonly shares: Collection<Share, ShareCreate, ShareUpdate>;

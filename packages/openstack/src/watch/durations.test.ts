@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { Durations, type Looked } from "./durations.ts";
+import { Durations, type PollTimes } from "./durations.ts";
 
 /** Seen over at `by`; without `after`, at the first look. */
-const at = (by: number, after = 0): Looked => ({ after, by });
-const of = (size: number, ...looks: readonly Looked[]) => looks.map((looked) => [size, looked] as const);
+const at = (by: number, after = 0): PollTimes => ({ after, by });
+const of = (size: number, ...looks: readonly PollTimes[]) => looks.map((looked) => [size, looked] as const);
 
 describe("the length of a transition", () => {
-  it.each<[string, readonly (readonly [size: number, looked: Looked])[], number, number[] | undefined]>([
+  it.each<[string, readonly (readonly [size: number, looked: PollTimes])[], number, number[] | undefined]>([
     ["nothing", [], 1, undefined],
     ["the same size, seen over at the first look: a little earlier is tried", of(2, at(2_000)), 2, [1_940, 2_000]],
     ["the same size, known to the twentieth part", of(2, at(2_000, 1_900)), 2, [2_000, 2_000]],

@@ -44,14 +44,14 @@ export interface Expected {
  * Milliseconds after its begin: the last poll that saw the transition continue (0: none did), and the poll that saw it
  * finished.
  */
-export interface Looked {
+export interface PollTimes {
   readonly after: number;
   readonly by: number;
 }
 
 interface Seen {
   readonly size: number;
-  readonly looks: readonly Looked[];
+  readonly looks: readonly PollTimes[];
 }
 
 /**
@@ -63,7 +63,7 @@ export class Durations {
   readonly #families = new Map<string, Set<string>>();
 
   /** A transition was seen to be over. */
-  settled({ kind, size, family }: Transition, looked: Looked): void {
+  settled({ kind, size, family }: Transition, looked: PollTimes): void {
     const before = this.#recent.get(kind) ?? [];
     const looks = [...(before.find((seen) => seen.size === size)?.looks ?? []), looked].slice(-REMEMBERED);
     const others = before.filter((seen) => seen.size !== size);

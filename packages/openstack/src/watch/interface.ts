@@ -4,6 +4,7 @@ import type * as L from "../types/load-balancing.ts";
 import type { Volume } from "../types/block-storage.ts";
 import type { Image } from "../types/image.ts";
 
+/** A resource of the cloud that is new, changed or gone. */
 export interface CloudChange<T> {
   readonly type: "added" | "updated" | "deleted";
   readonly object: T;

@@ -1,5 +1,6 @@
 import type { Expected } from "./durations.ts";
 
+/** How long the pauses between polls are, fast and slow. */
 export interface WatchIntervals {
   /** Milliseconds between polls while something is in transition or a caller hurries. Default 1000. */
   readonly fast?: number;

@@ -1,6 +1,7 @@
 import { CausewayError, systemClock, type Clock } from "@causeway/foundation";
 import type { CloudInformer } from "./interface.ts";
 
+/** What is waited for, and for how long. */
 export interface UntilOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds. Default 10 minutes. */

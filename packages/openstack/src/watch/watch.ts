@@ -7,6 +7,7 @@ import type { CloudWatch } from "./interface.ts";
 import type { WatchIntervals } from "./pace.ts";
 import * as types from "./types.ts";
 
+/** Which lists are polled, and how often. */
 export interface WatchOptions {
   readonly clock?: Clock;
   readonly log?: Log;

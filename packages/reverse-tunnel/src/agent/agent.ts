@@ -6,6 +6,7 @@ import { dialTarget } from "./dial.ts";
 import { agentMetrics, type AgentMetrics } from "./metrics.ts";
 import { OVER } from "../flow/over.ts";
 
+/** The server, the credentials, and what the agent may dial. */
 export interface TunnelAgentOptions {
   /** Reads credentials again for each connection: tokens and certificates are rotated. */
   readonly target: () => CallOptions;
@@ -22,6 +23,7 @@ export interface TunnelAgentOptions {
   readonly log: Log;
 }
 
+/** The agent in a tenant's network: it dials for the server of the tunnel. */
 export interface TunnelAgent {
   /** Servers with a connection. */
   readonly connections: number;

@@ -18,6 +18,7 @@ import {
   WINDOWS,
 } from "../protocol/headers.ts";
 
+/** The connection to a server, and its timeouts. */
 export interface CallOptions {
   readonly host: string;
   readonly port: number;

@@ -1,5 +1,6 @@
 import { cidrContains, parseCidr, parseIp } from "@causeway/foundation";
 
+/** How an agent is chosen for a destination. */
 export type ProxyStrategy = "default" | "destHost" | "defaultRoute";
 
 /** What an agent says it is next to. Source: konnectivity's agent identifiers. */

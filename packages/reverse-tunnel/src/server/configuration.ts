@@ -16,6 +16,7 @@ export interface TokenSource extends TokenRules {
   readonly kubeconfig: string;
 }
 
+/** Makes the review of agents' tokens from the source that a tenant names. */
 export type Reviewer = (source: TokenSource) => TunnelTenant["reviewToken"];
 
 const LARGEST_FILE = 4 * 1024 * 1024;
@@ -182,6 +183,7 @@ function fieldOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
+/** The error for a configuration of the tunnel that cannot be used: TUNNEL_CONFIG_INVALID. */
 export function invalid(why: string): InputError {
   return new InputError("TUNNEL_CONFIG_INVALID", `The configuration of the tunnel is not valid: ${why}.`, {
     hint: "See docs/reference/reverse-tunnel.md.",

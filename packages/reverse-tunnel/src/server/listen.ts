@@ -9,13 +9,13 @@ export interface Listen {
 }
 
 /** A listening server that ends with its connections. */
-export interface Listening {
+export interface ListeningServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
 /** @throws TUNNEL_LISTEN_FAILED */
-export async function listen(server: Server, where: Listen | { readonly path: string }): Promise<Listening> {
+export async function listen(server: Server, where: Listen | { readonly path: string }): Promise<ListeningServer> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
     sockets.add(socket);

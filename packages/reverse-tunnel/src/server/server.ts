@@ -9,10 +9,11 @@ import { createAgentServer, type Accepted, type Arrival, type Refused } from "./
 import { readIdentifiers, type ProxyStrategy } from "./choose-agent.ts";
 import { DialError } from "./dial-error.ts";
 import { createFront, peerCertificate } from "./front.ts";
-import { listen, removeSocket, type Listen, type Listening } from "./listen.ts";
+import { listen, removeSocket, type Listen, type ListeningServer } from "./listen.ts";
 import { serverMetrics } from "./metrics.ts";
 import { Pool, type Agent, type Target } from "./pool.ts";
 
+/** Where it listens for API servers and agents, and whom it trusts. */
 export interface TunnelServerOptions {
   readonly serverId: string;
   /** Servers that each agent has to connect to. */
@@ -36,6 +37,7 @@ export interface TunnelServerOptions {
   readonly log: Log;
 }
 
+/** The server that API servers dial through. */
 export interface TunnelServer {
   readonly agentPort: number;
   /** The TCP port of API servers. */
@@ -64,7 +66,7 @@ export async function startTunnelServer(options: TunnelServerOptions): Promise<T
   const { clock, log } = options;
   const metrics = serverMetrics(options.metrics);
   const pools = new Map<string, Pool>();
-  const sockets = new Map<string, Listening>();
+  const sockets = new Map<string, ListeningServer>();
   /** Tenants by their socket. */
   let owners: ReadonlyMap<string, string> = new Map();
   let isDraining = false;

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { Metrics } from "@causeway/foundation";
-import { listen, type Listen, type Listening } from "./listen.ts";
+import { listen, type Listen, type ListeningServer } from "./listen.ts";
 
 /**
  * Health (/healthz, /readyz) or metrics (/metrics) in plain text, as konnectivity's health and admin ports. @throws
@@ -9,7 +9,7 @@ import { listen, type Listen, type Listening } from "./listen.ts";
 export function serveStatus(
   where: Listen,
   { metrics, unready }: { readonly metrics?: Metrics; readonly unready: () => string | undefined },
-): Promise<Listening> {
+): Promise<ListeningServer> {
   const server = createServer((request, response) => {
     const path = (request.url ?? "/").replace(/\?.*/, "");
     const send = (status: number, text: string, type = "text/plain; charset=utf-8"): void => {

@@ -2,7 +2,7 @@ import { Pod, type Informer, type KubernetesClient, type ObjectKey } from "@caus
 import type { Clock } from "@causeway/foundation";
 import type { Autoscaler } from "./autoscaler.ts";
 import { readMetric, readPodMetrics, type PodList } from "./metrics.ts";
-import type { MetricReading, Observed } from "./observed.ts";
+import type { MeasuredMetric, Observed } from "./observed.ts";
 import { PERIOD } from "./plan.ts";
 import type { Remembered } from "./remembered.ts";
 import { readScale } from "./scale-target.ts";
@@ -61,7 +61,7 @@ async function read(
   const specs = autoscaler.spec.metrics ?? [];
   const isOfPods = specs.some(({ type }) => type === "Resource" || type === "ContainerResource");
   const list: PodList = isOfPods ? await readPodMetrics(place) : [];
-  const readings: MetricReading[] = [];
+  const readings: MeasuredMetric[] = [];
   for (const spec of specs) readings.push({ spec, reading: await readMetric(place, spec, list) });
   return { ...none, pods, rivals, readings };
 }

@@ -48,14 +48,14 @@ const DOWN_LIMIT = {
   message: "the desired replica count is decreasing faster than the maximum scale rate",
 };
 
-interface Wish {
+interface WantedSize {
   readonly current: number;
   readonly desired: number;
   readonly now: number;
 }
 
 /** What becomes of the size that the metrics ask for. */
-export function limited({ spec }: Autoscaler, memory: Memory, wish: Wish): Limited {
+export function limited({ spec }: Autoscaler, memory: Memory, wish: WantedSize): Limited {
   const least = spec.minReplicas ?? 1;
   const { behavior } = spec;
   if (!behavior) {
@@ -101,7 +101,7 @@ function highestSince(recommendations: readonly Recommendation[], desired: numbe
 function stabilized(
   { scaleUp, scaleDown }: NonNullable<Autoscaler["spec"]["behavior"]>,
   { recommendations }: Memory,
-  { current, desired, now }: Wish,
+  { current, desired, now }: WantedSize,
 ): Pick<Limited, "replicas" | "able"> {
   const since = (rules: ScalingRules | undefined, otherwise: number): number =>
     now - (rules?.stabilizationWindowSeconds ?? otherwise) * 1000;
@@ -122,7 +122,7 @@ const UP_POLICIES: readonly ScalingPolicy[] = [
 ];
 const DOWN_POLICIES: readonly ScalingPolicy[] = [{ type: "Percent", value: 100, periodSeconds: 15 }];
 
-function fastestUp(rules: ScalingRules | undefined, memory: Memory, wish: Wish): number {
+function fastestUp(rules: ScalingRules | undefined, memory: Memory, wish: WantedSize): number {
   const { selectPolicy = "Max", policies = UP_POLICIES } = rules ?? {};
   if (selectPolicy === "Disabled") return wish.current;
   const proposals = policies.map((policy) => {
@@ -132,7 +132,7 @@ function fastestUp(rules: ScalingRules | undefined, memory: Memory, wish: Wish):
   return selectPolicy === "Min" ? Math.min(...proposals) : Math.max(...proposals);
 }
 
-function fastestDown(rules: ScalingRules | undefined, memory: Memory, wish: Wish): number {
+function fastestDown(rules: ScalingRules | undefined, memory: Memory, wish: WantedSize): number {
   const { selectPolicy = "Max", policies = DOWN_POLICIES } = rules ?? {};
   if (selectPolicy === "Disabled") return wish.current;
   const proposals = policies.map((policy) => {
@@ -143,7 +143,7 @@ function fastestDown(rules: ScalingRules | undefined, memory: Memory, wish: Wish
 }
 
 /** The size at the start of the policy's period. */
-function startOf({ periodSeconds }: ScalingPolicy, { added, removed }: Memory, { current, now }: Wish): number {
+function startOf({ periodSeconds }: ScalingPolicy, { added, removed }: Memory, { current, now }: WantedSize): number {
   const since = now - periodSeconds * 1000;
   const sum = (events: readonly ScaleEvent[]) =>
     events.reduce((total, { at, change }) => (at > since ? total + change : total), 0);

@@ -2,7 +2,7 @@ import { messageOf } from "@causeway/foundation";
 import { selectorText, type KubernetesClient, type LabelSelector } from "@causeway/kubernetes";
 import { thousandths } from "./amounts.ts";
 import type { MetricSpec } from "./autoscaler.ts";
-import type { Reading, Usage } from "./observed.ts";
+import type { MetricValue, Usage } from "./observed.ts";
 import { pluralOf } from "./scale-target.ts";
 
 /*
@@ -25,8 +25,8 @@ const WINDOW = 60_000;
  * What one metric says; what cannot be read is said in words, as kube-controller-manager's. `list`: what the target's
  * pods use.
  */
-export async function readMetric(place: Place, spec: MetricSpec, list: PodList): Promise<Reading> {
-  const nothing = (what: string, why: string): Reading => ({ of: "nothing", why: `${what}: ${why}` });
+export async function readMetric(place: Place, spec: MetricSpec, list: PodList): Promise<MetricValue> {
+  const nothing = (what: string, why: string): MetricValue => ({ of: "nothing", why: `${what}: ${why}` });
   switch (spec.type) {
     case "Resource":
     case "ContainerResource": {
@@ -58,7 +58,7 @@ export async function readMetric(place: Place, spec: MetricSpec, list: PodList):
   }
 }
 
-async function tried(what: string, { signal }: Place, read: () => Promise<Reading>): Promise<Reading> {
+async function tried(what: string, { signal }: Place, read: () => Promise<MetricValue>): Promise<MetricValue> {
   try {
     return await read();
   } catch (error) {
@@ -128,7 +128,7 @@ interface CustomValues {
 
 const CUSTOM = "/apis/custom.metrics.k8s.io/v1beta2/namespaces";
 
-async function ofPods(place: Place, { pods }: MetricSpec): Promise<Reading> {
+async function ofPods(place: Place, { pods }: MetricSpec): Promise<MetricValue> {
   const { client, namespace, selector, signal } = place;
   const name = pods?.metric.name ?? "";
   const query = { labelSelector: selector, ...metricQuery(pods?.metric.selector) };
@@ -145,7 +145,7 @@ async function ofPods(place: Place, { pods }: MetricSpec): Promise<Reading> {
   return { of: "pods", usage };
 }
 
-async function ofObject(place: Place, { object }: MetricSpec): Promise<Reading> {
+async function ofObject(place: Place, { object }: MetricSpec): Promise<MetricValue> {
   if (!object) throw new Error("no object is named");
   const { client, namespace, signal } = place;
   const { apiVersion = "v1", kind, name } = object.describedObject;
@@ -163,7 +163,7 @@ async function ofObject(place: Place, { object }: MetricSpec): Promise<Reading> 
   return { of: "whole", value: thousandths(first.value) };
 }
 
-async function ofOutside(place: Place, { external }: MetricSpec): Promise<Reading> {
+async function ofOutside(place: Place, { external }: MetricSpec): Promise<MetricValue> {
   const { client, namespace, signal } = place;
   const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/${namespace}/${external?.metric.name ?? ""}`;
   const labelSelector = selectorText(external?.metric.selector);

@@ -22,16 +22,16 @@ export interface Usage {
 }
 
 /** What was read for one metric of the autoscaler; a text says why there is nothing. */
-export type Reading =
+export type MetricValue =
   /** Resource, ContainerResource and Pods: by name of the pod. */
   | { readonly of: "pods"; readonly usage: ReadonlyMap<string, Usage> }
   /** Object and External: one number, in thousandths. */
   | { readonly of: "whole"; readonly value: number }
   | { readonly of: "nothing"; readonly why: string };
 
-export interface MetricReading {
+export interface MeasuredMetric {
   readonly spec: MetricSpec;
-  readonly reading: Reading;
+  readonly reading: MetricValue;
 }
 
 /** A change of the target's size by this controller. */
@@ -63,7 +63,7 @@ export interface Observed {
   readonly pods: readonly Pod[];
   /** Other autoscalers of the namespace that select some of the same pods. */
   readonly rivals: readonly string[];
-  readonly readings: readonly MetricReading[];
+  readonly readings: readonly MeasuredMetric[];
   readonly memory: Memory;
   /** The size that the target was given after the readings. */
   readonly scaledTo?: number;

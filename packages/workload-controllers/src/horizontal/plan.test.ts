@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Autoscaler, MetricSpec, ScalingRules } from "./autoscaler.ts";
 import { limited } from "./limits.ts";
-import type { Memory, MetricReading, Observed, TargetScale, Usage } from "./observed.ts";
+import type { Memory, MeasuredMetric, Observed, TargetScale, Usage } from "./observed.ts";
 import { plan } from "./plan.ts";
 import { quantityText } from "./amounts.ts";
 
@@ -55,7 +55,7 @@ interface Case {
   readonly spec?: Partial<Autoscaler["spec"]>;
   readonly replicas?: number;
   readonly pods?: readonly PodOf[];
-  readonly readings?: readonly MetricReading[];
+  readonly readings?: readonly MeasuredMetric[];
   readonly memory?: Memory;
   readonly scale?: Partial<TargetScale> | string;
   readonly rivals?: readonly string[];
@@ -203,8 +203,8 @@ describe("what an autoscaler says", () => {
   });
 
   test("with one of two metrics missing the target may grow, but not shrink", () => {
-    const lost: MetricReading = { spec: byCpu(50), reading: { of: "nothing", why: "away" } };
-    const found = (cpu: number): MetricReading => ({
+    const lost: MeasuredMetric = { spec: byCpu(50), reading: { of: "nothing", why: "away" } };
+    const found = (cpu: number): MeasuredMetric => ({
       spec: byCpu(50),
       reading: { of: "pods", usage: usage(same(3, { cpu })) },
     });
@@ -218,7 +218,7 @@ describe("what an autoscaler says", () => {
 describe("metrics of other kinds", () => {
   const external = (target: object): MetricSpec =>
     ({ type: "External", external: { metric: { name: "queue" }, target } }) as MetricSpec;
-  const whole = (spec: MetricSpec, value: number): MetricReading[] => [{ spec, reading: { of: "whole", value } }];
+  const whole = (spec: MetricSpec, value: number): MeasuredMetric[] => [{ spec, reading: { of: "whole", value } }];
   test.each<[title: string, given: Case, to: number | undefined]>([
     [
       "a queue of 30 with 10 for each pod",

@@ -88,7 +88,7 @@ export function withInitial({ memory, at }: Pick<Observed, "memory" | "at">, cur
   return { ...memory, recommendations: [{ at, replicas: current }] };
 }
 
-interface Asked {
+interface MetricsVerdict {
   /** Undefined: nothing can be concluded. */
   readonly replicas: number | undefined;
   readonly name: string;
@@ -96,10 +96,10 @@ interface Asked {
   readonly events: readonly PlannedEvent[];
 }
 
-function askMetrics(observed: Observed, scale: TargetScale, noted: Conditions): Asked {
+function askMetrics(observed: Observed, scale: TargetScale, noted: Conditions): MetricsVerdict {
   const { readings, pods, at, rivals } = observed;
   const none = { replicas: undefined, name: "", metrics: [] };
-  const fail = (reason: string, message: string, event = reason): Asked => {
+  const fail = (reason: string, message: string, event = reason): MetricsVerdict => {
     noted.set("ScalingActive", false, reason, message);
     return { ...none, events: [warning(event, message), computeFailed(message)] };
   };

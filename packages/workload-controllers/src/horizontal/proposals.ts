@@ -1,7 +1,7 @@
 import { selectorText, type LabelSelector } from "@causeway/kubernetes";
 import { quantityText, thousandths } from "./amounts.ts";
 import type { MetricIdentifier, MetricSpec, MetricTarget } from "./autoscaler.ts";
-import type { MetricReading, Observed, TargetScale, Usage } from "./observed.ts";
+import type { MeasuredMetric, Observed, TargetScale, Usage } from "./observed.ts";
 import { byAverage, byShare, byUtilization, byWhole, type Proposal } from "./replicas.ts";
 
 /** What one metric says: how many replicas, and how status shows it; or why it says nothing. */
@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<MetricSpec["type"], string>> = {
 };
 
 /** Source: computeReplicasForMetric of k8s.io/kubernetes/pkg/controller/podautoscaler/horizontal.go. */
-export function said({ spec, reading }: MetricReading, given: Given): Said {
+export function said({ spec, reading }: MeasuredMetric, given: Given): Said {
   const reason = REASONS[spec.type];
   const fail = (why: string): Said => ({ reason, why });
   if (reading.of === "nothing") return fail(reading.why);

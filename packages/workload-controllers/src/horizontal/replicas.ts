@@ -18,7 +18,7 @@ export interface Proposal {
   readonly utilization?: number;
 }
 
-export interface Asked {
+export interface UsageOfPods {
   readonly current: number;
   readonly pods: readonly Pod[];
   readonly usage: ReadonlyMap<string, Usage>;
@@ -28,7 +28,7 @@ export interface Asked {
 }
 
 /** By percent of what the pods request. A text says why there is no answer. */
-export function byUtilization(asked: Asked, target: number, container: string): Proposal | string {
+export function byUtilization(asked: UsageOfPods, target: number, container: string): Proposal | string {
   const requests = new Map<string, number>();
   return counted(asked, (usage) => {
     for (const pod of asked.pods) {
@@ -50,7 +50,7 @@ export function byUtilization(asked: Asked, target: number, container: string): 
 }
 
 /** By an average of thousandths for each pod. */
-export function byAverage(asked: Asked, target: number): Proposal | string {
+export function byAverage(asked: UsageOfPods, target: number): Proposal | string {
   return counted(asked, (usage) => {
     const ratioOf = (figures: ReadonlyMap<string, number>): Measured => {
       const value = Math.trunc(sum([...figures.values()]) / figures.size);
@@ -74,7 +74,7 @@ interface Scales {
 }
 
 function counted(
-  { current, pods, usage, resource, now }: Asked,
+  { current, pods, usage, resource, now }: UsageOfPods,
   scalesOf: (usage: ReadonlyMap<string, number>) => Scales | string,
 ): Proposal | string {
   if (pods.length === 0) return "no pods returned by selector while calculating replica count";
@@ -116,7 +116,11 @@ function carefully(
 }
 
 /** By one number of an object or of something outside, compared with `target`; both in thousandths. */
-export function byWhole(value: number, target: number, { current, pods }: Pick<Asked, "current" | "pods">): Proposal {
+export function byWhole(
+  value: number,
+  target: number,
+  { current, pods }: Pick<UsageOfPods, "current" | "pods">,
+): Proposal {
   const ratio = value / target;
   if (current === 0) return { value, replicas: Math.ceil(ratio) };
   return { value, replicas: isNear(ratio) ? current : Math.ceil(ratio * readyCount(pods)) };

@@ -10,14 +10,14 @@ import {
 } from "@causeway/kubernetes";
 import type { NodeStep } from "./steps.ts";
 
-export interface Performing {
+export interface PerformContext {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly events: EventRecorder;
   readonly signal: AbortSignal;
 }
 
-export async function performNodeStep(node: Node, step: NodeStep, using: Performing): Promise<void> {
+export async function performNodeStep(node: Node, step: NodeStep, using: PerformContext): Promise<void> {
   const { client, events, signal } = using;
   switch (step.type) {
     case "write-conditions": {
@@ -40,7 +40,7 @@ export async function performNodeStep(node: Node, step: NodeStep, using: Perform
   }
 }
 
-async function evict(pod: Pod, using: Performing): Promise<void> {
+async function evict(pod: Pod, using: PerformContext): Promise<void> {
   const { uid } = pod.metadata;
   const message = "Taint manager: deleting due to NoExecute taint";
   const { client, events, signal } = using;
@@ -53,7 +53,7 @@ async function evict(pod: Pod, using: Performing): Promise<void> {
   await client.delete(Pod, keyOf(pod), { ...(uid === undefined ? {} : { preconditions: { uid } }), signal });
 }
 
-async function markPod(pod: Pod, condition: object, { client, clock, signal }: Performing): Promise<void> {
+async function markPod(pod: Pod, condition: object, { client, clock, signal }: PerformContext): Promise<void> {
   const conditions = [{ ...condition, lastTransitionTime: timestamp(clock.now()) }];
   const body = { metadata: { uid: pod.metadata.uid }, status: { conditions } };
   await client.patch(Pod, keyOf(pod), { type: "strategic", body }, { subresource: "status", signal });

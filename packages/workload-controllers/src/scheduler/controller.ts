@@ -15,9 +15,9 @@ import type { ClusterEvent } from "./filters/interface.ts";
 import { gatherPod } from "./gather.ts";
 import { podInfo, type PodInfo } from "../model/pod-info.ts";
 import { keyText, specOf, statusOf } from "../model/spec.ts";
-import { bind, clearNomination, preempt, report, type Performing } from "./perform.ts";
+import { bind, clearNomination, preempt, report, type PerformContext } from "./perform.ts";
 import { planPod, type SchedulerPlan } from "./plan.ts";
-import { SchedulingQueue, type Waiting } from "./queue.ts";
+import { SchedulingQueue, type WaitingPod } from "./queue.ts";
 import { ClusterState } from "./state.ts";
 import type { SchedulerStep } from "./steps.ts";
 
@@ -52,7 +52,7 @@ export function createScheduler(context: Context, options: SchedulerOptions = {}
   };
 }
 
-interface Running {
+interface SchedulerContext {
   readonly caches: Caches;
   readonly random: () => number;
   readonly signal: AbortSignal;
@@ -61,8 +61,8 @@ interface Running {
 class RunningScheduler {
   readonly #context: Context;
   readonly #clock: Clock;
-  readonly #running: Running;
-  readonly #performing: Performing;
+  readonly #running: SchedulerContext;
+  readonly #performing: PerformContext;
   readonly #state = new ClusterState();
   readonly #queue = new SchedulingQueue();
   readonly #writes = new Set<Promise<void>>();
@@ -70,7 +70,7 @@ class RunningScheduler {
   #wake = Promise.withResolvers<void>();
   #timer: { readonly at: number; readonly cancel: AbortController } | undefined;
 
-  constructor(context: Context, running: Running) {
+  constructor(context: Context, running: SchedulerContext) {
     const { clock, log, informers } = context;
     const { signal, caches } = running;
     const { client } = informers;
@@ -131,7 +131,7 @@ class RunningScheduler {
     );
   }
 
-  async #schedule(waiting: Waiting): Promise<void> {
+  async #schedule(waiting: WaitingPod): Promise<void> {
     const { pod } = waiting;
     const { caches, random } = this.#running;
     const start = this.#state.nodes.length === 0 ? 0 : this.#start % this.#state.nodes.length;
@@ -152,7 +152,7 @@ class RunningScheduler {
     this.#writes.add(write);
   }
 
-  async #perform(waiting: Waiting, steps: readonly SchedulerStep[]): Promise<void> {
+  async #perform(waiting: WaitingPod, steps: readonly SchedulerStep[]): Promise<void> {
     const { pod } = waiting;
     for (const step of steps) {
       try {
@@ -193,7 +193,7 @@ class RunningScheduler {
   }
 
   /** One pod or node that cannot be judged must not keep the other pods from their nodes. */
-  #planFailed(waiting: Waiting, error: unknown): void {
+  #planFailed(waiting: WaitingPod, error: unknown): void {
     const { pod } = waiting;
     const message = messageOf(error);
     this.#context.log.error("no node could be chosen for a pod; it is tried again", { pod: pod.key, reason: message });
@@ -205,7 +205,7 @@ class RunningScheduler {
     this.#writes.add(write);
   }
 
-  async #bindFailed(waiting: Waiting, error: unknown): Promise<void> {
+  async #bindFailed(waiting: WaitingPod, error: unknown): Promise<void> {
     const { pod } = waiting;
     this.#state.forget(pod.key);
     this.#retry(waiting);
@@ -218,7 +218,7 @@ class RunningScheduler {
   }
 
   /** As the cache shows the pod by now. One that is gone, or has its node, is not tried again. */
-  #retry(waiting: Waiting): void {
+  #retry(waiting: WaitingPod): void {
     const current = this.#running.caches.pods.get(keyOf(waiting.pod.pod));
     this.#queue.remove(waiting.pod.key);
     if (!current || current.metadata.uid !== waiting.pod.pod.metadata.uid || !isPending(current)) return;

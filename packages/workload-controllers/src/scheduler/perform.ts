@@ -17,7 +17,7 @@ import { PersistentVolume, PersistentVolumeClaim } from "../objects/storage.ts";
 import { preemptedReason } from "./preemption.ts";
 import type { SchedulerStep } from "./steps.ts";
 
-export interface Performing {
+export interface PerformContext {
   readonly client: KubernetesClient;
   readonly caches: Caches;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ type StepOf<Type extends SchedulerStep["type"]> = Extract<SchedulerStep, { type:
 /** How long volumes may take to be bound once a node is chosen. */
 const volumesWait = 600_000;
 
-export async function bind(pod: PodInfo, step: StepOf<"bind">, using: Performing): Promise<void> {
+export async function bind(pod: PodInfo, step: StepOf<"bind">, using: PerformContext): Promise<void> {
   const { client, events, signal } = using;
   await bindVolumes(step, using);
   const { name, namespace = "", uid } = pod.pod.metadata;
@@ -47,7 +47,7 @@ export async function bind(pod: PodInfo, step: StepOf<"bind">, using: Performing
   events.event(pod.pod, { type: "Normal", reason: "Scheduled", message });
 }
 
-async function bindVolumes({ node, volumes }: StepOf<"bind">, using: Performing): Promise<void> {
+async function bindVolumes({ node, volumes }: StepOf<"bind">, using: PerformContext): Promise<void> {
   const { client, signal } = using;
   for (const { claim, volume } of volumes.bind) {
     const { namespace, name, uid } = claim.metadata;
@@ -65,7 +65,7 @@ async function bindVolumes({ node, volumes }: StepOf<"bind">, using: Performing)
 }
 
 /** Waits until the volume controller has bound the claims. */
-async function whenBound(volumes: VolumePlan, { caches, clock, signal }: Performing): Promise<void> {
+async function whenBound(volumes: VolumePlan, { caches, clock, signal }: PerformContext): Promise<void> {
   const keys = [...volumes.bind.map(({ claim }) => claim), ...volumes.provision].map(keyOf);
   const areBound = () =>
     keys.every((key) => {
@@ -94,7 +94,7 @@ async function whenBound(volumes: VolumePlan, { caches, clock, signal }: Perform
 }
 
 /** Deletes the victims. One that has gone by itself is success. */
-export async function preempt(pod: PodInfo, step: StepOf<"preempt">, using: Performing): Promise<void> {
+export async function preempt(pod: PodInfo, step: StepOf<"preempt">, using: PerformContext): Promise<void> {
   const { client, clock, events, signal } = using;
   for (const { pod: victim } of step.victims) {
     if (victim.metadata.deletionTimestamp !== undefined) continue;
@@ -124,7 +124,7 @@ export async function preempt(pod: PodInfo, step: StepOf<"preempt">, using: Perf
 }
 
 /** The room that was made for the pod is another's now. */
-export async function clearNomination(pod: PodInfo, { client, signal }: Performing): Promise<void> {
+export async function clearNomination(pod: PodInfo, { client, signal }: PerformContext): Promise<void> {
   const { uid } = pod.pod.metadata;
   const body = { metadata: { uid }, status: { nominatedNodeName: null } };
   try {
@@ -138,7 +138,7 @@ export async function clearNomination(pod: PodInfo, { client, signal }: Performi
 export async function report(
   pod: PodInfo,
   { message, nominatedNode, reason }: Omit<StepOf<"report">, "type"> & { readonly reason: string },
-  using: Performing,
+  using: PerformContext,
 ): Promise<void> {
   const { client, clock, events, signal } = using;
   events.event(pod.pod, { type: "Warning", reason: "FailedScheduling", message });

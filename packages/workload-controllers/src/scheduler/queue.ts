@@ -3,7 +3,7 @@ import { filters } from "./filters/table.ts";
 import type { PodInfo } from "../model/pod-info.ts";
 
 /** A pod that waits for a node. */
-export interface Waiting {
+export interface WaitingPod {
   readonly pod: PodInfo;
   readonly attempts: number;
   /** When it came into the queue, or was last tried. */
@@ -23,10 +23,10 @@ const longestWait = 5 * 60_000;
  * may help.
  */
 export class SchedulingQueue {
-  readonly #active = new Map<string, Waiting>();
-  readonly #heap: Waiting[] = [];
-  readonly #backingOff = new Map<string, Waiting>();
-  readonly #parked = new Map<string, Waiting>();
+  readonly #active = new Map<string, WaitingPod>();
+  readonly #heap: WaitingPod[] = [];
+  readonly #backingOff = new Map<string, WaitingPod>();
+  readonly #parked = new Map<string, WaitingPod>();
 
   get length(): { readonly active: number; readonly backingOff: number; readonly parked: number } {
     return { active: this.#active.size, backingOff: this.#backingOff.size, parked: this.#parked.size };
@@ -60,7 +60,7 @@ export class SchedulingQueue {
   }
 
   /** The pod to try next. */
-  take(): Waiting | undefined {
+  take(): WaitingPod | undefined {
     for (;;) {
       const next = this.#pop();
       if (!next) return undefined;
@@ -71,12 +71,12 @@ export class SchedulingQueue {
   }
 
   /** No node was found: waits for an event that helps. */
-  park(waiting: Waiting, failedBy: ReadonlySet<string>, now: number): void {
+  park(waiting: WaitingPod, failedBy: ReadonlySet<string>, now: number): void {
     this.#parked.set(waiting.pod.key, { ...waiting, failedBy, since: now });
   }
 
   /** An attempt went wrong for another reason: tried again after its back-off. */
-  retry(waiting: Waiting, now: number): void {
+  retry(waiting: WaitingPod, now: number): void {
     this.#backingOff.set(waiting.pod.key, { ...waiting, failedBy: new Set(), since: now });
   }
 
@@ -111,16 +111,16 @@ export class SchedulingQueue {
     return Number.isFinite(next) ? next : undefined;
   }
 
-  #find(key: string): Waiting | undefined {
+  #find(key: string): WaitingPod | undefined {
     return this.#active.get(key) ?? this.#backingOff.get(key) ?? this.#parked.get(key);
   }
 
-  #release(waiting: Waiting, now: number): void {
+  #release(waiting: WaitingPod, now: number): void {
     if (waiting.attempts > 0 && backOffEnd(waiting) > now) this.#backingOff.set(waiting.pod.key, waiting);
     else this.#activate(waiting);
   }
 
-  #activate(waiting: Waiting): void {
+  #activate(waiting: WaitingPod): void {
     this.#active.set(waiting.pod.key, waiting);
     const heap = this.#heap;
     let at = heap.push(waiting) - 1;
@@ -132,7 +132,7 @@ export class SchedulingQueue {
     }
   }
 
-  #pop(): Waiting | undefined {
+  #pop(): WaitingPod | undefined {
     const heap = this.#heap;
     const top = heap[0];
     const last = heap.pop();
@@ -148,25 +148,25 @@ export class SchedulingQueue {
   }
 }
 
-function swap(heap: Waiting[], a: number, b: number): void {
+function swap(heap: WaitingPod[], a: number, b: number): void {
   const [x, y] = [heap[a], heap[b]];
   if (x && y) [heap[a], heap[b]] = [y, x];
 }
 
-function isBefore(a: Waiting | undefined, b: Waiting | undefined): boolean {
+function isBefore(a: WaitingPod | undefined, b: WaitingPod | undefined): boolean {
   if (!a) return false;
   if (!b) return true;
   return a.pod.priority > b.pod.priority || (a.pod.priority === b.pod.priority && a.since < b.since);
 }
 
-function backOffEnd({ attempts, since }: Waiting): number {
+function backOffEnd({ attempts, since }: WaitingPod): number {
   return since + Math.min(firstBackOff * 2 ** Math.max(0, attempts - 1), longestBackOff);
 }
 
 const wokenBy = new Map(filters.map((filter) => [filter.name, new Set(filter.wokenBy)]));
 
 /** A pod that no filter judged (a cluster without nodes) waits for a node. */
-function mayHelp(event: ClusterEvent, { failedBy }: Waiting): boolean {
+function mayHelp(event: ClusterEvent, { failedBy }: WaitingPod): boolean {
   if (failedBy.size === 0) return event === "node-added";
   for (const name of failedBy) if (wokenBy.get(name)?.has(event)) return true;
   return false;

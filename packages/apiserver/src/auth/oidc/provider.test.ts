@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { VirtualClock } from "@causeway/foundation";
-import { startListener, type Given, type TestListener } from "../../testing/https.ts";
+import { startListener, type TestResponse, type TestListener } from "../../testing/https.ts";
 import type { JwtIssuer } from "./configuration.ts";
 import { issuerKeys } from "./provider.ts";
 
@@ -9,7 +9,7 @@ const LIMIT = 1024 * 1024;
 const DISCOVERY = "/.well-known/openid-configuration";
 let listener: TestListener;
 let keys: readonly object[];
-let answers: Record<string, Given>;
+let answers: Record<string, TestResponse>;
 beforeAll(async () => {
   listener = await startListener();
   const { publicKey } = await generateKeyPair("RS256", { extractable: true });

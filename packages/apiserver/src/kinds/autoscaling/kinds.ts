@@ -157,33 +157,39 @@ const NAMED: Readonly<Record<string, readonly (readonly [path: string, name: str
 };
 const SAME = ["name", "container"];
 
+type Names = (typeof NAMED)[string];
+
+/** A metric as v1's annotations have it. */
 function metricToFirst(metric: Json): Json {
-  const out: Json = { type: metric["type"] };
-  for (const [field, names] of Object.entries(NAMED)) {
-    const source = metric[field];
-    if (!isRecord(source)) continue;
-    const target: Json = {};
-    for (const name of SAME) if (source[name] !== undefined) target[name] = source[name];
+  return convertedMetric(metric, (source, target, names) => {
     for (const [path, name] of names) {
       const value = at(source, ...path.split("."));
       if (value !== undefined) target[name] = value;
     }
-    out[field] = target;
-  }
-  return out;
+  });
 }
 
+/** A metric of v1's annotations as v2 has it. */
 function metricToSecond(metric: Json): Json {
+  return convertedMetric(metric, (source, target, names) => {
+    for (const [path, name] of names) if (source[name] !== undefined) place(target, path.split("."), source[name]);
+    const goal = record(target["target"]);
+    const use = goal["averageUtilization"] !== undefined;
+    target["target"] = { type: use ? "Utilization" : goal["value"] === undefined ? "AverageValue" : "Value", ...goal };
+  });
+}
+
+/**
+ * The metric with each of its sources rewritten by `rename`, which adds the fields that the versions name differently.
+ */
+function convertedMetric(metric: Json, rename: (source: Json, target: Json, names: Names) => void): Json {
   const out: Json = { type: metric["type"] };
   for (const [field, names] of Object.entries(NAMED)) {
     const source = metric[field];
     if (!isRecord(source)) continue;
     const target: Json = {};
     for (const name of SAME) if (source[name] !== undefined) target[name] = source[name];
-    for (const [path, name] of names) if (source[name] !== undefined) place(target, path.split("."), source[name]);
-    const goal = record(target["target"]);
-    const use = goal["averageUtilization"] !== undefined;
-    target["target"] = { type: use ? "Utilization" : goal["value"] === undefined ? "AverageValue" : "Value", ...goal };
+    rename(source, target, names);
     out[field] = target;
   }
   return out;

@@ -45,14 +45,14 @@ function initReason(pod: Json, status: Json, i: number): string | undefined {
   return `Init:${i}/${records(at(pod, "spec", "initContainers")).length}`;
 }
 
-interface Beginning {
+interface InitProgress {
   /** Set when it is not over. */
   readonly reason?: string;
   readonly all: Omit<Seen, "reason">;
   readonly sidecars: Omit<Seen, "reason">;
 }
 
-function beginning(pod: Json): Beginning {
+function beginning(pod: Json): InitProgress {
   let all = NOTHING;
   let sidecars = NOTHING;
   for (const [i, status] of records(at(pod, "status", "initContainerStatuses")).entries()) {

@@ -1,6 +1,6 @@
 import { callOf, type CelCall, type CelNode, isMacro, typeOf } from "./ast.ts";
 import type { Declared } from "./declared.ts";
-import { type Known, type Priced, type Pricing, saturated, type Scope, UNBOUNDED } from "./sizes.ts";
+import { type Known, type Priced, type CostEstimator, saturated, type Scope, UNBOUNDED } from "./sizes.ts";
 import { functionCost } from "./function-costs.ts";
 
 /**
@@ -11,7 +11,7 @@ export function estimateCost(root: CelNode, self: Declared): number {
   return new Estimator(self).price(root, new Map()).cost;
 }
 
-class Estimator implements Pricing {
+class Estimator implements CostEstimator {
   readonly #self: Declared;
 
   constructor(self: Declared) {

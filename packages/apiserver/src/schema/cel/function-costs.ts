@@ -1,5 +1,5 @@
 import { callOf, childrenOf, type CelNode, typeOf } from "./ast.ts";
-import { type Known, type Priced, type Pricing, saturated, type Scope, UNBOUNDED } from "./sizes.ts";
+import { type Known, type Priced, type CostEstimator, saturated, type Scope, UNBOUNDED } from "./sizes.ts";
 
 /** Passing once over a string costs a tenth of its length. */
 const TRAVERSAL = 0.1;
@@ -35,7 +35,7 @@ interface Priceable {
  * A call or operator: the prices of cel-go's checker, and those of Kubernetes' own functions (apiserver,
  * pkg/cel/library/cost.go).
  */
-export function functionCost(estimator: Pricing, node: CelNode, scope: Scope): Priced {
+export function functionCost(estimator: CostEstimator, node: CelNode, scope: Scope): Priced {
   const call = callOf(node);
   const price = (n: CelNode): Operand => {
     const priced = estimator.price(n, scope);
@@ -48,7 +48,7 @@ export function functionCost(estimator: Pricing, node: CelNode, scope: Scope): P
   return { ...own, cost: saturated(around + own.cost) };
 }
 
-function ownCost(call: Priceable, estimator: Pricing): Priced {
+function ownCost(call: Priceable, estimator: CostEstimator): Priced {
   const { name, receiver, args } = call;
   const [first, second] = args;
   if (COMPARED.has(name) || ORDERED.has(name)) return { cost: comparison(name, first, second), size: 1 };
@@ -107,7 +107,7 @@ function added(a: Operand | undefined, b: Operand | undefined): Priced {
   return { cost: 1, size, ...(entry ? { entry } : {}) };
 }
 
-type MemberCost = (receiver: Operand, args: readonly Operand[], estimator: Pricing) => Priced;
+type MemberCost = (receiver: Operand, args: readonly Operand[], estimator: CostEstimator) => Priced;
 
 const overText: MemberCost = ({ most }) => ({ cost: passes(most), size: most });
 const byArgument: MemberCost = (_, [first]) => ({ cost: passes(sizeOf(first)), size: 1 });
@@ -141,7 +141,7 @@ const MEMBERS: ReadonlyMap<string, MemberCost> = new Map<string, MemberCost>([
   ["containsCIDR", within(7)],
 ]);
 
-function memberCost({ name, args }: Priceable, receiver: Operand, estimator: Pricing): Priced {
+function memberCost({ name, args }: Priceable, receiver: Operand, estimator: CostEstimator): Priced {
   return MEMBERS.get(name)?.(receiver, args, estimator) ?? { cost: 1 };
 }
 
@@ -158,7 +158,7 @@ function matching(text: number, pattern: number): number {
 }
 
 /** Each entry is looked at once, and texts are compared. */
-function walked(list: Operand, estimator: Pricing): number {
+function walked(list: Operand, estimator: CostEstimator): number {
   const element = /^list<(.*)>$/.exec(typeOf(list.node))?.[1];
   if (element === undefined) return passes(list.most);
   if (element !== "string" && element !== "bytes") return list.most;
@@ -173,7 +173,7 @@ function replaced(size: number, from: Operand | undefined, to: Operand | undefin
   return most <= least ? size : saturated(Math.ceil(size / least) * most);
 }
 
-function joined(list: Operand, separator: Operand | undefined, estimator: Pricing): Priced {
+function joined(list: Operand, separator: Operand | undefined, estimator: CostEstimator): Priced {
   const element = (list.path && estimator.sizeAt([...list.path, "@items"])) ?? UNBOUNDED;
   const between = separator && list.most > 0 ? separator.most * (list.most - 1) : 0;
   const size = saturated(list.most * element + between);

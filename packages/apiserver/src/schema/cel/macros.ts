@@ -59,14 +59,14 @@ function macro(result: string, reduce: (rounds: Rounds, bodies: number) => unkno
   };
 }
 
-interface Running {
+interface MacroRun {
   readonly evaluator: Evaluator;
   readonly self: Macro;
   readonly context: Inner;
   readonly bodies: readonly CelNode[];
 }
 
-function* roundsOf({ evaluator, self, context, bodies }: Running): Rounds & Generator {
+function* roundsOf({ evaluator, self, context, bodies }: MacroRun): Rounds & Generator {
   const outer = self.first?.reuse(context);
   for (const [key, value] of entriesOf(evaluator.run(self.receiver, context))) {
     const inner = outer && self.second?.reuse(outer.setIterValue(key, evaluator)).setIterValue(value, evaluator);

@@ -224,13 +224,13 @@ function runRules(run: Run, compiled: RuleNode, place: Place): void {
   }
 }
 
-interface Telling {
+interface RuleFailure {
   readonly failure: Failure;
   readonly place: Place;
   readonly node: SchemaNode;
 }
 
-function tell(run: Run, entry: CompiledRule, { failure, place, node }: Telling): void {
+function tell(run: Run, entry: CompiledRule, { failure, place, node }: RuleFailure): void {
   if (failure.isError) {
     run.errors.push(invalid(place.path, valueShown(node, place.value), failure.message));
     return;

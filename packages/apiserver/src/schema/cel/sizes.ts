@@ -21,7 +21,7 @@ export interface Priced extends Known {
 export type Scope = ReadonlyMap<string, Known>;
 
 /** Estimates the cost of expressions and the size of their values. */
-export interface Pricing {
+export interface CostEstimator {
   price(node: CelNode, scope: Scope): Priced;
   sizeOf(node: CelNode, known: Known): number;
   sizeAt(path: readonly string[] | undefined): number | undefined;

@@ -115,7 +115,7 @@ function environmentsOf(declared: Declared): (rule: CelRule) => CelEnvironment {
   };
 }
 
-interface Compiling extends Place {
+interface RulePlace extends Place {
   readonly declared: Declared;
   readonly environment: CelEnvironment;
 }
@@ -127,7 +127,7 @@ interface Compiled {
   readonly usesOldSelf: boolean;
 }
 
-function expressionProblems(rule: CelRule, compiling: Compiling): FieldError[] {
+function expressionProblems(rule: CelRule, compiling: RulePlace): FieldError[] {
   const { path, scope, declared } = compiling;
   const most = (cost: number): number =>
     times(cost, scope?.cardinality ?? Math.floor(REQUEST / (declared.minBytes + 1)));
@@ -141,7 +141,7 @@ function expressionProblems(rule: CelRule, compiling: Compiling): FieldError[] {
   return [...errors, ...oldSelfProblems(rule, compiled, compiling)];
 }
 
-function messageProblems(rule: CelRule, compiling: Compiling): FieldError[] {
+function messageProblems(rule: CelRule, compiling: RulePlace): FieldError[] {
   const at = `${compiling.path}.messageExpression`;
   const { problem, cost } = compile(rule.messageExpression ?? "", "string", compiling);
   if (problem !== undefined) return [invalid(at, wireOf(rule), problem)];
@@ -149,7 +149,7 @@ function messageProblems(rule: CelRule, compiling: Compiling): FieldError[] {
   return cost > RULE_LIMIT ? [forbidden(at, costProblem("estimated messageExpression cost", cost, RULE_LIMIT))] : [];
 }
 
-function oldSelfProblems(rule: CelRule, { usesOldSelf }: Compiled, { path, uncorrelated }: Compiling): FieldError[] {
+function oldSelfProblems(rule: CelRule, { usesOldSelf }: Compiled, { path, uncorrelated }: RulePlace): FieldError[] {
   if (!usesOldSelf) {
     if (rule.optionalOldSelf === undefined) return [];
     const why = "may not be set if oldSelf is not used in rule";
@@ -166,7 +166,7 @@ const RESULT = {
   string: "messageExpression must evaluate to a string",
 };
 
-function compile(text: string, wanted: "bool" | "string", { environment, declared }: Compiling): Compiled {
+function compile(text: string, wanted: "bool" | "string", { environment, declared }: RulePlace): Compiled {
   const problem = compileProblem(environment, text);
   if (problem !== undefined) return { cost: 0, problem: COMPILATION[wanted] + problem, usesOldSelf: false };
   const program = parseCel(environment, text);

@@ -7,7 +7,7 @@ import type { CloudOptions } from "./command.ts";
 import { commandLog } from "../../terminal/text-log.ts";
 
 /** What a simulated cloud is reached by. */
-interface Running {
+interface RunningCloud {
   readonly authUrl: string;
   readonly cloudsYaml: string;
   readonly control: string;
@@ -34,7 +34,7 @@ export async function cloud(options: CloudOptions, signal: AbortSignal): Promise
     ...(options.port === undefined ? {} : { port: options.port }),
   });
   try {
-    const running: Running = {
+    const running: RunningCloud = {
       authUrl: simulator.authUrl,
       cloudsYaml: state.write("clouds.yaml", simulator.cloudsYaml),
       control: `${new URL(simulator.authUrl).origin}/_control`,
@@ -49,7 +49,7 @@ export async function cloud(options: CloudOptions, signal: AbortSignal): Promise
   }
 }
 
-function render(running: Running, output: OutputFormat): string {
+function render(running: RunningCloud, output: OutputFormat): string {
   if (output === "json") return `${JSON.stringify(running)}\n`;
   if (output === "yaml") return stringify(running);
   const { authUrl, cloudsYaml, control, clouds, dataPath } = running;

@@ -1,5 +1,5 @@
 import type { ServiceDescription } from "@causeway/openstack";
-import { services, type Asked, type AskedService, type CloudFacts } from "./facts.ts";
+import { services, type CloudAnswer, type AskedService, type CloudFacts } from "./facts.ts";
 import type { Finding } from "./findings.ts";
 import { loadBalancerFindings } from "./load-balancer-findings.ts";
 
@@ -24,7 +24,7 @@ const uses: Readonly<Record<AskedService, readonly ["broken" | "missing", string
   "key-manager": ["missing", "TLS cannot end at a load balancer"],
 };
 
-function serviceFinding(service: AskedService, description: Asked<ServiceDescription | undefined>): Finding[] {
+function serviceFinding(service: AskedService, description: CloudAnswer<ServiceDescription | undefined>): Finding[] {
   const [state, loss] = uses[service];
   if ("error" in description)
     return [

@@ -16,7 +16,7 @@ export const services = [
 export type AskedService = (typeof services)[number];
 
 /** An answer, or what the cloud said in its place. */
-export type Asked<T> = { readonly value: T } | { readonly error: string };
+export type CloudAnswer<T> = { readonly value: T } | { readonly error: string };
 
 /** A limit of the project; a limit below 0 is none. */
 export interface Quota {
@@ -26,15 +26,15 @@ export interface Quota {
 
 export interface CloudFacts {
   readonly region: string;
-  readonly services: Readonly<Record<AskedService, Asked<ServiceDescription | undefined>>>;
+  readonly services: Readonly<Record<AskedService, CloudAnswer<ServiceDescription | undefined>>>;
   /** Of Neutron. */
-  readonly extensions: Asked<ReadonlySet<string>>;
+  readonly extensions: CloudAnswer<ReadonlySet<string>>;
   /** Names of Octavia's providers. */
-  readonly providers: Asked<readonly string[]>;
+  readonly providers: CloudAnswer<readonly string[]>;
   /** May this user see load balancers? */
-  readonly loadBalancers: Asked<number>;
-  readonly externalNetworks: Asked<readonly string[]>;
-  readonly quotas: Asked<Readonly<Record<string, Quota>>>;
+  readonly loadBalancers: CloudAnswer<number>;
+  readonly externalNetworks: CloudAnswer<readonly string[]>;
+  readonly quotas: CloudAnswer<Readonly<Record<string, Quota>>>;
 }
 
 export interface ClusterFacts {
@@ -51,12 +51,12 @@ export interface ClusterFacts {
 export interface Facts {
   readonly cloud: CloudFacts;
   /** Undefined: no cluster was named. */
-  readonly cluster: Asked<ClusterFacts> | undefined;
+  readonly cluster: CloudAnswer<ClusterFacts> | undefined;
   /** Undefined: no cluster was named. */
-  readonly volumes?: Asked<VolumeFacts> | undefined;
+  readonly volumes?: CloudAnswer<VolumeFacts> | undefined;
 }
 
-export async function asked<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<Asked<T>> {
+export async function asked<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<CloudAnswer<T>> {
   try {
     return { value: await ask() };
   } catch (error) {
@@ -120,7 +120,7 @@ export async function clusterFacts(
   client: KubernetesClient,
   cloud: Cloud,
   signal: AbortSignal,
-): Promise<Asked<ClusterFacts>> {
+): Promise<CloudAnswer<ClusterFacts>> {
   return asked(async () => {
     const call = { signal };
     const version = (await client.request("GET", "/version", call)) as { gitVersion?: string };

@@ -1,11 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { connectCloud, loadCloudsYaml, type ServiceDescription } from "@causeway/openstack";
 import { startSimulator } from "@causeway/simulator";
-import { cloudFacts, services, type Asked, type AskedService, type CloudFacts, type ClusterFacts } from "./facts.ts";
+import {
+  cloudFacts,
+  services,
+  type CloudAnswer,
+  type AskedService,
+  type CloudFacts,
+  type ClusterFacts,
+} from "./facts.ts";
 import { findingsOf, type Finding } from "./findings.ts";
 import { renderReport } from "./render.ts";
 
-function described(id: string, skew = 0): Asked<ServiceDescription> {
+function described(id: string, skew = 0): CloudAnswer<ServiceDescription> {
   return { value: { url: "", versions: [{ id, status: "CURRENT" }], skew } };
 }
 
@@ -29,7 +36,7 @@ function facts(
   };
 }
 
-function find(cloud: CloudFacts, feature: string, cluster?: Asked<ClusterFacts>): Finding | undefined {
+function find(cloud: CloudFacts, feature: string, cluster?: CloudAnswer<ClusterFacts>): Finding | undefined {
   return findingsOf({ cloud, cluster }).find((finding) => finding.feature === feature);
 }
 
@@ -118,7 +125,7 @@ describe("the doctor", () => {
     expect(find(cloud, feature)).toMatchObject({ state, because: expect.stringMatching(because) });
   });
 
-  test.each<[string, Asked<ClusterFacts>, string, string]>([
+  test.each<[string, CloudAnswer<ClusterFacts>, string, string]>([
     ["one that does not answer", { error: "refused" }, "Kubernetes", "broken"],
     [
       "one of another project",

@@ -1,11 +1,11 @@
-import type { Asked } from "./facts.ts";
+import type { CloudAnswer } from "./facts.ts";
 import type { Finding } from "./findings.ts";
 import type { VolumeFacts } from "./volume-facts.ts";
 
 /** Objects that one finding names. */
 const MOST = 5;
 
-export function volumeFindings(volumes: Asked<VolumeFacts> | undefined): Finding[] {
+export function volumeFindings(volumes: CloudAnswer<VolumeFacts> | undefined): Finding[] {
   if (volumes === undefined) return [];
   const feature = "volumes";
   if ("error" in volumes) {

@@ -5,6 +5,7 @@ import type { ObjectStore } from "../store.ts";
 import { keysOf, textOf } from "./list-answer.ts";
 import { signS3, type S3Credentials } from "./sign.ts";
 
+/** The endpoint, bucket and credentials. */
 export interface S3StoreOptions {
   /** "https://s3.example.org" or with a port; its path is a prefix of every bucket's path. */
   readonly endpoint: string;
@@ -17,6 +18,7 @@ export interface S3StoreOptions {
   readonly clock: Clock;
 }
 
+/** A bucket of S3 that backups are kept in. */
 export interface S3Store extends ObjectStore {
   /** Creates the bucket if it does not exist. */
   createBucket(signal: AbortSignal): Promise<void>;

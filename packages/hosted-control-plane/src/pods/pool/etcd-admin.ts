@@ -213,7 +213,7 @@ function post(
       }
       response.on("data", (chunk: string) => {
         text += chunk;
-        if (text.length > LONGEST) sent.destroy(new Error("the answer is too long"));
+        if (text.length > LONGEST) sent.destroy(tooLong(options.path));
       });
       response.on("error", reject);
       response.on("end", () => {
@@ -231,6 +231,16 @@ function post(
     sent.on("error", reject);
     sent.end(JSON.stringify(body));
   });
+}
+
+function tooLong(path: string): CausewayError {
+  return new CausewayError(
+    "PODS_ETCD_ANSWER_TOO_LONG",
+    `the answer of etcd to ${path} has more than ${LONGEST} bytes`,
+    {
+      hint: "One object in etcd is larger than an API server stores: find it with etcdctl and delete it.",
+    },
+  );
 }
 
 function parsed(text: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, hasCode } from "@causeway/foundation";
 import type { Call } from "../pool/etcd-admin.ts";
 import { rangeOf } from "../pool/range.ts";
 
@@ -97,8 +97,7 @@ async function page(
   try {
     return await call("kv/range", body);
   } catch (error) {
-    const isTooLong = error instanceof Error && error.message.includes("the answer is too long");
-    if (isTooLong && body.limit > 1) return undefined;
+    if (body.limit > 1 && hasCode(error, "PODS_ETCD_ANSWER_TOO_LONG")) return undefined;
     throw error;
   }
 }

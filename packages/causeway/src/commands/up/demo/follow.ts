@@ -80,14 +80,14 @@ export function followDemo(options: FollowOptions): DemoFollower {
   };
 }
 
-interface Watching {
+interface ViewSource {
   view(): DemoView;
   onChange(handler: (view: DemoView) => void): () => void;
   readonly clock: Clock;
 }
 
 async function until(
-  watching: Watching,
+  watching: ViewSource,
   goal: { test: (view: DemoView) => boolean; signal: AbortSignal; problemTimeout: number | undefined },
 ): Promise<void> {
   let troubledSince: number | undefined;
@@ -117,7 +117,7 @@ function problemIn(view: DemoView): string | undefined {
 }
 
 /** Wakes on the next change, and at the latest after a second. */
-async function changeOrPause(watching: Watching, signal: AbortSignal): Promise<void> {
+async function changeOrPause(watching: ViewSource, signal: AbortSignal): Promise<void> {
   const waking = new AbortController();
   const stop = watching.onChange(() => waking.abort());
   try {

@@ -51,13 +51,13 @@ function sameMachine(view: DemoView, machine: Item): Item {
   return view.machines.find((m) => m.title === machine.title) ?? { ...machine, done: true, detail: "replaced" };
 }
 
-interface Following {
+interface FollowGoal {
   readonly pick: (view: DemoView) => Item;
   readonly until: Until;
   readonly task: { title: string; skip(): void };
 }
 
-async function followItem(options: ProgressOptions & { title: string }, following: Following): Promise<void> {
+async function followItem(options: ProgressOptions & { title: string }, following: FollowGoal): Promise<void> {
   const { follower, stream, title } = options;
   const { pick, until, task } = following;
   const show = (view: DemoView) => {

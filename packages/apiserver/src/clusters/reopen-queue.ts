@@ -4,7 +4,7 @@ import { messageOf, type Clock, type Log } from "@causeway/foundation";
 const SHORTEST = 500;
 const LONGEST = 60_000;
 
-export interface ReopeningOf {
+export interface ReopenQueueOptions {
   /** Opens a cluster as its state folder describes it. */
   readonly open: (cluster: string) => Promise<unknown>;
   /** Called with the reason each time a cluster could not be opened, and without one when it is served. */
@@ -15,11 +15,11 @@ export interface ReopeningOf {
 }
 
 /** Retries logical clusters that could not be opened, with back-off, until each is served or removed. */
-export class Reopening {
-  readonly #of: ReopeningOf;
+export class ReopenQueue {
+  readonly #of: ReopenQueueOptions;
   readonly #failed = new Set<string>();
 
-  constructor(of: ReopeningOf) {
+  constructor(of: ReopenQueueOptions) {
     this.#of = of;
   }
 
