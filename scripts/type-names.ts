@@ -4,7 +4,9 @@ import { join } from "node:path";
 
 /** Nouns that end as gerunds do; also as the end of a longer name. */
 const NOUNS: readonly string[] =
-  "Binding Mapping Finding Warning Setting String Thing Ceiling Rating Forwarding Balancing Listing".split(" ");
+  "Binding Mapping Finding Warning Setting String Thing Ceiling Rating Forwarding Balancing Listing Greeting".split(
+    " ",
+  );
 /** Places whose names are to be changed yet. */
 const EXCEPTIONS =
   /^(?:packages\/(?:addons|cluster-api|cluster-api-openstack|magnum-api|openstack-operator)|test\/faults\/magnum)\//;
