@@ -11,6 +11,7 @@ import {
 } from "@causeway/foundation";
 import { Agent, type Dispatcher } from "undici";
 import type { ClusterConfig } from "../config/interface.ts";
+import { forgetRawHeaders, tlsOptions } from "./connect.ts";
 import { credentialSource, type Credentials, type CredentialSource } from "./credentials.ts";
 import { refused, tooLarge, unreachable, type RequestFacts } from "./errors.ts";
 import { requestMeasures, type RequestMeasures } from "./measures.ts";
@@ -62,7 +63,7 @@ const MAX_RETRY_WAIT = 30_000;
 interface Connection {
   readonly credentials: Credentials;
   readonly calls: Agent;
-  readonly watches: Agent;
+  readonly watches: Dispatcher;
 }
 
 /** Authenticated HTTP to one API server: the pools, the credentials, and the retries that are always right. */
@@ -212,7 +213,7 @@ export class Transport {
     this.#connection = {
       credentials,
       calls: new Agent({ ...shared, connections: CONNECTIONS, keepAliveTimeout: 30_000 }),
-      watches: new Agent({ ...shared, keepAliveTimeout: 1_000 }),
+      watches: new Agent({ ...shared, keepAliveTimeout: 1_000 }).compose(forgetRawHeaders),
     };
     if (current) void Promise.all([current.calls.close(), current.watches.close()]);
     return this.#connection;
@@ -268,17 +269,6 @@ function serverUrl(config: ClusterConfig): URL {
     });
   }
   return url;
-}
-
-function tlsOptions(config: ClusterConfig, credentials: Credentials): Record<string, unknown> {
-  return {
-    keepAlive: true,
-    keepAliveInitialDelay: 30_000,
-    ...(config.ca === undefined ? {} : { ca: config.ca }),
-    ...(config.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
-    ...(config.tlsServerName === undefined ? {} : { servername: config.tlsServerName }),
-    ...(credentials.certificate === undefined ? {} : { cert: credentials.certificate, key: credentials.key }),
-  };
 }
 
 /** The server closed an idle connection just as it was used again. */
