@@ -25,6 +25,7 @@ import { upCommand } from "./commands/up/command.ts";
 import { versionCommand } from "./commands/version/command.ts";
 import { ownVersion } from "./release.ts";
 import { settled } from "./terminal/settle.ts";
+import { wrapHelp } from "./terminal/wrap-help.ts";
 
 /** The commands in the order of the help. Each folder of commands/ has one. */
 const commands: readonly ((signal: AbortSignal) => CommandUnknownOpts)[] = [
@@ -86,5 +87,13 @@ Examples:
   for (const command of commands) root.addCommand(command(signal));
   root.addCommand(completionCommand(() => root));
   root.addCommand(machineCommand(signal), { hidden: true });
-  return settled(root);
+  return wrapping(settled(root));
+}
+
+/** Has help texts of the command and of those below it broken at the terminal's width. */
+function wrapping(command: CommandUnknownOpts): CommandUnknownOpts {
+  const width = () => process.stdout.columns ?? 80;
+  command.configureOutput({ writeOut: (text) => void process.stdout.write(wrapHelp(text, width())) });
+  for (const inner of command.commands) wrapping(inner);
+  return command;
 }

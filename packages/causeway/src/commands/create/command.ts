@@ -48,7 +48,7 @@ function addonNames(text: string): readonly BuiltInAddon[] {
 
 function clusterOptions() {
   return new Command("cluster")
-    .description("A cluster with a hosted control plane and one set of workers.")
+    .description("Create a cluster with a hosted control plane and one set of workers.")
     .argument("<name>", "name of the cluster")
     .addOption(managementOptions.namespace())
     .addOption(newClusterOptions.cloud())

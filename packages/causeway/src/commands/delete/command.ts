@@ -33,7 +33,7 @@ Examples:
 
 function clusterOptions() {
   return new Command("cluster")
-    .description("Machines, load balancers, network and control plane are deleted with it.")
+    .description("Delete a cluster with its machines, load balancers, network and control plane.")
     .argument("<name>", "name of the cluster")
     .addOption(managementOptions.namespace())
     .option("-y, --yes", "delete without asking", false)

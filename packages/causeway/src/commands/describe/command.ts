@@ -29,7 +29,7 @@ Examples:
 
 function clusterOptions() {
   return new Command("cluster")
-    .description("The tree of a cluster's objects, each with its condition.")
+    .description("Show the tree of a cluster's objects, each with its condition.")
     .argument("<name>", "name of the cluster")
     .addOption(managementOptions.namespace())
     .addOption(managementOptions.kubeconfig())

@@ -33,7 +33,7 @@ Examples:
 function clustersOptions() {
   return new Command("clusters")
     .alias("cluster")
-    .description("Clusters with their phase, version, workers and endpoint.")
+    .description("List clusters with their phase, version, workers and endpoint.")
     .argument("[name]", "one cluster (default: all of the namespace)")
     .addOption(managementOptions.namespace())
     .option("-A, --all-namespaces", "clusters of every namespace", false)

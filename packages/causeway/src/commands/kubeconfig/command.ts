@@ -35,7 +35,7 @@ Examples:
 
 function clusterOptions() {
   return new Command("cluster")
-    .description("The administrator's kubeconfig, from the Secret NAME-kubeconfig, or one for users of Keystone.")
+    .description("Print the administrator's kubeconfig, from the Secret NAME-kubeconfig, or one for users of Keystone.")
     .argument("<name>", "name of the cluster")
     .addOption(managementOptions.namespace())
     .option("--keystone", "print a kubeconfig whose user is `causeway keystone-token`, without a credential", false)
