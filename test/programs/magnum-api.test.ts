@@ -26,7 +26,7 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 import { openStage, type Stage } from "@causeway/magnum-api/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { administrator, kubeconfigOf, servers, startServer, type Server } from "./servers.ts";
 
@@ -55,7 +55,7 @@ async function installDefinitions(client: KubernetesClient): Promise<void> {
     (await client.list(CustomResourceDefinition)).items.map(({ status }) =>
       status?.conditions?.some(({ type, status: is }) => type === "Established" && is === "True"),
     );
-  await expect.poll(async () => new Set(await served()), soon).toEqual(new Set([true]));
+  await vi.waitFor(async () => expect(new Set(await served())).toEqual(new Set([true])), soon);
 }
 
 async function grant(client: KubernetesClient): Promise<void> {

@@ -3,7 +3,7 @@
  * kube-apiserver whose egress selector leads through our server to a kubelet.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -20,7 +20,8 @@ import {
   type KeyPair,
 } from "@causeway/foundation";
 import { createClient, loadKubeconfig, Node, Pod } from "@causeway/kubernetes";
-import { startTunnelAgent, startTunnelServer, type TunnelServer } from "@causeway/reverse-tunnel";
+import { probeCluster } from "@causeway/magnum-api/testing";
+import { startTunnelAgent, startTunnelServer, type TunnelAgent, type TunnelServer } from "@causeway/reverse-tunnel";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { startKubeApiserver } from "../contracts/kubernetes/kube-apiserver.ts";
 import { freePorts } from "../support/free-ports.ts";
@@ -96,7 +97,7 @@ async function ourServer(more: Partial<Parameters<typeof startTunnelServer>[0]> 
   return server;
 }
 
-function ourAgent(port: number): void {
+function ourAgent(port: number): TunnelAgent {
   const agent = startTunnelAgent({
     target: () => ({
       host: "127.0.0.1",
@@ -113,6 +114,7 @@ function ourAgent(port: number): void {
     log: silentLog,
   });
   closers.push(() => agent.close());
+  return agent;
 }
 
 function started(running: RunningProgram): RunningProgram {
@@ -325,64 +327,80 @@ describe("a real kube-apiserver", () => {
     test.skip(`with our server as its egress selector (${kubernetes.reason})`);
     return;
   }
-  test.each(["uds", "tcp"])("reads a pod's log from a kubelet through our server over %s", async (transport) => {
-    const kubelet = await fakeKubelet();
-    const server = await ourServer();
-    ourAgent(server.agentPort);
-    const connection =
-      transport === "uds"
-        ? { proxyProtocol: "HTTPConnect", transport: { uds: { udsName: uds() } } }
-        : {
-            proxyProtocol: "HTTPConnect",
-            transport: {
-              tcp: {
-                url: `https://127.0.0.1:${server.serverPort}`,
-                tlsConfig: { caBundle: path("ca.crt"), clientCert: path("client.crt"), clientKey: path("client.key") },
+  test.each(["uds", "tcp"])(
+    "reads a pod's log from a kubelet through our server over %s, and Magnum's health probe reaches it",
+    async (transport) => {
+      const kubelet = await fakeKubelet();
+      const server = await ourServer();
+      const agent = ourAgent(server.agentPort);
+      const connection =
+        transport === "uds"
+          ? { proxyProtocol: "HTTPConnect", transport: { uds: { udsName: uds() } } }
+          : {
+              proxyProtocol: "HTTPConnect",
+              transport: {
+                tcp: {
+                  url: `https://127.0.0.1:${server.serverPort}`,
+                  tlsConfig: {
+                    caBundle: path("ca.crt"),
+                    clientCert: path("client.crt"),
+                    clientKey: path("client.key"),
+                  },
+                },
               },
-            },
-          };
-    const selector = {
-      apiVersion: "apiserver.k8s.io/v1beta1",
-      kind: "EgressSelectorConfiguration",
-      egressSelections: [{ name: "cluster", connection }],
-    };
-    const real = await startKubeApiserver({
-      flags: [
-        `--egress-selector-config-file=${file("egress.json", JSON.stringify(selector))}`,
-        `--kubelet-certificate-authority=${path("ca.crt")}`,
-        `--kubelet-client-certificate=${path("client.crt")}`,
-        `--kubelet-client-key=${path("client.key")}`,
-      ],
-      without: ["ServiceAccount"],
-    });
-    closers.push(() => real.close());
-    const kubeconfig = file("kubeconfig", await administrator(real));
-    const api = createClient(loadKubeconfig({ path: kubeconfig }));
-    closers.push(() => api.close());
-    await api.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name: "far" }, spec: {} });
-    await api.request("PATCH", "/api/v1/nodes/far/status", {
-      contentType: "application/merge-patch+json",
-      body: {
-        status: {
-          addresses: [{ type: "InternalIP", address }],
-          daemonEndpoints: { kubeletEndpoint: { Port: kubelet } },
+            };
+      const selector = {
+        apiVersion: "apiserver.k8s.io/v1beta1",
+        kind: "EgressSelectorConfiguration",
+        egressSelections: [{ name: "cluster", connection }],
+      };
+      const real = await startKubeApiserver({
+        flags: [
+          `--egress-selector-config-file=${file("egress.json", JSON.stringify(selector))}`,
+          `--kubelet-certificate-authority=${path("ca.crt")}`,
+          `--kubelet-client-certificate=${path("client.crt")}`,
+          `--kubelet-client-key=${path("client.key")}`,
+        ],
+        without: ["ServiceAccount"],
+      });
+      closers.push(() => real.close());
+      const kubeconfig = file("kubeconfig", await administrator(real));
+      const api = createClient(loadKubeconfig({ path: kubeconfig }));
+      closers.push(() => api.close());
+      await api.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name: "far" }, spec: {} });
+      await api.request("PATCH", "/api/v1/nodes/far/status", {
+        contentType: "application/merge-patch+json",
+        body: {
+          status: {
+            addresses: [{ type: "InternalIP", address }],
+            daemonEndpoints: { kubeletEndpoint: { Port: kubelet } },
+          },
         },
-      },
-    });
-    await api.create(Pod, {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: { namespace: "default", name: "web" },
-      spec: { nodeName: "far", containers: [{ name: "web", image: "web:1" }] },
-    });
-    const { stdout, stderr } = await execute(join(kubernetes.dir, "kubectl"), [
-      "--kubeconfig",
-      kubeconfig,
-      "logs",
-      "web",
-    ]);
-    expect(stdout || stderr).toBe("path /containerLogs/default/web/web, client agent\n");
-  });
+      });
+      await api.create(Pod, {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { namespace: "default", name: "web" },
+        spec: { nodeName: "far", containers: [{ name: "web", image: "web:1" }] },
+      });
+      const { stdout, stderr } = await execute(join(kubernetes.dir, "kubectl"), [
+        "--kubeconfig",
+        kubeconfig,
+        "logs",
+        "web",
+      ]);
+      expect(stdout || stderr).toBe("path /containerLogs/default/web/web, client agent\n");
+      const probe = () =>
+        probeCluster(
+          { kubeconfig: readFileSync(kubeconfig, "utf8"), node: "far", timeout: 30_000 },
+          new AbortController().signal,
+        );
+      expect(await probe()).toEqual({ api: "ok", kubelet: { node: "far", state: "ok" } });
+      await agent.close();
+      const { api: alone, kubelet: unreached } = await probe();
+      expect([alone, unreached?.state === "ok"]).toEqual(["ok", false]);
+    },
+  );
 });
 
 /** An HTTPS server that answers with the path and the client certificate's name. */
@@ -397,6 +415,7 @@ async function fakeKubelet(): Promise<number> {
     },
     (request, response) => {
       const { CN } = (request.socket as TLSSocket).getPeerCertificate().subject;
+      if (request.url === "/healthz") return void response.end("ok");
       response.end(`path ${request.url?.replace(/\?.*/, "")}, client ${String(CN)}\n`);
     },
   );

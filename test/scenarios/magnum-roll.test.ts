@@ -31,7 +31,7 @@ let authUrl: string;
 /** With a state that was imported while the cluster was Heat's. Undefined: there is no Terraform here. */
 let terraform: Terraform | undefined;
 
-/** What a user of Terraform has of the cluster. */
+/** What a user of Terraform has of the cluster. The provider's node_count is that of default-worker. */
 const resources = (): string => `
 resource "openstack_containerinfra_clustertemplate_v1" "heat" {
   name                = "heat"
@@ -47,6 +47,7 @@ resource "openstack_containerinfra_cluster_v1" "web" {
   name                = "web"
   cluster_template_id = openstack_containerinfra_clustertemplate_v1.heat.id
   master_count        = 3
+  node_count          = 3
 }
 resource "openstack_containerinfra_nodegroup_v1" "big" {
   name       = "big"
@@ -90,7 +91,8 @@ beforeAll(async () => {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
       ...heat.rows,
-      cluster: { ...heat.rows.cluster, api_address: `https://${heat.vip}:6443` },
+      // As Magnum counts: the workers of all node groups.
+      cluster: { ...heat.rows.cluster, api_address: `https://${heat.vip}:6443`, node_count: 5 },
       authorities,
     }),
   });

@@ -102,8 +102,7 @@ describe.skipIf("reason" in tools)("terraform", () => {
   });
 
   it("creates a node group, after which a plan changes nothing", async () => {
-    // A cluster's node_count has those of all node groups, as in Magnum: who has more of them ignores it.
-    const resources = `${cluster("  node_count = 1\n  lifecycle {\n    ignore_changes = [node_count]\n  }\n")}${group}`;
+    const resources = `${cluster("  node_count = 1\n")}${group}`;
     await terraform.apply(resources);
     expect(await clusters()).toEqual([["terraform", "UPDATE_COMPLETE"]]);
     expect(await terraform.plan(resources)).toBe("");

@@ -28,6 +28,13 @@ beforeAll(async () => {
   await create("new", { isInitialized: false });
   await create("heats", { annotations: { [migratingAnnotation]: "discover Done 2026-11-28T00:00:00Z" } });
   for (const name of ["n0", "n1"]) await createMachine("c0", name);
+  await client.patch(
+    HostedControlPlane,
+    { namespace, name: "c2" },
+    { type: "merge", body: { status: { runtime: "Embedded" } } },
+    { subresource: "status" },
+  );
+  await createMachine("c2", "n2");
   const informers = createInformers(client);
   sources = openSources(informers);
   const stopping = new AbortController();
@@ -193,6 +200,8 @@ it("kubelets are probed one after the other, and reported by name", async () => 
   states.delete("n0");
   await pass(60_000);
   expect(of("c0")?.kubelet?.state).toBe("ok");
-  expect(probed.filter(({ cluster, node }) => cluster === "c1" && node !== undefined)).toEqual([]);
+  // One without nodes, and one whose control plane does not forward requests to them.
+  expect(probed.filter(({ cluster, node }) => /^c[12]$/.test(cluster) && node !== undefined)).toEqual([]);
+  expect(probed.filter(({ cluster }) => cluster === "c2").length).toBeGreaterThan(2);
   await stop();
 });

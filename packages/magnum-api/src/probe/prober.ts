@@ -1,6 +1,7 @@
 import type { MagnumCluster } from "@causeway/api";
 import { isAborted, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import { isTrue, keyOf, secretText, type ObjectKey, type Source } from "@causeway/kubernetes";
+import { runtimeOf } from "../cluster/desired.ts";
 import { machinesOf, type ClusterProbe as Probe, type Sources } from "../cluster/gather.ts";
 import { readMigrating } from "../cluster/migrating.ts";
 import { probeCluster, type ProbeOptions } from "./probe.ts";
@@ -66,7 +67,8 @@ export function createHealthProber(options: ProberOptions): HealthProber {
     const key = keyOf(cluster);
     const kubeconfig = secretText(sources.secrets.get({ ...key, name: `${key.name}-kubeconfig` }), "value");
     if (kubeconfig === undefined) return void known.delete(idOf(key));
-    const node = kubelets ? nodeOf(readyNodes(sources, key), known.get(idOf(key))?.failing, round) : undefined;
+    const isReached = kubelets && forwards(sources, key);
+    const node = isReached ? nodeOf(readyNodes(sources, key), known.get(idOf(key))?.failing, round) : undefined;
     const found = await probe({ kubeconfig, node, timeout: TIMEOUT }, signal);
     // What fails since this process ends says nothing about the cluster.
     if (signal.aborted) return;
@@ -133,6 +135,11 @@ function note(known: Map<string, Known>, id: string, found: Probe): boolean {
 function isProbed({ controlPlanes }: Sources, cluster: MagnumCluster): boolean {
   if (cluster.metadata.deletionTimestamp !== undefined || readMigrating(cluster) !== undefined) return false;
   return controlPlanes.get(keyOf(cluster))?.status?.initialization?.controlPlaneInitialized === true;
+}
+
+/** The embedded API server forwards no requests to kubelets: there its own /healthz is all that is probed. */
+function forwards({ controlPlanes }: Sources, key: ObjectKey): boolean {
+  return runtimeOf(controlPlanes.get(key)) !== "Embedded";
 }
 
 /** Another ready node in each round; one that failed again, until it is well or not ready any more. */
