@@ -32,6 +32,7 @@ export interface IngressesOptions extends CloudClient {
   /** Begins the names in the cloud. */
   readonly clusterName: string;
   readonly infrastructure: OpenStackCluster;
+  /** Of load balancers for Services. */
   readonly provider: string | undefined;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -58,7 +59,13 @@ export function memberIngresses(options: IngressesOptions): MemberIngresses | un
   const ingress = createOctaviaIngress({
     config: {
       clusterName,
-      balancer: { provider, subnetId, floatingNetworkId: externalNetwork?.id, flavorId: undefined, serial: false },
+      balancer: {
+        provider: providerOf(provider),
+        subnetId,
+        floatingNetworkId: externalNetwork?.id,
+        flavorId: undefined,
+        serial: false,
+      },
       manageSecurityGroups: true,
     },
     informers: remote.informers,
@@ -77,6 +84,10 @@ export function memberIngresses(options: IngressesOptions): MemberIngresses | un
     release: (signal) => releaseIngresses({ client: remote.client, clock, log }, signal),
   };
 }
+
+/** A provider of load balancers for Services may have no HTTP; a cloud with ovn has amphora next to it. */
+const providerOf = (ofServices: string | undefined): string | undefined =>
+  ofServices === "ovn" ? "amphora" : ofServices;
 
 export interface ReleaseIngressesOptions {
   /** Of the workload cluster. */
