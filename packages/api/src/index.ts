@@ -1,6 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { KubeadmConfig, KubeadmConfigTemplate } from "./bootstrap/index.ts";
 import { AddonSet, ClusterResourceSet, ClusterResourceSetBinding } from "./addons/index.ts";
+import { ExtensionConfig } from "./runtime/index.ts";
 import {
   Cluster,
   ClusterClass,
@@ -54,6 +55,7 @@ export {
   type ClusterResourceSetSpec,
   type ClusterResourceSetStatus,
 } from "./addons/index.ts";
+export { ExtensionConfig, type ExtensionConfigSpec, type ExtensionConfigStatus } from "./runtime/index.ts";
 export {
   IPAddress,
   IPAddressClaim,
@@ -130,6 +132,7 @@ export {
   type OpenStackServerSpec,
   type OpenStackServerStatus,
   type PortSpec,
+  type SubportSpec,
   type ResolvedMachine,
   type ResolvedPort,
   type SecurityGroupRuleSpec,
@@ -184,6 +187,7 @@ export const allKinds: readonly Kind<KubeObject>[] = [
   ClusterResourceSetBinding,
   IPAddressClaim,
   IPAddress,
+  ExtensionConfig,
   MachineHealthCheck,
   MachineDrainRule,
   HostedControlPlane,

@@ -46,6 +46,8 @@ export const annotations = {
   certificatesExpiry: "machine.cluster.x-k8s.io/certificates-expiry",
   remediationInProgress: "controlplane.cluster.x-k8s.io/remediation-in-progress",
   remediationFor: "controlplane.cluster.x-k8s.io/remediation-for",
+  skipCoreDns: "controlplane.cluster.x-k8s.io/skip-coredns",
+  skipKubeProxy: "controlplane.cluster.x-k8s.io/skip-kube-proxy",
   maxReplicas: "machinedeployment.clusters.x-k8s.io/max-replicas",
   deferUpgrade: "topology.cluster.x-k8s.io/defer-upgrade",
   holdUpgradeSequence: "topology.cluster.x-k8s.io/hold-upgrade-sequence",

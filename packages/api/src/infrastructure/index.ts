@@ -27,6 +27,7 @@ export type {
   OpenStackMachineSpec,
   PortSpec,
   SubnetParameter,
+  SubportSpec,
 } from "./parameters.ts";
 export type { OpenStackClusterStatus, OpenStackMachineStatus, ResolvedMachine, ResolvedPort } from "./status.ts";
 

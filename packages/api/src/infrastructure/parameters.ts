@@ -79,17 +79,40 @@ const volumeFields = {
   availabilityZone: optional(availabilityZone),
 };
 
+const fixedIPs = () => optional(list(object({ subnet: optional(subnetParameter), ipAddress: optional(anyText()) })));
+const addressPairs = () => optional(list(object({ ipAddress: nonEmpty(), macAddress: optional(anyText()) })));
+
+/** A further network on a trunk port, as a VLAN. Not in upstream's kinds. */
+const subportSpec = object({
+  segmentationID: int32({ minimum: 1, maximum: 4094, description: "VLAN in the server; unique on the trunk." }),
+  segmentationType: optional(oneOf(["vlan", "inherit"], { default: "vlan" })),
+  network: optional(neutronParameter),
+  fixedIPs: fixedIPs(),
+  nameSuffix: optional(anyText({ description: "Ends the port's name in place of the segmentation ID." })),
+  description: optional(anyText()),
+  macAddress: optional(anyText()),
+  securityGroups: optional(list(neutronParameter)),
+  allowedAddressPairs: addressPairs(),
+  enablePortSecurity: optional(flag()),
+  tags: optional(setOf(anyText())),
+});
+/** One port on the trunk of another. */
+export type SubportSpec = Static<typeof subportSpec>;
+
 const portSpec = object({
   network: optional(neutronParameter),
-  fixedIPs: optional(list(object({ subnet: optional(subnetParameter), ipAddress: optional(anyText()) }))),
+  fixedIPs: fixedIPs(),
   nameSuffix: optional(anyText({ description: "Ends the port's name in place of its index." })),
   description: optional(anyText()),
   adminStateUp: optional(flag()),
   macAddress: optional(anyText()),
   securityGroups: optional(list(neutronParameter)),
-  allowedAddressPairs: optional(list(object({ ipAddress: nonEmpty(), macAddress: optional(anyText()) }))),
+  allowedAddressPairs: addressPairs(),
   enablePortSecurity: optional(flag()),
   trunk: optional(flag()),
+  subports: optional(
+    listByKey(subportSpec, ["segmentationID"], { description: "Ports on the trunk, which trunk: true makes." }),
+  ),
   hostID: optional(anyText()),
   vnicType: optional(anyText()),
   profile: optional(object({ ovsHWOffload: optional(flag()), trustedVF: optional(flag()) })),

@@ -1,5 +1,18 @@
 import Type, { type Static } from "typebox";
-import { anyText, conditions, flag, list, listByKey, mapOf, object, optional, setOf, text } from "../schema/fields.ts";
+import {
+  anyText,
+  conditions,
+  flag,
+  int32,
+  list,
+  listByKey,
+  mapOf,
+  object,
+  oneOf,
+  optional,
+  setOf,
+  text,
+} from "../schema/fields.ts";
 
 const nonEmpty = () => Type.String({ minLength: 1 });
 const tags = () => optional(setOf(anyText()));
@@ -29,6 +42,9 @@ const resolvedPort = object({
   allowedAddressPairs: optional(list(object({ ipAddress: nonEmpty(), macAddress: optional(anyText()) }))),
   enablePortSecurity: optional(flag()),
   trunk: optional(flag()),
+  parent: optional(anyText({ description: "Name of the trunk port that this one is a subport of." })),
+  segmentationID: optional(int32()),
+  segmentationType: optional(oneOf(["vlan", "inherit"])),
   hostID: optional(anyText()),
   vnicType: optional(anyText()),
   profile: optional(object({ ovsHWOffload: optional(flag()), trustedVF: optional(flag()) })),
@@ -45,6 +61,8 @@ export const resolved = object({
   imageID: optional(anyText()),
   serverGroupID: optional(anyText()),
   ports: optional(list(resolvedPort)),
+  tags: optional(setOf(anyText(), { description: "Tags that the server was given." })),
+  metadataKeys: optional(setOf(anyText(), { description: "Keys of the metadata that the server was given." })),
 });
 /** The ids that names and filters of a machine's spec were resolved to. */
 export type ResolvedMachine = Static<typeof resolved>;

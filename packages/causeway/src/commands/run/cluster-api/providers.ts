@@ -8,7 +8,7 @@ import type { KubeObject } from "@causeway/kubernetes";
  */
 export const providers = {
   core: {
-    groups: ["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "ipam.cluster.x-k8s.io"],
+    groups: ["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "ipam.cluster.x-k8s.io", "runtime.cluster.x-k8s.io"],
     lease: "controller-leader-election-capi",
   },
   bootstrap: {

@@ -1,0 +1,1 @@
+export { ExtensionConfig, type ExtensionConfigSpec, type ExtensionConfigStatus } from "./extension-config.ts";
