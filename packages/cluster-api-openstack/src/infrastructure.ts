@@ -5,6 +5,7 @@ import { runPoolController } from "./floatingippool/controller.ts";
 import { runIdentityHolder } from "./identity/holder.ts";
 import { runClusterController } from "./openstackcluster/controller.ts";
 import { runMachineController } from "./openstackmachine/controller.ts";
+import { runTemplateController } from "./openstackmachinetemplate/controller.ts";
 import { runServerController } from "./openstackserver/controller.ts";
 import { openSources } from "./sources.ts";
 
@@ -49,6 +50,7 @@ export function createOpenStackInfrastructure(options: OpenStackInfrastructureOp
         runClusterController({ ...base, sources: sources.cluster }, signal),
         runServerController({ ...base, sources: sources.server }, signal),
         runPoolController({ ...base, sources: sources.pool }, signal),
+        runTemplateController({ ...base, sources: sources.template }, signal),
         runMachineController({ ...base, sources: sources.machine }, signal),
       ]).finally(stop);
     },

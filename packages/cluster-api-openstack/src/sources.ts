@@ -8,6 +8,7 @@ import {
   OpenStackClusterIdentity,
   OpenStackFloatingIPPool,
   OpenStackMachine,
+  OpenStackMachineTemplate,
   OpenStackServer,
 } from "@causeway/api";
 import type { Clock, Log } from "@causeway/foundation";
@@ -19,6 +20,7 @@ import { ImageReferences } from "./identity/images.ts";
 import { Sessions } from "./identity/sessions.ts";
 import type { ClusterSources } from "./openstackcluster/gather.ts";
 import type { MachineSources } from "./openstackmachine/gather.ts";
+import { clusterOfTemplate, templateOf, type TemplateSources } from "./openstackmachinetemplate/gather.ts";
 import type { ServerSources } from "./openstackserver/gather.ts";
 import { Refusals } from "./reactions/refusals.ts";
 import { Interests } from "./reactions/interests.ts";
@@ -49,6 +51,7 @@ export interface Sources {
   readonly machine: MachineSources;
   readonly server: ServerSources;
   readonly pool: PoolSources;
+  readonly template: TemplateSources;
   /** Resolves once every list of the management cluster has been read. */
   whenSynced(signal: AbortSignal): Promise<void>;
 }
@@ -65,6 +68,8 @@ export function openSources(options: SourcesOptions): Sources {
   const openStackMachines = informers.for(OpenStackMachine, own);
   const openStackServers = informers.for(OpenStackServer, own);
   const pools = informers.for(OpenStackFloatingIPPool, own);
+  const templates = informers.for(OpenStackMachineTemplate, scope);
+  informers.index(templates, { cluster: clusterOfTemplate });
   const claims = informers.for(IPAddressClaim, scope);
   const addresses = informers.for(IPAddress, scope);
   informers.index(claims, { pool: poolOf });
@@ -77,6 +82,7 @@ export function openSources(options: SourcesOptions): Sources {
     cluster: clusterOf,
     identity: identityOf,
     clusterIdentity: clusterIdentityOf,
+    template: templateOf,
   });
   informers.index(machines, {
     secret: ({ metadata, spec }) => within(metadata.namespace, spec.bootstrap.dataSecretName),
@@ -90,9 +96,11 @@ export function openSources(options: SourcesOptions): Sources {
   const machineInterests = new Interests();
   const serverInterests = new Interests();
   const poolInterests = new Interests();
+  const templateInterests = new Interests();
   const images = new ImageReferences(informers, (interest) => {
     machineInterests.notify([interest]);
     serverInterests.notify([interest]);
+    templateInterests.notify([interest]);
   });
   const sessions = new Sessions({
     clouds,
@@ -121,6 +129,7 @@ export function openSources(options: SourcesOptions): Sources {
       clusterInterests.listen(watch, ofClusters);
       machineInterests.listen(watch, ["servers", "ports", "volumes"]);
       poolInterests.listen(watch, ["floatingIps"]);
+      templateInterests.listen(watch, ["flavors", "images"]);
       serverInterests.listen(watch, ["servers", "ports", "volumes"]);
     },
   });
@@ -143,6 +152,7 @@ export function openSources(options: SourcesOptions): Sources {
   };
   const caches = [
     pools,
+    templates,
     claims,
     addresses,
     openStackServers,
@@ -159,6 +169,7 @@ export function openSources(options: SourcesOptions): Sources {
     server: { ...shared, interests: serverInterests, images, looks: new WeakMap() },
     machine: { ...shared, interests: machineInterests, images, looks: new WeakMap() },
     pool: { ...shared, pools, interests: poolInterests },
+    template: { ...shared, templates, interests: templateInterests, images },
     async whenSynced(signal) {
       await Promise.all(caches.map((cache) => cache.whenSynced(signal)));
     },

@@ -173,11 +173,39 @@ export const machineEffects: Effects<MachineStep> = {
     cloud.ports.push(port(cloud, { ...(body as Partial<OpenStack.Port>), fixed_ips }));
   },
   "set-port-tags": (cloud, { id, tags }) => tag(cloud, id, tags),
-  "update-port": (cloud, { id, pairs }) => {
-    cloud.ports = cloud.ports.map((p) => (p.id === id ? { ...p, allowed_address_pairs: pairs } : p));
+  "update-port": (cloud, { id, pairs, groups }) => {
+    const change = {
+      ...(pairs ? { allowed_address_pairs: pairs } : {}),
+      ...(groups ? { security_groups: groups } : {}),
+    };
+    cloud.ports = cloud.ports.map((p) => (p.id === id ? { ...p, ...change } : p));
+  },
+  "add-subports": (cloud, { id, subports }) => {
+    cloud.ports = onTrunk(cloud, id, (present) => [...present, ...subports]);
+  },
+  "remove-subports": (cloud, { id, ports }) => {
+    cloud.ports = onTrunk(cloud, id, (present) => present.filter(({ port_id }) => !ports.includes(port_id)));
+  },
+  "attach-port": (cloud, { serverId, portId }) => {
+    cloud.ports = cloud.ports.map((p) =>
+      p.id === portId ? { ...p, device_id: serverId, device_owner: "compute:nova", status: "ACTIVE" } : p,
+    );
+    cloud.servers = cloud.servers.map((s) =>
+      s.id === serverId ? { ...s, addresses: addressesOf(cloud, serverId) } : s,
+    );
+  },
+  "set-server-tags": (cloud, { id, tags }) => {
+    cloud.servers = cloud.servers.map((s) => (s.id === id ? { ...s, tags } : s));
+  },
+  "set-server-metadata": (cloud, { id, set, remove }) => {
+    cloud.servers = cloud.servers.map((s) => {
+      if (s.id !== id) return s;
+      const kept = Object.entries(s.metadata).filter(([key]) => !remove.includes(key));
+      return { ...s, metadata: { ...Object.fromEntries(kept), ...set } };
+    });
   },
   "create-trunk": (cloud, { body }) => {
-    const trunk_details = { trunk_id: cloud.id("trunk"), sub_ports: [] };
+    const trunk_details = { trunk_id: cloud.id("trunk"), sub_ports: body.sub_ports ?? [] };
     cloud.ports = cloud.ports.map((p) => (p.id === body.port_id ? { ...p, trunk_details } : p));
   },
   "delete-trunk": (cloud, { portId }) => {
@@ -220,6 +248,15 @@ export const machineEffects: Effects<MachineStep> = {
     cloud.volumes = cloud.volumes.filter((v) => v.id !== id);
   },
 };
+
+type SubPorts = NonNullable<OpenStack.Port["trunk_details"]>["sub_ports"];
+
+function onTrunk(cloud: DryRunCloud, id: string, change: (present: SubPorts) => SubPorts): OpenStack.Port[] {
+  return cloud.ports.map((port) => {
+    const trunk = port.trunk_details;
+    return trunk?.trunk_id === id ? { ...port, trunk_details: { ...trunk, sub_ports: change(trunk.sub_ports) } } : port;
+  });
+}
 
 function createLoadBalancer(cloud: DryRunCloud, { body }: Extract<ClusterStep, { do: "create-load-balancer" }>): void {
   const id = cloud.id("lb");

@@ -32,7 +32,7 @@ export function floatingAddress(cloud: DryRunCloud, networkId: string): string {
   return addressIn(cloud, subnet?.id, 10 + cloud.floatingIps.length);
 }
 
-export function server(id: string, body: Pick<OpenStack.ServerCreate, "name" | "metadata">): OpenStack.Server {
+export function server(id: string, body: Pick<OpenStack.ServerCreate, "name" | "metadata" | "tags">): OpenStack.Server {
   return {
     id,
     name: body.name,
@@ -44,6 +44,7 @@ export function server(id: string, body: Pick<OpenStack.ServerCreate, "name" | "
     hostId: "",
     addresses: { net: [{ addr: "10.6.0.10", version: 4, "OS-EXT-IPS:type": "fixed" }] },
     metadata: body.metadata ?? {},
+    tags: body.tags ?? [],
     key_name: null,
     flavor: {},
     image: "",

@@ -53,6 +53,28 @@ function differencesOf(step: ClusterStep | MachineStep, cloud: DryRunCloud): Dif
   return changes(step, cloud).filter(({ from, to }) => !isDeepStrictEqual(from, to));
 }
 
+/** What is changed of a server and its ports. */
+function serverChanges(step: ClusterStep | MachineStep, cloud: DryRunCloud): Difference[] {
+  switch (step.do) {
+    case "update-port": {
+      const port = cloud.ports.find((p) => p.id === step.id);
+      return [
+        ...(step.pairs ? [{ field: "allowed_address_pairs", from: port?.allowed_address_pairs, to: step.pairs }] : []),
+        ...(step.groups ? [{ field: "security_groups", from: port?.security_groups, to: step.groups }] : []),
+      ];
+    }
+    case "set-server-tags":
+      return [{ field: "tags", from: cloud.servers.find((s) => s.id === step.id)?.tags, to: step.tags }];
+    case "set-server-metadata": {
+      const from = cloud.servers.find((s) => s.id === step.id)?.metadata ?? {};
+      const kept = Object.entries(from).filter(([key]) => !step.remove.includes(key));
+      return [{ field: "metadata", from, to: { ...Object.fromEntries(kept), ...step.set } }];
+    }
+    default:
+      return [];
+  }
+}
+
 function changes(step: ClusterStep | MachineStep, cloud: DryRunCloud): Difference[] {
   switch (step.do) {
     case "update-subnet": {
@@ -65,10 +87,6 @@ function changes(step: ClusterStep | MachineStep, cloud: DryRunCloud): Differenc
     }
     case "update-listener":
       return [{ field: "allowed_cidrs", from: step.listener.allowed_cidrs, to: step.allowedCidrs }];
-    case "update-port": {
-      const from = cloud.ports.find((p) => p.id === step.id)?.allowed_address_pairs;
-      return [{ field: "allowed_address_pairs", from, to: step.pairs }];
-    }
     case "replace-members": {
       const from = cloud.members.get(step.poolId)?.map((m) => `${m.address}:${m.protocol_port}`);
       return [{ field: "members", from, to: step.members.map((m) => `${m.address}:${m.protocol_port}`) }];
@@ -84,7 +102,7 @@ function changes(step: ClusterStep | MachineStep, cloud: DryRunCloud): Differenc
       return [{ field: "port_id", from, to: step.portId }];
     }
     default:
-      return [];
+      return serverChanges(step, cloud);
   }
 }
 

@@ -71,6 +71,19 @@ export function machineStepCalls(step: MachineStep): PlannedCall[] {
       return [neutron("PUT", "/floatingips/{id}")];
     case "set-port-tags":
       return [neutron("PUT", "/ports/{id}/tags")];
+    case "add-subports":
+      return [neutron("PUT", "/trunks/{id}/add_subports")];
+    case "remove-subports":
+      return [neutron("PUT", "/trunks/{id}/remove_subports")];
+    case "attach-port":
+      return [call("compute", "POST", "/servers/{id}/os-interface")];
+    case "set-server-tags":
+      return [call("compute", "PUT", "/servers/{id}/tags")];
+    case "set-server-metadata":
+      return [
+        ...(Object.keys(step.set).length > 0 ? [call("compute", "POST", "/servers/{id}/metadata")] : []),
+        ...step.remove.map(() => call("compute", "DELETE", "/servers/{id}/metadata/{key}")),
+      ];
     case "create-trunk":
       return [neutron("POST", "/trunks"), ...(step.tags.length > 0 ? [neutron("PUT", "/trunks/{id}/tags")] : [])];
     case "delete-trunk": {

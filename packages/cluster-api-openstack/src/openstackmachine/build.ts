@@ -9,7 +9,7 @@ import { markOf, portBody, portMarks } from "./ports.ts";
 import { resolveSpec } from "./resolve.ts";
 import { isGone, ownVolumes, serverBody, volumeBodies } from "./server.ts";
 import { planClaim } from "./floating-ip.ts";
-import { trunkSteps } from "./trunks.ts";
+import { trunkSteps, type Trunked } from "./trunks.ts";
 import { waiting, type Outcome } from "./outcome.ts";
 
 const recheck = 30_000;
@@ -96,33 +96,53 @@ interface PortsPlan {
 
 function planPorts(context: MachineContext, wanted: readonly ResolvedPort[]): PortsPlan | string {
   const steps: MachineStep[] = [];
-  const ports: Port[] = [];
+  const found = new Map<string, Port>();
   for (const port of wanted) {
-    const found = findPort(context, port);
-    if (found.kind === "one" && found.resource.device_id !== "") {
+    const one = findPort(context, port);
+    if (one.kind === "one" && one.resource.device_id !== "") {
       return {
         steps: [],
         ports: [],
-        wait: `server ${found.resource.device_id}, which has port ${port.name}, to be listed`,
+        wait: `server ${one.resource.device_id}, which has port ${port.name}, to be listed`,
       };
     }
-    if (found.kind === "several")
-      return `Several ports are named ${port.name}: ${found.ids.join(", ")}. Delete all but one`;
-    if (found.kind === "none") {
-      steps.push({
-        do: "create-port",
-        reason: "PortCreateFailed",
-        body: portBody(port, context.cloud.extensions),
-        tags: port.tags ?? [],
-      });
+    if (one.kind === "several")
+      return `Several ports are named ${port.name}: ${one.ids.join(", ")}. Delete all but one`;
+    if (one.kind === "none") {
+      steps.push(creation(context, port));
       continue;
     }
-    ports.push(found.resource);
-    steps.push(...trunkSteps(found.resource, port));
-    const tags = tagsToSet(found.resource.tags, port.tags ?? []);
-    if (tags) steps.push({ do: "set-port-tags", reason: "PortCreateFailed", id: found.resource.id, tags });
+    found.set(port.name, one.resource);
+    const tags = tagsToSet(one.resource.tags, port.tags ?? []);
+    if (tags) steps.push({ do: "set-port-tags", reason: "PortCreateFailed", id: one.resource.id, tags });
   }
-  return { steps, ports };
+  const trunks = trunksOf(wanted, found).flatMap(trunkSteps);
+  const own = wanted.filter(({ parent }) => parent === undefined).flatMap(({ name }) => found.get(name) ?? []);
+  return { steps: [...trunks, ...steps], ports: own };
+}
+
+/** The call that makes a port. */
+export function creation({ cloud }: MachineContext, port: ResolvedPort): Extract<MachineStep, { do: "create-port" }> {
+  return {
+    do: "create-port",
+    reason: "PortCreateFailed",
+    body: portBody(port, cloud.extensions),
+    tags: port.tags ?? [],
+  };
+}
+
+/** Each port that exists with its subports, once all of them exist. */
+export function trunksOf(wanted: readonly ResolvedPort[], found: ReadonlyMap<string, Port>): Trunked[] {
+  return wanted.flatMap((parent): Trunked[] => {
+    const port = parent.parent === undefined ? found.get(parent.name) : undefined;
+    if (!port) return [];
+    const below = wanted.filter((each) => each.parent === parent.name);
+    const subports = below.flatMap((each) => {
+      const one = found.get(each.name);
+      return one ? [{ port: one, wanted: each }] : [];
+    });
+    return subports.length < below.length ? [] : [{ port, wanted: parent, subports }];
+  });
 }
 
 /** A port of ours by that name: left by an attempt that ended before the server was made, or was seen. */

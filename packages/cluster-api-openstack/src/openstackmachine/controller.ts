@@ -13,14 +13,13 @@ import {
   type Shards,
   type Source,
 } from "@causeway/kubernetes";
-import { failureOf } from "../reactions/failure.ts";
-import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
 import { unreadReport } from "../reactions/unread.ts";
 import { isDeleting } from "../openstackcluster/gather.ts";
 import { gatherMachine, usesVolumes, type MachineGathered, type MachineSources } from "./gather.ts";
 import type { MachineStep } from "./steps.ts";
 import { planMachine } from "./plan.ts";
 import { fieldManager, performMachineStep } from "./perform.ts";
+import { serverFailure } from "./failure.ts";
 
 export interface MachineControllerOptions {
   readonly informers: Informers;
@@ -66,10 +65,7 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
       for (const event of planned) events.event(object, event);
     },
     failed(observed, plan, step, error) {
-      const refusal = refusalOf(error, step.reason, publishedMessage(observed.object, "InstanceReady"));
-      sources.holds.note(observed.object, "InstanceReady", refusal);
-      const moment = { generation: observed.object.metadata.generation, now: clock.now() };
-      return failureOf(plan.status, { type: "InstanceReady", refusal }, moment);
+      return serverFailure({ ...observed, status: plan.status }, { step, error }, sources);
     },
   };
   return runPipeline(pipeline, { clock, log: options.log, name: "openstackmachine", metrics: options.metrics });

@@ -16,9 +16,10 @@ import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
 import { imageInterest, type ImageReferences } from "../identity/images.ts";
 import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
-import { portName, volumeName } from "../resources/naming.ts";
+import { volumeName } from "../resources/naming.ts";
 import { claimName } from "./floating-ip.ts";
 import type { AddressClaim, MachineCloud, MachineObserved, MachineOwner } from "./model.ts";
+import { namedPorts } from "./ports.ts";
 import { needsExtensions } from "./resolve.ts";
 import { serverIdOf } from "./server.ts";
 
@@ -161,8 +162,12 @@ export function usesVolumes({ spec }: OpenStackMachine): boolean {
 /** Only the types that the spec speaks of are polled. */
 export function neededOf(object: OpenStackMachine, watch: CloudWatch): Startable[] {
   const { spec } = object;
-  const ports = spec.ports ?? [];
-  const groups = spec.securityGroups !== undefined || ports.some((p) => p.securityGroups !== undefined);
+  const ports = (spec.ports ?? []).flatMap((port) => [port, ...(port.subports ?? [])]);
+  const groups =
+    spec.securityGroups !== undefined ||
+    ports.some((p) => p.securityGroups !== undefined) ||
+    // A port that loses its last group gets the project's default one.
+    object.status?.resolved?.ports?.some((p) => p.securityGroups !== undefined) === true;
   const places = ports.some((p) => p.network !== undefined || p.fixedIPs !== undefined);
   return [
     watch.servers,
@@ -231,8 +236,8 @@ function portsOf(object: OpenStackMachine, watch: CloudWatch, serverId: string |
   return [...new Set([...named, ...recorded, ...attached])];
 }
 
-function portNames({ metadata, spec }: OpenStackMachine): string[] {
-  return (spec.ports?.length ? spec.ports : [{}]).map((port, i) => portName(metadata.name, i, port.nameSuffix));
+function portNames(object: OpenStackMachine): string[] {
+  return namedPorts(object, object.metadata.name).map(({ name }) => name);
 }
 
 const lookedAgain = 15_000;

@@ -69,6 +69,7 @@ export interface MachineContext {
   readonly owner: MachineOwner | undefined;
   readonly image?: ImageReference | undefined;
   readonly claim?: AddressClaim | undefined;
+  readonly hold?: Hold | undefined;
   /** The finalizer of the object's kind. */
   readonly finalizer: string;
   /** False for a kind without spec.providerID. */

@@ -1,6 +1,6 @@
 import { IPAddressClaim, labels } from "@causeway/api";
 import { isAlreadyExists, isNotFound, removeFinalizer } from "@causeway/kubernetes";
-import type { ServerActor } from "./perform.ts";
+import type { ServerActor } from "./actor.ts";
 import type { MachineStep } from "./steps.ts";
 
 /** Upstream's: a claim remains until its server is gone. */

@@ -1,31 +1,13 @@
 import { OpenStackMachine } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
-import {
-  addFinalizer,
-  keyOf,
-  removeFinalizer,
-  type EventRecorder,
-  type Informer,
-  type KubeObject,
-  type KubernetesClient,
-  type Secret,
-} from "@causeway/kubernetes";
+import { addFinalizer, keyOf, removeFinalizer } from "@causeway/kubernetes";
 import type { Port, ServerCreate } from "@causeway/openstack";
-import type { Session } from "../identity/sessions.ts";
 import { machineFinalizer, serverOwnerKey } from "../resources/naming.ts";
+import { tell, type Call, type ServerActor } from "./actor.ts";
 import { createClaim, deleteClaim } from "./perform-claim.ts";
+import { performUpdate } from "./perform-updates.ts";
 import type { MachineStep } from "./steps.ts";
 import { isGone } from "./server.ts";
-
-/** With what the calls to OpenStack are made. */
-export interface ServerActor {
-  /** The object that the events are about. */
-  readonly object: KubeObject;
-  readonly session: Session | undefined;
-  readonly secrets: Informer<Secret>;
-  readonly events: EventRecorder;
-  readonly client: KubernetesClient;
-}
 
 export interface MachineActor extends ServerActor {
   readonly object: OpenStackMachine;
@@ -64,16 +46,30 @@ export async function performShared(
 /** A step that is a call to OpenStack. */
 type CloudStep = Exclude<MachineStep, OwnStep | { do: "create-claim" | "delete-claim" }>;
 
+/** One that changes a server which runs. */
+type UpdateStep = Parameters<typeof performUpdate>[0];
+
+const updates: ReadonlySet<string> = new Set<UpdateStep["do"]>([
+  "update-port",
+  "add-subports",
+  "remove-subports",
+  "attach-port",
+  "set-server-tags",
+  "set-server-metadata",
+]);
+
+function isUpdate(step: CloudStep): step is UpdateStep {
+  return updates.has(step.do);
+}
+
 async function performInCloud(step: CloudStep, actor: ServerActor, signal: AbortSignal): Promise<void> {
   const { session } = actor;
   if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
+  if (isUpdate(step)) return performUpdate(step, actor, { session, signal });
   const { cloud, watch } = session;
   switch (step.do) {
     case "create-port":
       return createPort(step, actor, { session, signal });
-    case "update-port":
-      watch.ports.observe(await cloud.network.ports.update(step.id, { allowed_address_pairs: step.pairs }, { signal }));
-      return tell(actor, "SuccessfulUpdatePort", `Set the allowed address pairs of port ${step.id}`);
     case "set-port-tags": {
       await cloud.network.setTags("ports", step.id, step.tags, { signal });
       const known = watch.ports.get(step.id);
@@ -130,11 +126,6 @@ async function performInCloud(step: CloudStep, actor: ServerActor, signal: Abort
   }
 }
 
-interface Call {
-  readonly session: Session;
-  readonly signal: AbortSignal;
-}
-
 async function createPort(
   step: Extract<MachineStep, { do: "create-port" }>,
   actor: ServerActor,
@@ -142,6 +133,10 @@ async function createPort(
 ): Promise<void> {
   const { network } = session.cloud;
   const { name, network_id, description } = step.body;
+  for (const id of step.replaces ?? []) {
+    const present = await network.ports.find(id, { signal });
+    if (present) return session.watch.ports.observe(present);
+  }
   const recover = async (): Promise<Port | undefined> =>
     (await network.ports.all({ name, network_id }, { signal })).find((p) => p.description === description);
   const made = await network.ports.create(step.body, { signal, recover });
@@ -159,7 +154,10 @@ async function createTrunk(
   const made = await network.trunks.create(body, { signal, recover });
   if (tags.length > 0) await network.setTags("trunks", made.id, [...tags], { signal });
   const port = session.watch.ports.get(body.port_id);
-  if (port) session.watch.ports.observe({ ...port, trunk_details: { trunk_id: made.id, sub_ports: [] } });
+  if (port) {
+    const sub_ports = (body.sub_ports ?? []).map(({ port_id, segmentation_id }) => ({ port_id, segmentation_id }));
+    session.watch.ports.observe({ ...port, trunk_details: { trunk_id: made.id, sub_ports } });
+  }
   tell(actor, "SuccessfulCreateTrunk", `Created trunk ${made.name} with id ${made.id}`);
 }
 
@@ -202,8 +200,4 @@ function userData(name: string, { secrets, object }: ServerActor): string {
     );
   }
   return value;
-}
-
-function tell({ events, object }: ServerActor, reason: string, message: string): void {
-  events.event(object, { type: "Normal", reason, message });
 }

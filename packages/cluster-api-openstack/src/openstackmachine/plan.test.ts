@@ -245,8 +245,18 @@ describe("planMachine, with a server", () => {
     expect(result.wait?.until).toBe(now + 60_000);
   });
 
-  it("does not recreate a deleted port (D1)", () => {
+  it("replaces a deleted port once, and no port of a server of which none is recorded (D1)", () => {
+    const [lost] = w.cloud.ports;
     w.cloud.ports = [];
+    w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, addresses: {} }));
+    const forgetful = { ...w, object: { ...w.object, status: { ...w.object.status, resources: { ports: [] } } } };
+    expect(plan(forgetful).steps).toEqual([]);
+    const first = plan(w);
+    expect(first.steps).toMatchObject([{ do: "create-port", reason: "PortUpdateFailed", replaces: [lost?.id] }]);
+    expect(first.status.resources?.ports).toEqual([{ id: lost?.id }]);
+    settle(w);
+    expect(w.cloud.ports.map((p) => [p.name, p.device_id])).toEqual([[lost?.name, w.cloud.servers[0]?.id]]);
+    expect(w.object.status?.resources?.ports).toEqual([{ id: w.cloud.ports[0]?.id }]);
     expect(plan(w).steps).toEqual([]);
   });
 

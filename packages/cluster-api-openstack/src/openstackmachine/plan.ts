@@ -13,7 +13,7 @@ import type { MachineCloud, MachineContext, MachineObserved } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
 import { waiting, type Outcome } from "./outcome.ts";
 import { planAddress } from "./floating-ip.ts";
-import { planPortUpdates } from "./port-updates.ts";
+import { planUpdates, updatesCondition } from "./updates.ts";
 import { resolveSpec } from "./resolve.ts";
 import { findServer, isProven, machineAddresses, providerId, recordedServerId } from "./server.ts";
 
@@ -38,9 +38,17 @@ export function planMachine(observed: MachineObserved, now: number): MachinePlan
   const elsewhere = inherited ? wrongCloud(inherited, identity.cloud.identity) : undefined;
   if (elsewhere !== undefined) return finish(observed, unauthenticated("WrongCloud", elsewhere, now), now);
   const context = contextOf(observed, identity.cloud);
-  if (hold && hold.until > now) return finish(observed, heldBack(hold), now);
+  if (isHeld(hold, { deleting, now })) return finish(observed, heldBack(hold), now);
   if (deleting) return finish(observed, planMachineDeletion(context, now), now);
   return finish(observed, planPresent(context, now), now);
+}
+
+/** True while nothing is to be done. A refused change of a running server holds only such changes back. */
+export function isHeld(
+  hold: Hold | undefined,
+  { deleting, now }: { readonly deleting: boolean; readonly now: number },
+): hold is Hold {
+  return hold !== undefined && hold.until > now && (deleting || hold.type !== updatesCondition);
 }
 
 /** A step was refused a moment ago: nothing is done until the hold is over. */
@@ -62,6 +70,7 @@ function contextOf(observed: MachineObserved, cloud: MachineCloud): MachineConte
     owner,
     image: observed.image,
     claim: observed.claim,
+    hold: observed.hold,
     finalizer: machineFinalizer,
     recordsProviderId: true,
   };
@@ -118,19 +127,21 @@ export function planPresent(context: MachineContext, now: number): Outcome {
 function planServer(context: MachineContext, server: Server, now: number): Outcome {
   const ports = serverPorts(context, server);
   const before = context.object.status?.resolved;
+  const updates = planUpdates(context, server, ports);
+  const ids = [...portIds(ports), ...updates.lostIds.map((id) => ({ id }))];
   const status: Partial<OpenStackMachineStatus> = {
     instanceID: server.id,
     instanceState: server.status,
-    ...(ports.length > 0 ? { resources: { ports: portIds(ports) } } : {}),
-    ...(before ? {} : resolvedOf(context)),
+    ...(ids.length > 0 ? { resources: { ports: ids } } : {}),
+    ...(before ? { resolved: { ...before, ...updates.resolved } } : resolvedOf(context)),
   };
   const address = planAddress(context, server, ports);
   const claim = planFinalizer(context, server);
   const base = {
     status,
     events: [...ignoredChanges(context, server), ...claim.events],
-    steps: [...claim.steps, ...planPortUpdates(context, ports), ...address.steps],
-    more: address.more,
+    steps: [...claim.steps, ...address.steps],
+    more: [...(address.more ?? []), ...updates.more],
   };
   const state = stateOf(server, now);
   const events = [...base.events, ...(state.events ?? [])];
@@ -144,7 +155,8 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
     ...base,
     ...state,
     events,
-    steps: [...base.steps, ...record],
+    // Changes of what runs already come last: a refusal of one stops the steps after it.
+    steps: [...base.steps, ...record, ...updates.steps],
     status: { ...status, addresses: machineAddresses(server), initialization: { provisioned: true } },
   };
 }
@@ -164,7 +176,7 @@ function planFinalizer(context: MachineContext, server: Server): { steps: Machin
 
 /** The server's ports; one that we made for it counts before Nova has written so. */
 function serverPorts({ object, name, crn, cloud }: MachineContext, server: Server): Port[] {
-  const marks = portMarks(object, { name, crn });
+  const marks = portMarks(object, { name, crn }, "without subports");
   return cloud.ports.filter((p) => p.device_id === server.id || (p.device_id === "" && marks.includes(markOf(p))));
 }
 

@@ -1,25 +1,67 @@
+import type { ResolvedPort } from "@causeway/api";
 import type { Port } from "@causeway/openstack";
-import { tagsToSet } from "../resources/ownership.ts";
-import { portName } from "../resources/naming.ts";
+import { tagsAfter } from "../resources/ownership.ts";
 import type { MachineContext } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
 import { addressPairs } from "./ports.ts";
 
-/** What may change on the ports of a running server: their allowed address pairs; and tags that a crash left out. */
-export function planPortUpdates(context: MachineContext, ports: readonly Port[]): MachineStep[] {
-  const { object, name, infrastructure } = context;
-  const wide = [...(object.spec.tags ?? []), ...(infrastructure?.spec.tags ?? [])];
-  return (object.spec.ports?.length ? object.spec.ports : [{}]).flatMap((spec, index): MachineStep[] => {
-    const port = ports.find((p) => p.name === portName(name, index, spec.nameSuffix));
+const reason = "PortUpdateFailed";
+
+/**
+ * What may change on the ports of a running server: security groups, allowed address pairs and tags. Groups and tags
+ * that others have added remain.
+ */
+export function planPortUpdates(
+  context: MachineContext,
+  ports: readonly Port[],
+  wanted: readonly ResolvedPort[],
+): MachineStep[] {
+  const { status } = context.object;
+  return wanted.flatMap((spec): MachineStep[] => {
+    const port = ports.find((p) => p.name === spec.name);
     if (!port) return [];
-    const pairs = addressPairs(spec.allowedAddressPairs ? { allowedAddressPairs: spec.allowedAddressPairs } : {});
-    const differ = spec.allowedAddressPairs !== undefined && !samePairs(port, pairs);
-    const tags = tagsToSet(port.tags, [...new Set([...wide, ...(spec.tags ?? [])])]);
+    const before = status?.resolved?.ports?.find((p) => p.name === spec.name);
+    const pairs = changedPairs(port, spec, before);
+    const groups = changedGroups(context, port, { wanted: spec.securityGroups ?? [], before });
+    const tags = tagsAfter(port.tags, { wanted: spec.tags ?? [], before: before?.tags ?? [] });
     return [
-      ...(differ ? [{ do: "update-port", reason: "PortUpdateFailed", id: port.id, pairs } as const] : []),
-      ...(tags ? [{ do: "set-port-tags", reason: "PortUpdateFailed", id: port.id, tags } as const] : []),
+      ...(pairs || groups
+        ? [
+            {
+              do: "update-port",
+              reason,
+              id: port.id,
+              ...(pairs ? { pairs } : {}),
+              ...(groups ? { groups } : {}),
+            } as const,
+          ]
+        : []),
+      ...(tags ? [{ do: "set-port-tags", reason, id: port.id, tags } as const] : []),
     ];
   });
+}
+
+type Pairs = ReturnType<typeof addressPairs>;
+
+/** Pairs are set as a whole; a spec that never had any leaves those of others alone. */
+function changedPairs(port: Port, spec: ResolvedPort, before: ResolvedPort | undefined): Pairs | undefined {
+  if (spec.allowedAddressPairs === undefined && before?.allowedAddressPairs === undefined) return undefined;
+  const pairs = addressPairs(spec.allowedAddressPairs ? { allowedAddressPairs: spec.allowedAddressPairs } : {});
+  return samePairs(port, pairs) ? undefined : pairs;
+}
+
+interface GroupChange {
+  readonly wanted: readonly string[];
+  readonly before: ResolvedPort | undefined;
+}
+
+/** Without any group of the spec a port has the project's default one, as Neutron gives a new port. */
+function changedGroups({ cloud }: MachineContext, port: Port, { wanted, before }: GroupChange): string[] | undefined {
+  const next = tagsAfter(port.security_groups, { wanted, before: before?.securityGroups ?? [] });
+  if (!next || next.length > 0) return next;
+  const fallback = cloud.securityGroups.find((g) => g.name === "default" && g.project_id === cloud.projectId);
+  if (!fallback || (port.security_groups.length === 1 && port.security_groups[0] === fallback.id)) return undefined;
+  return [fallback.id];
 }
 
 /** Neutron fills a missing MAC in with the port's own. */

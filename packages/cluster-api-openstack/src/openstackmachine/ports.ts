@@ -1,4 +1,11 @@
-import type { NeutronParameter, OpenStackMachine, PortSpec, ResolvedPort } from "@causeway/api";
+import type {
+  NeutronParameter,
+  OpenStackMachine,
+  OpenStackMachineSpec,
+  PortSpec,
+  ResolvedPort,
+  SubportSpec,
+} from "@causeway/api";
 import { labels } from "@causeway/api";
 import type { Port, PortCreate } from "@causeway/openstack";
 import { description, portName } from "../resources/naming.ts";
@@ -10,46 +17,87 @@ export interface ResolvedPorts {
   readonly problems: readonly string[];
 }
 
-/** The ports of a machine: those of its spec, or one on the cluster's network. */
+/** The ports of a machine, each before its subports: those of its spec, or one on the cluster's network. */
 export function resolvePorts(context: MachineContext): ResolvedPorts {
-  const specs = context.object.spec.ports?.length ? context.object.spec.ports : [{}];
   const problems: string[] = [];
-  const ports = specs.flatMap((spec, index) => {
-    const port = resolvePort(context, spec, { index, problems });
-    return port ? [port] : [];
+  const ports = portSpecs(context.object.spec).flatMap((spec, index) => {
+    const field = `spec.ports[${index}]`;
+    const { nameSuffix, subports: _below, ...own } = spec;
+    const wanted = { ...own, ...given("trunk", spec.trunk ?? context.object.spec.trunk) };
+    const port = resolvePort(context, wanted, { field, name: portName(context.name, index, nameSuffix), problems });
+    return port ? [port, ...resolveSubports(context, spec, { parent: port, field, problems })] : [];
   });
   const names = ports.map((p) => p.name);
   if (new Set(names).size < names.length) problems.push("spec.ports: two ports have the same name suffix");
   return { ports, problems };
 }
 
+function portSpecs(spec: OpenStackMachineSpec): readonly PortSpec[] {
+  return spec.ports?.length ? spec.ports : [{}];
+}
+
+/** What a port of the spec is called in the cloud. */
+export interface NamedPort {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly isSubport: boolean;
+}
+
+/** The ports that a spec names, and the subports that the server was given before. */
+export function namedPorts({ spec, status }: Pick<OpenStackMachine, "spec" | "status">, server: string): NamedPort[] {
+  const named = portSpecs(spec).flatMap((port, index): NamedPort[] => {
+    const name = portName(server, index, port.nameSuffix);
+    const below = (port.subports ?? []).map((subport) => ({
+      name: subportName(name, subport),
+      description: subport.description,
+      isSubport: true,
+    }));
+    return [{ name, description: port.description, isSubport: false }, ...below];
+  });
+  const known = new Set(named.map(({ name }) => name));
+  const before = (status?.resolved?.ports ?? []).filter((port) => port.parent !== undefined && !known.has(port.name));
+  return [...named, ...before.map(({ name, description }) => ({ name, description, isSubport: true }))];
+}
+
 /** What distinguishes the ports of a machine from others: "name|description", as `markOf` reads them from a port. */
-export function portMarks({ spec }: OpenStackMachine, { name, crn }: { name: string; crn: string }): string[] {
-  const specs = spec.ports?.length ? spec.ports : [{}];
-  return specs.map((port, i) => `${portName(name, i, port.nameSuffix)}|${port.description || description(crn)}`);
+export function portMarks(
+  object: Pick<OpenStackMachine, "spec" | "status">,
+  { name, crn }: { readonly name: string; readonly crn: string },
+  which: "all" | "without subports" = "all",
+): string[] {
+  return namedPorts(object, name)
+    .filter(({ isSubport }) => which === "all" || !isSubport)
+    .map((port) => `${port.name}|${port.description || description(crn)}`);
 }
 
 export function markOf(port: Pick<Port, "name" | "description">): string {
   return `${port.name}|${port.description}`;
 }
 
+function subportName(parent: string, { nameSuffix, segmentationID }: SubportSpec): string {
+  return `${parent}-${nameSuffix || segmentationID}`;
+}
+
 interface Place {
-  readonly index: number;
+  readonly field: string;
+  readonly name: string;
   readonly problems: string[];
 }
 
-function resolvePort(context: MachineContext, spec: PortSpec, place: Place): ResolvedPort | undefined {
+function resolvePort(
+  context: MachineContext,
+  spec: Omit<PortSpec, "subports" | "nameSuffix">,
+  place: Place,
+): ResolvedPort | undefined {
   const networkID = networkOf(context, spec, place);
   if (networkID === undefined) return undefined;
-  const { network: _, fixedIPs: _ips, securityGroups: _groups, nameSuffix, tags: _tags, ...kept } = spec;
+  const { network: _, fixedIPs: _ips, securityGroups: _groups, tags: _tags, ...kept } = spec;
   const fixedIPs = fixedIpsOf(context, spec, { ...place, networkID });
   const groups = groupsOf(context, spec, place);
   const tags = tagsOf(context, spec);
-  const trunk = spec.trunk ?? context.object.spec.trunk;
   return {
     ...kept,
-    ...given("trunk", trunk),
-    name: portName(context.name, place.index, nameSuffix),
+    name: place.name,
     networkID,
     description: spec.description || description(context.crn),
     ...(fixedIPs.length > 0 ? { fixedIPs } : {}),
@@ -58,13 +106,34 @@ function resolvePort(context: MachineContext, spec: PortSpec, place: Place): Res
   };
 }
 
-function networkOf(context: MachineContext, spec: PortSpec, { index, problems }: Place): string | undefined {
+interface Below {
+  readonly parent: ResolvedPort;
+  readonly field: string;
+  readonly problems: string[];
+}
+
+function resolveSubports(context: MachineContext, { subports = [] }: PortSpec, below: Below): ResolvedPort[] {
+  const { parent, field, problems } = below;
+  if (subports.length > 0 && !parent.trunk) problems.push(`${field}.subports need trunk: true`);
+  return subports.flatMap((spec, index): ResolvedPort[] => {
+    const { segmentationID, segmentationType = "vlan", nameSuffix: _, ...rest } = spec;
+    const place = { field: `${field}.subports[${index}]`, name: subportName(parent.name, spec), problems };
+    const port = resolvePort(context, rest, place);
+    return port ? [{ ...port, parent: parent.name, segmentationID, segmentationType }] : [];
+  });
+}
+
+function networkOf(
+  context: MachineContext,
+  spec: Pick<PortSpec, "network">,
+  { field, problems }: Place,
+): string | undefined {
   if (!spec.network) {
     const id = context.infrastructure?.status?.network?.id;
     if (id === undefined) problems.push("The cluster has no network yet");
     return id;
   }
-  const network = resolveParameter(spec.network, context.cloud.networks, `spec.ports[${index}].network`);
+  const network = resolveParameter(spec.network, context.cloud.networks, `${field}.network`);
   if (!network.ok) problems.push(network.problem);
   return network.ok ? network.resource.id : undefined;
 }
@@ -72,7 +141,7 @@ function networkOf(context: MachineContext, spec: PortSpec, { index, problems }:
 /** The requested fixed IPs; on the cluster's network, without any, one in each of the cluster's subnets. */
 function fixedIpsOf(
   context: MachineContext,
-  spec: PortSpec,
+  spec: Pick<PortSpec, "network" | "fixedIPs">,
   place: Place & { networkID: string },
 ): { subnet?: string; ipAddress?: string }[] {
   const wanted = spec.fixedIPs ?? [];
@@ -81,7 +150,7 @@ function fixedIpsOf(
   return wanted.map(({ subnet, ipAddress }, i) => {
     const address = ipAddress ? { ipAddress } : {};
     if (!subnet) return address;
-    const resolved = resolveSubnet(subnet, candidates, `spec.ports[${place.index}].fixedIPs[${i}].subnet`);
+    const resolved = resolveSubnet(subnet, candidates, `${place.field}.fixedIPs[${i}].subnet`);
     if (!resolved.ok) place.problems.push(resolved.problem);
     return resolved.ok ? { subnet: resolved.resource.id, ...address } : address;
   });
@@ -98,9 +167,13 @@ function clusterSubnets({ infrastructure, cloud }: MachineContext, { problems }:
 }
 
 /** The port's groups, or the managed group of the machine's role; the machine's own groups come on top. */
-function groupsOf(context: MachineContext, spec: PortSpec, { index, problems }: Place): string[] {
+function groupsOf(
+  context: MachineContext,
+  spec: Pick<PortSpec, "network" | "securityGroups" | "enablePortSecurity">,
+  { field: port, problems }: Place,
+): string[] {
   const { object, cloud, infrastructure } = context;
-  const field = `spec.ports[${index}].securityGroups`;
+  const field = `${port}.securityGroups`;
   const clusterWide = spec.network === undefined && infrastructure?.spec.managedNetwork?.enablePortSecurity === false;
   const secured = spec.enablePortSecurity ?? !clusterWide;
   if (!secured) {
@@ -125,7 +198,7 @@ function managedGroup({ object, infrastructure }: MachineContext): string[] {
   return infrastructure?.spec.managedSecurityGroups && group ? [group.id] : [];
 }
 
-function tagsOf({ object, infrastructure }: MachineContext, spec: PortSpec): string[] {
+function tagsOf({ object, infrastructure }: MachineContext, spec: Pick<PortSpec, "tags">): string[] {
   return [...new Set([...(object.spec.tags ?? []), ...(infrastructure?.spec.tags ?? []), ...(spec.tags ?? [])])];
 }
 

@@ -2,6 +2,7 @@ import type { OpenStackMachineSpec, ResolvedMachine } from "@causeway/api";
 import { suggest } from "../resources/suggestions.ts";
 import type { MachineCloud, MachineContext } from "./model.ts";
 import { resolvePorts } from "./ports.ts";
+import { serverTags } from "./server-labels.ts";
 
 /** What a spec means in this cloud, or everything that is wrong with it. */
 export type ResolvedSpec =
@@ -24,8 +25,21 @@ export function resolveSpec(context: MachineContext): ResolvedSpec {
   if (problems.length > 0 || flavorID === undefined || imageID === undefined) return { ok: false, problems };
   return {
     ok: true,
-    resolved: { flavorID, imageID, ...(serverGroupID === undefined ? {} : { serverGroupID }), ports: [...ports.ports] },
+    resolved: {
+      flavorID,
+      imageID,
+      ...(serverGroupID === undefined ? {} : { serverGroupID }),
+      ports: [...ports.ports],
+      ...given(context),
+    },
   };
+}
+
+/** Tags and keys of metadata that the server is given; a later change of the spec removes those. */
+function given(context: MachineContext): Pick<ResolvedMachine, "tags" | "metadataKeys"> {
+  const tags = serverTags(context);
+  const keys = (context.object.spec.serverMetadata ?? []).map(({ key }) => key).sort();
+  return { ...(tags.length > 0 ? { tags } : {}), ...(keys.length > 0 ? { metadataKeys: keys } : {}) };
 }
 
 interface Outcome {

@@ -4,6 +4,7 @@ import { adoptAnnotation, serverOwnerKey, volumeName } from "../resources/naming
 import { chosen, type Found } from "../resources/ownership.ts";
 import type { MachineContext } from "./model.ts";
 import { markOf, portMarks } from "./ports.ts";
+import { serverTags } from "./server-labels.ts";
 
 /** Nova's states in which a server is not there any more. */
 export function isGone(server: Server): boolean {
@@ -88,9 +89,9 @@ export interface Ingredients {
 
 /** The body of the call that makes the server; the user data is added when the call is made. */
 export function serverBody(context: MachineContext, { resolved, portIds, volumes }: Ingredients): ServerCreate {
-  const { object, infrastructure, owner, name, ownerMark } = context;
+  const { object, owner, name, ownerMark } = context;
   const { spec } = object;
-  const tags = [...new Set([...(spec.tags ?? []), ...(infrastructure?.spec.tags ?? [])])];
+  const tags = serverTags(context);
   const devices = blockDevices(context, resolved.imageID, volumes);
   const hints = schedulerHints(spec, resolved.serverGroupID);
   return {

@@ -13,8 +13,7 @@ import {
   type Shards,
   type Source,
 } from "@causeway/kubernetes";
-import { failureOf } from "../reactions/failure.ts";
-import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
+import { serverFailure } from "../openstackmachine/failure.ts";
 import { gatherServer, type ServerGathered, type ServerSources } from "./gather.ts";
 import { fieldManager, performServerStep } from "./perform.ts";
 import { planServerObject } from "./plan.ts";
@@ -50,10 +49,7 @@ export function reconcileServer(options: ServerControllerOptions): Reconcile {
       for (const event of planned) events.event(object, event);
     },
     failed(observed, plan, step, error) {
-      const refusal = refusalOf(error, step.reason, publishedMessage(observed.object, "InstanceReady"));
-      sources.holds.note(observed.object, "InstanceReady", refusal);
-      const moment = { generation: observed.object.metadata.generation, now: clock.now() };
-      return failureOf(plan.status, { type: "InstanceReady", refusal }, moment);
+      return serverFailure({ ...observed, status: plan.status }, { step, error }, sources);
     },
   };
   return runPipeline(pipeline, { clock, log: options.log, name: "openstackserver", metrics: options.metrics });

@@ -1,6 +1,7 @@
 import { OpenStackServer } from "@causeway/api";
 import { addFinalizer, removeFinalizer } from "@causeway/kubernetes";
-import { performShared, type ServerActor as CloudActor } from "../openstackmachine/perform.ts";
+import type { ServerActor as CloudActor } from "../openstackmachine/actor.ts";
+import { performShared } from "../openstackmachine/perform.ts";
 import { serverFinalizer } from "../resources/naming.ts";
 import type { ServerStep } from "./steps.ts";
 

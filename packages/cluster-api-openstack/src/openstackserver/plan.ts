@@ -4,7 +4,7 @@ import type { Hold, IdentityState } from "../identity/state.ts";
 import { planMachineDeletion } from "../openstackmachine/deletion.ts";
 import type { AddressClaim, ImageReference, MachineCloud, MachineContext } from "../openstackmachine/model.ts";
 import { waiting, type Outcome } from "../openstackmachine/outcome.ts";
-import { finish, heldBack, planPresent, unauthenticated } from "../openstackmachine/plan.ts";
+import { finish, heldBack, isHeld, planPresent, unauthenticated } from "../openstackmachine/plan.ts";
 import { clusterResourceName, serverFinalizer, serverOwner } from "../resources/naming.ts";
 import { isServerStep, type ServerStep } from "./steps.ts";
 import { asMachine, isOfMachine } from "./view.ts";
@@ -33,7 +33,7 @@ export function planServerObject(observed: ServerObserved, now: number): ServerP
   if (deleting ? !object.metadata.finalizers?.includes(serverFinalizer) : isOfMachine(object))
     return { steps: [], status };
   if (!identity.ok) return finished(observed, unauthenticated(identity.reason, identity.message, now), now);
-  if (hold && hold.until > now) return finished(observed, heldBack(hold), now);
+  if (isHeld(hold, { deleting, now })) return finished(observed, heldBack(hold), now);
   const context = contextOf(observed, identity.cloud);
   if (deleting) return finished(observed, planMachineDeletion(context, now), now);
   const secret = object.spec.userDataRef?.name;
@@ -43,7 +43,7 @@ export function planServerObject(observed: ServerObserved, now: number): ServerP
 }
 
 function contextOf(
-  { object, clusterName, image, claim, userData }: ServerObserved,
+  { object, clusterName, image, claim, hold, userData }: ServerObserved,
   cloud: MachineCloud,
 ): MachineContext {
   const { name, namespace = "" } = object.metadata;
@@ -58,6 +58,7 @@ function contextOf(
     owner: { name, ...(zone ? { zone } : {}), ...(userData === undefined ? {} : { bootstrapSecret: userData }) },
     image,
     claim,
+    hold,
     finalizer: serverFinalizer,
     recordsProviderId: false,
   };

@@ -49,3 +49,16 @@ export function tagsToSet(present: readonly string[], wanted: readonly string[])
   if (wanted.every((tag) => present.includes(tag))) return undefined;
   return [...new Set([...present, ...wanted])];
 }
+
+/**
+ * Tags, or IDs of groups, after a change of what is wanted: `before` names those that were wanted earlier, which go;
+ * those that others have set remain. Undefined: nothing changes.
+ */
+export function tagsAfter(
+  present: readonly string[],
+  { wanted, before }: { readonly wanted: readonly string[]; readonly before: readonly string[] },
+): string[] | undefined {
+  const kept = present.filter((each) => wanted.includes(each) || !before.includes(each));
+  const next = [...new Set([...kept, ...wanted])];
+  return next.length === present.length && wanted.every((each) => present.includes(each)) ? undefined : next;
+}

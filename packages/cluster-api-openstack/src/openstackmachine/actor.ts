@@ -1,0 +1,22 @@
+import type { EventRecorder, Informer, KubeObject, KubernetesClient, Secret } from "@causeway/kubernetes";
+import type { Session } from "../identity/sessions.ts";
+
+/** With what the calls to OpenStack are made. */
+export interface ServerActor {
+  /** The object that the events are about. */
+  readonly object: KubeObject;
+  readonly session: Session | undefined;
+  readonly secrets: Informer<Secret>;
+  readonly events: EventRecorder;
+  readonly client: KubernetesClient;
+}
+
+export interface Call {
+  readonly session: Session;
+  readonly signal: AbortSignal;
+}
+
+/** An event of what was done. */
+export function tell({ events, object }: ServerActor, reason: string, message: string): void {
+  events.event(object, { type: "Normal", reason, message });
+}

@@ -1,0 +1,36 @@
+import type { Clock } from "@causeway/foundation";
+import { setConditions, type Condition, type KubeObject, type PlannedEvent } from "@causeway/kubernetes";
+import { failureOf } from "../reactions/failure.ts";
+import { publishedMessage, refusalOf, type Refusals } from "../reactions/refusals.ts";
+import type { MachineStep } from "./steps.ts";
+import { updatesCondition } from "./updates.ts";
+
+type Conditioned = { conditions?: Condition[] };
+
+interface Failed<Status> {
+  readonly object: KubeObject & { readonly status?: Conditioned };
+  /** What was planned to be published. */
+  readonly status: Status;
+}
+
+/** Steps that change a server which runs. */
+const updates: ReadonlySet<string> = new Set(["PortUpdateFailed", "SubportUpdateFailed", "ServerUpdateFailed"]);
+
+/**
+ * What to publish when a step for a server failed. A change that is refused for a running server says so in a
+ * condition of its own: the server is as ready as it was, and a health check must not replace the machine for it.
+ */
+export function serverFailure<Status extends Conditioned>(
+  { object, status }: Failed<Status>,
+  { step, error }: { readonly step: Pick<MachineStep, "reason">; readonly error: unknown },
+  { holds, clock }: { readonly holds: Refusals; readonly clock: Clock },
+): { status: Status; events: PlannedEvent[] } {
+  const type = updates.has(step.reason) ? updatesCondition : "InstanceReady";
+  const refusal = refusalOf(error, step.reason, publishedMessage(object, type));
+  holds.note(object, type, refusal);
+  const moment = { generation: object.metadata.generation, now: clock.now() };
+  if (type === "InstanceReady") return failureOf(status, { type, refusal }, moment);
+  const { reason, message } = refusal;
+  const conditions = setConditions(status.conditions, [{ type, status: "False", reason, message }], moment);
+  return { status: { ...status, conditions }, events: [{ type: "Warning", reason, message }] };
+}

@@ -1,0 +1,58 @@
+import type { ResolvedPort } from "@causeway/api";
+import type { Port, Server } from "@causeway/openstack";
+import { creation, findPort } from "./build.ts";
+import type { MachineContext } from "./model.ts";
+import type { MachineStep } from "./steps.ts";
+import { trunkSteps } from "./trunks.ts";
+
+const reason = "PortUpdateFailed";
+
+interface PortsOfServer {
+  /** The server's, and those made for it. */
+  readonly ports: readonly Port[];
+  readonly wanted: readonly ResolvedPort[];
+}
+
+/**
+ * A running server whose recorded port was deleted gets another one of that name; one that was detached is attached
+ * again. Nothing is made for a server of which no port is recorded as lost: it may have been given other ports.
+ */
+export function planLostPorts(
+  context: MachineContext,
+  server: Server,
+  { ports, wanted }: PortsOfServer,
+): { readonly steps: readonly MachineStep[]; readonly ids: readonly string[] } {
+  const { object, cloud } = context;
+  if (object.status?.initialization?.provisioned !== true && context.recordsProviderId) return { steps: [], ids: [] };
+  const recorded = (object.status?.resources?.ports ?? []).map(({ id }) => id);
+  const lost = recorded.filter((id) => !cloud.ports.some((port) => port.id === id));
+  const own = wanted.filter(({ parent }) => parent === undefined);
+  const missing = own.filter(({ name }) => !ports.some((port) => port.name === name));
+  const detached = ports.filter((port) => port.device_id === "" && !isListed(server, port));
+  const creations = lost.length === 0 ? [] : missing.filter((port) => findPort(context, port).kind === "none");
+  const attachments = detached.flatMap((port): MachineStep[] => {
+    const spec = own.find(({ name }) => name === port.name);
+    if (!spec) return [];
+    const trunk = port.trunk_details ? [] : trunkSteps({ port, wanted: spec, subports: [] });
+    return [
+      ...trunk.map((step) => ({ ...step, reason })),
+      { do: "attach-port", reason, serverId: server.id, portId: port.id },
+    ];
+  });
+  return {
+    steps: [...creations.map((port) => ({ ...creation(context, port), reason, replaces: lost })), ...attachments],
+    ids: missing.length > 0 ? lost : [],
+  };
+}
+
+/**
+ * True if Nova lists the port's addresses: it has the port, and the list of ports is older than that. A port without an
+ * address cannot be distinguished, and is left alone.
+ */
+function isListed({ addresses }: Server, { mac_address, fixed_ips }: Port): boolean {
+  if (fixed_ips.length === 0) return true;
+  const own = new Set(fixed_ips.map(({ ip_address }) => ip_address));
+  return Object.values(addresses)
+    .flat()
+    .some((each) => own.has(each.addr) || each["OS-EXT-IPS-MAC:mac_addr"] === mac_address);
+}

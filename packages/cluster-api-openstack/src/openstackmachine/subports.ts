@@ -1,0 +1,59 @@
+import type { ResolvedPort } from "@causeway/api";
+import type { Port } from "@causeway/openstack";
+import { description } from "../resources/naming.ts";
+import { creation, findPort, trunksOf } from "./build.ts";
+import type { MachineContext } from "./model.ts";
+import type { MachineStep } from "./steps.ts";
+import { takenOff, trunkSteps } from "./trunks.ts";
+
+const reason = "SubportUpdateFailed";
+
+/**
+ * Brings the subports on the trunks of a running server to what the spec says: new ones are made and added, those that
+ * the spec had are taken off and deleted. A trunk itself is made before its server only.
+ */
+export function planSubports(
+  context: MachineContext,
+  ports: readonly Port[],
+  wanted: readonly ResolvedPort[],
+): MachineStep[] {
+  const trunks = new Map(ports.filter((port) => port.trunk_details !== undefined).map((port) => [port.name, port]));
+  const subports = wanted.filter(({ parent }) => parent !== undefined && trunks.has(parent));
+  const found = new Map(trunks);
+  const creations = subports.flatMap((port): MachineStep[] => {
+    const one = findPort(context, port);
+    if (one.kind === "one") found.set(port.name, one.resource);
+    return one.kind === "none" ? [{ ...creation(context, port), reason }] : [];
+  });
+  return [
+    ...removals(context, wanted, trunks),
+    ...creations,
+    ...trunksOf(wanted, found).flatMap((each) => trunkSteps(each)),
+  ];
+}
+
+/** Subports that the server was given and the spec no longer has: off the trunk, then deleted. */
+function removals(
+  { object, cloud, crn }: MachineContext,
+  wanted: readonly ResolvedPort[],
+  trunks: ReadonlyMap<string, Port>,
+): MachineStep[] {
+  const dropped = (object.status?.resolved?.ports ?? []).filter(
+    ({ name, parent }) => parent !== undefined && !wanted.some((port) => port.name === name),
+  );
+  return dropped.flatMap((before): MachineStep[] => {
+    const port = cloud.ports.find(
+      (p) =>
+        p.name === before.name &&
+        p.description === (before.description ?? description(crn)) &&
+        p.project_id === cloud.projectId,
+    );
+    if (!port) return [];
+    const trunk = trunks.get(before.parent ?? "")?.trunk_details;
+    const isOn = trunk?.sub_ports.some(({ port_id }) => port_id === port.id) === true;
+    return [
+      ...(isOn ? takenOff(trunk.trunk_id, [port.id]) : []),
+      { do: "delete-port", reason, id: port.id, name: port.name },
+    ];
+  });
+}

@@ -1,0 +1,88 @@
+import type { ResolvedMachine, ResolvedPort } from "@causeway/api";
+import type { WantedCondition } from "@causeway/kubernetes";
+import type { Port, Server } from "@causeway/openstack";
+import type { MachineContext } from "./model.ts";
+import { planLostPorts } from "./lost-ports.ts";
+import { planPortUpdates } from "./port-updates.ts";
+import { planServerLabels, type ServerLabels } from "./server-labels.ts";
+import type { MachineStep } from "./steps.ts";
+import { resolvePorts } from "./ports.ts";
+import { planSubports } from "./subports.ts";
+
+/** The condition of changes to a running server. Their failure says nothing about the server. */
+export const updatesCondition = "UpdatesApplied";
+
+/** Changes of a running server that follow from the spec, and what the server will then have been given. */
+export interface Updates {
+  readonly steps: readonly MachineStep[];
+  readonly resolved: Partial<ResolvedMachine>;
+  readonly more: readonly WantedCondition[];
+  /** IDs of ports that are gone and not replaced yet: the record of them is kept until they are. */
+  readonly lostIds: readonly string[];
+}
+
+const none: Updates = { steps: [], resolved: {}, more: [], lostIds: [] };
+
+/** Changes of the ports, their trunks, tags and metadata of a server that has been ACTIVE before. */
+export function planUpdates(context: MachineContext, server: Server, ports: readonly Port[]): Updates {
+  const before = context.object.status?.resolved;
+  // Which groups and tags the cluster gives is known only while its object is there.
+  const isKnown = context.infrastructure !== undefined || !context.recordsProviderId;
+  if (server.status !== "ACTIVE" || server["OS-EXT-STS:task_state"] || !isKnown || !groupsAreKnown(context))
+    return none;
+  const { ports: wanted, problems } = resolvePorts(context);
+  if (problems.length > 0) return none;
+  const labels = planServerLabels(context, server);
+  const lost = planLostPorts(context, server, { ports, wanted });
+  const steps = [
+    ...planPortUpdates(context, ports, wanted),
+    ...planSubports(context, ports, wanted),
+    ...lost.steps,
+    ...labels.steps,
+  ];
+  const { hold } = context;
+  const held = hold?.type === updatesCondition;
+  const wasFalse = context.object.status?.conditions?.some((c) => c.type === updatesCondition && c.status !== "True");
+  return {
+    steps: held ? [] : steps,
+    resolved: before && steps.length === 0 ? recorded(before, wanted, labels) : {},
+    more: wasFalse && !held ? [{ type: updatesCondition, status: "True", reason: updatesCondition }] : [],
+    lostIds: lost.ids,
+  };
+}
+
+function groupsAreKnown({ infrastructure }: MachineContext): boolean {
+  const { spec, status } = infrastructure ?? {};
+  if (!spec?.managedSecurityGroups) return true;
+  return status?.workerSecurityGroup !== undefined && status.controlPlaneSecurityGroup !== undefined;
+}
+
+/** What is recorded of names that were resolved stays; what may change in place is recorded as it is now. */
+function recorded(
+  before: ResolvedMachine,
+  wanted: readonly ResolvedPort[],
+  { tags, metadataKeys }: ServerLabels,
+): Partial<ResolvedMachine> {
+  const old = before.ports ?? [];
+  const merged = wanted.flatMap((port): ResolvedPort[] => {
+    const known = old.find(({ name }) => name === port.name);
+    // A port that is new in the spec is not given to a running server.
+    if (!known) return port.parent !== undefined || old.length === 0 ? [port] : [];
+    const { securityGroups: _groups, tags: _tags, allowedAddressPairs: _pairs, ...kept } = known;
+    const { securityGroups, tags: now, allowedAddressPairs } = port;
+    return [
+      {
+        ...kept,
+        ...(port.segmentationID === undefined ? {} : { segmentationID: port.segmentationID }),
+        ...(securityGroups ? { securityGroups } : {}),
+        ...(now ? { tags: now } : {}),
+        ...(allowedAddressPairs ? { allowedAddressPairs } : {}),
+      },
+    ];
+  });
+  return {
+    ports: merged,
+    ...(tags.length > 0 || before.tags ? { tags: [...tags] } : {}),
+    ...(metadataKeys.length > 0 || before.metadataKeys ? { metadataKeys: [...metadataKeys] } : {}),
+  };
+}

@@ -1,0 +1,24 @@
+import { OpenStackMachine } from "@causeway/api";
+import { keyOf, type EventRecorder, type KubernetesClient } from "@causeway/kubernetes";
+import type { TemplateStep } from "./steps.ts";
+
+export const fieldManager = "causeway-openstackmachinetemplate";
+
+/** With what steps are performed. */
+export interface TemplateActor {
+  readonly client: KubernetesClient;
+  readonly events: EventRecorder;
+}
+
+/** Makes a step true; a machine that has changed meanwhile is looked at again. */
+export async function performTemplateStep(
+  { machine, ports }: TemplateStep,
+  { client, events }: TemplateActor,
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid, resourceVersion } = machine.metadata;
+  const body = { metadata: { uid, resourceVersion }, spec: { ports } };
+  await client.patch(OpenStackMachine, keyOf(machine), { type: "merge", body }, { signal, fieldManager });
+  const message = "Took the allowed address pairs of its ports from the template";
+  events.event(machine, { type: "Normal", reason: "AddressPairsChanged", message });
+}
