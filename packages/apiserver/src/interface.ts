@@ -1,6 +1,6 @@
 import type { Backup } from "./backup/backup.ts";
 import type { Clock, KeyPair, Log, Metrics } from "@causeway/foundation";
-import type { KubeObject, KubernetesClient } from "@causeway/kubernetes";
+import type { AdmissionRules, KubeObject, KubernetesClient } from "@causeway/kubernetes";
 import type { User } from "./contract/user.ts";
 import type { AuthenticationOptions, ExternalAuthenticators } from "./contract/authentication.ts";
 import type { AuditOptions } from "./contract/audit.ts";
@@ -39,6 +39,11 @@ export interface ApiServerOptions {
   readonly authenticators?: ExternalAuthenticators;
   /** Conversions among versions of kinds of the management cluster; each wins over what the kind's definition says. */
   readonly conversions?: readonly KindConversion[];
+  /**
+   * Rules for custom kinds of the management cluster, asked in this process as a validating webhook would be: before
+   * webhooks, and only about writes that change the spec.
+   */
+  readonly rules?: readonly AdmissionRules[];
   /** Where the server has its own certificate from; default: the management cluster's authority issues it. */
   readonly serving?: ServingFiles;
   /**

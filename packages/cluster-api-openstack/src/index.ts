@@ -1,3 +1,4 @@
+export { openStackRules } from "./admission/rules.ts";
 export {
   createOpenStackInfrastructure,
   type OpenStackInfrastructure,

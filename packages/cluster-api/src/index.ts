@@ -8,6 +8,5 @@ export { cloudConfig } from "./kubeadm-config/cloud-config.ts";
 export { planControlPlane } from "./kubeadmcontrolplane/plan.ts";
 export type { ControlPlaneAccess, EtcdMember, EtcdPlace } from "./objects/access.ts";
 export { moveClusters, type MoveOptions, type MoveResult } from "./move/move.ts";
-export { admissionWebhooks, type AdmissionClient } from "./admission/configuration.ts";
 export { classKeyOf, type Related } from "./admission/request.ts";
-export { reviewAdmission } from "./admission/review.ts";
+export { clusterApiRules } from "./admission/rules.ts";

@@ -184,6 +184,15 @@ export {
 export { compareStatus } from "./status/same-status.ts";
 export { publishStatus, type PublishOptions } from "./status/publish.ts";
 export { addFinalizer, removeFinalizer, type FinalizerOptions } from "./status/finalizers.ts";
+export { reviewAdmission } from "./admission/review.ts";
+export {
+  admissionWebhooks,
+  rulesConcern,
+  type AdmissionClient,
+  type AdmissionRequest,
+  type AdmissionRules,
+  type WrittenResource,
+} from "./admission/rules.ts";
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";
 export { electLeader, type ElectionOptions } from "./election/elect.ts";
 export { createSharedWork, MOST_SHARDS, type SharedWork, type SharedWorkOptions } from "./shards/shards.ts";

@@ -5,6 +5,7 @@ import { Expressions } from "./cel/expressions.ts";
 import { admissionChain } from "./chain.ts";
 import type { Admission } from "../contract/admission.ts";
 import { measured } from "./measured.ts";
+import { ownRulesPlugin } from "./own-rules.ts";
 import { policyPlugin } from "./policies/plugin.ts";
 import { quotaPlugin } from "./quota/plugin.ts";
 import { webhookPlugin } from "./webhooks/plugin.ts";
@@ -28,6 +29,7 @@ function chainOf(cluster: Cluster): Admission {
   return admissionChain([
     measured(metrics, { validate: "NodeRestriction" }, nodeRestriction),
     measured(metrics, { validate: "CertificateApproval" }, certificateAdmission),
+    ...(cluster.rules.length === 0 ? [] : [measured(metrics, { validate: "OwnRules" }, ownRulesPlugin(cluster.rules))]),
     measured(metrics, policies, policyPlugin(cluster, expressions)),
     measured(metrics, webhooks, webhookPlugin(cluster, expressions)),
     measured(metrics, { validate: "ResourceQuota" }, quotaPlugin(cluster)),

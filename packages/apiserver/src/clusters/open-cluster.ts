@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { CausewayError, silentLog, systemClock, type Clock, type KeyPair, type Log } from "@causeway/foundation";
+import type { AdmissionRules } from "@causeway/kubernetes";
 import { openAggregation } from "../aggregation/open.ts";
 import { keptFrontProxy, openFrontProxy } from "../aggregation/front-proxy.ts";
 import { openAdmission } from "../admission/open.ts";
@@ -51,6 +52,8 @@ export interface Shared {
   readonly builtIns: BuiltIns;
   /** For the management cluster; kinds of others are their own. */
   readonly conversions: readonly KindConversion[];
+  /** For the management cluster. */
+  readonly rules: readonly AdmissionRules[];
   readonly first: FirstObjects;
   /** Shares the thread out between clusters. */
   readonly turns: Turns;
@@ -135,6 +138,7 @@ export async function openCluster(
     problems: shared.problems,
     lines: new Lines(),
     admission: openAdmission(() => cluster),
+    rules: place.name === "" ? shared.rules : [],
     webhooks,
     conversions: conversionsOf(place.name === "" ? shared.conversions : [], webhooks),
     serviceCidr: options.serviceCidr ?? DEFAULT_SERVICE_CIDR,

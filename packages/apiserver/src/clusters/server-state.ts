@@ -101,7 +101,7 @@ export class ServerState {
   }
 
   async #open(): Promise<void> {
-    const { dir, clock, log, conversions = [] } = this.#settings;
+    const { dir, clock, log, conversions = [], rules = [] } = this.#settings;
     checkDescriptors(log);
     this.#files = stateFiles(dir);
     const { encryption, history, connections, controllers, authenticators } = this.#settings;
@@ -121,6 +121,7 @@ export class ServerState {
       log,
       builtIns: builtInKinds(),
       conversions,
+      rules,
       first: new FirstObjects(this.#settings.firstObjects),
       turns: new Turns().measuredBy(thread),
       thread,

@@ -1,4 +1,5 @@
 import type { KeyPair, Log } from "@causeway/foundation";
+import type { AdmissionRules } from "@causeway/kubernetes";
 
 import type { Aggregation } from "./aggregation.ts";
 import type { Admission } from "./admission.ts";
@@ -23,6 +24,8 @@ export interface Cluster extends ClusterView {
   readonly log: Log;
   /** Who may change or refuse writes. */
   readonly admission: Admission;
+  /** Rules of this process for its custom kinds. */
+  readonly rules: readonly AdmissionRules[];
   /** Calls its admission and conversion webhooks. */
   readonly webhooks: WebhookClient;
   /** Groups that other API servers serve. */

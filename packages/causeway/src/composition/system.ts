@@ -1,9 +1,12 @@
 import type { Clock, Log } from "@causeway/foundation";
 import { addonKinds, allKinds, conversionsOf, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import { clusterApiRules } from "@causeway/cluster-api";
+import { openStackRules } from "@causeway/cluster-api-openstack";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { folderDisks, runMachineAgent } from "@causeway/machine-agent";
 import { createCloudPool, type CloudPool } from "@causeway/openstack";
+import { relatedBy } from "./related.ts";
 import { openRuntime, type RuntimeChoice } from "./runtime.ts";
 import { serveAdmin } from "./admin-socket.ts";
 import type { ChosenCloud } from "./cloud.ts";
@@ -53,11 +56,14 @@ const ABORT_AFTER = 60_000;
 /** Starts the embedded API server and every controller on it, and, in a simulated cloud, plays its machines. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { state, cloud, clock, log } = options;
+  // The server listens before there is a client of it; the first write that is judged comes later.
+  const own: { client?: KubernetesClient } = {};
   const apiServer = await startApiServer({
     dir: state.path("apiserver"),
     ...(options.port === undefined ? {} : { port: options.port }),
     crds: [...allKinds, ...addonKinds, ...magnumKinds].map(toCustomResourceDefinition),
     conversions: conversionsOf(allKinds),
+    rules: [clusterApiRules(relatedBy(() => own.client)), openStackRules()],
     isolation: { abortAfter: ABORT_AFTER, program: workerProgram() },
     authenticators,
     clock,
@@ -66,6 +72,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const text = await apiServer.management.kubeconfig();
   const kubeconfig = state.write("management.kubeconfig", text);
   const client = createClient(loadKubeconfig({ text }));
+  own.client = client;
   const clouds = createCloudPool({ clock, log: log.with({ component: "openstack" }) });
   const runtime = options.runtime ?? { default: "Embedded", programs: undefined };
   const controlPlanes = openRuntime({

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import { annotations, type Cluster, type ClusterClass } from "@causeway/api";
 import { messageOf } from "@causeway/foundation";
 import { upgradePath } from "../topology/upgrade-plan.ts";
 import { compareVersions, isSameVersion, parseVersion } from "../topology/versions.ts";
+import { clusterVariables, overrides } from "../variables/cluster-variables.ts";
+import { definitionProblems } from "../variables/definition.ts";
 import { changedKinds } from "./cluster-class.ts";
 import { classKeyOf } from "./request.ts";
 
@@ -19,9 +22,11 @@ export function clusterRefusals(facts: ClusterAdmission): string[] {
   if (cluster.metadata.deletionTimestamp !== undefined) return [];
   if (!topology)
     return previous?.spec.topology ? ["spec.topology: Forbidden: cannot be removed from an existing Cluster"] : [];
+  // What else changes in a Cluster, by controllers too, is not kept back by a class that has changed since.
+  if (previous && isDeepStrictEqual(topology, previous.spec.topology)) return [];
   const version = attempt("spec.topology.version", () => parseVersion(topology.version));
   if (version.length > 0) return version;
-  return [...workersOf(facts), ...changeOfVersion(facts), ...changeOfClass(facts)];
+  return [...workersOf(facts), ...changeOfVersion(facts), ...changeOfClass(facts), ...variablesOf(facts)];
 }
 
 function workersOf({ cluster, clusterClass }: ClusterAdmission): string[] {
@@ -38,6 +43,23 @@ function workersOf({ cluster, clusterClass }: ClusterAdmission): string[] {
         : [`${path}[${at}].class: Invalid value: ${JSON.stringify(wanted)}: the ClusterClass has no such class`]),
     ]);
   });
+}
+
+/** Values by the definitions of the class, once that is there. */
+function variablesOf({ cluster, clusterClass }: ClusterAdmission): string[] {
+  const { topology } = cluster.spec;
+  if (!topology || !clusterClass) return [];
+  const definitions = clusterClass.spec.variables ?? [];
+  if (definitionProblems(definitions).length > 0) return [];
+  const workers = (["machineDeployments", "machinePools"] as const).flatMap((list) =>
+    (topology.workers?.[list] ?? []).flatMap((one) => {
+      const path = `spec.topology.workers.${list}[${one.name}].variables.overrides`;
+      return overrides(one.variables?.overrides ?? [], definitions, path).problems;
+    }),
+  );
+  const ofControlPlane = topology.controlPlane?.variables?.overrides ?? [];
+  const controlPlane = overrides(ofControlPlane, definitions, "spec.topology.controlPlane.variables.overrides");
+  return [...clusterVariables(topology.variables ?? [], definitions).problems, ...controlPlane.problems, ...workers];
 }
 
 /** Never back, and over several minors only where the class lists the versions between. */

@@ -1,16 +1,4 @@
 import type { Cluster, ClusterClass } from "@causeway/api";
-import type { KubeObject } from "@causeway/kubernetes";
-
-/** A write as a validating webhook receives it; objects are of the newest version. */
-export interface AdmissionRequest {
-  readonly operation: "CREATE" | "UPDATE" | "DELETE";
-  /** Of `object`: "Scale" for the scale subresource. */
-  readonly kind: string;
-  /** Undefined on DELETE. */
-  readonly object: KubeObject | undefined;
-  /** Undefined on CREATE. */
-  readonly previous: KubeObject | undefined;
-}
 
 /** What the rules read in addition to the object itself. */
 export interface Related {

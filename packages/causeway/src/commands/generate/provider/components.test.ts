@@ -35,6 +35,24 @@ describe.each(releases.map((release) => [release.label, release] as const))("the
       });
     }
   });
+  test("have a validating webhook for the kinds that have rules, at the same service", () => {
+    const expected = release.label === "bootstrap-kubeadm" ? 0 : 1;
+    const found = all("ValidatingWebhookConfiguration");
+    expect(found).toHaveLength(expected);
+    const served = new Set(
+      all("CustomResourceDefinition").map(({ spec }) => ((spec as Json)["names"] as Json)["plural"]),
+    );
+    for (const { metadata, webhooks } of found) {
+      expect(metadata).toMatchObject({
+        annotations: { "cert-manager.io/inject-ca-from": expect.stringContaining("serving-cert") },
+      });
+      for (const { clientConfig, rules } of webhooks as { clientConfig: Json; rules: { resources: string[] }[] }[]) {
+        expect(clientConfig).toMatchObject({ service: { path: "/validate" } });
+        const judged = rules.flatMap(({ resources }) => resources.map((one) => one.split("/")[0]));
+        expect(judged.filter((one) => !served.has(one))).toEqual([]);
+      }
+    }
+  });
 });
 
 describe.each(Object.entries(clusterTemplates))("the cluster template %s", (_, objects) => {

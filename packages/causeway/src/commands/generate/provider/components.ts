@@ -1,7 +1,10 @@
 import { infrastructureKinds, toCustomResourceDefinition, withConversionWebhook, type Kind } from "@causeway/api";
-import type { KubeObject } from "@causeway/kubernetes";
+import { clusterApiRules, type Related } from "@causeway/cluster-api";
+import { openStackRules } from "@causeway/cluster-api-openstack";
+import type { AdmissionRules, KubeObject } from "@causeway/kubernetes";
+import { admissionConfiguration } from "../../run/cluster-api/admission.ts";
 import { kindsOf } from "../../run/cluster-api/providers.ts";
-import { CONVERT_PATH } from "../../run/serving/conversion.ts";
+import { CONVERT_PATH, VALIDATE_PATH } from "../../run/serving/conversion.ts";
 import { clusterTemplates } from "./cluster-templates.ts";
 import { bootstrapRules, controlPlaneRules, coreRules, infrastructureRules } from "./rules.ts";
 
@@ -21,15 +24,21 @@ export interface Release {
   /** What the names of its objects begin with. */
   readonly prefix: string;
   readonly rules: readonly object[];
+  /** What its webhook judges writes by. */
+  readonly admission: AdmissionRules;
   /** More files of the release: objects with variables of clusterctl. */
   readonly templates?: Readonly<Record<string, readonly object[]>>;
 }
+
+/** Manifests name what is judged; nothing is judged while they are made. */
+const unread: Related = { class: () => Promise.resolve(undefined), users: () => Promise.resolve([]) };
 
 const ofCore = (name: Parameters<typeof kindsOf>[0]) =>
   ({
     kinds: kindsOf(name),
     args: ["run", "cluster-api", `--providers=${name}`],
     health: { scheme: "HTTPS", port: "metrics" },
+    admission: clusterApiRules(unread),
   }) as const;
 
 export const releases: readonly Release[] = [
@@ -64,6 +73,7 @@ export const releases: readonly Release[] = [
     kinds: infrastructureKinds,
     args: ["run", "cluster-api-openstack"],
     health: { scheme: "HTTP", port: "healthz" },
+    admission: openStackRules(),
     provider: "openstack",
     type: "InfrastructureProvider",
     label: "infrastructure-openstack",
@@ -104,6 +114,7 @@ export function componentsOf(release: Release, image: string): object[] {
   return [
     { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels } },
     ...definitionsOf(release, { namespace, service }),
+    ...admissionOf(release, { namespace, service, labels }),
     named("v1", "ServiceAccount", "manager", {}),
     global(rbac, "ClusterRole", "manager-role", { rules }),
     // Rights that a provider of infrastructure gives to Cluster API.
@@ -140,6 +151,19 @@ function definitionsOf(
     const annotations = { "cert-manager.io/inject-ca-from": `${at.namespace}/${prefix}-serving-cert` };
     return { ...crd, metadata: { ...crd.metadata, annotations } };
   });
+}
+
+/** The webhook with the provider's rules, for those of its kinds that have some. */
+function admissionOf(
+  { kinds, prefix, admission }: Release,
+  at: { readonly namespace: string; readonly service: string; readonly labels: Readonly<Record<string, string>> },
+): object[] {
+  const service = { namespace: at.namespace, name: at.service, path: VALIDATE_PATH };
+  const name = `${prefix}-validating-webhook-configuration`;
+  const configuration = admissionConfiguration({ kinds, rules: admission, webhook: { service }, name });
+  if (!configuration) return [];
+  const annotations = { "cert-manager.io/inject-ca-from": `${at.namespace}/${prefix}-serving-cert` };
+  return [{ ...configuration, metadata: { name, labels: at.labels, annotations } }];
 }
 
 function workload(

@@ -27,8 +27,10 @@ export const coreRules: readonly Rule[] = [
   ...common,
   // What ClusterResourceSets apply is owned by them.
   { apiGroups: [""], resources: ["secrets", "configmaps"], verbs: [...read, "patch"] },
+  // The selectors of runtime extensions.
+  { apiGroups: [""], resources: ["namespaces"], verbs: read },
   {
-    apiGroups: ["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "ipam.cluster.x-k8s.io"],
+    apiGroups: ["cluster.x-k8s.io", "addons.cluster.x-k8s.io", "ipam.cluster.x-k8s.io", "runtime.cluster.x-k8s.io"],
     resources: ["*"],
     verbs: all,
   },

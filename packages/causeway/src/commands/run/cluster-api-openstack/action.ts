@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { infrastructureKinds } from "@causeway/api";
-import { createOpenStackInfrastructure } from "@causeway/cluster-api-openstack";
+import { createOpenStackInfrastructure, openStackRules } from "@causeway/cluster-api-openstack";
 import { createMetrics, systemClock, type Log, type Metrics } from "@causeway/foundation";
 import {
   createClient,
@@ -10,6 +10,7 @@ import {
   electLeader,
   inClusterConfig,
   loadKubeconfig,
+  reviewAdmission,
   type KubernetesClient,
   type Shards,
 } from "@causeway/kubernetes";
@@ -17,8 +18,9 @@ import { createCloudPool } from "@causeway/openstack";
 import { ownVersion } from "../../../release.ts";
 import { levelOf } from "../../../options/logging.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
+import { installAdmission } from "../cluster-api/admission.ts";
 import { installDefinitions } from "../cluster-api/definitions.ts";
-import { CONVERT_PATH, serveConversion } from "../serving/conversion.ts";
+import { CONVERT_PATH, serveConversion, VALIDATE_PATH } from "../serving/conversion.ts";
 import { serveEndpoint } from "../serving/endpoint.ts";
 import { clusterGuard } from "../serving/guard.ts";
 import { shareWork } from "../serving/shared-work.ts";
@@ -57,7 +59,9 @@ export async function runClusterApiOpenStack(flags: ProviderFlags, signal: Abort
   try {
     const kinds = infrastructureKinds;
     const at = { address: "0.0.0.0", port: settings.webhookPort };
-    const webhook = await serveConversion({ kinds, ...at, certificate: pair, log });
+    const rules = openStackRules();
+    const admit = (review: unknown) => reviewAdmission(review, rules);
+    const webhook = await serveConversion({ kinds, ...at, certificate: pair, admit, log });
     open.push(webhook);
     const diagnostics = await serveDiagnostics(run, pair);
     if (diagnostics) open.push(diagnostics);
@@ -68,9 +72,12 @@ export async function runClusterApiOpenStack(flags: ProviderFlags, signal: Abort
       namespace: flags.namespace ?? "all",
     });
     if (flags.installCrds === true) {
-      const url = `https://${flags.webhookHost}:${webhook.port}${CONVERT_PATH}`;
+      const host = `https://${flags.webhookHost}:${webhook.port}`;
       const caBundle = Buffer.from(authority).toString("base64");
-      await installDefinitions(client, kinds, { webhook: { url, caBundle }, signal });
+      await installDefinitions(client, kinds, { webhook: { url: `${host}${CONVERT_PATH}`, caBundle }, signal });
+      const validation = { url: `${host}${VALIDATE_PATH}`, caBundle };
+      const name = "causeway-cluster-api-openstack";
+      await installAdmission(client, { kinds, rules, webhook: validation, name }, signal);
     }
     if (settings.shards !== undefined) await share(run, settings.shards, signal);
     else await (settings.election ? elect(run, settings.election, signal) : work(run, signal));

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { createClusterApi, reviewAdmission } from "@causeway/cluster-api";
+import { clusterApiRules, createClusterApi } from "@causeway/cluster-api";
 import { createMetrics, InputError, systemClock, type Log, type Metrics } from "@causeway/foundation";
 import {
   createClient,
@@ -11,9 +11,11 @@ import {
   electLeader,
   inClusterConfig,
   loadKubeconfig,
+  reviewAdmission,
   type KubernetesClient,
   type Shards,
 } from "@causeway/kubernetes";
+import { relatedBy } from "../../../composition/related.ts";
 import { ownVersion } from "../../../release.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { CONVERT_PATH, VALIDATE_PATH, serveConversion } from "../serving/conversion.ts";
@@ -23,7 +25,7 @@ import { readShards, shareWork } from "../serving/shared-work.ts";
 import { webhookCertificate } from "../serving/webhook-certificate.ts";
 import type { ClusterApiFlags } from "./command.ts";
 import { CONTRACT_LABEL, contractKinds, kindsKey } from "./contract-kinds.ts";
-import { installAdmission, relatedBy } from "./admission.ts";
+import { installAdmission } from "./admission.ts";
 import { installDefinitions } from "./definitions.ts";
 import { kindsOf, providers, readProviders, type ProviderName } from "./providers.ts";
 
@@ -53,12 +55,13 @@ export async function runClusterApi(flags: ClusterApiFlags, signal: AbortSignal)
   const { authority, pair } = await webhookCertificate({ dir: flags.webhookCertDir, host: flags.webhookHost });
   const client = createClient(config, { userAgent: "causeway-cluster-api", clock: systemClock, metrics });
   const address = flags.bindAddress;
-  const webhook = await serveConversion({
+  const rules = clusterApiRules(relatedBy(() => client));
+  const served = await serveConversion({
     kinds,
     address,
     port: ports.webhook,
     certificate: pair,
-    admit: (review) => reviewAdmission(review, relatedBy(client)),
+    admit: (review) => reviewAdmission(review, rules),
     log,
   });
   const endpoint =
@@ -78,17 +81,18 @@ export async function runClusterApi(flags: ClusterApiFlags, signal: AbortSignal)
   try {
     log.info("starting Cluster API", { version: ownVersion(), providers: names.join(",") });
     if (flags.installCrds === true) {
-      const url = `https://${flags.webhookHost}:${webhook.port}`;
+      const url = `https://${flags.webhookHost}:${served.port}`;
       const caBundle = Buffer.from(authority).toString("base64");
       await installDefinitions(client, kinds, { webhook: { url: `${url}${CONVERT_PATH}`, caBundle }, signal });
-      await installAdmission(client, kinds, { webhook: { url: `${url}${VALIDATE_PATH}`, caBundle }, signal });
+      const webhook = { url: `${url}${VALIDATE_PATH}`, caBundle };
+      await installAdmission(client, { kinds, rules, webhook, name: "causeway-cluster-api" }, signal);
     }
     const run: Run = { client, names, metrics, log };
     if (shards !== undefined) await share(run, { flags, shards }, signal);
     else await (flags.leaderElect === "false" ? work(run, signal) : elect(run, flags, signal));
     log.info("stopped");
   } finally {
-    await Promise.allSettled([endpoint?.close(), webhook.close(), client.close()]);
+    await Promise.allSettled([endpoint?.close(), served.close(), client.close()]);
   }
 }
 

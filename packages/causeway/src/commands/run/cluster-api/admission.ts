@@ -1,15 +1,35 @@
-import { Cluster, ClusterClass, type Kind, type WebhookClient } from "@causeway/api";
-import { admissionWebhooks, classKeyOf, type Related } from "@causeway/cluster-api";
-import type { KubeObject, KubernetesClient } from "@causeway/kubernetes";
+import type { Kind, WebhookClient } from "@causeway/api";
+import { admissionWebhooks, type AdmissionRules, type KubeObject, type KubernetesClient } from "@causeway/kubernetes";
 
-/** Applies a ValidatingWebhookConfiguration for the rules of Cluster API's kinds. */
+interface Installation {
+  readonly kinds: readonly Kind<KubeObject>[];
+  readonly rules: AdmissionRules;
+  readonly webhook: WebhookClient;
+  /** Of the configuration. */
+  readonly name: string;
+}
+
+/** The ValidatingWebhookConfiguration for the rules of these kinds; undefined where none of them has rules. */
+export function admissionConfiguration({ kinds, rules, webhook, name }: Installation): KubeObject | undefined {
+  const webhooks = admissionWebhooks(rules, [...new Set(kinds.map(({ group }) => group))], webhook);
+  if (webhooks.length === 0) return undefined;
+  const object = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingWebhookConfiguration",
+    metadata: { name, namespace: "" },
+    webhooks,
+  };
+  return object;
+}
+
+/** Applies the ValidatingWebhookConfiguration for the rules of these kinds. */
 export async function installAdmission(
   client: KubernetesClient,
-  kinds: readonly Kind<KubeObject>[],
-  { webhook, signal }: { readonly webhook: WebhookClient; readonly signal: AbortSignal },
+  installation: Installation,
+  signal: AbortSignal,
 ): Promise<void> {
-  const webhooks = admissionWebhooks([...new Set(kinds.map(({ group }) => group))], webhook);
-  if (webhooks.length === 0) return;
+  const object = admissionConfiguration(installation);
+  if (!object) return;
   const type = {
     group: "admissionregistration.k8s.io",
     version: "v1",
@@ -17,25 +37,5 @@ export async function installAdmission(
     plural: "validatingwebhookconfigurations",
     namespaced: false,
   };
-  const object = {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "ValidatingWebhookConfiguration",
-    metadata: { name: "causeway-cluster-api", namespace: "" },
-    webhooks,
-  };
-  await client.apply(type, object, { fieldManager: "causeway-cluster-api", signal });
-}
-
-/** What the rules read, from the API server. */
-export function relatedBy(client: KubernetesClient): Related {
-  return {
-    class: (key) => client.find(ClusterClass, key),
-    async users({ namespace, name }) {
-      const { items } = await client.list(Cluster);
-      return items.filter((one) => {
-        const key = classKeyOf(one);
-        return key?.name === name && key.namespace === namespace;
-      });
-    },
-  };
+  await client.apply(type, object, { fieldManager: installation.name, signal });
 }

@@ -1,23 +1,49 @@
-import type {
-  Cluster,
-  ClusterClass,
-  KubeadmControlPlane,
-  KubeadmControlPlaneTemplate,
-  MachineDeployment,
-  MachineHealthCheck,
-  MachinePool,
+import {
+  annotations,
+  type Cluster,
+  type ClusterClass,
+  type KubeadmControlPlane,
+  type KubeadmControlPlaneTemplate,
+  type Machine,
+  type MachineDeployment,
+  type MachineHealthCheck,
+  type MachinePool,
+  type MachineSet,
 } from "@causeway/api";
-import type { KubeObject } from "@causeway/kubernetes";
+import type { AdmissionRequest, AdmissionRules, KubeObject } from "@causeway/kubernetes";
 import { classDeletionRefusals, classRefusals } from "./cluster-class.ts";
 import { clusterRefusals } from "./cluster.ts";
 import { controlPlaneRefusals, controlPlaneTemplateRefusals, replicaRefusals } from "./control-plane.ts";
-import { classKeyOf, type AdmissionRequest, type Related } from "./request.ts";
-import { deploymentRefusals, healthCheckRefusals, poolRefusals } from "./workers.ts";
+import { classKeyOf, type Related } from "./request.ts";
+import { deploymentRefusals, healthCheckRefusals, machineRefusals, poolRefusals, setRefusals } from "./workers.ts";
 
-type Json = Record<string, unknown>;
+/** The rules of Cluster API's own kinds. */
+export function clusterApiRules(related: Related): AdmissionRules {
+  return {
+    version: "v1beta2",
+    writes: {
+      "cluster.x-k8s.io": [
+        "clusters",
+        "clusterclasses",
+        "machines",
+        "machinesets",
+        "machinedeployments",
+        "machinepools",
+        "machinehealthchecks",
+      ],
+      "controlplane.cluster.x-k8s.io": [
+        "kubeadmcontrolplanes",
+        "kubeadmcontrolplanes/scale",
+        "kubeadmcontrolplanetemplates",
+      ],
+    },
+    deletions: { "cluster.x-k8s.io": ["clusterclasses"] },
+    refusals: (request) => refusalsOf(request, related),
+  };
+}
 
 /** Why a write is refused, a line for each problem; none: it is allowed. */
-export async function refusalsOf(request: AdmissionRequest, related: Related): Promise<string[]> {
+async function refusalsOf(request: AdmissionRequest, related: Related): Promise<string[]> {
   const { operation, kind, object, previous } = request;
   if (operation === "DELETE") {
     if (kind !== "ClusterClass" || !previous) return [];
@@ -33,7 +59,13 @@ export async function refusalsOf(request: AdmissionRequest, related: Related): P
       users,
     });
   }
+  // A topology finds by a dry run what it would change in a template; another template takes its place.
+  if (isTopologyDryRun(request)) return [];
   return refusalsAlone(kind, object, previous);
+}
+
+function isTopologyDryRun({ dryRun, object }: AdmissionRequest): boolean {
+  return dryRun && object?.metadata.annotations?.[annotations.topologyDryRun] !== undefined;
 }
 
 async function refusalsOfCluster(cluster: Cluster, previous: Cluster | undefined, related: Related): Promise<string[]> {
@@ -57,10 +89,14 @@ function refusalsAlone(kind: string, object: KubeObject, previous: KubeObject | 
     case "Scale":
       // External etcd is refused by the controller, so a control plane that can be scaled has stacked etcd.
       return replicaRefusals((object as { spec?: { replicas?: number } }).spec?.replicas, false);
+    case "Machine":
+      return machineRefusals(object as Machine, previous as Machine | undefined);
+    case "MachineSet":
+      return setRefusals(object as MachineSet, previous as MachineSet | undefined);
     case "MachineDeployment":
-      return deploymentRefusals(object as MachineDeployment);
+      return deploymentRefusals(object as MachineDeployment, previous as MachineDeployment | undefined);
     case "MachinePool":
-      return poolRefusals(object as MachinePool);
+      return poolRefusals(object as MachinePool, previous as MachinePool | undefined);
     case "MachineHealthCheck":
       return healthCheckRefusals(object as MachineHealthCheck);
     default:
@@ -68,43 +104,6 @@ function refusalsAlone(kind: string, object: KubeObject, previous: KubeObject | 
   }
 }
 
-/**
- * The response to an AdmissionReview (admission.k8s.io/v1).
- * @throws Error if the body is no AdmissionReview
- */
-export async function reviewAdmission(body: unknown, related: Related): Promise<Json> {
-  const request = isJson(body) && body["kind"] === "AdmissionReview" ? body["request"] : undefined;
-  if (!isJson(request)) throw new Error("the body is no AdmissionReview of admission.k8s.io/v1");
-  const { uid, operation, kind, object, oldObject } = request;
-  const problems = await refusalsOf(
-    {
-      operation: operation as AdmissionRequest["operation"],
-      kind: isJson(kind) ? String(kind["kind"]) : "",
-      object: isJson(object) ? (object as unknown as KubeObject) : undefined,
-      previous: isJson(oldObject) ? (oldObject as unknown as KubeObject) : undefined,
-    },
-    related,
-  );
-  const refusal = {
-    allowed: false,
-    status: {
-      status: "Failure",
-      reason: operation === "DELETE" ? "Forbidden" : "Invalid",
-      code: operation === "DELETE" ? 403 : 422,
-      message: problems.join("; "),
-    },
-  };
-  return {
-    apiVersion: "admission.k8s.io/v1",
-    kind: "AdmissionReview",
-    response: { uid, ...(problems.length === 0 ? { allowed: true } : refusal) },
-  };
-}
-
 function keyOf({ metadata }: KubeObject): { namespace: string; name: string } {
   return { namespace: metadata.namespace ?? "", name: metadata.name };
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

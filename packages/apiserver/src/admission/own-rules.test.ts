@@ -1,0 +1,94 @@
+import type { AdmissionRequest, AdmissionRules } from "@causeway/kubernetes";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { startApiServer } from "../start.ts";
+import type { ApiServer } from "../interface.ts";
+import { at, type Json } from "../json/json.ts";
+import { rawClient, type Raw } from "../testing/client.ts";
+
+const GROUP = "sizes.example.com";
+const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+const version = (name: string, storage: boolean): Json => ({
+  name,
+  served: true,
+  storage,
+  schema: { openAPIV3Schema: { type: "object", properties: { spec: open, status: open } } },
+  subresources: { status: {}, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
+});
+const DEFINITION = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: `sizes.${GROUP}` },
+  spec: {
+    group: GROUP,
+    scope: "Namespaced",
+    names: { plural: "sizes", kind: "Size" },
+    versions: [version("v2", true), version("v1", false)],
+  },
+};
+
+let asked: AdmissionRequest[];
+/** No more than three, in the words of v2, and none is deleted that is kept. */
+const rules: AdmissionRules = {
+  version: "v2",
+  writes: { [GROUP]: ["sizes", "sizes/scale"] },
+  deletions: { [GROUP]: ["sizes"] },
+  refusals(request) {
+    asked.push(request);
+    const { operation, object, previous } = request;
+    if (operation === "DELETE") return Promise.resolve(at(previous, "spec", "kept") === true ? ["it is kept"] : []);
+    return Promise.resolve(
+      Number(at(object, "spec", "replicas")) > 3 ? ["spec.replicas: Invalid value: at most 3"] : [],
+    );
+  },
+};
+
+let server: ApiServer;
+let api: Raw;
+const path = (rest = "", v = "v2"): string => `/apis/${GROUP}/${v}/namespaces/default/sizes${rest}`;
+const size = (spec: Json, v = "v2"): Json => ({
+  apiVersion: `${GROUP}/${v}`,
+  kind: "Size",
+  metadata: { name: "a" },
+  spec,
+});
+
+beforeEach(async () => {
+  asked = [];
+  server = await startApiServer({ crds: [DEFINITION], rules: [rules] });
+  api = await rawClient(server.management);
+});
+afterEach(async () => {
+  api.close();
+  await server.close();
+});
+
+it("refuses what the rules refuse, in every version, with the reason, and stores what they allow", async () => {
+  const refused = await api.call("POST", path("", "v1"), size({ replicas: 4 }, "v1"));
+  expect(refused.code).toBe(422);
+  expect(refused.body["message"]).toBe(`sizes.${GROUP} "a" is invalid: spec.replicas: Invalid value: at most 3`);
+  expect(asked[0]?.object?.apiVersion).toBe(`${GROUP}/v2`);
+  expect((await api.call("POST", path(), size({ replicas: 3 }))).code).toBe(201);
+  const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a", namespace: "default" } };
+  expect((await api.call("PUT", path("/a/scale"), { ...scale, spec: { replicas: 5 } })).code).toBe(422);
+  expect(asked.at(-1)?.kind).toBe("Scale");
+  expect((await api.call("PUT", path("/a/scale"), { ...scale, spec: { replicas: 2 } })).code).toBe(200);
+});
+
+it("asks about a change of the spec only, and says what was there", async () => {
+  await api.call("POST", path(), size({ replicas: 1 }));
+  const before = asked.length;
+  const labelled = await api.call("GET", path("/a"));
+  const metadata = { ...(labelled.body["metadata"] as Json), labels: { a: "b" } };
+  expect((await api.call("PUT", path("/a"), { ...labelled.body, metadata })).code).toBe(200);
+  expect(asked).toHaveLength(before);
+  const now = await api.call("GET", path("/a"));
+  expect((await api.call("PUT", path("/a"), { ...now.body, spec: { replicas: 2 } })).code).toBe(200);
+  expect(at(asked.at(-1)?.previous, "spec")).toEqual({ replicas: 1 });
+});
+
+it("refuses a deletion with 403", async () => {
+  await api.call("POST", path(), size({ kept: true }));
+  const refused = await api.call("DELETE", path("/a"));
+  expect([refused.code, refused.body["reason"]]).toEqual([403, "Forbidden"]);
+  expect(refused.body["message"]).toContain("it is kept");
+});

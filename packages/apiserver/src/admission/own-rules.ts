@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from "node:util";
+import { rulesConcern, type AdmissionRequest, type AdmissionRules, type KubeObject } from "@causeway/kubernetes";
+import type { AdmissionPlugin, Attempt } from "../contract/admission.ts";
+import { apiVersionOf } from "../contract/resource.ts";
+import { apiError, forbidden, qualified } from "../errors/status.ts";
+import { inForm } from "./attributes.ts";
+import type { Form } from "./rules.ts";
+
+/** Asks rules of the same process about writes of custom kinds, as a validating webhook would be asked. */
+export function ownRulesPlugin(rules: readonly AdmissionRules[]): AdmissionPlugin {
+  const concerned = ({ call, operation }: Pick<Attempt, "call" | "operation">): readonly AdmissionRules[] => {
+    const { group, plural } = call.resource;
+    const written = { group, plural, subresource: call.subresource, operation };
+    return rules.filter((each) => rulesConcern(each, written));
+  };
+  return {
+    concerns: (call, operation, phase) => phase === "validate" && concerned({ call, operation }).length > 0,
+    async validate(attempt) {
+      for (const each of concerned(attempt)) await judge(each, attempt);
+    },
+  };
+}
+
+async function judge(rules: AdmissionRules, attempt: Attempt): Promise<void> {
+  const { call, operation } = attempt;
+  const form = formOf(attempt, rules.version);
+  const { object, old, kind } = form ? await inForm(attempt, form) : attempt;
+  // A finalizer or a label changes nothing that the rules read.
+  if (operation === "UPDATE" && isDeepStrictEqual(specOf(object), specOf(old))) return;
+  const problems = await rules.refusals({
+    operation: operation as AdmissionRequest["operation"],
+    kind: kind.kind,
+    object,
+    previous: old,
+    dryRun: call.dryRun,
+  });
+  if (problems.length === 0) return;
+  const name = call.name || (object?.metadata.name ?? "");
+  const why = problems.join("; ");
+  if (operation === "DELETE") throw forbidden(call.resource, name, why);
+  const details = { name, group: call.resource.group, kind: call.resource.kind };
+  throw apiError(422, "Invalid", `${qualified(call.resource)} "${name}" is invalid: ${why}`, details);
+}
+
+/** The version that the rules read; undefined where the kind has no such version. */
+function formOf({ call: { resource } }: Attempt, wanted: string): Form | undefined {
+  const version =
+    resource.versions.find(({ name }) => name === wanted) ??
+    resource.versions.find(({ name }) => apiVersionOf(resource.group, name) === resource.storedAs);
+  return version && { resource, version };
+}
+
+function specOf(object: KubeObject | undefined): unknown {
+  return (object as { readonly spec?: unknown } | undefined)?.spec;
+}

@@ -1,0 +1,25 @@
+import { Cluster, ClusterClass } from "@causeway/api";
+import { classKeyOf, type Related } from "@causeway/cluster-api";
+import { CausewayError } from "@causeway/foundation";
+import type { KubernetesClient } from "@causeway/kubernetes";
+
+/** What Cluster API's rules of admission read, from the API server. `client` is asked when something is read. */
+export function relatedBy(client: () => KubernetesClient | undefined): Related {
+  const opened = (): KubernetesClient => {
+    const found = client();
+    if (found) return found;
+    throw new CausewayError("ADMISSION_NOT_READY", "a write came before the rules could read other objects", {
+      hint: "Repeat the write.",
+    });
+  };
+  return {
+    class: (key) => opened().find(ClusterClass, key),
+    async users({ namespace, name }) {
+      const { items } = await opened().list(Cluster);
+      return items.filter((one) => {
+        const key = classKeyOf(one);
+        return key?.name === name && key.namespace === namespace;
+      });
+    },
+  };
+}

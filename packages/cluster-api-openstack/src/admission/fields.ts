@@ -1,0 +1,22 @@
+import { isDeepStrictEqual } from "node:util";
+
+/** The refusal of a changed field, where the two values differ. */
+export function immutable(path: string, before: unknown, after: unknown, why = "field is immutable"): string[] {
+  return isDeepStrictEqual(meaning(before), meaning(after)) ? [] : [`${path}: Forbidden: ${why}`];
+}
+
+/** An empty object or list says the same as none. */
+function meaning(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(meaning);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value)
+    .map(([key, inner]): [string, unknown] => [key, meaning(inner)])
+    .filter(([, inner]) => inner !== undefined);
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** A value without some of its fields. */
+export function without<T extends object>(value: T | undefined, ...fields: readonly (keyof T)[]): Partial<T> {
+  const entries = Object.entries(value ?? {}).filter(([key]) => !fields.includes(key as keyof T));
+  return Object.fromEntries(entries) as Partial<T>;
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { reviewAdmission } from "./review.ts";
+import { admissionWebhooks, rulesConcern, type AdmissionRules } from "./rules.ts";
+
+const rules: AdmissionRules = {
+  version: "v2",
+  writes: { "a.io": ["things", "things/scale"], "b.io": ["others"] },
+  deletions: { "a.io": ["things"] },
+  refusals: ({ operation, dryRun }) =>
+    Promise.resolve(operation === "CREATE" || dryRun ? [] : ["spec: Forbidden: no", "spec.b: no"]),
+};
+
+describe("rules", () => {
+  test.each<[string, string, string, string, boolean]>([
+    ["a.io", "things", "", "CREATE", true],
+    ["a.io", "things", "scale", "UPDATE", true],
+    ["a.io", "things", "status", "UPDATE", false],
+    ["a.io", "things", "", "DELETE", true],
+    ["a.io", "things", "", "CONNECT", false],
+    ["b.io", "others", "", "DELETE", false],
+    ["b.io", "things", "", "CREATE", false],
+    ["constructor", "things", "", "CREATE", false],
+  ])("of %s for %s/%s on %s: %s", (group, plural, subresource, operation, expected) => {
+    expect(rulesConcern(rules, { group, plural, subresource, operation })).toBe(expected);
+  });
+
+  test("are webhooks for the groups that are asked for", () => {
+    const made = admissionWebhooks(rules, ["a.io", "c.io"], { url: "https://here" });
+    expect(made).toMatchObject([
+      {
+        name: "validation.a.io",
+        clientConfig: { url: "https://here" },
+        rules: [
+          { operations: ["CREATE", "UPDATE"], apiVersions: ["v2"], resources: ["things", "things/scale"] },
+          { operations: ["DELETE"], resources: ["things"] },
+        ],
+      },
+    ]);
+  });
+});
+
+test.each<[string, object, object]>([
+  ["allows", { operation: "CREATE" }, { allowed: true }],
+  ["allows in a dry run", { operation: "UPDATE", dryRun: true }, { allowed: true }],
+  [
+    "refuses",
+    { operation: "UPDATE" },
+    { allowed: false, status: { code: 422, reason: "Invalid", message: "spec: Forbidden: no; spec.b: no" } },
+  ],
+  ["refuses a deletion", { operation: "DELETE" }, { allowed: false, status: { code: 403, reason: "Forbidden" } }],
+])("a review %s", async (_, request, response) => {
+  const body = { kind: "AdmissionReview", request: { uid: "u", kind: { kind: "Thing" }, ...request } };
+  expect(await reviewAdmission(body, rules)).toMatchObject({ response: { uid: "u", ...response } });
+});
+
+test("a body that is no AdmissionReview is an error", async () => {
+  await expect(reviewAdmission({}, rules)).rejects.toThrow("no AdmissionReview");
+});

@@ -1,0 +1,84 @@
+import type { KubeObject } from "../types/meta.ts";
+
+/** A write as admission judges it; objects are of one version of their kind, whatever the writer used. */
+export interface AdmissionRequest {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  /** Of `object`: "Scale" for the scale subresource. */
+  readonly kind: string;
+  /** Undefined on DELETE. */
+  readonly object: KubeObject | undefined;
+  /** Undefined on CREATE. */
+  readonly previous: KubeObject | undefined;
+  readonly dryRun: boolean;
+}
+
+/** Rules for the kinds of some API groups, which a webhook or an API server of the same process asks. */
+export interface AdmissionRules {
+  /** The version in which the rules read objects. */
+  readonly version: string;
+  /** Plurals, or "plural/subresource", of which creations and updates are judged, by API group. */
+  readonly writes: Readonly<Record<string, readonly string[]>>;
+  /** Plurals of which deletions are judged, by API group. */
+  readonly deletions: Readonly<Record<string, readonly string[]>>;
+  /** Why a write is refused, a line for each problem; none: it is allowed. */
+  refusals(request: AdmissionRequest): Promise<readonly string[]>;
+}
+
+/** What is written: the resource and what is done with it. */
+export interface WrittenResource {
+  readonly group: string;
+  readonly plural: string;
+  readonly subresource: string;
+  readonly operation: string;
+}
+
+/** True if rules judge such a write. */
+export function rulesConcern(
+  rules: Pick<AdmissionRules, "writes" | "deletions">,
+  { group, plural, subresource, operation }: WrittenResource,
+): boolean {
+  const name = subresource === "" ? plural : `${plural}/${subresource}`;
+  if (operation === "DELETE") return listed(rules.deletions, group).includes(name);
+  return (operation === "CREATE" || operation === "UPDATE") && listed(rules.writes, group).includes(name);
+}
+
+function listed(lists: Readonly<Record<string, readonly string[]>>, group: string): readonly string[] {
+  return Object.hasOwn(lists, group) ? (lists[group] ?? []) : [];
+}
+
+/** How API servers reach a webhook. */
+export interface AdmissionClient {
+  readonly url?: string;
+  readonly service?: { readonly namespace: string; readonly name: string; readonly path: string };
+  /** Base64 of PEM. */
+  readonly caBundle?: string;
+}
+
+/**
+ * The webhooks of a ValidatingWebhookConfiguration for the rules of these API groups; none for groups without rules.
+ */
+export function admissionWebhooks(
+  { version, writes, deletions }: AdmissionRules,
+  groups: readonly string[],
+  client: AdmissionClient,
+): object[] {
+  const known = [...new Set([...Object.keys(writes), ...Object.keys(deletions)])].filter((one) => groups.includes(one));
+  return known.map((group) => {
+    const rule = (operations: readonly string[], resources: readonly string[]): object[] =>
+      resources.length === 0
+        ? []
+        : [{ apiGroups: [group], apiVersions: [version], operations, resources, scope: "Namespaced" }];
+    return {
+      name: `validation.${group}`,
+      admissionReviewVersions: ["v1"],
+      sideEffects: "None",
+      failurePolicy: "Fail",
+      matchPolicy: "Equivalent",
+      timeoutSeconds: 10,
+      clientConfig: client,
+      // A finalizer or a label changes nothing that the rules read.
+      matchConditions: [{ name: "spec", expression: "request.operation != 'UPDATE' || object.spec != oldObject.spec" }],
+      rules: [...rule(["CREATE", "UPDATE"], listed(writes, group)), ...rule(["DELETE"], listed(deletions, group))],
+    };
+  });
+}
