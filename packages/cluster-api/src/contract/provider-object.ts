@@ -91,6 +91,11 @@ export function providerIDsOf(object: ProviderObject): string[] | undefined {
   return Array.isArray(found) ? found.filter((id): id is string => typeof id === "string" && id !== "") : undefined;
 }
 
+/** InfraMachinePool: the kind of the machines that it reports, if it reports any. */
+export function memberKindOf(object: ProviderObject): string | undefined {
+  return textAt(object, "status", "infrastructureMachineKind");
+}
+
 /** InfraMachine: status.failureDomain. */
 export function failureDomainOf(object: ProviderObject): string | undefined {
   return textAt(object, "status", "failureDomain");

@@ -1,10 +1,12 @@
-import { MachinePool, type MachinePoolStatus } from "@causeway/api";
+import { labels, MachinePool, type MachinePoolStatus } from "@causeway/api";
 import {
   runPipeline,
   keyOf,
   Node,
   watchInformer,
+  watchOwner,
   type ControllerOptions,
+  type KubeObject,
   type ObjectKey,
   type Pipeline,
   type Source,
@@ -49,11 +51,21 @@ function sources(context: Context): Source[] {
     watchInformer(clusters, ({ object, previous }) =>
       previous?.metadata.generation === object.metadata.generation ? [] : membersOf(pools, keyOf(object)),
     ),
+    watchOwner(context.machines, MachinePool.kind),
     ...providerKinds(context).map((kind) =>
-      watchInformer(informers.for(kind), ({ object }) => pools.byIndex(by.reference, objectIndex(object)).map(keyOf)),
+      watchInformer(informers.for(kind), ({ object }) => [
+        ...pools.byIndex(by.reference, objectIndex(object)).map(keyOf),
+        ...memberOf(object),
+      ]),
     ),
     (enqueue) => watchNodes(context, enqueue),
   ];
+}
+
+/** The pool that a machine of the infrastructure belongs to. */
+function memberOf({ metadata }: KubeObject): ObjectKey[] {
+  const name = metadata.labels?.[labels.poolName];
+  return name === undefined ? [] : [{ namespace: metadata.namespace ?? "", name }];
 }
 
 /** A Node that comes, changes or goes concerns the pools of its cluster that have its provider ID or name it. */

@@ -1,23 +1,49 @@
-import { finalizers } from "@causeway/api";
+import { finalizers, labels, type MachinePool } from "@causeway/api";
 import { Node, type ObjectKey } from "@causeway/kubernetes";
-import { providerIDsOf } from "../contract/provider-object.ts";
+import { memberKindOf, providerIDsOf } from "../contract/provider-object.ts";
 import { indexNodes } from "../machine/gather.ts";
-import { clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
+import { by, clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import type { MachinePoolFacts, PoolNodes } from "./facts.ts";
+import { poolLabel } from "./members.ts";
 
 /** Reads caches only. */
 export function gatherMachinePool(context: Context, key: ObjectKey): MachinePoolFacts | undefined {
   const pool = context.pools.get(key);
   if (!pool || isLeaving(pool, finalizers.machinePool)) return undefined;
   const { infrastructureRef, bootstrap } = pool.spec.template.spec;
+  const infrastructure = lookUp(context, key.namespace, infrastructureRef);
+  const now = context.clock.now();
+  const machines = context.machines.byIndex(by.controller, pool.metadata.uid ?? "");
   const facts = {
     pool,
     cluster: context.clusters.get(clusterKeyOf(pool)),
-    infrastructure: lookUp(context, key.namespace, infrastructureRef),
+    infrastructure,
+    members: membersOf(context, pool, infrastructure),
+    machines: machines.map((machine) => context.asked.view(machine, now)),
     bootstrap: bootstrap.configRef && lookUp(context, key.namespace, bootstrap.configRef),
   };
   return { ...facts, workload: nodesOf(context, facts) };
+}
+
+/** The machines of the infrastructure, by the labels that its contract gives them. */
+function membersOf(
+  { kinds, informers }: Context,
+  pool: MachinePool,
+  { object, reference }: MachinePoolFacts["infrastructure"],
+): MachinePoolFacts["members"] {
+  const name = object && memberKindOf(object);
+  const kind = name === undefined ? undefined : kinds.find({ apiGroup: reference.apiGroup, kind: name });
+  if (!kind) return undefined;
+  const hosts = informers
+    .for(kind)
+    .list(pool.metadata.namespace ?? "")
+    .filter(
+      ({ metadata }) =>
+        metadata.labels?.[labels.clusterName] === pool.spec.clusterName &&
+        metadata.labels[labels.poolName] === poolLabel(pool),
+    );
+  return { kind, hosts };
 }
 
 function nodesOf(context: Context, { pool, infrastructure }: Omit<MachinePoolFacts, "workload">): PoolNodes {

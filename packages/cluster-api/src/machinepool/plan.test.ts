@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { MachinePool, MachinePoolStatus } from "@causeway/api";
+import type { Machine, MachinePool, MachinePoolStatus } from "@causeway/api";
 import type { Node } from "@causeway/kubernetes";
 import { cluster, node, now } from "../testing/objects.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
@@ -63,6 +63,8 @@ const facts = (fields: Partial<MachinePoolFacts> = {}): MachinePoolFacts => ({
   cluster: cluster(),
   infrastructure: { reference, kind, object: host() },
   bootstrap: undefined,
+  members: undefined,
+  machines: [],
   workload: { reach: "connected", nodes: [] },
   ...fields,
 });
@@ -193,5 +195,96 @@ describe("the status of a MachinePool", () => {
       workload: { reach: "unreachable" },
     });
     expect(planMachinePool(given, now).status).toMatchObject({ readyReplicas: 2, nodeRefs: before.nodeRefs });
+  });
+});
+
+describe("the Machines of a MachinePool", () => {
+  const memberKind = { ...(kind as object), kind: "StubMachine" } as never;
+  const member = (name: string, more: object = {}): ProviderObject => ({
+    apiVersion: "infrastructure.cluster.x-k8s.io/v1",
+    kind: "StubMachine",
+    metadata: { name, namespace: "default", uid: `uid-${name}`, ...more },
+  });
+  const machine = (
+    name: string,
+    fields: { provisioned?: boolean; labels?: object; deleting?: boolean } = {},
+  ): Machine =>
+    ({
+      apiVersion,
+      kind: "Machine",
+      metadata: {
+        name,
+        namespace: "default",
+        uid: `uid-machine-${name}`,
+        labels: { ...labels, "cluster.x-k8s.io/pool-name": "pool", ...fields.labels },
+        ...(fields.deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}),
+      },
+      spec: { clusterName: "demo", bootstrap: {}, infrastructureRef: reference },
+      status: { initialization: { infrastructureProvisioned: fields.provisioned ?? true } },
+    }) as Machine;
+  const steps = (
+    hosts: readonly ProviderObject[],
+    machines: readonly Machine[],
+    given: Partial<MachinePoolFacts> = {},
+  ) =>
+    planMachinePool(
+      facts({
+        infrastructure: on(provisioned(ids)),
+        pool: pool({ spec: copied }),
+        members: { kind: memberKind, hosts },
+        machines,
+        ...given,
+      }),
+      now,
+    ).steps.map((step) => {
+      if (step.do === "create") return `create ${step.object.metadata.name}`;
+      return step.do === "patch" || step.do === "delete" ? `${step.do} ${step.key.name}` : step.do;
+    });
+
+  test.each<[string, readonly ProviderObject[], readonly Machine[], string[]]>([
+    ["one for each machine of the infrastructure", [member("a"), member("b")], [machine("b")], ["create a"]],
+    ["none for a machine that goes", [member("a", { deletionTimestamp: "2026-01-01T00:00:00Z" })], [], []],
+    ["fewer when the infrastructure has fewer", [member("a")], [machine("a"), machine("b")], ["delete b"]],
+    ["as many while a host was not seen yet", [member("a")], [machine("a"), machine("b", { provisioned: false })], []],
+    ["no second deletion", [], [machine("a", { deleting: true })], []],
+    [
+      "with the labels of the pool",
+      [member("a")],
+      [machine("a", { labels: { "cluster.x-k8s.io/pool-name": "x" } })],
+      ["patch a"],
+    ],
+  ])("are %s", (_, hosts, machines, expected) => {
+    expect(steps(hosts, machines)).toEqual(expected);
+  });
+
+  test("have the pool as their controller and refer to the machine of their name", () => {
+    const plan = planMachinePool(facts({ members: { kind: memberKind, hosts: [member("a")] } }), now);
+    expect(plan.steps.find((step) => step.do === "create")).toMatchObject({
+      object: {
+        metadata: { ownerReferences: [{ kind: "MachinePool", name: "pool", controller: true }] },
+        spec: {
+          bootstrap: { dataSecretName: "data" },
+          infrastructureRef: { apiGroup: "infrastructure.cluster.x-k8s.io", kind: "StubMachine", name: "a" },
+        },
+      },
+    });
+  });
+
+  test("are not more than a hundred at once", () => {
+    const many = Array.from({ length: 250 }, (_, index) => member(`m-${index}`));
+    expect(steps(many, [])).toHaveLength(100);
+  });
+
+  test("mark their Nodes themselves", () => {
+    const bare = { ...node("a"), spec: { providerID: ids[0] ?? "" } };
+    expect(steps([member("a")], [machine("a")], { workload: { reach: "connected", nodes: [bare] } })).toEqual([]);
+  });
+
+  test("go after the infrastructure, and before the pool's finalizer", () => {
+    const leaving = pool({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    const gone = { pool: leaving, infrastructure: on(undefined), members: undefined };
+    expect(steps([], [machine("a")], { ...gone })).toEqual(["delete a"]);
+    expect(steps([], [machine("a", { deleting: true })], { ...gone })).toEqual([]);
+    expect(steps([], [], { ...gone })).toEqual(["patch pool"]);
   });
 });

@@ -1,4 +1,4 @@
-import { annotations, finalizers, labels, MachinePool, taints, type MachinePoolStatus } from "@causeway/api";
+import { annotations, finalizers, labels, Machine, MachinePool, taints, type MachinePoolStatus } from "@causeway/api";
 import { ownerReference, type Node, type Plan, type PlannedEvent } from "@causeway/kubernetes";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
 import { dataSecretNameOf, isProvisioned, providerIDsOf, type ProviderObject } from "../contract/provider-object.ts";
@@ -6,6 +6,7 @@ import { finalizerRemoval, lockOf, metadataPatch, missing } from "../objects/met
 import { pausedPlan } from "../objects/paused.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
 import type { MachinePoolFacts } from "./facts.ts";
+import { memberSteps } from "./members.ts";
 import { machinePoolStatus } from "./status.ts";
 import type { MachinePoolStep } from "./steps.ts";
 
@@ -36,6 +37,7 @@ function upkeep(facts: MachinePoolFacts): MachinePoolStep[] {
     ...adoption(infrastructure, pool),
     ...(bootstrap ? adoption(bootstrap, pool) : []),
     ...specCopies(facts),
+    ...memberSteps(facts),
     ...nodeUpkeep(facts),
   ];
 }
@@ -71,7 +73,9 @@ function same(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** Marks the pool's Nodes, and deletes those whose machines the infrastructure has given up. */
-function nodeUpkeep({ pool, workload, infrastructure }: MachinePoolFacts): MachinePoolStep[] {
+function nodeUpkeep({ pool, workload, infrastructure, members }: MachinePoolFacts): MachinePoolStep[] {
+  // Machines mark their Nodes themselves, and drain them before they go.
+  if (members) return [];
   if (workload.reach === "unreachable" || !infrastructure.object || !isProvisioned(infrastructure.object)) return [];
   const ids = new Set(providerIDsOf(infrastructure.object) ?? pool.spec.providerIDList ?? []);
   return workload.nodes
@@ -99,11 +103,13 @@ function deletion({ metadata }: Node): MachinePoolStep[] {
 }
 
 /** Infrastructure and bootstrap first; once both are gone the Nodes, then the finalizer. */
-function removal({ pool, infrastructure, bootstrap, workload, cluster }: MachinePoolFacts): MachinePoolStep[] {
+function removal(facts: MachinePoolFacts): MachinePoolStep[] {
+  const { pool, infrastructure, bootstrap, workload, cluster, machines } = facts;
   const providers = [infrastructure, ...(bootstrap ? [bootstrap] : [])];
   const left = providers.filter(({ object }) => object);
   if (left.length > 0) return left.flatMap(({ kind, object }) => (kind && object ? deleteStep(kind, object) : []));
   if (providers.some(({ kind }) => !kind) && pool.status?.initialization?.infrastructureProvisioned) return [];
+  if (machines.length > 0) return machines.flatMap((machine) => deleteStep(Machine, machine));
   const nodes = workload.reach === "connected" && !cluster?.metadata.deletionTimestamp ? workload.nodes : [];
   const living = nodes.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (living.length > 0) return living.flatMap(deletion);
@@ -123,6 +129,10 @@ function waitFor({ pool, cluster, infrastructure, bootstrap }: MachinePoolFacts)
 export function machinePoolStepEvents(step: MachinePoolStep): PlannedEvent[] {
   if (step.do === "delete") {
     return [{ type: "Normal", reason: "Deleting", message: `Deleting ${step.type.kind} ${step.key.name}` }];
+  }
+  if (step.do === "create") {
+    const message = `Created Machine ${step.object.metadata.name} for a machine of the infrastructure`;
+    return [{ type: "Normal", reason: "SuccessfulCreate", message }];
   }
   if (step.do !== "deleteNode") return [];
   return [{ type: "Normal", reason: "DeletingNode", message: `Deleting Node ${step.name}` }];
