@@ -5,6 +5,7 @@ import type { ProviderObject } from "../contract/provider-object.ts";
 import type { TemplateFacts } from "../machineset/facts.ts";
 import type { CertificatePurpose } from "../objects/certificates.ts";
 import type { EtcdMember } from "../objects/access.ts";
+import type { AddonImages } from "./addons.ts";
 
 /** A machine of the control plane with its provider objects. */
 export interface OwnedMachine {
@@ -30,6 +31,7 @@ export type WorkloadFacts =
       readonly kubeadmVersion: string | undefined;
       /** Expiry of the API server's certificate, by Node (ms since the epoch). */
       readonly expiries: ReadonlyMap<string, number>;
+      readonly addons: AddonImages;
     };
 
 /** All that the planner of KubeadmControlPlanes reads. Keys of certificates do not leave it. */

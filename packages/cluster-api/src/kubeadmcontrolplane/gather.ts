@@ -2,6 +2,8 @@ import { labels, finalizers, type Cluster, type KubeadmControlPlane } from "@cau
 import { messageOf, readCertificate } from "@causeway/foundation";
 import {
   ConfigMap,
+  DaemonSet,
+  Deployment,
   isControlledBy,
   Pod,
   Secret,
@@ -15,6 +17,7 @@ import type { TemplateFacts } from "../machineset/facts.ts";
 import { certificatePurposes, certificateSecretName, pairIn } from "../objects/certificates.ts";
 import { by, indexOfCluster, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
+import type { AddonImages } from "./addons.ts";
 import type { ControlPlaneFacts, EtcdFacts, OwnedMachine, WorkloadFacts } from "./facts.ts";
 import { podKey } from "./health.ts";
 
@@ -132,13 +135,17 @@ async function workloadOf(
   if (!remote || owned.length === 0) return { reach: "unreachable" };
   const nodes = owned.flatMap(({ machine }) => (machine.status?.nodeRef ? [machine.status.nodeRef.name] : []));
   try {
-    const [pods, kubeadmVersion] = await Promise.all([staticPods(remote, signal), versionIn(remote, signal)]);
+    const [pods, kubeadmVersion, addons] = await Promise.all([
+      staticPods(remote, signal),
+      versionIn(remote, signal),
+      addonsIn(remote, signal),
+    ]);
     const etcd =
       nodes.length > 0
         ? await etcdOf(context, { cluster: key, nodes }, signal)
         : { problem: "no machine has a Node yet" };
     const expiries = await expiriesOf(context, { cluster: key, nodes }, signal);
-    return { reach: "connected", pods, etcd, kubeadmVersion, expiries };
+    return { reach: "connected", pods, etcd, kubeadmVersion, expiries, addons };
   } catch (error) {
     if (signal.aborted) throw error;
     context.log.debug("the workload cluster could not be inspected", { ...key, reason: messageOf(error) });
@@ -162,6 +169,16 @@ async function versionIn({ client }: RemoteCluster, signal: AbortSignal): Promis
   if (!found) return undefined;
   const config = parse(found.data?.["ClusterConfiguration"] ?? "") as { kubernetesVersion?: unknown } | null;
   return typeof config?.kubernetesVersion === "string" ? config.kubernetesVersion : "";
+}
+
+async function addonsIn({ client }: RemoteCluster, signal: AbortSignal): Promise<AddonImages> {
+  const [proxy, dns] = await Promise.all([
+    client.find(DaemonSet, { namespace: "kube-system", name: "kube-proxy" }, { signal }),
+    client.find(Deployment, { namespace: "kube-system", name: "coredns" }, { signal }),
+  ]);
+  const imageIn = (object: DaemonSet | Deployment | undefined, container: string): string | undefined =>
+    object?.spec?.template.spec?.containers.find(({ name }) => name === container)?.image;
+  return { kubeProxy: imageIn(proxy, "kube-proxy"), coreDns: imageIn(dns, "coredns") };
 }
 
 async function etcdOf(

@@ -4,6 +4,8 @@ import { CausewayError, createAuthority, issueCertificate, type KeyPair } from "
 import { clusterSecretType, labels, Machine, type Cluster } from "@causeway/api";
 import {
   ConfigMap,
+  DaemonSet,
+  Deployment,
   isNotFound,
   ownerReference,
   publishStatus,
@@ -46,6 +48,8 @@ export async function performControlPlaneStep(
       return writeKubeconfig(context, facts, signal);
     case "updateKubeadmConfig":
       return updateKubeadmConfig(context, { facts, version: step.version }, signal);
+    case "setAddonImage":
+      return setAddonImage(context, { step, facts }, signal);
     case "moveLeader":
       return accessOf(context).moveLeader(placeOf(facts), step.to, signal);
     case "removeMember":
@@ -159,6 +163,22 @@ async function updateKubeadmConfig(
   const text = stringify(clusterConfiguration(spec, { cluster, version }), { version: "1.1", lineWidth: 0 });
   const body = { metadata: lockOf(standing), data: { ClusterConfiguration: text } };
   await client.patch(ConfigMap, key, { type: "merge", body }, { fieldManager, signal });
+}
+
+/** A strategic merge patch: containers are merged by their name. */
+async function setAddonImage(
+  context: Context,
+  order: { readonly step: Extract<ControlPlaneStep, { do: "setAddonImage" }>; readonly facts: ControlPlaneFacts },
+  signal: AbortSignal,
+): Promise<void> {
+  const { addon, image } = order.step;
+  const { client } = remoteOf(context, clusterOf(order.facts));
+  const body = { spec: { template: { spec: { containers: [{ name: addon, image }] } } } };
+  const key = { namespace: "kube-system", name: addon };
+  const patch = { type: "strategic", body } as const;
+  const options = { fieldManager, signal };
+  if (addon === "coredns") await client.patch(Deployment, key, patch, options);
+  else await client.patch(DaemonSet, key, patch, options);
 }
 
 function clusterOf({ cluster }: ControlPlaneFacts): Cluster {

@@ -21,6 +21,7 @@ import { fingerprint } from "../objects/names.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
 import { endpointText } from "../objects/kubeadm.ts";
+import { addonUpkeep } from "./addons.ts";
 import type { ControlPlaneFacts, OwnedMachine } from "./facts.ts";
 import { machineHealth } from "./health.ts";
 import { configOf, inPlaceSpec, machineLabels } from "./machine.ts";
@@ -60,7 +61,7 @@ export function planControlPlane(facts: ControlPlaneFacts, now: number): Control
   return {
     steps: next.steps,
     status: controlPlaneStatus(facts, progress),
-    events: [],
+    events: next.events ?? [],
     wait: { for: next.blocked?.[0] ?? "changes", until: Math.min(...times.filter((time) => time !== undefined)) },
   };
 }
@@ -76,10 +77,11 @@ interface Next {
   readonly blocked?: readonly string[];
   readonly remediationBlocked?: string | undefined;
   readonly until?: number;
+  readonly events?: readonly PlannedEvent[];
 }
 
 function decide(facts: ControlPlaneFacts, view: View): Next {
-  const { control, cluster } = facts;
+  const { control, cluster, machines } = facts;
   const own = metadataPatch(control, { finalizer: finalizers.kubeadmControlPlane });
   if (own) return { steps: patchStep(KubeadmControlPlane, control, own) };
   const obstacle = obstacleOf(facts);
@@ -99,7 +101,14 @@ function decide(facts: ControlPlaneFacts, view: View): Next {
       ...(until ? { until } : {}),
     };
   }
-  return scaling(facts, view.outdated);
+  const scaled = scaling(facts, view.outdated);
+  const isSettled = scaled.steps.length === 0 && !scaled.blocked?.length && !machines.some(isLeavingMachine);
+  if (!isSettled || view.outdated.size > 0 || machines.length < (control.spec.replicas ?? 1)) return scaled;
+  return addonUpkeep(facts);
+}
+
+function isLeavingMachine({ machine }: OwnedMachine): boolean {
+  return machine.metadata.deletionTimestamp !== undefined;
 }
 
 function obstacleOf({ control, cluster, infrastructure }: ControlPlaneFacts): string | undefined {
@@ -234,6 +243,8 @@ export function controlPlaneStepEvents(step: ControlPlaneStep): PlannedEvent[] {
         : [];
     case "delete":
       return event("SuccessfulDelete", `Deleting machine ${step.key.name}`);
+    case "setAddonImage":
+      return event("AddonImageChanged", `Set the image of ${step.addon} to ${step.image}`);
     case "removeMember":
       return event("EtcdMemberRemoved", `Removed etcd member ${step.member.name}`);
     case "moveLeader":

@@ -11,6 +11,8 @@ export type ControlPlaneStep =
   | { readonly do: "writeKubeconfig" }
   /** What the next machines join with: the ConfigMap kubeadm-config of the workload cluster. */
   | { readonly do: "updateKubeadmConfig"; readonly version: string }
+  /** Of what kubeadm installed in kube-system. */
+  | { readonly do: "setAddonImage"; readonly addon: "kube-proxy" | "coredns"; readonly image: string }
   | { readonly do: "moveLeader"; readonly to: EtcdMember }
   | { readonly do: "removeMember"; readonly member: EtcdMember }
   /** The conditions of a Machine that are the control plane's to report. */

@@ -170,6 +170,7 @@ export function facts(
     etcd: { members: members ?? names.map((name) => member(name)) },
     kubeadmVersion: "v1.34.0",
     expiries: new Map(),
+    addons: {},
   };
   return {
     control: control(),
