@@ -1,22 +1,21 @@
 import { TEMPLATE_DEPTH } from "./limits.ts";
 import { tokensOf, type Token } from "./tokens.ts";
-import type { Body, Command, Node, Operand, Pipeline } from "./tree.ts";
+import type { Body, Command, Node, Operand, Pipeline, Template } from "./tree.ts";
 
-const refused: ReadonlySet<string> = new Set(["define", "template", "block"]);
 const ends: ReadonlySet<string> = new Set(["end", "else"]);
+/** Templates that one text may define. */
+const mostDefined = 100;
 
-/**
- * The tree of a template. @throws Error with the reason when it is none, or has what is not supported (define,
- * template, block)
- */
-export function parseTemplate(template: string): Body {
+/** The tree of a template. @throws Error with the reason when it is none */
+export function parseTemplate(template: string): Template {
   const parser = new Parser(tokensOf(template));
   const body = parser.body(0);
   if (!parser.isDone()) throw new Error(`unexpected {{${parser.keyword() ?? ""}}}`);
-  return body;
+  return { body, defined: parser.defined };
 }
 
 class Parser {
+  readonly defined = new Map<string, Body>();
   readonly #tokens: readonly Token[];
   #at = 0;
 
@@ -40,7 +39,10 @@ class Parser {
   body(depth: number): Node[] {
     if (depth > TEMPLATE_DEPTH) throw new Error(`actions are nested more than ${TEMPLATE_DEPTH} deep`);
     const nodes: Node[] = [];
-    while (!this.isDone() && !ends.has(this.keyword() ?? "")) nodes.push(this.#node(depth));
+    while (!this.isDone() && !ends.has(this.keyword() ?? "")) {
+      if (this.keyword() === "define") this.#define(depth);
+      else nodes.push(this.#node(depth));
+    }
     return nodes;
   }
 
@@ -49,13 +51,16 @@ class Parser {
     if (token.type === "text") return { type: "text", text: token.text };
     this.#at -= 1;
     const keyword = this.keyword();
-    if (keyword !== undefined && refused.has(keyword)) throw new Error(`{{${keyword}}} is not supported`);
     this.#open(keyword === undefined || !isKeyword(keyword) ? undefined : keyword);
     switch (keyword) {
       case "if":
       case "with":
       case "range":
         return this.#branch(keyword, depth);
+      case "template":
+        return this.#reference(depth);
+      case "block":
+        return this.#block(depth);
       case "break":
       case "continue":
         this.#close();
@@ -66,6 +71,51 @@ class Parser {
         return { type: "action", pipe };
       }
     }
+  }
+
+  /** `{{define "name"}}…{{end}}`: nothing is rendered where it is. */
+  #define(depth: number): void {
+    if (depth > 0) throw new Error("unexpected {{define}} inside of another action");
+    this.#open("define");
+    const name = this.#name("define");
+    this.#close();
+    this.#defineAs(name, depth);
+  }
+
+  #defineAs(name: string, depth: number): void {
+    const body = this.body(depth + 1);
+    if (this.keyword() !== "end") throw new Error(`{{define ${JSON.stringify(name)}}} has no {{end}}`);
+    this.#open("end");
+    this.#close();
+    if (this.defined.has(name)) throw new Error(`template ${JSON.stringify(name)} is defined twice`);
+    if (this.defined.size >= mostDefined) throw new Error(`a text defines at most ${mostDefined} templates`);
+    this.defined.set(name, body);
+  }
+
+  /** `{{template "name" pipeline}}`. */
+  #reference(depth: number): Node {
+    const name = this.#name("template");
+    this.#blank();
+    const pipe = this.#peek()?.type === "close" ? undefined : this.#pipeline(depth);
+    this.#close();
+    return { type: "template", name, pipe };
+  }
+
+  /** `{{block "name" pipeline}}…{{end}}`: a definition, and its use at once. */
+  #block(depth: number): Node {
+    const name = this.#name("block");
+    const pipe = this.#pipeline(depth);
+    this.#close();
+    this.#defineAs(name, depth);
+    return { type: "template", name, pipe };
+  }
+
+  #name(keyword: string): string {
+    this.#blank();
+    const token = this.#next();
+    const name = token.type === "string" ? textOf(token.text) : undefined;
+    if (typeof name !== "string") throw new Error(`{{${keyword}}} needs a name in quotes`);
+    return name;
   }
 
   #branch(type: "if" | "with" | "range", depth: number): Node {
@@ -204,7 +254,7 @@ class Parser {
 }
 
 function isKeyword(word: string): boolean {
-  return ["if", "with", "range", "break", "continue"].includes(word);
+  return ["if", "with", "range", "template", "block", "break", "continue"].includes(word);
 }
 
 function wordOf(word: string): Operand {

@@ -14,6 +14,12 @@ const data: Value = {
   builtin: { controlPlane: { version: "v1.34.2", replicas: 3 }, cluster: { name: "demo" } },
 };
 
+/** Each template renders the next one twice. */
+const doubling = `${Array.from(
+  { length: 30 },
+  (_, at) => `{{ define "t${at}" }}{{ template "t${at + 1}" }}{{ template "t${at + 1}" }}{{ end }}`,
+).join("")}{{ define "t30" }}x{{ end }}{{ template "t0" }}`;
+
 /** Expected values are what Go's text/template with sprig renders. */
 const rendered: readonly (readonly [string, string])[] = [
   ["plain", "plain"],
@@ -21,6 +27,23 @@ const rendered: readonly (readonly [string, string])[] = [
   ["{{ .imageName }}{{ if .addVersion }}-{{ .builtin.controlPlane.version }}{{ end }}", "ubuntu-v1.34.2"],
   ["{{ if .missing }}true{{ end }}", ""],
   ["{{ .missing }}", "<no value>"],
+  ['{{ define "a" }}<{{ . }}>{{ end }}{{ template "a" .imageName }}{{ template "a" 1 }}', "<ubuntu><1>"],
+  ['{{ template "late" .nested }}{{ define "late" }}{{ .name }}{{ $.name }}{{ end }}', "aa"],
+  ['{{ define "a" }}[{{ . }}]{{ end }}{{ template "a" }}', "[<no value>]"],
+  ['{{ block "b" .imageName }}({{ . }}){{ end }}{{ template "b" 2 }}', "(ubuntu)(2)"],
+  ['{{ define "l" }}{{ range . }}{{ .name }}{{ end }}{{ end }}{{ template "l" .nested.list }}', "xy"],
+  ['{{ regexMatch "^v1\\.3[0-9]" .builtin.controlPlane.version }}', "true"],
+  ['{{ regexFind "[0-9]+" .builtin.controlPlane.version }}', "1"],
+  ['{{ regexFindAll "[0-9]+" .builtin.controlPlane.version -1 }}', "[1 34 2]"],
+  ['{{ regexFindAll "[0-9]+" .builtin.controlPlane.version 2 }}', "[1 34]"],
+  ['{{ regexReplaceAll "v([0-9]+)\\.([0-9]+).*" .builtin.controlPlane.version "${1}-$2$$" }}', "1-34$"],
+  ['{{ regexReplaceAll "(?P<first>[a-z])" "ab" "${first}." }}', "a.b."],
+  ['{{ regexReplaceAll "(a)" "ab" "$1x" }}', "b"],
+  ['{{ regexReplaceAllLiteral "a" "ab" "$1" }}', "$1b"],
+  ['{{ regexReplaceAll "" "ab" "-" }}', "-a-b-"],
+  ['{{ regexSplit "," "a,b,c" -1 }}', "[a b c]"],
+  ['{{ regexSplit "," "a,b,c" 2 }}', "[a b,c]"],
+  ['{{ regexQuoteMeta "a.b" }}', "a\\.b"],
   ["{{ if .cidrs }}{{ gt (len .cidrs) 0 }}{{ end }}", "true"],
   ["{{ if .none }}a{{ else }}b{{ end }}", "b"],
   ["{{ if .zero }}a{{ else if .addVersion }}b{{ else }}c{{ end }}", "b"],
@@ -65,7 +88,25 @@ const failing: readonly (readonly [string, string, RegExp])[] = [
   ["an action without end", "{{ if .a }}x", /no \{\{end\}\}/],
   ["an end without beginning", "x{{ end }}", /unexpected \{\{end\}\}/],
   ["an unclosed action", "{{ .a ", /unclosed action/],
-  ["a definition", '{{ define "a" }}{{ end }}', /not supported/],
+  ["a template that is not defined", '{{ template "a" }}', /template "a" not defined/],
+  ["a template without end", '{{ define "a" }}x', /no {{end}}/],
+  ["a definition inside of an action", '{{ if true }}{{ define "a" }}{{ end }}{{ end }}', /inside of another action/],
+  ["a definition twice", '{{ define "a" }}{{ end }}{{ define "a" }}{{ end }}', /defined twice/],
+  [
+    "a template that uses itself",
+    '{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}',
+    /more than 32 deep/,
+  ],
+  ["a template that doubles itself", doubling, /more than 100000 steps/],
+  ["a template without a name", "{{ template . }}", /name in quotes/],
+  [
+    "a variable of another template",
+    '{{ $x := 1 }}{{ define "a" }}{{ $x }}{{ end }}{{ template "a" }}',
+    /undefined variable/,
+  ],
+  ["no pattern", '{{ regexMatch "(" "a" }}', /error calling regexMatch/],
+  ["a pattern that repeats too often", '{{ regexMatch "(a{1000}){1000}" "a" }}', /repeats too often/],
+  ["a replacement that grows without end", '{{ regexReplaceAll "" (repeat 5000 "a") (repeat 5000 "b") }}', /more than/],
   ["a comparison of an integer with a float", "{{ eq 3 .builtin.controlPlane.replicas }}", /incompatible types/],
   ["an unknown variable", "{{ $x }}", /undefined variable/],
   ["a prototype's field as a function", "{{ constructor }}", /not defined/],

@@ -1,7 +1,8 @@
 import { builtins } from "./builtins.ts";
-import { Meter, RENDERED_LENGTH } from "./limits.ts";
+import { Meter, RENDERED_LENGTH, TEMPLATE_DEPTH } from "./limits.ts";
 import { parseTemplate } from "./parse.ts";
 import { dataFunctions } from "./sprig-data.ts";
+import { patternFunctions } from "./sprig-patterns.ts";
 import { textFunctions } from "./sprig-text.ts";
 import type { Body, Command, Node, Operand, Pipeline } from "./tree.ts";
 import { fieldOf, isFields, isList, isTrue, kindOf, show, type Value } from "./values.ts";
@@ -16,13 +17,14 @@ export interface RenderOptions {
 
 /**
  * Renders a template in the language of Go's text/template with sprig's functions that depend on nothing but their
- * arguments. Time and length are bounded (limits.ts). Not supported: define, template, block, regular expressions,
- * dates, random values and certificates.
+ * arguments. Time and length are bounded (limits.ts); patterns are RE2. Not supported: dates, random values and
+ * certificates.
  * @throws Error with the reason
  */
 export function renderTemplate(template: string, data: Value, options: RenderOptions = {}): string {
-  const render = new Render(data, options);
-  render.body(parseTemplate(template), data);
+  const { body, defined } = parseTemplate(template);
+  const render = new Render(data, { ...options, defined });
+  render.body(body, data);
   return render.output.join("");
 }
 
@@ -33,14 +35,21 @@ class Render {
   readonly #meter = new Meter();
   readonly #functions: Readonly<Record<string, TemplateFunction>>;
   readonly #strict: boolean;
+  readonly #defined: ReadonlyMap<string, Body>;
+  /** Templates that are being rendered, each inside of the one before. */
+  #nested = 0;
   /** Innermost last. */
   #variables: { readonly name: string; value: Value }[];
   #length = 0;
 
-  constructor(data: Value, { missingKey, plain }: RenderOptions) {
+  constructor(
+    data: Value,
+    { missingKey, plain, defined }: RenderOptions & { readonly defined: ReadonlyMap<string, Body> },
+  ) {
+    this.#defined = defined;
     this.#variables = [{ name: "$", value: data }];
     this.#strict = missingKey === "error";
-    this.#functions = plain ? builtins : { ...textFunctions, ...dataFunctions, ...builtins };
+    this.#functions = plain ? builtins : { ...textFunctions, ...patternFunctions, ...dataFunctions, ...builtins };
   }
 
   body(nodes: Body, dot: Value): Jump {
@@ -73,6 +82,9 @@ class Render {
         return this.#choice(node, dot);
       case "range":
         return this.#range(node, dot);
+      case "template":
+        this.#template(node, dot);
+        return undefined;
       default:
         return node.type;
     }
@@ -84,6 +96,20 @@ class Render {
     const jump = isTrue(value) ? this.body(body, type === "with" ? value : dot) : this.body(otherwise, dot);
     this.#variables.length = depth;
     return jump;
+  }
+
+  /** A template sees its dot, and no variable but "$", which is the same. */
+  #template({ name, pipe }: Extract<Node, { type: "template" }>, dot: Value): void {
+    const body = this.#defined.get(name);
+    if (!body) throw new Error(`template ${JSON.stringify(name)} not defined`);
+    if (this.#nested >= TEMPLATE_DEPTH) throw new Error(`templates are nested more than ${TEMPLATE_DEPTH} deep`);
+    const value = pipe ? this.#pipeline(pipe, dot) : null;
+    const outer = this.#variables;
+    this.#variables = [{ name: "$", value }];
+    this.#nested += 1;
+    this.body(body, value);
+    this.#nested -= 1;
+    this.#variables = outer;
   }
 
   #range({ pipe, body, otherwise }: Extract<Node, { type: "range" }>, dot: Value): Jump {

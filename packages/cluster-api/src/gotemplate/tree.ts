@@ -4,9 +4,17 @@ export type Node =
   | { readonly type: "action"; readonly pipe: Pipeline }
   | { readonly type: "if" | "with"; readonly pipe: Pipeline; readonly body: Body; readonly otherwise: Body }
   | { readonly type: "range"; readonly pipe: Pipeline; readonly body: Body; readonly otherwise: Body }
+  /** Another template of the same text, with the value of `pipe` as its dot. */
+  | { readonly type: "template"; readonly name: string; readonly pipe: Pipeline | undefined }
   | { readonly type: "break" | "continue" };
 
 export type Body = readonly Node[];
+
+/** A text, and the templates that it defines. */
+export interface Template {
+  readonly body: Body;
+  readonly defined: ReadonlyMap<string, Body>;
+}
 
 /** `$a, $b := command | command`: the variables are declared, or set with `=`. */
 export interface Pipeline {
