@@ -4,6 +4,7 @@ import { clusterClassController } from "./clusterclass/controller.ts";
 import { clusterResourceSetController } from "./clusterresourceset/controller.ts";
 import { createContext, providerKinds, runs, type ClusterApiOptions, type Context } from "./objects/context.ts";
 import { csrApprover } from "./csr-approver/controller.ts";
+import { extensionConfigController } from "./extensionconfig/controller.ts";
 import { kubeadmConfigController } from "./kubeadm-config/controller.ts";
 import { controlPlaneController } from "./kubeadmcontrolplane/controller.ts";
 import { createForwardedAccess } from "./kubeadmcontrolplane/forwarded-access.ts";
@@ -58,6 +59,7 @@ function coreControllers(context: Context): ControllerOptions[] {
     clusterResourceSetController(context),
     clusterClassController(context),
     topologyController(context),
+    extensionConfigController(context),
   ];
 }
 
@@ -69,7 +71,9 @@ async function whenSynced(context: Context, signal: AbortSignal): Promise<void> 
     ...(runs(context, "bootstrap") ? [context.configs] : []),
     ...(runs(context, "control-plane") ? [context.controlPlanes] : []),
   ];
-  const addons = runs(context, "core") ? [context.resourceSets, context.bindings, context.classes] : [];
+  const addons = runs(context, "core")
+    ? [context.resourceSets, context.bindings, context.classes, context.extensionConfigs]
+    : [];
   const workers = [machines, sets, deployments, pools, healthChecks, drainRules];
   const all = [clusters, ...workers, secrets, ...addons, ...own, ...providers];
   await Promise.all(all.map((informer) => informer.whenSynced(signal)));

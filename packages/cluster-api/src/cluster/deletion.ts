@@ -16,6 +16,10 @@ export interface ClusterDeletion {
 export function planClusterDeletion(facts: ClusterFacts): ClusterDeletion {
   const { cluster, infrastructure, controlPlane } = facts;
   const been = cluster.status?.initialization;
+  if (facts.isHeldByHook) {
+    const message = "Waiting for the handlers of BeforeClusterDelete";
+    return { steps: [], condition: deleting("WaitingForBeforeDeleteHook", message) };
+  }
   return (
     workers(facts) ??
     provider(controlPlane, { reason: "WaitingForControlPlaneDeletion", wasThere: been?.controlPlaneInitialized }) ??

@@ -16,4 +16,6 @@ export interface ClusterFacts {
   readonly silentSince: number | undefined;
   /** What the controller of topologies found; undefined without a topology, and before it was seen. */
   readonly topology?: TopologyReport;
+  /** Handlers of BeforeClusterDelete have not let it go yet. */
+  readonly isHeldByHook?: boolean;
 }

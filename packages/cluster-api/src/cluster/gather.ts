@@ -1,7 +1,8 @@
-import { finalizers } from "@causeway/api";
+import { finalizers, type Cluster } from "@causeway/api";
 import type { ObjectKey } from "@causeway/kubernetes";
 import { by, indexOfCluster, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
+import { okToDeleteAnnotation } from "../topology/hooks.ts";
 import type { ClusterFacts } from "./facts.ts";
 
 /** Reads caches only. */
@@ -22,6 +23,12 @@ export function gatherCluster(context: Context, key: ObjectKey): ClusterFacts | 
     sets: sets.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     machines: machines.byIndex(by.cluster, index).map((object) => asked.view(object, now)),
     ...(topology ? { topology } : {}),
+    ...(isHeldByHook(context, cluster) ? { isHeldByHook: true } : {}),
     silentSince: context.unreachable.since(index, { answers: remoteClusters.get(key) !== undefined, now }),
   };
+}
+
+function isHeldByHook({ hooks }: Context, { metadata, spec }: Cluster): boolean {
+  if (!spec.topology || metadata.deletionTimestamp === undefined) return false;
+  return metadata.annotations?.[okToDeleteAnnotation] === undefined && hooks.concerns("BeforeClusterDelete");
 }

@@ -4,6 +4,7 @@ import {
   ClusterClass,
   ClusterResourceSet,
   ClusterResourceSetBinding,
+  ExtensionConfig,
   KubeadmConfig,
   KubeadmControlPlane,
   labels,
@@ -36,6 +37,8 @@ import {
   type Referred,
 } from "../contract/kind-table.ts";
 import { isProviderKind, type ProviderObject } from "../contract/provider-object.ts";
+import { HookCalls } from "../runtime/calls.ts";
+import { createExtensionClient, type ExtensionClient } from "../runtime/client.ts";
 import type { ControlPlaneAccess } from "./access.ts";
 import { UnreachableTracker } from "./unreachable-tracker.ts";
 import { TopologyReports } from "./topology-reports.ts";
@@ -62,6 +65,8 @@ export interface ClusterApiOptions {
    * workload cluster.
    */
   readonly access?: ControlPlaneAccess;
+  /** How runtime extensions are asked. Default: over HTTPS. */
+  readonly extensions?: ExtensionClient;
 }
 
 /** What the controllers share: the caches with their indexes, and the connections to workload clusters. */
@@ -84,6 +89,8 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly asked: AskedDeletions;
   readonly unreachable: UnreachableTracker;
   readonly topologies: TopologyReports;
+  readonly extensionConfigs: Informer<ExtensionConfig>;
+  readonly hooks: HookCalls;
 }
 
 export type ProviderPart = "core" | "bootstrap" | "control-plane";
@@ -107,8 +114,20 @@ export const by = {
 
 export function createContext(options: ClusterApiOptions): Context {
   const { informers } = options;
+  let hooks: HookCalls | undefined;
+  const extensions = options.extensions ?? createExtensionClient();
   const context: Context = {
     ...options,
+    extensions,
+    // Only the core provider asks extensions.
+    get extensionConfigs() {
+      return informers.for(ExtensionConfig);
+    },
+    get hooks() {
+      const { clock } = options;
+      const configs = informers.for(ExtensionConfig);
+      return (hooks ??= new HookCalls({ configs, kubernetes: informers.client, extensions, clock }));
+    },
     kinds: createKindTable(options.kinds),
     clusters: informers.for(Cluster),
     machines: informers.for(Machine),

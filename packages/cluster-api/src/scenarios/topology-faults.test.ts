@@ -21,6 +21,7 @@ import { classTemplates, clusterClass, topologyCluster } from "../testing/class-
 import { blueprintOf } from "../topology/blueprint.ts";
 import { compareTopology } from "../topology/comparison.ts";
 import { desiredState } from "../topology/desired.ts";
+import { noHooks } from "../topology/hooks.ts";
 import type { TopologyFacts } from "../topology/facts.ts";
 import { idOf, type CurrentState, type Difference } from "../topology/model.ts";
 import { planTopology } from "../topology/plan.ts";
@@ -92,7 +93,7 @@ class Model {
     const compared = await compareTopology(cluster, desired, (made) =>
       Promise.resolve(this.#difference(idOf(made.kind, made.object), made.object)),
     );
-    return { cluster, kinds, current, ...compared };
+    return { cluster, kinds, current, hooks: noHooks, ...compared };
   }
 
   #current(): CurrentState {
@@ -155,6 +156,8 @@ class Model {
         };
         return;
       }
+      case "setHooks":
+        throw new Error("no extension is there to call");
       case "delete":
         for (const [id, { object }] of this.objects) if (object.metadata.uid === step.uid) this.remove(id);
         return;

@@ -75,7 +75,7 @@ export class World {
   /** Starts the controllers; the returned function is kill -9 as far as they are concerned. */
   run(
     kinds: readonly Kind<KubeObject>[] = allKinds,
-    more: Partial<Pick<ClusterApiOptions, "access" | "clock">> = {},
+    more: Partial<Pick<ClusterApiOptions, "access" | "clock" | "extensions">> = {},
   ): () => Promise<void> {
     const stop = new AbortController();
     const informers = createInformers(this.client, { clock: systemClock, log: silentLog });

@@ -1,4 +1,5 @@
 import type { WantedCondition } from "@causeway/kubernetes";
+import { blockingHooks } from "../runtime/hooks.ts";
 import type { TopologyFacts } from "./facts.ts";
 import type { Upgrades } from "./upgrades.ts";
 import { isSameVersion } from "./versions.ts";
@@ -6,7 +7,7 @@ import { isSameVersion } from "./versions.ts";
 const type = "TopologyReconciled";
 
 /** What the condition TopologyReconciled of a Cluster says: nothing is held back, or what is and why. */
-export function topologyCondition({ cluster, obstacle, desired }: TopologyFacts): WantedCondition {
+export function topologyCondition({ cluster, obstacle, desired, hooks }: TopologyFacts): WantedCondition {
   if (cluster.metadata.deletionTimestamp)
     return { type, status: "False", reason: "Deleting", message: "Cluster is deleting" };
   if (obstacle) return { type, status: "False", reason: obstacle.reason, message: obstacle.message };
@@ -14,8 +15,13 @@ export function topologyCondition({ cluster, obstacle, desired }: TopologyFacts)
   const lines = desired
     ? upgradeLines(desired.upgrades, { kind: desired.controlPlane.object.kind.kind, desired: version })
     : [];
-  if (!desired || lines.length === 0) return { type, status: "True", reason: "ReconcileSucceeded" };
-  const message = [`Cluster is upgrading to ${version}`, ...lines.map((line) => `  * ${line}`)].join("\n");
+  const held = [...hooks.blocking, ...hooks.failed.filter(({ hook }) => blockingHooks.has(hook))];
+  if (!desired || lines.length + held.length === 0) return { type, status: "True", reason: "ReconcileSucceeded" };
+  const waits = held.map(({ hook, message: why }) => `Following hooks are blocking upgrade: ${hook}: ${why}`);
+  const message = [`Cluster is upgrading to ${version}`, ...[...lines, ...waits].map((line) => `  * ${line}`)].join(
+    "\n",
+  );
+  if (held.length > 0) return { type, status: "False", reason: "LifecycleHookBlocking", message };
   return {
     type,
     status: "False",

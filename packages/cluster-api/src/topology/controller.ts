@@ -14,6 +14,7 @@ import { by, clusterKeyOf, indexOfCluster, providerKinds, type Context } from ".
 import { performAndReport } from "../objects/pipeline.ts";
 import type { TopologyReport } from "../objects/topology-reports.ts";
 import { referencesOf } from "./blueprint.ts";
+import { RotationBrake } from "./brake.ts";
 import { Differences } from "./differences.ts";
 import type { TopologyFacts } from "./facts.ts";
 import { gatherTopology } from "./gather.ts";
@@ -24,9 +25,10 @@ import type { TopologyStep } from "./steps.ts";
 export function topologyController(context: Context): ControllerOptions {
   const { clock, log, topologies } = context;
   const differences = new Differences(context.informers.client);
+  const brake = new RotationBrake();
   const pipeline: Pipeline<TopologyFacts, TopologyStep, TopologyReport> = {
     async gather(key, signal) {
-      const facts = await gatherTopology(context, { differences }, { key, signal });
+      const facts = await gatherTopology(context, { differences, brake }, { key, signal });
       if (!facts) topologies.set(key, undefined);
       return facts;
     },

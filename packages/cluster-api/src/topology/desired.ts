@@ -11,6 +11,7 @@ import {
   type ControlPlaneInput,
   type DesiredControlPlane,
 } from "./control-plane.ts";
+import type { Hold } from "./hooks.ts";
 import type { Blueprint, CurrentState } from "./model.ts";
 import { objectFrom, type MadeObject } from "./made-objects.ts";
 import { nameFor } from "./names.ts";
@@ -34,6 +35,7 @@ export interface DesiredInput {
   readonly blueprint: Blueprint;
   readonly current: CurrentState;
   readonly kinds: KindTable;
+  readonly hold?: Hold;
 }
 
 /** Computes the objects of a topology from its ClusterClass. Pure. @throws TopologyProblem */
@@ -85,7 +87,8 @@ function withoutEndpoint(made: MadeObject): MadeObject {
   return host ? made : { ...made, object: { ...made.object, spec } };
 }
 
-function upgradesOf({ cluster, blueprint, current }: DesiredInput): Upgrades {
+/** The versions to ask for now. @throws TopologyProblem */
+export function upgradesOf({ cluster, blueprint, current, hold }: Omit<DesiredInput, "kinds">): Upgrades {
   const { topology } = cluster.spec;
   const workers = (topology?.workers?.machineDeployments ?? []).map(({ name, metadata }) => {
     const existing = currentDeployment(current, name);
@@ -110,6 +113,7 @@ function upgradesOf({ cluster, blueprint, current }: DesiredInput): Upgrades {
           ? { version, reached: statusVersionOf(current.controlPlane) }
           : undefined,
       workers,
+      hold,
     });
   } catch (error) {
     throw new TopologyProblem(error instanceof Error ? error.message : String(error));

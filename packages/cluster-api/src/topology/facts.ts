@@ -1,6 +1,7 @@
 import type { Cluster } from "@causeway/api";
 import type { KindTable } from "../contract/kind-table.ts";
 import type { Desired } from "./desired.ts";
+import type { HookState } from "./hooks.ts";
 import type { CurrentState, Difference } from "./model.ts";
 
 /** All that the planner of topologies reads. */
@@ -8,7 +9,12 @@ export interface TopologyFacts {
   readonly cluster: Cluster;
   readonly kinds: KindTable;
   /** Why nothing can be planned: the ClusterClass is missing, not reconciled, or cannot be carried out. */
-  readonly obstacle?: { readonly reason: "ReconcileFailed" | "ClusterClassNotReconciled"; readonly message: string };
+  readonly obstacle?: {
+    readonly reason: "ReconcileFailed" | "ClusterClassNotReconciled" | "ClusterCreating";
+    readonly message: string;
+  };
+  /** How the handlers of runtime extensions bear on it. */
+  readonly hooks: HookState;
   readonly current: CurrentState;
   /** undefined while there is an obstacle. */
   readonly desired?: Desired;

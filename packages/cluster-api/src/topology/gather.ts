@@ -4,11 +4,14 @@ import type { ProviderObject } from "../contract/provider-object.ts";
 import { by, indexOfCluster, lookUp, templateKinds, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { blueprintOf } from "./blueprint.ts";
+import type { RotationBrake } from "./brake.ts";
 import { compareTopology } from "./comparison.ts";
 import { incompatibilities } from "./compatibility.ts";
-import { desiredState } from "./desired.ts";
+import { askForUpgrade, askHooks } from "./ask-hooks.ts";
+import { desiredState, upgradesOf } from "./desired.ts";
 import type { Differences } from "./differences.ts";
 import type { TopologyFacts } from "./facts.ts";
+import { isBeingCreated, noHooks, okToDeleteAnnotation, type HookState } from "./hooks.ts";
 import type { Blueprint, CurrentState, Difference } from "./model.ts";
 import type { MadeObject } from "./made-objects.ts";
 import { TopologyProblem } from "./problem.ts";
@@ -16,30 +19,60 @@ import { TopologyProblem } from "./problem.ts";
 /** Reads caches, computes what the topology wants, and has the API server say how what there is differs. */
 export async function gatherTopology(
   context: Context,
-  { differences }: { readonly differences: Differences },
+  { differences, brake }: { readonly differences: Differences; readonly brake: RotationBrake },
   { key, signal }: { readonly key: ObjectKey; readonly signal: AbortSignal },
 ): Promise<TopologyFacts | undefined> {
   const cluster = context.clusters.get(key);
   if (!cluster?.spec.topology || isLeaving(cluster, finalizers.cluster)) return undefined;
   const current = currentState(context, cluster);
-  const base = { cluster, kinds: context.kinds, current, differences: new Map<string, Difference>() };
-  if (cluster.metadata.deletionTimestamp || cluster.spec.paused) return base;
+  const base = { cluster, kinds: context.kinds, current, differences: new Map<string, Difference>(), hooks: noHooks };
+  if (cluster.spec.paused) return base;
+  if (cluster.metadata.deletionTimestamp) return { ...base, hooks: await deletionHooks(context, cluster, signal) };
   const clusterClass = classOf(context, cluster);
   if ("reason" in clusterClass) return { ...base, obstacle: clusterClass };
   try {
     const blueprint = readBlueprint(context, clusterClass);
-    const desired = desiredState({ cluster, blueprint, current, kinds: context.kinds });
+    const created = await creationHooks(context, cluster, signal);
+    if (created.blocking.length + created.failed.length > 0)
+      return { ...base, hooks: created, obstacle: notCreated(created) };
+    const upgrades = upgradesOf({ cluster, blueprint, current });
+    const asked = await askForUpgrade(context.hooks, { cluster, current, upgrades }, signal);
+    const hooks = { ...asked.state, add: [...created.add, ...asked.state.add] };
+    const desired = desiredState({ cluster, blueprint, current, kinds: context.kinds, hold: asked.hold });
     const problems = incompatibilities(cluster, desired, current);
     if (problems.length > 0) throw new TopologyProblem(problems.join("; "));
     const differenceOf = async (made: MadeObject) => {
       const found = context.informers.for(made.kind).get({ ...key, name: made.object.metadata.name });
       return found && (await differences.of(made, found, signal));
     };
-    return { ...base, ...(await compareTopology(cluster, desired, differenceOf)) };
+    const compared = await compareTopology(cluster, desired, differenceOf);
+    const endless = brake.check(cluster, blueprint, { before: desired, after: compared.desired });
+    if (endless !== undefined) throw new TopologyProblem(endless);
+    return { ...base, hooks, ...compared };
   } catch (error) {
     if (!(error instanceof TopologyProblem)) throw error;
     return { ...base, obstacle: { reason: "ReconcileFailed", message: error.message } };
   }
+}
+
+/** Before the first object is made; a Cluster that refers to objects exists. */
+async function creationHooks({ hooks }: Context, cluster: Cluster, signal: AbortSignal): Promise<HookState> {
+  if (!isBeingCreated(cluster)) return noHooks;
+  const due = [{ hook: "BeforeClusterCreate", more: {} }] as const;
+  return (await askHooks(hooks, { cluster, due }, signal)).state;
+}
+
+async function deletionHooks({ hooks }: Context, cluster: Cluster, signal: AbortSignal): Promise<HookState> {
+  const isFree = cluster.metadata.annotations?.[okToDeleteAnnotation] !== undefined;
+  if (isFree || !hooks.concerns("BeforeClusterDelete")) return noHooks;
+  const due = [{ hook: "BeforeClusterDelete", more: {} }] as const;
+  return (await askHooks(hooks, { cluster, due }, signal)).state;
+}
+
+function notCreated({ blocking, failed }: HookState): NonNullable<TopologyFacts["obstacle"]> {
+  const lines = [...blocking, ...failed].map(({ hook, message }) => `  * ${hook}: ${message}`);
+  const message = ["Cluster is waiting for the following hooks:", ...lines].join("\n");
+  return { reason: failed.length > 0 ? "ReconcileFailed" : "ClusterCreating", message };
 }
 
 function classOf({ classes }: Context, cluster: Cluster): ClusterClass | NonNullable<TopologyFacts["obstacle"]> {

@@ -22,6 +22,14 @@ export async function performTopologyStep(context: Context, step: TopologyStep, 
         { ...options, fieldManager: `${topologyManager}-variables` },
       );
       return;
+    case "setHooks":
+      await client.patch(
+        Cluster,
+        step.key,
+        { type: "merge", body: step.body },
+        { ...options, fieldManager: `${topologyManager}-hooks` },
+      );
+      return;
     case "apply":
       await client.apply(step.made.kind, step.made.object, options);
       return;

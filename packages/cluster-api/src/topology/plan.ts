@@ -7,6 +7,7 @@ import type { TopologyReport } from "../objects/topology-reports.ts";
 import { isUpgrading, topologyCondition } from "./condition.ts";
 import type { Desired } from "./desired.ts";
 import type { TopologyFacts } from "./facts.ts";
+import { markedHooks, okToDeleteAnnotation, pendingHooksAnnotation } from "./hooks.ts";
 import { idOf } from "./model.ts";
 import type { MadeObject } from "./made-objects.ts";
 import type { TopologyStep } from "./steps.ts";
@@ -19,7 +20,9 @@ export function planTopology(facts: TopologyFacts): TopologyPlan {
   const condition = pausedCondition(facts) ?? topologyCondition(facts);
   const isIdle =
     !desired || facts.obstacle !== undefined || cluster.metadata.deletionTimestamp !== undefined || isPaused(facts);
-  const steps = isIdle ? [] : stepsOf(facts, desired);
+  // What has to be called later is recorded before anything of it begins.
+  const marks = isPaused(facts) ? [] : hookSteps(facts);
+  const steps = marks.length > 0 ? marks : isIdle ? [] : stepsOf(facts, desired);
   const { path } = desired?.upgrades ?? {};
   return {
     steps,
@@ -28,8 +31,26 @@ export function planTopology(facts: TopologyFacts): TopologyPlan {
       ...(path?.controlPlane.length ? { controlPlaneUpgrades: path.controlPlane } : {}),
       ...(path?.workers.length ? { workersUpgrades: path.workers } : {}),
     },
-    wait: { for: "changes" },
+    wait: { for: "changes", ...(facts.hooks.until === undefined ? {} : { until: facts.hooks.until }) },
+    events: facts.hooks.failed.map(({ hook, message }) => ({
+      type: "Warning",
+      reason: "LifecycleHookFailed",
+      message: `${hook}: ${message}`,
+    })),
   };
+}
+
+function hookSteps({ cluster, hooks }: TopologyFacts): TopologyStep[] {
+  const before = cluster.metadata.annotations?.[pendingHooksAnnotation] ?? null;
+  const after = markedHooks(cluster, hooks);
+  const annotationsOf = {
+    ...(after === before ? {} : { [pendingHooksAnnotation]: after }),
+    ...(hooks.okToDelete ? { [okToDeleteAnnotation]: "" } : {}),
+  };
+  if (Object.keys(annotationsOf).length === 0) return [];
+  return [
+    { do: "setHooks", key: keyOf(cluster), body: { metadata: { ...lockOf(cluster), annotations: annotationsOf } } },
+  ];
 }
 
 function isPaused({ cluster }: TopologyFacts): boolean {

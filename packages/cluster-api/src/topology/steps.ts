@@ -12,6 +12,8 @@ export type TopologyStep =
    * Cluster.
    */
   | { readonly do: "setVariables"; readonly key: ObjectKey; readonly body: Readonly<Record<string, unknown>> }
+  /** Which hooks are still to be called, and whether the Cluster may go, in annotations of the Cluster. */
+  | { readonly do: "setHooks"; readonly key: ObjectKey; readonly body: Readonly<Record<string, unknown>> }
   | {
       readonly do: "apply";
       readonly why: "create" | "update" | "rotate";

@@ -27,6 +27,8 @@ export interface UpgradeFacts {
   readonly controlPlane: { readonly version: string; readonly reached: string | undefined } | undefined;
   /** In the order of the topology. */
   readonly workers: readonly WorkersVersion[];
+  /** Not to be moved now: hooks hold them back. */
+  readonly hold?: { readonly controlPlane?: boolean; readonly workers?: boolean } | undefined;
 }
 
 export interface WorkersDecision {
@@ -41,6 +43,8 @@ export interface Upgrades {
   readonly workers: ReadonlyMap<string, WorkersDecision>;
   readonly path: UpgradePath;
   readonly isProvisioning: boolean;
+  /** The control plane gets another version now. */
+  readonly starts: boolean;
   /** The control plane is on its way to a version. */
   readonly controlPlaneMoves: boolean;
   readonly controlPlanePending: boolean;
@@ -57,20 +61,21 @@ export interface Upgrades {
  * many at once as the annotation upgrade-concurrency says (one without it), in the order of the topology.
  */
 export function planUpgrades(facts: UpgradeFacts): Upgrades {
-  const { desired, controlPlane, workers } = facts;
+  const { desired, controlPlane, workers, hold } = facts;
   const upgrading = new Set(workers.flatMap(({ current }) => (current?.isUpgrading ? [current.name] : [])));
   if (!controlPlane) return atCreation(facts, [...upgrading]);
   const path = pathOf(facts, controlPlane.version);
   const pendingBefore = !isSameVersion(controlPlane.version, desired);
   const isProvisioning = controlPlane.reached === undefined;
-  const isMoving =
-    controlPlane.reached !== undefined && compareVersions(controlPlane.version, controlPlane.reached) > 0;
+  const isMoving = isOnItsWay(controlPlane);
   const waitsForWorkers = path.workers[0] !== undefined && isSameVersion(path.workers[0], controlPlane.version);
-  const starts = pendingBefore && !isProvisioning && !isMoving && !waitsForWorkers && upgrading.size === 0;
+  const isFree = !isProvisioning && !isMoving && !waitsForWorkers && upgrading.size === 0;
+  const starts = pendingBefore && isFree && hold?.controlPlane !== true;
   const version = starts ? (path.controlPlane[0] ?? desired) : controlPlane.version;
   const isStable = !isProvisioning && !isMoving && !starts && !pendingBefore;
   const tracker: Tracker = {
-    mayMove: isStable || (!isProvisioning && !isMoving && !starts && waitsForWorkers),
+    mayMove:
+      hold?.workers !== true && (isStable || isBetweenSteps({ isProvisioning, isMoving, starts, waitsForWorkers })),
     mayCreate: isStable,
     target: path.workers[0] ?? desired,
     upgrading,
@@ -84,6 +89,7 @@ export function planUpgrades(facts: UpgradeFacts): Upgrades {
     workers: decided,
     path,
     isProvisioning,
+    starts,
     controlPlaneMoves: starts || isMoving,
     controlPlanePending: pendingBefore && !starts,
     upgrading: [...upgrading],
@@ -91,6 +97,17 @@ export function planUpgrades(facts: UpgradeFacts): Upgrades {
     deferred: tracker.deferred.filter((name) => !upgrading.has(name)),
     waitingForCreation: tracker.waitingForCreation,
   };
+}
+
+function isOnItsWay({ version, reached }: NonNullable<UpgradeFacts["controlPlane"]>): boolean {
+  return reached !== undefined && compareVersions(version, reached) > 0;
+}
+
+/** The control plane has a version on the way, which the workers are to have before its next one. */
+function isBetweenSteps(
+  seen: Readonly<Record<"isProvisioning" | "isMoving" | "starts" | "waitsForWorkers", boolean>>,
+): boolean {
+  return seen.waitsForWorkers && !seen.isProvisioning && !seen.isMoving && !seen.starts;
 }
 
 function atCreation({ desired, workers }: UpgradeFacts, upgrading: readonly string[]): Upgrades {
@@ -101,6 +118,7 @@ function atCreation({ desired, workers }: UpgradeFacts, upgrading: readonly stri
     ),
     path: { controlPlane: [], workers: [] },
     isProvisioning: false,
+    starts: false,
     controlPlaneMoves: false,
     controlPlanePending: false,
     upgrading,

@@ -1,0 +1,29 @@
+import { ExtensionConfig, type ExtensionConfigStatus } from "@causeway/api";
+import { runPipeline, watchInformer, type ControllerOptions, type Pipeline } from "@causeway/kubernetes";
+import type { Context } from "../objects/context.ts";
+import { failure, publish } from "../objects/pipeline.ts";
+import type { ExtensionFacts } from "./facts.ts";
+import { gatherExtension, type LastDiscoveries } from "./gather.ts";
+import { performExtensionStep } from "./perform.ts";
+import { planExtension } from "./plan.ts";
+import type { ExtensionStep } from "./steps.ts";
+
+export function extensionConfigController(context: Context): ControllerOptions {
+  const { clock, log, extensionConfigs } = context;
+  const last: LastDiscoveries = new Map();
+  const pipeline: Pipeline<ExtensionFacts, ExtensionStep, ExtensionConfigStatus> = {
+    gather: (key, signal) => gatherExtension(context, { key, last }, signal),
+    plan: planExtension,
+    perform: (step) => performExtensionStep(step),
+    publish: ({ config }, status, events, signal) =>
+      publish(context, ExtensionConfig, { object: config, status, events, signal }),
+    failed: (_observed, { status }, _step, error) => failure(status, error),
+  };
+  return {
+    name: "extensionconfig",
+    reconcile: runPipeline(pipeline, { clock, log, name: "extensionconfig", metrics: context.metrics }),
+    sources: [watchInformer(extensionConfigs)],
+    clock,
+    log,
+  };
+}

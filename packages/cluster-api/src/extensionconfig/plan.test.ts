@@ -1,0 +1,66 @@
+import type { ExtensionConfig } from "@causeway/api";
+import { getCondition } from "@causeway/kubernetes";
+import { describe, expect, test } from "vitest";
+import { isDiscoveryDue, planExtension } from "./plan.ts";
+
+const now = Date.UTC(2026, 10, 21);
+const handlers = [{ name: "a.ext", requestHook: { apiVersion: "hooks.runtime.cluster.x-k8s.io/v1alpha1", hook: "X" } }];
+const config = (
+  fields: { annotations?: Record<string, string>; discovered?: "True" | "False"; generation?: number } = {},
+): ExtensionConfig => ({
+  apiVersion: "runtime.cluster.x-k8s.io/v1beta2",
+  kind: "ExtensionConfig",
+  metadata: { name: "ext", generation: 2, ...(fields.annotations ? { annotations: fields.annotations } : {}) },
+  spec: { clientConfig: { url: "https://ext.example.com" } },
+  ...(fields.discovered
+    ? {
+        status: {
+          handlers,
+          conditions: [
+            {
+              type: "Discovered",
+              status: fields.discovered,
+              reason: "r",
+              lastTransitionTime: "2026-11-20T00:00:00Z",
+              observedGeneration: fields.generation ?? 2,
+            },
+          ],
+        },
+      }
+    : {}),
+});
+
+describe("discovery", () => {
+  test.each<[string, ExtensionConfig, number | undefined, boolean]>([
+    ["of a new extension", config(), undefined, true],
+    ["after a restart", config({ discovered: "True" }), undefined, true],
+    ["of an extension that was asked", config({ discovered: "True" }), now - 1_000, false],
+    ["after ten minutes", config({ discovered: "True" }), now - 600_000, true],
+    ["soon after a failure", config({ discovered: "False" }), now - 30_000, true],
+    ["of a changed config", config({ discovered: "True", generation: 1 }), now - 1_000, true],
+    ["of a paused one", config({ annotations: { "cluster.x-k8s.io/paused": "" } }), undefined, false],
+  ])("%s", (_, object, last, due) => {
+    expect(isDiscoveryDue(object, last, now)).toBe(due);
+  });
+
+  test("publishes the handlers", () => {
+    const { status, wait } = planExtension({ config: config(), discovery: { handlers } }, now);
+    expect(status.handlers).toEqual(handlers);
+    expect(getCondition(status.conditions, "Discovered")?.status).toBe("True");
+    expect(wait?.until).toBe(now + 600_000);
+  });
+  test("that fails keeps the handlers that were known, and says why", () => {
+    const { status, wait, events } = planExtension(
+      { config: config({ discovered: "True" }), discovery: { problem: "no route" } },
+      now,
+    );
+    expect(status.handlers).toEqual(handlers);
+    expect(getCondition(status.conditions, "Discovered")).toMatchObject({ status: "False", message: "no route" });
+    expect(wait?.until).toBe(now + 30_000);
+    expect(events).toMatchObject([{ reason: "DiscoveryFailed", message: "no route" }]);
+  });
+  test("that is not due changes nothing", () => {
+    const object = config({ discovered: "True" });
+    expect(planExtension({ config: object, discovery: undefined }, now).status).toEqual(object.status);
+  });
+});

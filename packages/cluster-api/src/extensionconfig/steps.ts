@@ -1,0 +1,2 @@
+/** Nothing is written but the status. */
+export type ExtensionStep = never;

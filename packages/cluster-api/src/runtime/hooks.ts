@@ -1,0 +1,40 @@
+/** The lifecycle hooks of the Runtime SDK (hooks.runtime.cluster.x-k8s.io/v1alpha1) that are called here. */
+export const hooksApi = "hooks.runtime.cluster.x-k8s.io/v1alpha1";
+
+export type LifecycleHook =
+  | "BeforeClusterCreate"
+  | "AfterControlPlaneInitialized"
+  | "BeforeClusterUpgrade"
+  | "AfterControlPlaneUpgrade"
+  | "AfterClusterUpgrade"
+  | "BeforeClusterDelete";
+
+/** Hooks whose response may hold the cluster back. */
+export const blockingHooks: ReadonlySet<LifecycleHook> = new Set([
+  "BeforeClusterCreate",
+  "BeforeClusterUpgrade",
+  "AfterControlPlaneUpgrade",
+  "BeforeClusterDelete",
+]);
+
+/** What a handler answered. */
+export interface HookResponse {
+  readonly status: "Success" | "Failure";
+  readonly message: string;
+  /** The cluster is held back for so long; 0: it is not. */
+  readonly retryAfterSeconds: number;
+}
+
+/** Reads a response. @throws Error that says what is wrong with it */
+export function readResponse(body: unknown): HookResponse {
+  if (!isFields(body)) throw new Error("the response is no JSON object");
+  const { status, message, retryAfterSeconds = 0 } = body;
+  if (status !== "Success" && status !== "Failure") throw new Error("the response has no status Success or Failure");
+  if (typeof retryAfterSeconds !== "number" || !Number.isInteger(retryAfterSeconds) || retryAfterSeconds < 0)
+    throw new Error("retryAfterSeconds of the response is no whole number from 0 on");
+  return { status, message: typeof message === "string" ? message.slice(0, 1024) : "", retryAfterSeconds };
+}
+
+export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
