@@ -9,7 +9,7 @@ import {
   type OpenStackDeploymentSpec,
 } from "@causeway/api";
 import { startApiServer } from "@causeway/apiserver";
-import { silentLog, systemClock, VirtualClock } from "@causeway/foundation";
+import { silentLog, VirtualClock } from "@causeway/foundation";
 import {
   createEventRecorder,
   createInformers,
@@ -25,6 +25,7 @@ import {
 import { createOpenStackOperator } from "@causeway/openstack-operator";
 import { createWorkloadControllers } from "@causeway/workload-controllers";
 import { PlayedNova } from "./played-nova.ts";
+import { OpenRequests } from "./open-requests.ts";
 
 export const NAMESPACE = "default";
 export const NAME = "cloud";
@@ -66,9 +67,10 @@ export class OperatorWorld {
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>[] = [];
   readonly #close: () => Promise<void>;
+  readonly #requests = new OpenRequests();
 
   private constructor(client: KubernetesClient, clock: VirtualClock, close: () => Promise<void>) {
-    this.client = client;
+    this.client = this.#requests.counted(client);
     this.clock = clock;
     this.nova = new PlayedNova(clock);
     this.#close = close;
@@ -205,9 +207,10 @@ export class OperatorWorld {
     throw new Error(`never came: ${what}; ${JSON.stringify(status?.conditions)}; ${stuck?.join("; ")}`);
   }
 
+  /** Moves the clock, and returns once all that follows from it is done: a slow machine does no less in a pass. */
   async pass(milliseconds: number): Promise<void> {
     await this.clock.advance(milliseconds);
-    await systemClock.sleep(5);
+    await this.#requests.settled();
   }
 
   /** Passes until nothing was written for a while. */
