@@ -77,12 +77,25 @@ export interface Answer {
   readonly body: string;
 }
 
+/** How an API is called by a name of its certificate: where it is, and a file with whom to trust. */
+export interface Trust {
+  readonly address: string;
+  readonly file: string;
+}
+
+interface Asked {
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly seconds?: number;
+  readonly trust?: Trust | undefined;
+}
+
 /** A request from inside the machine's network. */
 export async function request(
   rig: Rig,
   method: string,
   url: string,
-  { token, body, seconds = 60 }: { token?: string; body?: unknown; seconds?: number } = {},
+  { token, body, seconds = 60, trust }: Asked = {},
 ): Promise<Answer> {
   const args = [
     "-s",
@@ -98,13 +111,17 @@ export async function request(
   ];
   if (token !== undefined) args.push("-H", `X-Auth-Token: ${token}`);
   if (body !== undefined) args.push("-d", JSON.stringify(body));
+  if (trust) args.push("--cacert", trust.file, "--connect-to", `::${trust.address}:`);
   const text = await rig.inNetwork("curl", ...args, url);
   const [head = "", ...rest] = text.split("\r\n\r\n");
   return { status: Number(head.split(" ")[1]), headers: head, body: rest.join("\r\n\r\n") };
 }
 
 /** A token of the administrator, with the password that the operator made. */
-export async function adminToken(rig: Rig): Promise<string> {
+export async function adminToken(
+  rig: Rig,
+  { url = `http://${serviceAddress(rig, "keystone-api")}:5000`, trust }: { url?: string; trust?: Trust } = {},
+): Promise<string> {
   const { data } = rig.get<{ data: Record<string, string> }>("secret", `${NAME}-credentials`);
   const password = Buffer.from(data["keystone.admin"] ?? "", "base64").toString();
   const domain = { id: "default" };
@@ -112,9 +129,7 @@ export async function adminToken(rig: Rig): Promise<string> {
     identity: { methods: ["password"], password: { user: { name: "admin", domain, password } } },
     scope: { project: { name: "admin", domain } },
   };
-  const answer = await request(rig, "POST", `http://${serviceAddress(rig, "keystone-api")}:5000/v3/auth/tokens`, {
-    body: { auth },
-  });
+  const answer = await request(rig, "POST", `${url}/v3/auth/tokens`, { body: { auth }, trust });
   const [, token] = /^x-subject-token: (\S+)/im.exec(answer.headers) ?? [];
   if (answer.status !== 201 || token === undefined)
     throw new Error(`Keystone: ${answer.status} ${answer.body.slice(0, 500)}`);

@@ -1,11 +1,19 @@
 /**
  * Requests at an even rate, each with a connection of its own; what failed. Runs inside the machine's network: `node
- * load.ts URL PER_SECOND [TOKEN]`. Ends with its input.
+ * load.ts URL PER_SECOND [TOKEN [ADDRESS AUTHORITIES]]`; an https URL is asked at the address, and its certificate
+ * checked by the file of authorities. Ends with its input.
  */
-import { request } from "node:http";
+import { readFileSync } from "node:fs";
+import { request as plain } from "node:http";
+import { request as secure } from "node:https";
+import type { LookupFunction } from "node:net";
 
-const [url = "", rate = "50", token] = process.argv.slice(2);
-const headers = token === undefined ? {} : { "X-Auth-Token": token };
+const [url = "", rate = "50", token, address = "", authorities] = process.argv.slice(2);
+const headers = token ? { "X-Auth-Token": token } : {};
+const lookup: LookupFunction = (_name, { all }, done) =>
+  all === true ? done(null, [{ address, family: 4 }]) : done(null, address, 4);
+const trust = authorities === undefined ? {} : { ca: readFileSync(authorities, "utf8"), lookup };
+const request = authorities === undefined ? plain : secure;
 const pending = new Set<Promise<void>>();
 const failures: string[] = [];
 let [sent, slowest] = [0, 0];
@@ -18,7 +26,7 @@ function ask(): Promise<void> {
       if (problem !== undefined) failures.push(problem);
       resolve();
     };
-    const outgoing = request(url, { agent: false, timeout: 60_000, headers }, (incoming) => {
+    const outgoing = request(url, { agent: false, timeout: 60_000, headers, ...trust }, (incoming) => {
       incoming.resume();
       incoming.once("error", (error) => done(error.message));
       incoming.once("end", () => done(incoming.statusCode === 200 ? undefined : `status ${incoming.statusCode}`));

@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { eventually } from "../support/processes.ts";
-import { podsOf, statusOf } from "./cloud.ts";
+import { podsOf, statusOf, type Trust } from "./cloud.ts";
 import { record } from "./figures.ts";
 import { PATIENCE, type Rig } from "./rig.ts";
 
@@ -18,15 +18,18 @@ export interface Load {
   readonly url: string;
   readonly perSecond: number;
   readonly token?: string;
+  readonly trust?: Trust;
 }
 
 /** What became of the requests that were sent while it was done; printed, too. */
 export async function underLoad(
   rig: Rig,
-  { url, perSecond, token }: Load,
+  { url, perSecond, token, trust }: Load,
   [what, act]: readonly [string, () => Promise<void>],
 ): Promise<LoadResult> {
-  const args = [join(import.meta.dirname, "load.ts"), url, String(perSecond), ...(token === undefined ? [] : [token])];
+  const program = join(import.meta.dirname, "load.ts");
+  const more = trust ? [token ?? "", trust.address, trust.file] : token === undefined ? [] : [token];
+  const args = [program, url, String(perSecond), ...more];
   const load = rig.startInNetwork(process.execPath, args);
   const line = new Promise<string>((resolve) => createInterface({ input: load.stdout! }).once("line", resolve));
   try {

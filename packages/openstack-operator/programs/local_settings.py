@@ -9,6 +9,7 @@ with open("/run/credentials/horizon.secret", encoding="utf-8") as file:
 DEBUG = False
 ALLOWED_HOSTS = [_facts["host"], "localhost"]
 OPENSTACK_KEYSTONE_URL = _facts["keystone"]
+OPENSTACK_SSL_CACERT = _facts.get("authorities")
 OPENSTACK_API_VERSIONS = {"identity": 3, "image": 2, "volume": 3}
 OPENSTACK_KEYSTONE_MULTIDOMAIN_SUPPORT = True
 OPENSTACK_ENDPOINT_TYPE = "internalURL"

@@ -1,5 +1,5 @@
 export { createOpenStackOperator, type OpenStackOperatorOptions } from "./operator.ts";
-export type { Nova, OpenNova } from "./maintenance/nova.ts";
+export type { Nova, NovaAccess, OpenNova } from "./maintenance/nova.ts";
 export type { ComputeService, HostedServer } from "./maintenance/model.ts";
 export { explainComponent, type Preview } from "./deployment/preview.ts";
 export { dependenciesOf } from "./catalogue/index.ts";

@@ -19,6 +19,8 @@ export async function previewOpenStack(
   const running = informers.run(AbortSignal.any([signal, stop.signal]));
   try {
     await informers.whenSynced(signal);
+    // Kinds of other operators are known once the list of CRDs is.
+    await informers.whenSynced(signal);
     const observed = gather(from, keyOf(current));
     if (!observed) {
       const { namespace = "", name } = current.metadata;

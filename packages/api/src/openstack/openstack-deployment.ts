@@ -9,6 +9,7 @@ import { backup, backups, backupStatus, monitoring, restore, restoreStatus } fro
 import { canary } from "./canary-fields.ts";
 import { OPENSTACK_RELEASES, type OpenStackRelease } from "./releases.ts";
 import { OPENSTACK_SERVICES } from "./services.ts";
+import { tls } from "./tls-fields.ts";
 
 const slurpReleases = OPENSTACK_RELEASES.filter(({ slurp }) => slurp).map(({ release }) => release);
 
@@ -266,6 +267,7 @@ const fields = {
     list(external("message broker"), { max: 8, description: "Message brokers that the operator does not run." }),
   ),
   network: optional(network),
+  tls: optional(tls),
   rotation: optional(rotation),
   maintenance: optional(maintenance),
   backup: optional(backup),
@@ -302,6 +304,11 @@ const openStackDeploymentSpec = checked(object(fields), [
     message: "nothing else may change together with release; make the other change before or after the upgrade",
   },
   { rule: "self.region == oldSelf.region", message: "region is immutable: endpoints and servers carry it" },
+  {
+    rule: same("tls"),
+    message:
+      "tls is chosen when the deployment is created: during a rollout clients and APIs would not understand each other. To change it, create the deployment again with restore",
+  },
   counter("passwords"),
   counter("keys"),
   {

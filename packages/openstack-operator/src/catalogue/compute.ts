@@ -107,7 +107,7 @@ export const nova: readonly Component[] = [
     name: "nova-novncproxy",
     does: "Consoles of servers in a browser.",
     command: ["nova-novncproxy", ...CONFIG],
-    ports: [{ name: "vnc", port: 6080, publicName: "console" }],
+    ports: [{ name: "vnc", port: 6080, publicName: "console", tls: true }],
     connections: [...backends("nova"), broker("nova"), identity, uses("libvirt", "vnc")],
     after: schemas,
     probe: { ask: "tcp", port: "vnc" },

@@ -30,7 +30,7 @@ export const serviceGrace: Grace = {
 export const wsgiGrace: Grace = { seconds: 80 };
 export const SERVICE_UID = 42_424;
 
-const api = (port: number, publicName: string): Port[] => [{ name: "api", port, publicName }];
+const api = (port: number, publicName: string): Port[] => [{ name: "api", port, publicName, tls: true }];
 
 /** Processes of Python that are connected with OVN's databases: names have to be looked up for their library. */
 export const PYTHON_OVS = { programs: ["sitecustomize.py"], environment: { PYTHONPATH: "/programs" } } as const;

@@ -1,4 +1,5 @@
 import type { OpenStackDeploymentSpec, OpenStackService } from "@causeway/api";
+import type { KeyPair } from "@causeway/foundation";
 import type { Catalogue } from "../catalogue/index.ts";
 import { accountKey, accountName, type Credentials } from "../credentials/credentials.ts";
 import type { CredentialUse } from "../model/component.ts";
@@ -11,11 +12,20 @@ export interface Facts {
   readonly spec: OpenStackDeploymentSpec;
   readonly catalogue: Catalogue;
   readonly credentials: Credentials;
+  /** Whom clients of the APIs trust, and the certificates of these. Undefined: they have no TLS, or not yet. */
+  readonly tls?: TlsMaterial | undefined;
   /** Pods of a component at its size. */
   readonly replicas: (component: string) => number;
 }
 
-const CLUSTER_DOMAIN = "cluster.local";
+/** PEM. */
+export interface TlsMaterial {
+  readonly authorities: string;
+  /** By component. */
+  readonly pairs: Readonly<Record<string, KeyPair | undefined>>;
+}
+
+export const CLUSTER_DOMAIN = "cluster.local";
 
 export type Configure = (facts: Facts) => ServiceConfiguration;
 
@@ -26,7 +36,7 @@ export const hostOf = ({ name, namespace }: Pick<Facts, "name" | "namespace">, c
 export const publicUrl = ({ spec }: Facts, endpoint: string): string => `https://${endpoint}.${spec.domain}`;
 
 export const internalUrl = (facts: Facts, component: string, port: number): string =>
-  `http://${hostOf(facts, component)}:${port}`;
+  `${facts.spec.tls ? "https" : "http"}://${hostOf(facts, component)}:${port}`;
 
 export function secretOf({ credentials }: Facts, key: string): string {
   return credentials.values[key] ?? "";

@@ -3,14 +3,16 @@ import type { Configure } from "./facts.ts";
 import { neutron, nova } from "./services/compute-network.ts";
 import { barbican, glance, keystone, placement } from "./services/keystone-glance-placement.ts";
 import { cinder, designate, heat, manila, octavia } from "./services/others.ts";
+import { withTls } from "./tls.ts";
 
-export { DATABASE_SECTIONS, hostOf, internalUrl, membersOf, type Facts } from "./facts.ts";
+export { CLUSTER_DOMAIN, DATABASE_SECTIONS, hostOf, internalUrl, membersOf } from "./facts.ts";
+export type { Facts, TlsMaterial } from "./facts.ts";
+export { TLS, tlsPortOf } from "./tls.ts";
 export { merged, renderIni, type Sections } from "./sections.ts";
 export { LOGGING_FILE, loggingFile, needsLoggingFile, withLoggingFile } from "./logging.ts";
 export { checkConfiguration, type OptionProblem } from "./check.ts";
 
-/** The defaults of each service that is configured by oslo.config. */
-export const configurations: Partial<Record<OpenStackService, Configure>> = {
+const services: Partial<Record<OpenStackService, Configure>> = {
   keystone,
   glance,
   placement,
@@ -23,6 +25,11 @@ export const configurations: Partial<Record<OpenStackService, Configure>> = {
   designate,
   manila,
 };
+
+/** The defaults of each service that is configured by oslo.config. */
+export const configurations: Partial<Record<OpenStackService, Configure>> = Object.fromEntries(
+  Object.entries(services).map(([service, configure]) => [service, withTls(service as OpenStackService, configure)]),
+);
 
 /** Name of the main file, without .conf, where it differs from the service's. */
 export const fileNames: Partial<Record<OpenStackService, string>> = { glance: "glance-api" };

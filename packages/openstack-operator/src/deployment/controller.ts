@@ -76,6 +76,7 @@ export function createDeploymentController(options: DeploymentControllerOptions)
     watchInformer(from.deployments),
     ...from.written.map((informer) => watchInformer(informer, ownerOf)),
     watchInformer(from.pods, ownerOf),
+    from.optional.source((object) => ownerOf({ object }), everyDeployment),
     // Heartbeats change nothing: only which nodes there are, and their labels.
     watchInformer(from.nodes, ({ type, object, previous }) =>
       type === "updated" && digestOf(previous?.metadata.labels ?? {}) === digestOf(object.metadata.labels ?? {})

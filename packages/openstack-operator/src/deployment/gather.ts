@@ -24,6 +24,7 @@ import { objectName } from "../render/context.ts";
 import { RESTORED_KEYS } from "../restore/jobs.ts";
 import { NetworkPolicy, PodDisruptionBudget } from "../render/types.ts";
 import { mutableSecrets } from "../render/desired.ts";
+import { openOptionalKinds, type OptionalKinds } from "./optional-kinds.ts";
 
 /** Everything that the plan of a deployment is made from. */
 export interface Observed {
@@ -38,6 +39,9 @@ export interface Observed {
   /** Where passwords and keys of a backup arrive. */
   readonly restoredKeys: Secret | undefined;
   readonly nodes: readonly Node[];
+  /** Kinds of other operators that the server has, and whether all their objects are known. */
+  readonly served: ReadonlySet<string>;
+  readonly isComplete: boolean;
 }
 
 /** Kinds of objects that the operator writes. */
@@ -62,6 +66,7 @@ export interface GatherFrom {
   readonly pods: Informer<Pod>;
   readonly replicaSets: Informer<ReplicaSet>;
   readonly nodes: Informer<Node>;
+  readonly optional: OptionalKinds;
 }
 
 export const byDeployment = "openstack-deployment";
@@ -83,6 +88,7 @@ export function openInformers(informers: Informers): GatherFrom {
     pods: indexed(Pod),
     replicaSets: indexed(ReplicaSet),
     nodes: informers.for(Node),
+    optional: openOptionalKinds(informers, indexed),
   };
 }
 
@@ -93,7 +99,7 @@ export function gather(from: GatherFrom, key: ObjectKey): Observed | undefined {
   if (!deployment) return undefined;
   const of = `${key.namespace}/${key.name}`;
   const objects = new Map<string, KubeObject>();
-  for (const informer of from.written) {
+  for (const informer of [...from.written, ...from.optional.informers()]) {
     for (const object of informer.byIndex(byDeployment, of))
       objects.set(`${informer.type.kind}/${object.metadata.name}`, object);
   }
@@ -109,5 +115,7 @@ export function gather(from: GatherFrom, key: ObjectKey): Observed | undefined {
     credentialKeys: secret(names.credentialKeys),
     restoredKeys: secret(objectName(key.name, RESTORED_KEYS)),
     nodes: from.nodes.list(),
+    served: from.optional.served(),
+    isComplete: from.optional.isSynced(),
   };
 }

@@ -124,8 +124,8 @@ function setSecrets(gauges: Gauges, object: OpenStackDeployment, from: GatherFro
   const keys = mutableSecrets(name);
   for (const secret of secrets) {
     const { name: full, annotations = {} } = secret.metadata;
-    const short = full.slice(name.length + 1);
-    if (full === keys.authority || full.endsWith("-certificates")) {
+    const short = full.startsWith(`${name}-`) ? full.slice(name.length + 1) : full;
+    if (full === keys.authority || full === object.spec.tls?.name || full.endsWith("-certificates")) {
       const end = expiryOf(secretText(secret, "tls.crt"));
       if (end !== undefined) gauges.certificate.set(end / 1000, { deployment, certificate: short });
     }

@@ -23,6 +23,7 @@ import { annotations as names, fieldManager } from "../model/names.ts";
 import { digestOf, metadataOf } from "../render/context.ts";
 import { mutableSecrets } from "../render/desired.ts";
 import { writtenKinds, type Observed } from "./gather.ts";
+import { optionalTypeOf } from "./optional-kinds.ts";
 import { hostsAnnotation, keysGenerationAnnotation, renewedAtAnnotation, rotatedAtAnnotation } from "./rotation.ts";
 import type { Step } from "./steps.ts";
 
@@ -81,8 +82,9 @@ export async function perform(using: PerformWith, step: Step, observed: Observed
   }
 }
 
-function typeOf({ kind }: KubeObject): ResourceType<KubeObject> {
-  const type = writtenKinds.find((each) => each.kind === kind);
+function typeOf(object: KubeObject): ResourceType<KubeObject> {
+  const { kind } = object;
+  const type = writtenKinds.find((each) => each.kind === kind) ?? optionalTypeOf(object);
   if (!type) throw new TypeError(`the operator does not write objects of kind ${kind}`);
   return type;
 }
@@ -233,7 +235,8 @@ async function issue(
 ): Promise<void> {
   const authority = await authorityOf(using, observed, signal);
   const pair = await issueCertificate(authority, {
-    commonName: step.hosts[0] ?? observed.deployment.metadata.name,
+    // X.509 has no longer ones; clients read the other names.
+    commonName: (step.hosts[0] ?? observed.deployment.metadata.name).slice(0, 64),
     dnsNames: step.hosts.filter((host) => !isAddress(host)),
     ipAddresses: step.hosts.filter(isAddress),
     usages: ["client", "server"],

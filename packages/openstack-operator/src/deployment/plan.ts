@@ -2,6 +2,7 @@ import type { OpenStackDeploymentStatus } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
 import { setConditions, type KubeObject, type Node, type Plan, type PlannedEvent } from "@causeway/kubernetes";
 import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
+import type { TlsMaterial } from "../config/index.ts";
 import { readCredentials, type Credentials } from "../credentials/credentials.ts";
 import { labels } from "../model/names.ts";
 import { desiredOf, lastingComponents, mutableSecrets, type Desired, type DesireOptions } from "../render/desired.ts";
@@ -11,6 +12,7 @@ import { isDone, judgeComponents, statusOf, type Judged } from "./components.ts"
 import { conditionsOf } from "./conditions.ts";
 import { differs } from "./difference.ts";
 import { idOf, type Observed } from "./gather.ts";
+import { refused, waiting } from "./held.ts";
 import { isSettledFor, planBackup, type BackupPlan } from "./plan-backup.ts";
 import { planKeys, restoreConditions, restoreStatusOf, type KeysPlan } from "./plan-restore.ts";
 import { unusedRevisions } from "./revisions.ts";
@@ -26,6 +28,7 @@ import {
   type PasswordRotation,
 } from "./rotation.ts";
 import type { Step } from "./steps.ts";
+import { planTls } from "./tls.ts";
 import { upgradeOf, type Upgrade } from "./upgrade.ts";
 
 export type Status = OpenStackDeploymentStatus;
@@ -53,43 +56,24 @@ const reasonOf = (code: string): string =>
       ? "ServiceMissing"
       : code;
 
-/** Nothing is changed; what runs goes on as it is. */
-function refused(observed: Observed, now: number, why: { reason: string; message: string }): Plan<Step, Status> {
-  // What the maintenance of nodes publishes is its own.
-  const { metadata, status: { maintenance: _nodes, ...status } = {} } = observed.deployment;
-  const isPaused = why.reason === "Paused";
-  const conditions = setConditions(
-    status.conditions,
-    isPaused
-      ? [{ type: "Progressing", status: "False", ...why }]
-      : [
-          { type: "ConfigurationValid", status: "False", ...why },
-          { type: "Ready", status: "False", ...why },
-        ],
-    { generation: metadata.generation, now },
-  );
-  const generation = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
-  const isNew = status.conditions?.find(({ type }) => type === "ConfigurationValid")?.message !== why.message;
-  const events: PlannedEvent[] =
-    isPaused || !isNew ? [] : [{ type: "Warning", reason: why.reason, message: why.message.slice(0, 1000) }];
-  return {
-    steps: [],
-    status: { ...status, conditions, ...generation, phase: isPaused ? "Paused" : "Refused" },
-    events,
-  };
-}
-
 function planned(observed: Observed, now: number, desire: Desire): Plan<Step, Status> {
   const { deployment } = observed;
   const { name } = deployment.metadata;
+  if (!observed.isComplete) return { steps: [], status: deployment.status ?? {} };
   const plain = resolveCatalogue(deployment.spec);
   const nodes = computeNodes(observed, plain);
   const keys = planKeys(observed, () => judge(observed, { credentials: NO_CREDENTIALS, nodes, desire }).desired);
   if (keys) return restoringKeys(observed, now, keys);
+  const tls = planTls(observed, plain.components, now);
+  if (tls.refusal !== undefined)
+    return refused(observed, now, { reason: "CertificateInvalid", message: tls.refusal });
   const prepared = prepare(observed, plain, { now, nodes: nodes.map(({ metadata }) => metadata.name) });
-  if (!prepared.credentials || prepared.steps.length > 0)
-    return { steps: prepared.steps, status: deployment.status ?? {} };
-  const { desired, judged, upgrade } = judge(observed, { credentials: prepared.credentials, nodes, desire });
+  const first = [...prepared.steps, ...tls.steps];
+  if (!prepared.credentials || first.length > 0) return { steps: first, status: deployment.status ?? {} };
+  if (tls.waitsFor !== undefined)
+    return waiting(observed, now, { reason: "CertificateMissing", message: tls.waitsFor });
+  const { material } = tls;
+  const { desired, judged, upgrade } = judge(observed, { credentials: prepared.credentials, nodes, desire, material });
   if (desired.problems.length > 0) {
     const message = desired.problems.map((problem) => `${problem.service}: ${problem.message}`).join("; ");
     return refused(observed, now, { reason: "UnknownOption", message: message.slice(0, 8_000) });
@@ -116,10 +100,10 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   const last =
     steps.length > 0
       ? []
-      : [...rotation.steps, ...keyRotation.steps, ...backup.steps, ...cleanup(observed, desired, judged)];
+      : [...rotation.steps, ...keyRotation.steps, ...backup.steps, ...cleanup(observed, desired, { judged, kept: tls.objects })];
   const status = statusNow(observed, now, { judged, upgrade, rotation, keyRotation, backup });
   const events = [...eventsOf(deployment.status?.components, status.components), ...backup.events];
-  const times = [prepared.next, backup.next].filter((time) => time !== undefined);
+  const times = [prepared.next, tls.next, backup.next].filter((time) => time !== undefined);
   const wait = {
     for: "a change of the deployment's objects",
     ...(times.length === 0 ? {} : { until: Math.min(...times) }),
@@ -205,16 +189,18 @@ function prepare(observed: Observed, catalogue: Catalogue, at: { now: number; no
 export function desiredFor(observed: Observed): Desired {
   const credentials = readCredentials(observed.credentials?.data) ?? { generation: 0, accounts: [0], values: {} };
   const nodes = computeNodes(observed, resolveCatalogue(observed.deployment.spec));
-  return judge(observed, { credentials, nodes, desire: desiredOf }).desired;
+  const { material } = planTls(observed, resolveCatalogue(observed.deployment.spec).components, 0);
+  return judge(observed, { credentials, nodes, desire: desiredOf, material }).desired;
 }
 
 interface JudgeWith {
   readonly credentials: Credentials;
   readonly nodes: readonly Node[];
   readonly desire: Desire;
+  readonly material?: TlsMaterial | undefined;
 }
 
-function judge(observed: Observed, { credentials, nodes, desire }: JudgeWith) {
+function judge(observed: Observed, { credentials, nodes, desire, material }: JudgeWith) {
   const { deployment } = observed;
   const upgrade = upgradeOf(deployment);
   const options = {
@@ -224,6 +210,7 @@ function judge(observed: Observed, { credentials, nodes, desire }: JudgeWith) {
     ...(upgrade ? { upgradeFrom: upgrade.from } : {}),
     credentialKeys: String(credentialKeysGeneration(observed.credentialKeys)),
     certificates: renewals(observed),
+    ...(material ? { tls: material } : {}),
     ...(isRestoring(deployment) ? { isRestoring: true } : {}),
   };
   const { release } = deployment.spec;
@@ -279,9 +266,13 @@ function componentSteps(judged: ReadonlyMap<string, Judged>): Step[] {
  * What the deployment no longer consists of: older Jobs, components that were disabled, configuration that nothing
  * uses.
  */
-function cleanup(observed: Observed, desired: Desired, judged: ReadonlyMap<string, Judged>): Step[] {
+function cleanup(
+  observed: Observed,
+  desired: Desired,
+  { judged, kept }: { readonly judged: ReadonlyMap<string, Judged>; readonly kept: readonly KubeObject[] },
+): Step[] {
   const rendered = [...desired.foundation, ...[...desired.workloads.values()].flat()];
-  const wanted = new Set(rendered.map(({ object }) => idOf(object)));
+  const wanted = new Set([...rendered.map(({ object }) => object), ...kept].map(idOf));
   const isObsolete = (object: KubeObject): boolean => {
     const component = object.metadata.labels?.[labels.component];
     // Runs of backups are the backups' own.

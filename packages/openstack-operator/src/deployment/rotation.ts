@@ -10,7 +10,7 @@ import type { Step } from "./steps.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const CERTIFICATE_DAYS = 90;
+export const CERTIFICATE_DAYS = 90;
 
 /** Digest of the names that a certificate was issued for. */
 export const hostsAnnotation = "openstack.causeway.dev/hosts";

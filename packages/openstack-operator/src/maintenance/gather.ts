@@ -12,10 +12,11 @@ import {
 import { resolveCatalogue } from "../catalogue/index.ts";
 import { groupsOf } from "../render/context.ts";
 import { mutableSecrets } from "../render/desired.ts";
+import { authoritiesSecret } from "../render/tls.ts";
 import { PodDisruptionBudget } from "../render/types.ts";
 import { guardImage, guardKey, guardLabel, nodeLabel } from "./guards.ts";
 import { isOurs, type Attempt, type ComputeNode, type ComputeService, type Limits, type Situation } from "./model.ts";
-import type { Nova, OpenNova } from "./nova.ts";
+import type { Nova, NovaAccess, OpenNova } from "./nova.ts";
 
 export interface MaintenanceFrom {
   readonly deployments: Informer<OpenStackDeployment>;
@@ -41,7 +42,7 @@ export interface Memory {
   readonly attempts: Map<string, Attempt>;
   /** Nova was read, and no compute is disabled by us. */
   isClear: boolean;
-  nova?: { readonly password: string; readonly open: Nova };
+  nova?: NovaAccess & { readonly open: Nova };
 }
 
 export interface ObservedMaintenance extends Situation {
@@ -142,9 +143,12 @@ async function novaOf(
   const secret = await client.find(Secret, { namespace, name: mutableSecrets(name).credentials }, { signal });
   const password = secretText(secret, "keystone.admin");
   if (password === undefined) return undefined;
-  if (memory.nova?.password !== password) {
+  const bundle = authoritiesSecret(deployment);
+  const authorities =
+    bundle && secretText(await client.find(Secret, { namespace, name: bundle }, { signal }), "ca.crt");
+  if (memory.nova?.password !== password || memory.nova.authorities !== authorities) {
     await memory.nova?.open.close();
-    memory.nova = { password, open: openNova(deployment, password) };
+    memory.nova = { password, authorities, open: openNova(deployment, { password, authorities }) };
   }
   return memory.nova.open;
 }

@@ -22,17 +22,24 @@ export interface Nova {
   close(): Promise<void>;
 }
 
-/** Opens Nova of a deployment with the administrator's password. */
-export type OpenNova = (deployment: OpenStackDeployment, password: string) => Nova;
+/** What a client of the deployment's APIs needs: the administrator's password, and whom it trusts (PEM). */
+export interface NovaAccess {
+  readonly password: string;
+  readonly authorities: string | undefined;
+}
+
+/** Opens Nova of a deployment as its administrator. */
+export type OpenNova = (deployment: OpenStackDeployment, access: NovaAccess) => Nova;
 
 /** Through the cluster's own names: the endpoints that users have may be behind what is being maintained. */
 export function novaInside(using: { readonly clock: Clock; readonly metrics?: Metrics | undefined }): OpenNova {
-  return ({ metadata, spec }, password) => {
+  return ({ metadata, spec }, { password, authorities }) => {
     const domain = { id: "default" };
     const cloud = connectCloud(
       {
         name: `${metadata.namespace}/${metadata.name}`,
-        authUrl: `http://${metadata.name}-keystone-api.${metadata.namespace}.svc:5000/v3`,
+        authUrl: `${spec.tls ? "https" : "http"}://${metadata.name}-keystone-api.${metadata.namespace}.svc:5000/v3`,
+        ...(authorities === undefined ? {} : { tls: { ca: authorities } }),
         auth: { type: "password", username: "admin", userDomain: domain, password },
         scope: { projectName: "admin", projectDomain: domain },
         region: spec.region,

@@ -18,6 +18,8 @@ export interface Port {
   readonly publicName?: string;
   /** Pods of the same component talk to each other on it. */
   readonly peers?: true;
+  /** An API: it is served over TLS where the deployment has that. */
+  readonly tls?: true;
 }
 
 /** A connection that the component opens, to a port of another component. */

@@ -1,5 +1,6 @@
 import type { OpenStackService } from "@causeway/api";
 import { cacheServers, internalUrl, publicUrl, type Facts } from "../config/facts.ts";
+import { TLS } from "../config/index.ts";
 import { CANARY } from "../catalogue/index.ts";
 import { files } from "./files.generated.ts";
 
@@ -24,6 +25,7 @@ export function programsOf(facts: Facts): Record<string, string> {
       host: `dashboard.${facts.spec.domain}`,
       keystone: `${keystone}/v3`,
       memcached: cacheServers(facts).split(","),
+      ...(facts.spec.tls ? { authorities: TLS.authorities } : {}),
     })}\n`,
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { OpenStackDeployment, OpenStackDeploymentSpec, OpenStackService } from "@causeway/api";
 import { canonicalJson } from "@causeway/foundation";
 import type { KubeObject, ObjectMeta } from "@causeway/kubernetes";
-import type { Facts } from "../config/index.ts";
+import { TLS, tlsPortOf, type Facts } from "../config/index.ts";
 import type { Component, Placement } from "../model/component.ts";
 import { labels } from "../model/names.ts";
 
@@ -16,6 +16,8 @@ export interface Context {
   readonly configuration: ReadonlyMap<string, ConfigurationNames>;
   /** The Secret with the keys that a component mounts. */
   readonly keys: ReadonlyMap<string, string>;
+  /** The ConfigMap with whom clients of the APIs trust, and by component the Secret with its certificate. */
+  readonly tls: TlsNames | undefined;
   /** The ConfigMap with the programs that a component mounts. */
   readonly programs: ReadonlyMap<string, string>;
   readonly programTexts: Readonly<Record<string, string>>;
@@ -28,6 +30,11 @@ export interface Context {
   readonly computeNodes: string;
   /** The release that processes may speak with each other: the older one while an upgrade is under way. */
   readonly messagesOf: string;
+}
+
+export interface TlsNames {
+  readonly authorities: string;
+  readonly pairs: ReadonlyMap<string, string>;
 }
 
 export interface ConfigurationNames {
@@ -111,8 +118,13 @@ export const underLines = (component: Component, command: readonly string[]): st
 ];
 
 /** What a component runs in the deployment's release. */
-export function commandOf({ release }: OpenStackDeploymentSpec, { command, earlier }: Component): readonly string[] {
-  return earlier && release < earlier.before ? earlier.command : command;
+export function commandOf({ release, tls }: OpenStackDeploymentSpec, component: Component): readonly string[] {
+  const { command: latest, earlier } = component;
+  const command = earlier && release < earlier.before ? earlier.command : latest;
+  const at = command.indexOf("--http-socket");
+  if (!tls || at < 0 || !tlsPortOf(component)) return command;
+  const socket = [command[at + 1], TLS.certificate, TLS.key].join(",");
+  return [...command.slice(0, at), "--https-socket", socket, ...command.slice(at + 2)];
 }
 
 /** Where the configuration of a service is, on the nodes of a group, as one component has it or as all others do. */

@@ -1,7 +1,7 @@
 import type { OpenStackDeployment } from "@causeway/api";
 import type { Job, KubeObject } from "@causeway/kubernetes";
 import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
-import type { Facts, OptionProblem } from "../config/index.ts";
+import type { Facts, OptionProblem, TlsMaterial } from "../config/index.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import { withRestoreJobs } from "../restore/jobs.ts";
 import type { Component } from "../model/component.ts";
@@ -34,6 +34,7 @@ export interface DesireOptions {
   /** When certificates were renewed, by service: pods that read them at their start alone start again. */
   readonly certificates?: Readonly<Record<string, string | undefined>>;
   readonly upgradeFrom?: string;
+  readonly tls?: TlsMaterial | undefined;
   /** A restore from a backup is under way. */
   readonly isRestoring?: boolean;
   /** The release whose messages processes may use: that of the oldest that runs. */
@@ -53,6 +54,7 @@ export function desiredOf(options: DesireOptions): Desired {
     spec: deployment.spec,
     catalogue,
     credentials,
+    tls: options.tls,
     replicas: (name) => {
       const component = byName.get(name);
       return component ? replicasOf(deployment.spec, component) : 1;
@@ -64,6 +66,7 @@ export function desiredOf(options: DesireOptions): Desired {
     facts,
     configuration: revisions.configuration,
     keys: revisions.keys,
+    tls: revisions.tls,
     programs: revisions.programs,
     programTexts: revisions.programTexts,
     mutable: mutableSecrets(deployment.metadata.name),

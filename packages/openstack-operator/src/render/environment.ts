@@ -2,6 +2,7 @@ import { DATABASE_SECTIONS, hostOf, internalUrl, membersOf } from "../config/ind
 import type { Component } from "../model/component.ts";
 import type { Context, NodeGroup } from "./context.ts";
 import { replicasOf } from "./sizes.ts";
+import { tlsEnvironment } from "./tls.ts";
 import { vaultEnvironment } from "./vault.ts";
 
 type Variable = { name: string; value?: string; valueFrom?: Record<string, unknown> };
@@ -27,6 +28,7 @@ export function environmentOf(context: Context, component: Component, group?: No
     ...value(vaultEnvironment(context, component)),
     ...value(component.kind === "Job" && component.configuration?.length ? withoutHaste : {}),
     ...value(component.pings ? canary(context) : {}),
+    ...value(tlsEnvironment(context, component)),
     ...value(component.service === "ovn" ? ovn(context, group) : {}),
   ];
 }

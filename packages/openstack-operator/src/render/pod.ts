@@ -18,6 +18,7 @@ import { drains, DRAIN_SECONDS, graceSeconds, overridesOf } from "./grace.ts";
 import { exporterContainers, METRICS, metricsMarks } from "./metrics.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
 import { containerSecurity, podSecurity } from "./security.ts";
+import { tlsParts } from "./tls.ts";
 import type { Mount, Parts } from "./types.ts";
 import { vaultParts } from "./vault.ts";
 
@@ -96,7 +97,7 @@ function mainContainer(
     env: environmentOf(context, component, group),
     resources: { requests: { cpu, memory }, limits: { memory } },
     securityContext: containerSecurity(component),
-    ...(component.kind === "Job" ? {} : probesOf(component)),
+    ...(component.kind === "Job" ? {} : probesOf(component, deployment.spec.tls !== undefined)),
     ...(drains(component)
       ? { lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", `touch /tmp/drain; sleep ${DRAIN_SECONDS}`] } } } }
       : {}),
@@ -167,6 +168,7 @@ function partsOf(context: Context, component: Component, group: NodeGroup | unde
     hostParts(component),
     storageParts(context, component),
     vaultParts(context, component),
+    tlsParts(context, component),
   ];
   return { volumes: all.flatMap(({ volumes }) => volumes), mounts: all.flatMap(({ mounts }) => mounts) };
 }

@@ -1,3 +1,4 @@
+import { tlsPortOf } from "../config/index.ts";
 import type { Component, Probe } from "../model/component.ts";
 
 /** Port of the prober, on the pod's own address. */
@@ -28,11 +29,11 @@ export const usesProber = (component: Component): boolean =>
   (component.probe?.ask === "command" && component.probe.command.includes(`/programs/${PROBER}`));
 
 /** The three probes of a container. */
-export function probesOf(component: Component): Record<string, unknown> {
+export function probesOf(component: Component, hasTls = false): Record<string, unknown> {
   const { probe } = component;
   if (!probe) return {};
   const of = (question: Question, timing: Timing) => ({
-    ...handler(component, probe, { question, seconds: timing.timeoutSeconds }),
+    ...handler(component, probe, { question, seconds: timing.timeoutSeconds, hasTls }),
     ...timing,
   });
   return {
@@ -53,12 +54,14 @@ const bounded = (seconds: number, command: readonly string[]) => ({
 function handler(
   component: Component,
   probe: Probe,
-  { question, seconds }: { readonly question: Question; readonly seconds: number },
+  { question, seconds, hasTls }: { readonly question: Question; readonly seconds: number; readonly hasTls: boolean },
 ): Record<string, unknown> {
   const port = (name: string) => component.ports?.find((each) => each.name === name)?.port ?? 0;
+  const isTls = (name: string) => hasTls && tlsPortOf(component)?.name === name;
   switch (probe.ask) {
     case "http":
-      return { httpGet: { path: probe.path, port: port(probe.port), scheme: "HTTP" } };
+      // The kubelet checks no certificate: it asks by the pod's address, which no certificate has.
+      return { httpGet: { path: probe.path, port: port(probe.port), scheme: isTls(probe.port) ? "HTTPS" : "HTTP" } };
     case "tcp":
       return { tcpSocket: { port: port(probe.port) } };
     case "rpc":

@@ -12,6 +12,7 @@ import {
   type Facts,
   type OptionProblem,
   type Sections,
+  type TlsMaterial,
 } from "../config/index.ts";
 import { accountKey, accountKeys } from "../credentials/credentials.ts";
 import type { Component } from "../model/component.ts";
@@ -25,6 +26,7 @@ import {
   type ConfigurationNames,
   type Context,
   type Rendered,
+  type TlsNames,
 } from "./context.ts";
 import { overridesOf } from "./grace.ts";
 import { exporterOf } from "./metrics.ts";
@@ -38,6 +40,7 @@ export interface Revisions {
   readonly objects: readonly Rendered<ConfigMap | Secret>[];
   readonly configuration: ReadonlyMap<string, ConfigurationNames>;
   readonly keys: ReadonlyMap<string, string>;
+  readonly tls: TlsNames | undefined;
   readonly programs: ReadonlyMap<string, string>;
   readonly programTexts: Readonly<Record<string, string>>;
   readonly problems: readonly OptionProblem[];
@@ -76,7 +79,26 @@ export function revisionsOf(owner: Owner, facts: Facts): Revisions {
     if (Object.keys(texts).length > 0)
       programs.set(component.name, add(configMapRevision(owner, `${component.name}-programs`, texts)));
   }
-  return { objects, configuration, keys, programs, programTexts, problems: distinct(problems) };
+  const tls = facts.tls && tlsRevisions(owner, facts.tls, add);
+  return { objects, configuration, keys, tls, programs, programTexts, problems: distinct(problems) };
+}
+
+function tlsRevisions(owner: Owner, { authorities, pairs }: TlsMaterial, add: (object: ConfigMap | Secret) => string) {
+  return {
+    authorities: add(configMapRevision(owner, "authorities", { "ca.crt": authorities })),
+    pairs: new Map(
+      Object.entries(pairs).flatMap(([component, pair]) =>
+        pair
+          ? [
+              [
+                component,
+                add(secretRevision(owner, `${component}-tls`, { "tls.crt": pair.certificate, "tls.key": pair.key })),
+              ] as const,
+            ]
+          : [],
+      ),
+    ),
+  };
 }
 
 /** Every option of the specification that a service would not read. Nothing is rendered that has a password. */

@@ -15,6 +15,7 @@ import {
   type Facts,
 } from "../facts.ts";
 import { merged, type Sections } from "../sections.ts";
+import { TLS } from "../tls.ts";
 
 /** Sections in which Nova has the accounts for other services; those that know regions first. */
 const WITH_REGION = ["neutron", "placement"] as const;
@@ -32,7 +33,7 @@ export const nova: Configure = (facts) => {
   const cinder = { os_region_name: facts.spec.region, catalog_info: "volumev3::internalURL" };
   return {
     open: merged(commonOpen(), databaseOpen(), databaseOpen("api_database"), check.open, broker.open, clients, {
-      DEFAULT: { state_path: "/var/lib/nova", graceful_shutdown_timeout: "180" },
+      DEFAULT: { state_path: "/var/lib/nova", graceful_shutdown_timeout: "180", ...consoleTls(facts) },
       cinder,
       service_user: { send_service_user_token: "true" },
       neutron: { service_metadata_proxy: "true", valid_interfaces: "internal" },
@@ -65,6 +66,10 @@ export const nova: Configure = (facts) => {
   };
 };
 
+/** The proxy of consoles is the only process of Nova that serves TLS by options. */
+const consoleTls = ({ spec }: Facts): Record<string, string> =>
+  spec.tls ? { ssl_only: "true", cert: TLS.certificate, key: TLS.key } : {};
+
 function serverStorage({ spec }: Facts): Record<string, string> {
   const { ceph } = spec.storage ?? {};
   if (!ceph) return {};
@@ -95,6 +100,12 @@ function neutronWorkers({ spec: { release } }: Facts): Record<string, string> {
   return { ...workers, api_workers: "2", wsgi_keep_alive: "false" };
 }
 
+/** Before 2025.1 its API serves by itself. */
+function neutronTls({ spec: { release, tls } }: Facts): Sections {
+  if (!tls || release >= "2025.1") return {};
+  return { DEFAULT: { use_ssl: "true" }, ssl: { cert_file: TLS.certificate, key_file: TLS.key } };
+}
+
 export const neutron: Configure = (facts) => {
   const check = tokenCheck(facts, "neutron");
   const broker = brokerParts(facts, "neutron");
@@ -104,7 +115,7 @@ export const neutron: Configure = (facts) => {
   );
   const mtu = String(facts.spec.network?.mtu ?? 1500);
   return {
-    open: merged(commonOpen(), databaseOpen(), check.open, broker.open, {
+    open: merged(commonOpen(), databaseOpen(), check.open, broker.open, neutronTls(facts), {
       DEFAULT: {
         core_plugin: "ml2",
         service_plugins: `ovn-router,qos,trunk${isSegmented(facts) ? ",segments" : ""}`,
@@ -114,6 +125,7 @@ export const neutron: Configure = (facts) => {
         nova_metadata_host: hostOf(facts, "nova-metadata"),
         nova_metadata_port: "8775",
         ...neutronWorkers(facts),
+        ...(facts.spec.tls ? { nova_metadata_protocol: "https" } : {}),
       },
       nova: { ...authOpen(facts, "neutron"), endpoint_type: "internal" },
       placement: { ...authOpen(facts, "neutron"), endpoint_type: "internal" },
