@@ -1,15 +1,9 @@
 /** TLS of the APIs on the simulated cluster: certificates before pods, and renewed without an API that is away. */
 import { X509Certificate } from "node:crypto";
 import { createAuthority, issueCertificate, splitCertificates, verifyChain } from "@causeway/foundation";
-import {
-  ConfigMap,
-  CustomResourceDefinition,
-  Deployment,
-  Secret,
-  type KubeObject,
-  type ResourceType,
-} from "@causeway/kubernetes";
+import { ConfigMap, Deployment, Secret } from "@causeway/kubernetes";
 import { afterEach, describe, expect, test } from "vitest";
+import { Certificate, install } from "./other-operators.ts";
 import { NAME, NAMESPACE, OperatorWorld } from "./world.ts";
 
 const DAY = 86_400_000;
@@ -131,14 +125,6 @@ test("an administrator's certificate is refused in words until it is right, and 
   expect(await secretOf(w, "given")).toBeDefined();
 });
 
-const CertificateKind: ResourceType<KubeObject & { spec: { secretName: string; dnsNames: string[] } }> = {
-  group: "cert-manager.io",
-  version: "v1",
-  kind: "Certificate",
-  plural: "certificates",
-  namespaced: true,
-};
-
 test("certificates of cert-manager are asked for once it is installed, and waited for", async () => {
   const w = await start();
   w.runOperator();
@@ -146,42 +132,25 @@ test("certificates of cert-manager are asked for once it is installed, and waite
   await w.until("the refusal", async () =>
     /cert-manager is not installed/.test((await w.condition("ConfigurationValid"))?.message ?? ""),
   );
-  await w.client.create(CustomResourceDefinition, {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: "certificates.cert-manager.io" },
-    spec: {
-      group: "cert-manager.io",
-      names: { plural: "certificates", singular: "certificate", kind: "Certificate", listKind: "CertificateList" },
-      scope: "Namespaced",
-      versions: [
-        {
-          name: "v1",
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-        },
-      ],
-    },
-  });
+  await install(w.client, Certificate);
   await w.until("what it waits for", async () =>
     /cert-manager has not written/.test((await w.condition("Ready"))?.message ?? ""),
   );
   expect(w.started).toEqual([]);
   const now = w.clock.now();
   const authority = await createAuthority({ commonName: "corporate", lifetime: 900 * DAY, now });
-  for (const { spec } of (await w.client.list(CertificateKind, { namespace: NAMESPACE })).items) {
-    const options = { commonName: "cloud", dnsNames: spec.dnsNames, usages: ["server" as const], lifetime: DAY, now };
+  for (const { spec } of (await w.client.list(Certificate, { namespace: NAMESPACE })).items) {
+    const options = { commonName: "cloud", dnsNames: spec["dnsNames"] as string[], usages: ["server" as const], lifetime: DAY, now };
     const pair = await issueCertificate(authority, options);
     await w.client.create(Secret, {
       apiVersion: "v1",
       kind: "Secret",
-      metadata: { name: spec.secretName, namespace: NAMESPACE, labels: { [LABEL]: NAME } },
+      metadata: { name: String(spec["secretName"]), namespace: NAMESPACE, labels: { [LABEL]: NAME } },
       data: encoded({ "tls.crt": pair.certificate, "tls.key": pair.key, "ca.crt": authority.certificate }),
     });
   }
   await w.whenReady();
   await w.settle();
-  const left = await w.client.list(CertificateKind, { namespace: NAMESPACE });
+  const left = await w.client.list(Certificate, { namespace: NAMESPACE });
   expect(left.items.length).toBeGreaterThan(8);
 });

@@ -7,6 +7,8 @@ import { anyText, checked, conditions, flag, instant, int32, int64, list, listBy
 import { mapOf, object, oneOf, optional, setOf, text } from "../schema/fields.ts";
 import { backup, backups, backupStatus, monitoring, restore, restoreStatus } from "./backup-fields.ts";
 import { canary } from "./canary-fields.ts";
+import { network } from "./network-fields.ts";
+import { operators } from "./operator-fields.ts";
 import { OPENSTACK_RELEASES, type OpenStackRelease } from "./releases.ts";
 import { OPENSTACK_SERVICES } from "./services.ts";
 import { tls } from "./tls-fields.ts";
@@ -203,29 +205,6 @@ const maintenance = object(
   { description: "How compute nodes are given free and back." },
 );
 
-const network = object(
-  {
-    distributedFloatingIPs: optional(
-      flag({ description: "Floating IPs leave on the node of their server. Default true." }),
-    ),
-    nodeNetworks: optional(
-      setOf(text(1, 64), {
-        max: 32,
-        description: "Networks of the nodes' own addresses, in CIDR notation, for rules about pods that use them.",
-      }),
-    ),
-    clusterDomain: optional(
-      text(1, 253, {
-        description: "Domain of the cluster's own names, for programs that need whole ones. Default cluster.local.",
-      }),
-    ),
-    mtu: optional(
-      int32({ minimum: 1280, maximum: 65_535, description: "Largest packet of the fabric. Default 1500." }),
-    ),
-  },
-  { description: "Networks of servers." },
-);
-
 const fields = {
   release: checked(
     oneOf(
@@ -267,6 +246,7 @@ const fields = {
     list(external("message broker"), { max: 8, description: "Message brokers that the operator does not run." }),
   ),
   network: optional(network),
+  operators: optional(operators),
   tls: optional(tls),
   rotation: optional(rotation),
   maintenance: optional(maintenance),
@@ -287,6 +267,7 @@ const others = [
   "nodeGroups",
   "services",
   "network",
+  "operators",
   "rotation",
   "maintenance",
   "backup",

@@ -1,7 +1,7 @@
 import { OPENSTACK_SERVICES, type OpenStackDeploymentSpec, type OpenStackService } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
 import { graphOf, needsOf, type Graph } from "../graph/graph.ts";
-import type { Component } from "../model/component.ts";
+import type { BackendOperator, Component } from "../model/component.ts";
 import { allComponents, defaultServices } from "./all.ts";
 import { backupJobs } from "./backup.ts";
 import { canaryComponents } from "./canary.ts";
@@ -47,6 +47,16 @@ export function resolveCatalogue(spec: OpenStackDeploymentSpec): Catalogue {
   const components = chosen.map((component) => resolved(component, { names, databases, brokers, startAfter }));
   for (const component of components) refuseMissing(component, names);
   return { components, graph: graphOf(components), services, databases, brokers };
+}
+
+/** The catalogue with these clusters run by operators of others. */
+export function withOperators(catalogue: Catalogue, operators: Readonly<Record<string, BackendOperator>>) {
+  if (Object.keys(operators).length === 0) return catalogue;
+  const components = catalogue.components.map((component): Component => {
+    const operator = operators[component.name];
+    return operator === undefined ? component : { ...component, kind: "External", operator };
+  });
+  return { ...catalogue, components, graph: graphOf(components) };
 }
 
 /** What each component of a deployment needs before it starts. */

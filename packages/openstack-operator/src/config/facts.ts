@@ -50,6 +50,18 @@ export function accountOf({ credentials }: Facts, service: OpenStackService, use
   };
 }
 
+/** Where a database or broker of the deployment is. Percona's operator has a proxy before its servers. */
+export function backendHost(facts: Facts, name: string): string {
+  const component = facts.catalogue.components.find((each) => each.name === name);
+  return hostOf(facts, component?.operator === "percona" ? `${name}-haproxy` : name);
+}
+
+/** The brokers that clients choose from. Behind the cluster operator's Service there are all of them. */
+function brokerHosts(facts: Facts, name: string): string[] {
+  const component = facts.catalogue.components.find((each) => each.name === name);
+  return component?.operator ? [`${backendHost(facts, name)}:5672`] : membersOf(facts, name, 5672);
+}
+
 /** Address of each pod of a component that keeps its names. */
 export function membersOf(facts: Facts, component: string, port: number): string[] {
   const headless = `${facts.name}-${component}-members.${facts.namespace}.svc`;
@@ -70,14 +82,14 @@ export function ovnConnection(facts: Facts, side: "nb" | "sb"): string {
 export function databaseUrl(facts: Facts, service: OpenStackService, database: string): string {
   const { user, password } = accountOf(facts, service, "database");
   const backend = facts.catalogue.databases.get(service) ?? "mariadb";
-  const at = typeof backend === "string" ? `${hostOf(facts, backend)}:3306` : `${backend.host}:${backend.port}`;
+  const at = typeof backend === "string" ? `${backendHost(facts, backend)}:3306` : `${backend.host}:${backend.port}`;
   return `mysql+pymysql://${user}:${password}@${at}/${database}?charset=utf8`;
 }
 
 export function brokerUrl(facts: Facts, service: OpenStackService): string {
   const { user, password } = accountOf(facts, service, "broker");
   const backend = facts.catalogue.brokers.get(service) ?? "rabbitmq";
-  const hosts = typeof backend === "string" ? membersOf(facts, backend, 5672) : [`${backend.host}:${backend.port}`];
+  const hosts = typeof backend === "string" ? brokerHosts(facts, backend) : [`${backend.host}:${backend.port}`];
   return `rabbit://${hosts.map((host) => `${user}:${password}@${host}`).join(",")}/${service}`;
 }
 

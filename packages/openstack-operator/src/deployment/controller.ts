@@ -13,10 +13,10 @@ import {
   type ObjectKey,
   type Pipeline,
 } from "@causeway/kubernetes";
-import { fieldManager, labels } from "../model/names.ts";
+import { fieldManager } from "../model/names.ts";
 import { digestOf } from "../render/context.ts";
 import { desiredOf, type Desired } from "../render/desired.ts";
-import { gather, openInformers, type Observed } from "./gather.ts";
+import { deploymentOf, gather, openInformers, type Observed } from "./gather.ts";
 import { exposeMetrics } from "./metrics.ts";
 import { perform } from "./perform.ts";
 import { plan, type Desire, type Status } from "./plan.ts";
@@ -67,7 +67,7 @@ export function createDeploymentController(options: DeploymentControllerOptions)
     epochOf: ({ deployment }) => String(deployment.metadata.generation),
   };
   const ownerOf = ({ object }: { readonly object: KubeObject }): ObjectKey[] => {
-    const name = object.metadata.labels?.[labels.deployment];
+    const name = deploymentOf(object);
     return name === undefined ? [] : [{ namespace: object.metadata.namespace ?? "", name }];
   };
   const everyDeployment = (): ObjectKey[] =>

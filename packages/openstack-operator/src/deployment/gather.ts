@@ -5,6 +5,7 @@ import {
   Deployment,
   Job,
   Node,
+  PersistentVolumeClaim,
   Pod,
   ReplicaSet,
   Role,
@@ -39,6 +40,8 @@ export interface Observed {
   /** Where passwords and keys of a backup arrive. */
   readonly restoredKeys: Secret | undefined;
   readonly nodes: readonly Node[];
+  /** Components whose pods have volumes, also those of an earlier deployment of the same name. */
+  readonly claims: ReadonlySet<string>;
   /** Kinds of other operators that the server has, and whether all their objects are known. */
   readonly served: ReadonlySet<string>;
   readonly isComplete: boolean;
@@ -66,28 +69,33 @@ export interface GatherFrom {
   readonly pods: Informer<Pod>;
   readonly replicaSets: Informer<ReplicaSet>;
   readonly nodes: Informer<Node>;
+  readonly claims: Informer<PersistentVolumeClaim>;
   readonly optional: OptionalKinds;
 }
 
 export const byDeployment = "openstack-deployment";
 
+export const deploymentOf = ({ metadata }: Pick<KubeObject, "metadata">): string | undefined =>
+  metadata.labels?.[labels.deployment] ?? metadata.labels?.[labels.backendOf];
+
 const indexOf = ({ metadata }: KubeObject): string[] => {
-  const name = metadata.labels?.[labels.deployment];
+  const name = deploymentOf({ metadata });
   return name === undefined ? [] : [`${metadata.namespace}/${name}`];
 };
 
 export function openInformers(informers: Informers): GatherFrom {
-  const indexed = <T extends KubeObject>(type: ResourceType<T>): Informer<T> => {
-    const informer = informers.for(type, { labelSelector: labels.deployment });
+  const indexed = <T extends KubeObject>(type: ResourceType<T>, labelSelector: string = labels.deployment) => {
+    const informer = informers.for(type, { labelSelector });
     informers.index(informer, { [byDeployment]: indexOf });
     return informer;
   };
   return {
     deployments: informers.for(OpenStackDeployment),
-    written: writtenKinds.map(indexed),
+    written: writtenKinds.map((type) => indexed(type)),
     pods: indexed(Pod),
     replicaSets: indexed(ReplicaSet),
     nodes: informers.for(Node),
+    claims: indexed(PersistentVolumeClaim),
     optional: openOptionalKinds(informers, indexed),
   };
 }
@@ -115,6 +123,9 @@ export function gather(from: GatherFrom, key: ObjectKey): Observed | undefined {
     credentialKeys: secret(names.credentialKeys),
     restoredKeys: secret(objectName(key.name, RESTORED_KEYS)),
     nodes: from.nodes.list(),
+    claims: new Set(
+      from.claims.byIndex(byDeployment, of).flatMap(({ metadata }) => metadata.labels?.[labels.component] ?? []),
+    ),
     served: from.optional.served(),
     isComplete: from.optional.isSynced(),
   };

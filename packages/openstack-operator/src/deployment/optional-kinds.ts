@@ -22,22 +22,22 @@ export interface OptionalKinds {
   source(ownerOf: (object: KubeObject) => readonly ObjectKey[], everyKey: () => readonly ObjectKey[]): Source;
 }
 
-type Open = (type: ResourceType<KubeObject>) => Informer<KubeObject>;
+type Open = (type: ResourceType<KubeObject>, label: string) => Informer<KubeObject>;
 
 export function openOptionalKinds(informers: Informers, indexed: Open): OptionalKinds {
   const crds = informers.for({ ...CustomResourceDefinition, metadataOnly: true });
   const open = new Map<string, Informer<KubeObject>>();
   const opened = new Set<(informer: Informer<KubeObject>) => void>();
   const kindOf = ({ metadata }: KubeObject) =>
-    optionalKinds.find(({ plural, group }) => `${plural}.${group}` === metadata.name);
+    optionalKinds.find(({ type: { plural, group } }) => `${plural}.${group}` === metadata.name);
   crds.onChange(({ type, object }) => {
     const kind = kindOf(object);
-    if (!kind || type === "deleted" || open.has(kind.kind)) return;
-    const informer = indexed(kind);
-    open.set(kind.kind, informer);
+    if (!kind || type === "deleted" || open.has(kind.type.kind)) return;
+    const informer = indexed(kind.type, kind.label);
+    open.set(kind.type.kind, informer);
     for (const handler of opened) handler(informer);
   });
-  const served = () => new Set(crds.list().flatMap((crd) => kindOf(crd)?.kind ?? []));
+  const served = () => new Set(crds.list().flatMap((crd) => kindOf(crd)?.type.kind ?? []));
   return {
     served,
     isSynced: () => [...served()].every((kind) => open.get(kind)?.synced === true),
@@ -61,6 +61,6 @@ export function openOptionalKinds(informers: Informers, indexed: Open): Optional
   };
 }
 
-/** The type of an object that the operator writes. @throws TypeError for another kind */
+/** The type of an object of another operator; undefined: it is of none. */
 export const optionalTypeOf = ({ apiVersion, kind }: KubeObject): ResourceType<KubeObject> | undefined =>
-  optionalKinds.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion);
+  optionalKinds.find(({ type }) => type.kind === kind && apiVersionOf(type) === apiVersion)?.type;

@@ -5,9 +5,11 @@ import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
 import type { TlsMaterial } from "../config/index.ts";
 import { readCredentials, type Credentials } from "../credentials/credentials.ts";
 import { labels } from "../model/names.ts";
+import type { BackendOperator } from "../model/component.ts";
 import { desiredOf, lastingComponents, mutableSecrets, type Desired, type DesireOptions } from "../render/desired.ts";
 import { groupsOf } from "../render/context.ts";
 import { isRestoring, restoreIdOf } from "../restore/jobs.ts";
+import { chooseBackends } from "./backends.ts";
 import { isDone, judgeComponents, statusOf, type Judged } from "./components.ts";
 import { conditionsOf } from "./conditions.ts";
 import { differs } from "./difference.ts";
@@ -64,6 +66,8 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   const nodes = computeNodes(observed, plain);
   const keys = planKeys(observed, () => judge(observed, { credentials: NO_CREDENTIALS, nodes, desire }).desired);
   if (keys) return restoringKeys(observed, now, keys);
+  const { operators, refusal } = chooseBackends(observed, plain.components);
+  if (refusal !== undefined) return refused(observed, now, { reason: "BackendRefused", message: refusal });
   const tls = planTls(observed, plain.components, now);
   if (tls.refusal !== undefined)
     return refused(observed, now, { reason: "CertificateInvalid", message: tls.refusal });
@@ -72,21 +76,21 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   if (!prepared.credentials || first.length > 0) return { steps: first, status: deployment.status ?? {} };
   if (tls.waitsFor !== undefined)
     return waiting(observed, now, { reason: "CertificateMissing", message: tls.waitsFor });
-  const { material } = tls;
-  const { desired, judged, upgrade } = judge(observed, { credentials: prepared.credentials, nodes, desire, material });
+  const [{ material }, { credentials }] = [tls, prepared];
+  const { desired, judged, upgrade } = judge(observed, { credentials, nodes, desire, material, operators });
   if (desired.problems.length > 0) {
     const message = desired.problems.map((problem) => `${problem.service}: ${problem.message}`).join("; ");
     return refused(observed, now, { reason: "UnknownOption", message: message.slice(0, 8_000) });
   }
   const isDoneNow = (component: string) => isDone(judged.get(component));
-  const rotation = rotatePasswords(prepared.credentials, lastingComponents(desired.catalogue), {
+  const rotation = rotatePasswords(credentials, lastingComponents(desired.catalogue), {
     name: mutableSecrets(name).credentials,
     wanted: deployment.spec.rotation?.passwords ?? 0,
     isDone: isDoneNow,
   });
   const isCalm = lastingComponents(desired.catalogue).every((component) => isDoneNow(component.name));
   const keyRotation = rotateKeys(
-    { credentials: prepared.credentials, secret: observed.credentialKeys },
+    { credentials, secret: observed.credentialKeys },
     {
       names: mutableSecrets(name),
       wanted: deployment.spec.rotation?.keys ?? 0,
@@ -189,8 +193,10 @@ function prepare(observed: Observed, catalogue: Catalogue, at: { now: number; no
 export function desiredFor(observed: Observed): Desired {
   const credentials = readCredentials(observed.credentials?.data) ?? { generation: 0, accounts: [0], values: {} };
   const nodes = computeNodes(observed, resolveCatalogue(observed.deployment.spec));
-  const { material } = planTls(observed, resolveCatalogue(observed.deployment.spec).components, 0);
-  return judge(observed, { credentials, nodes, desire: desiredOf, material }).desired;
+  const { components } = resolveCatalogue(observed.deployment.spec);
+  const { material } = planTls(observed, components, 0);
+  const { operators } = chooseBackends(observed, components);
+  return judge(observed, { credentials, nodes, desire: desiredOf, material, operators }).desired;
 }
 
 interface JudgeWith {
@@ -198,9 +204,10 @@ interface JudgeWith {
   readonly nodes: readonly Node[];
   readonly desire: Desire;
   readonly material?: TlsMaterial | undefined;
+  readonly operators?: Readonly<Record<string, BackendOperator>>;
 }
 
-function judge(observed: Observed, { credentials, nodes, desire, material }: JudgeWith) {
+function judge(observed: Observed, { credentials, nodes, desire, material, operators }: JudgeWith) {
   const { deployment } = observed;
   const upgrade = upgradeOf(deployment);
   const options = {
@@ -211,6 +218,7 @@ function judge(observed: Observed, { credentials, nodes, desire, material }: Jud
     credentialKeys: String(credentialKeysGeneration(observed.credentialKeys)),
     certificates: renewals(observed),
     ...(material ? { tls: material } : {}),
+    ...(operators ? { operators } : {}),
     ...(isRestoring(deployment) ? { isRestoring: true } : {}),
   };
   const { release } = deployment.spec;

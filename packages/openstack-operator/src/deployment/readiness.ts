@@ -1,5 +1,6 @@
 import type { DaemonSet, Deployment, Job, KubeObject, StatefulSet } from "@causeway/kubernetes";
 import type { Component } from "../model/component.ts";
+import type { PerconaXtraDBCluster, RabbitmqCluster } from "../render/optional-types.ts";
 
 /** What a workload does, as its own controller reports it. */
 export interface Readiness {
@@ -19,6 +20,10 @@ export function readinessOf(component: Component, found: KubeObject | undefined)
       return ofStatefulSet(component, found as StatefulSet);
     case "DaemonSet":
       return ofDaemonSet(found as DaemonSet);
+    case "PerconaXtraDBCluster":
+      return ofPercona(found as PerconaXtraDBCluster);
+    case "RabbitmqCluster":
+      return ofRabbitmq(found as RabbitmqCluster);
     default:
       return ofJob(found as Job);
   }
@@ -78,6 +83,31 @@ function ofJob({ status }: Job): Readiness {
   const failed = condition("Failed");
   if (failed) return { state: "Failed", step: failed.message ?? failed.reason ?? "the Job failed" };
   return progressing((status?.failed ?? 0) > 0 ? `runs again after ${status?.failed} failures` : "runs");
+}
+
+/** A cluster that Percona's operator reports on. It serves while most of its servers do. */
+function ofPercona({ metadata, status = {} }: PerconaXtraDBCluster): Readiness {
+  const { state = "", message = [], pxc: { size = 0, ready: serving = 0 } = {} } = status;
+  const isOld = status.observedGeneration !== undefined && status.observedGeneration < (metadata.generation ?? 1);
+  if (state === "" || isOld) return progressing("Percona's operator has not observed it yet");
+  const step = `${serving} of ${size} servers are ready`;
+  if (state === "ready") return ready(step);
+  if (size > 0 && serving > size / 2) return { state: "Degraded", step: `${step}; ${state}` };
+  if (state === "error") return { state: "Failed", step: [step, ...message].join("; ") };
+  return progressing(`${step}; ${state}`);
+}
+
+/** A cluster that its own operator reports on, by conditions. */
+function ofRabbitmq({ metadata, status = {} }: RabbitmqCluster): Readiness {
+  const isOld = status.observedGeneration !== undefined && status.observedGeneration < (metadata.generation ?? 1);
+  if (!status.conditions || isOld) return progressing("RabbitMQ's operator has not observed it yet");
+  const of = (type: string) => status.conditions?.find((each) => each.type === type);
+  if (of("AllReplicasReady")?.status === "True") return ready("all replicas are ready");
+  const step = of("AllReplicasReady")?.message || "not all replicas are ready";
+  if (of("ClusterAvailable")?.status === "True") return { state: "Degraded", step };
+  const failed = of("ReconcileSuccess");
+  if (failed?.status === "False") return { state: "Failed", step: failed.message ?? failed.reason };
+  return progressing(step);
 }
 
 /** May what needs it start? A degraded component still serves. */

@@ -5,7 +5,11 @@ import type { OpenStackRelease, OpenStackService } from "@causeway/api";
  * derives from it.
  */
 
-export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet" | "Job";
+/** External: an object of another operator, which runs it. */
+export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet" | "Job" | "External";
+
+/** Operators of others. */
+export type BackendOperator = "percona" | "rabbitmq";
 
 /** Which nodes a component runs on. */
 export type Placement = "Control" | "Compute" | "Network" | "Host";
@@ -91,6 +95,8 @@ export interface Component {
   readonly name: string;
   readonly service: OpenStackService;
   readonly kind: WorkloadKind;
+  /** Who runs it, where its kind is External. */
+  readonly operator?: BackendOperator;
   /** Name of the image below the registry. */
   readonly image: string;
   readonly command: readonly string[];

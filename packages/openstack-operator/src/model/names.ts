@@ -9,6 +9,8 @@ export const labels = {
   metrics: "openstack.causeway.dev/metrics",
   /** A run of what has its times: a backup. */
   run: "openstack.causeway.dev/run",
+  /** Objects of other operators: they hold data, and nothing that looks for objects of ours finds their children. */
+  backendOf: "openstack.causeway.dev/backend-of",
   /** Node label with the groups' roles. */
   managedBy: "app.kubernetes.io/managed-by",
 } as const;

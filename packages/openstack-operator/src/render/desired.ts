@@ -1,13 +1,13 @@
 import type { OpenStackDeployment } from "@causeway/api";
 import type { Job, KubeObject } from "@causeway/kubernetes";
-import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
+import { resolveCatalogue, withOperators, type Catalogue } from "../catalogue/index.ts";
 import type { Facts, OptionProblem, TlsMaterial } from "../config/index.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import { withRestoreJobs } from "../restore/jobs.ts";
-import type { Component } from "../model/component.ts";
+import type { BackendOperator, Component } from "../model/component.ts";
 import { withUpgradeJobs } from "../upgrade/jobs.ts";
 import { digestOf, type Context, type Rendered } from "./context.ts";
-import { budgetsOf, defaultDeny, policyOf, rightsOf, serviceAccountOf, servicesOf } from "./network.ts";
+import { budgetsOf, defaultDeny, policiesOf, rightsOf, serviceAccountOf, servicesOf } from "./network.ts";
 import { revisionsOf } from "./revisions.ts";
 import { replicasOf } from "./sizes.ts";
 import { stamped } from "./stamp.ts";
@@ -35,6 +35,8 @@ export interface DesireOptions {
   readonly certificates?: Readonly<Record<string, string | undefined>>;
   readonly upgradeFrom?: string;
   readonly tls?: TlsMaterial | undefined;
+  /** Clusters that operators of others run, by component. */
+  readonly operators?: Readonly<Record<string, BackendOperator>>;
   /** A restore from a backup is under way. */
   readonly isRestoring?: boolean;
   /** The release whose messages processes may use: that of the oldest that runs. */
@@ -44,7 +46,7 @@ export interface DesireOptions {
 /** @throws OPENSTACK_DEPENDENCY_CYCLE, OPENSTACK_SERVICE_MISSING */
 export function desiredOf(options: DesireOptions): Desired {
   const { deployment, credentials, computeNodes, upgradeFrom, isRestoring = false, messagesOf } = options;
-  const plain = resolveCatalogue(deployment.spec);
+  const plain = withOperators(resolveCatalogue(deployment.spec), options.operators ?? {});
   const restoring = isRestoring ? withRestoreJobs(plain) : plain;
   const catalogue = upgradeFrom === undefined ? restoring : withUpgradeJobs(restoring);
   const byName = new Map(catalogue.components.map((component) => [component.name, component]));
@@ -85,7 +87,7 @@ export function desiredOf(options: DesireOptions): Desired {
       ...revisions.objects,
       ...order.flatMap((component) => [
         ...servicesOf(context, component),
-        policyOf(context, component),
+        ...policiesOf(context, component),
         ...budgetsOf(context, component),
         ...rightsOf(context, component),
       ]),

@@ -1,4 +1,4 @@
-import { DATABASE_SECTIONS, hostOf, internalUrl, membersOf } from "../config/index.ts";
+import { backendHost, DATABASE_SECTIONS, internalUrl, membersOf } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
 import type { Context, NodeGroup } from "./context.ts";
 import { replicasOf } from "./sizes.ts";
@@ -57,12 +57,12 @@ function backends({ facts }: Context, component: Component): Record<string, stri
   if (component.secrets?.includes("database.admin") && component.kind === "Job") {
     const to = databases.get(component.service) ?? "mariadb";
     return typeof to === "string"
-      ? { DATABASE_HOST: hostOf(facts, to), DATABASE_PORT: "3306" }
+      ? { DATABASE_HOST: backendHost(facts, to), DATABASE_PORT: "3306" }
       : { DATABASE_HOST: to.host, DATABASE_PORT: String(to.port) };
   }
   if (component.secrets?.includes("broker.admin") && component.kind === "Job") {
     const to = brokers.get(component.service) ?? "rabbitmq";
-    return { BROKER_HOST: typeof to === "string" ? hostOf(facts, to) : to.host, BROKER_MANAGEMENT_PORT: "15672" };
+    return { BROKER_HOST: typeof to === "string" ? backendHost(facts, to) : to.host, BROKER_MANAGEMENT_PORT: "15672" };
   }
   return {};
 }

@@ -3,6 +3,7 @@ import type { ExternalBackend } from "../catalogue/index.ts";
 import type { Component, Port } from "../model/component.ts";
 import { labels } from "../model/names.ts";
 import { metadataOf, objectName, selectorOf, type Context, type Rendered } from "./context.ts";
+import { externalPeer } from "./external.ts";
 import { vaultPort } from "./vault.ts";
 import { hasProber, PROBER_PORT } from "./probes.ts";
 import { metricsPort } from "./metrics.ts";
@@ -21,7 +22,7 @@ export function servicesOf(context: Context, component: Component): Rendered<Ser
     targetPort: port,
     protocol,
   }));
-  if (ports.length === 0 || component.kind === "DaemonSet") return [];
+  if (ports.length === 0 || component.kind === "DaemonSet" || component.kind === "External") return [];
   const service = (serviceName: string, more: Service["spec"]): Rendered<Service> => ({
     component: component.name,
     object: {
@@ -50,7 +51,12 @@ export function defaultDeny(context: Context): Rendered<NetworkPolicy> {
   };
 }
 
-export function policyOf(context: Context, component: Component): Rendered<NetworkPolicy> {
+/** Who may talk to pods of another operator, which it talks to itself, is that operator's. */
+export function policiesOf(context: Context, component: Component): Rendered<NetworkPolicy>[] {
+  return component.kind === "External" ? [] : [policyOf(context, component)];
+}
+
+function policyOf(context: Context, component: Component): Rendered<NetworkPolicy> {
   const { name } = context.deployment.metadata;
   const spec: NetworkPolicySpec = {
     podSelector: { matchLabels: selectorOf(name, component.name) },
@@ -118,7 +124,9 @@ function egressOf(context: Context, component: Component): NonNullable<NetworkPo
     if (!target || !found) return [];
     const peers = target.host?.network
       ? nodePeers(context)
-      : [{ podSelector: { matchLabels: selectorOf(name, target.name) } }];
+      : target.kind === "External"
+        ? [externalPeer(name, target)]
+        : [{ podSelector: { matchLabels: selectorOf(name, target.name) } }];
     return [{ to: peers, ports: [portOf(found)] }];
   });
   const peers = (component.ports ?? [])
@@ -161,7 +169,8 @@ function externalRules({ facts }: Context, component: Component): NonNullable<Ne
 export function budgetsOf(context: Context, component: Component): Rendered<PodDisruptionBudget>[] {
   const { name } = context.deployment.metadata;
   const replicas = replicasOf(context.deployment.spec, component);
-  if (component.quorum === undefined || component.kind === "DaemonSet" || replicas < 2) return [];
+  const isOthers = component.kind === "DaemonSet" || component.kind === "External";
+  if (component.quorum === undefined || isOthers || replicas < 2) return [];
   return [
     {
       component: component.name,

@@ -1,4 +1,5 @@
 import type { Condition, KubeObject, Resource, ResourceType } from "@causeway/kubernetes";
+import { labels } from "../model/names.ts";
 
 /** Kinds of other operators, with what is written and read of them. */
 
@@ -23,4 +24,45 @@ export const Certificate: ResourceType<Certificate> = {
   namespaced: true,
 };
 
-export const optionalKinds: readonly ResourceType<KubeObject>[] = [Certificate] as readonly ResourceType<KubeObject>[];
+interface PerconaStatus {
+  state?: string;
+  message?: string[];
+  observedGeneration?: number;
+  pxc?: { size?: number; ready?: number };
+}
+
+/** Galera with HAProxy, run by Percona's operator. */
+export type PerconaXtraDBCluster = Resource<Record<string, unknown>, PerconaStatus>;
+
+export const PerconaXtraDBCluster: ResourceType<PerconaXtraDBCluster> = {
+  group: "pxc.percona.com",
+  version: "v1",
+  kind: "PerconaXtraDBCluster",
+  plural: "perconaxtradbclusters",
+  namespaced: true,
+};
+
+/** A cluster of RabbitMQ, run by its own operator. */
+export type RabbitmqCluster = Resource<
+  Record<string, unknown>,
+  {
+    conditions?: Condition[];
+    observedGeneration?: number;
+    defaultUser?: { secretReference?: { name?: string; keys?: Record<string, string> } };
+  }
+>;
+
+export const RabbitmqCluster: ResourceType<RabbitmqCluster> = {
+  group: "rabbitmq.com",
+  version: "v1beta1",
+  kind: "RabbitmqCluster",
+  plural: "rabbitmqclusters",
+  namespaced: true,
+};
+
+/** The label by which objects of a kind belong to a deployment. */
+export const optionalKinds: readonly { readonly type: ResourceType<KubeObject>; readonly label: string }[] = [
+  { type: Certificate as ResourceType<KubeObject>, label: labels.deployment },
+  { type: PerconaXtraDBCluster as ResourceType<KubeObject>, label: labels.backendOf },
+  { type: RabbitmqCluster as ResourceType<KubeObject>, label: labels.backendOf },
+];

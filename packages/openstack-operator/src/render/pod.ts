@@ -15,6 +15,7 @@ import {
 } from "./context.ts";
 import { environmentOf } from "./environment.ts";
 import { drains, DRAIN_SECONDS, graceSeconds, overridesOf } from "./grace.ts";
+import { externalAdministrator } from "./external.ts";
 import { exporterContainers, METRICS, metricsMarks } from "./metrics.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
 import { containerSecurity, podSecurity } from "./security.ts";
@@ -223,11 +224,7 @@ function keyParts(context: Context, component: Component): Parts {
   const keys = context.keys.get(component.name);
   const external = administratorOf(context, component);
   if (keys !== undefined && external) {
-    const { secret: name, use } = external;
-    const items = [
-      { key: "username", path: `${use}.user` },
-      { key: "password", path: `${use}.admin` },
-    ];
+    const { secret: name, items } = external;
     const sources = [{ secret: { name: keys } }, { secret: { name, items } }];
     mount("credentials", { projected: { sources, defaultMode: 0o440 } }, "/run/credentials");
   } else if (keys !== undefined) mount("credentials", secret(keys), "/run/credentials");
@@ -248,13 +245,21 @@ function keyParts(context: Context, component: Component): Parts {
   return parts;
 }
 
-/** The account of an external server that a Job makes others with. */
-function administratorOf({ facts }: Context, { kind, service, secrets = [] }: Component) {
-  const { databases, brokers } = facts.catalogue;
-  const of = (use: "database" | "broker") => (use === "database" ? databases : brokers).get(service);
+/** The account of an external server, or of another operator's, that a Job makes others with. */
+function administratorOf({ facts, deployment }: Context, { kind, service, secrets = [] }: Component) {
+  const { databases, brokers, components } = facts.catalogue;
   const use = (["database", "broker"] as const).find((each) => secrets.includes(`${each}.admin`));
-  const backend = use === undefined || kind !== "Job" ? undefined : of(use);
-  return use === undefined || typeof backend !== "object" ? undefined : { secret: backend.credentials, use };
+  if (use === undefined || kind !== "Job") return undefined;
+  const backend = (use === "database" ? databases : brokers).get(service);
+  if (typeof backend !== "object") {
+    const cluster = components.find(({ name, operator }) => name === backend && operator);
+    return cluster && externalAdministrator(deployment.metadata.name, cluster);
+  }
+  const items = [
+    { key: "username", path: `${use}.user` },
+    { key: "password", path: `${use}.admin` },
+  ];
+  return { secret: backend.credentials, items };
 }
 
 const certificatePath = ({ service }: Component): string =>

@@ -66,14 +66,15 @@ export function revisionsOf(owner: Owner, facts: Facts): Revisions {
     }
   }
   const keys = new Map<string, string>();
-  for (const component of facts.catalogue.components) {
+  const components = facts.catalogue.components.filter(({ kind }) => kind !== "External");
+  for (const component of components) {
     const values = keysOf(facts, component);
     if (Object.keys(values).length > 0)
       keys.set(component.name, add(secretRevision(owner, `${component.name}-keys`, values)));
   }
   const programTexts = programsOf(facts);
   const programs = new Map<string, string>();
-  for (const component of facts.catalogue.components) {
+  for (const component of components) {
     const names = programNames(facts.spec, component);
     const texts = Object.fromEntries(names.map((name) => [name, programTexts[name] ?? ""]));
     if (Object.keys(texts).length > 0)
@@ -201,11 +202,11 @@ function keysOf({ credentials, catalogue }: Facts, component: Component): Record
   return values;
 }
 
-/** The account of a server outside the cluster is in the administrator's own Secret. */
-function isExternal({ databases, brokers }: Facts["catalogue"], { service }: Component, key: string): boolean {
+/** The account of a server outside the cluster, or of another operator, is in a Secret that is not ours. */
+function isExternal({ databases, brokers, components }: Facts["catalogue"], { service }: Component, key: string) {
   const backend =
     key === "database.admin" ? databases.get(service) : key === "broker.admin" ? brokers.get(service) : "";
-  return typeof backend === "object";
+  return typeof backend === "object" || components.some(({ name, operator }) => name === backend && operator);
 }
 
 function configMapRevision(owner: Owner, name: string, data: Record<string, string>): ConfigMap {

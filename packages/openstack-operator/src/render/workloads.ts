@@ -14,10 +14,12 @@ import {
   type NodeGroup,
   type Rendered,
 } from "./context.ts";
+import { externalObject } from "./external.ts";
+import type { PerconaXtraDBCluster, RabbitmqCluster } from "./optional-types.ts";
 import { podOf } from "./pod.ts";
 import { replicasOf } from "./sizes.ts";
 
-export type Workload = Deployment | StatefulSet | DaemonSet | Job;
+export type Workload = Deployment | StatefulSet | DaemonSet | Job | PerconaXtraDBCluster | RabbitmqCluster;
 
 /** The workloads of a component: one, or one for each group of nodes. */
 export function workloadsOf(
@@ -40,6 +42,8 @@ export function workloadsOf(
       }));
     case "Job":
       return [{ ...from, object: jobOf(context, component, jobs) }];
+    case "External":
+      return [{ ...from, object: externalObject(context, component) as Workload }];
   }
 }
 
