@@ -51,7 +51,10 @@ export function specRefusals(metadata: OpenStackDeployment["metadata"], spec: Op
     const facts = { name, namespace, spec, catalogue, credentials, replicas: () => 1 };
     return optionProblems(facts).map((problem) => `${pathOf(spec, problem)}: ${problem.service}: ${problem.message}`);
   } catch (error) {
-    if (error instanceof CausewayError) return [`spec.services: ${error.message}. ${error.hint ?? ""}`.trim()];
+    if (error instanceof CausewayError) {
+      const path = error.code === "OPENSTACK_SEGMENT_UNREACHABLE" ? "spec.network.providerNetworks" : "spec.services";
+      return [`${path}: ${error.message}. ${error.hint ?? ""}`.trim()];
+    }
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import type { OpenStackService } from "@causeway/api";
 import type { Component } from "../model/component.ts";
 import { brokerCluster, databaseCluster, memcached } from "./backends.ts";
 import { libvirt, nova } from "./compute.ts";
+import { preflight } from "./fabric.ts";
 import { barbican, glance, horizon, keystone, placement } from "./identity-image-placement.ts";
 import { neutron, ovn } from "./network.ts";
 import { cinder, designate, heat, manila, octavia } from "./storage-and-more.ts";
@@ -17,7 +18,7 @@ const byService: readonly (readonly [OpenStackService, readonly Component[]])[] 
   ["glance", glance],
   ["placement", placement],
   ["barbican", barbican],
-  ["ovn", ovn],
+  ["ovn", [preflight, ...ovn]],
   ["neutron", neutron],
   ["libvirt", libvirt],
   ["nova", nova],

@@ -1,4 +1,5 @@
 import type { Component } from "../model/component.ts";
+import { PREFLIGHT } from "./fabric.ts";
 import {
   backends,
   broker,
@@ -91,6 +92,7 @@ export const ovn: readonly Component[] = [
     ...onHost,
     image: "openvswitch",
     command: ["/bin/sh", "/programs/openvswitch.sh"],
+    after: [PREFLIGHT],
     programs: ["openvswitch.sh"],
     probe: { ask: "unixctl", socket: "/run/openvswitch/ovs-vswitchd.ctl", command: "ofproto/list" },
     ...exporterOf("switch"),

@@ -6,6 +6,7 @@ import { allComponents, defaultServices } from "./all.ts";
 import { backupJobs } from "./backup.ts";
 import { canaryComponents } from "./canary.ts";
 import { brokerCluster, databaseCluster } from "./backends.ts";
+import { fabricComponents } from "./fabric.ts";
 
 /** A database or broker that the operator does not run. */
 export interface ExternalBackend {
@@ -26,7 +27,7 @@ export interface Catalogue {
 
 /**
  * Chooses the components that a specification asks for.
- * @throws OPENSTACK_DEPENDENCY_CYCLE, OPENSTACK_SERVICE_MISSING
+ * @throws OPENSTACK_DEPENDENCY_CYCLE, OPENSTACK_SERVICE_MISSING, OPENSTACK_SEGMENT_UNREACHABLE
  */
 export function resolveCatalogue(spec: OpenStackDeploymentSpec): Catalogue {
   const services = enabled(spec);
@@ -40,6 +41,8 @@ export function resolveCatalogue(spec: OpenStackDeploymentSpec): Catalogue {
         services.has(service) && service !== "mariadb" && service !== "rabbitmq" && since <= spec.release,
     ),
   ];
+  if (services.has("ovn")) chosen.push(...fabricComponents(spec, services.has("neutron")));
+  refuseUnreachable(spec);
   if (spec.canary) chosen.push(...canaryComponents);
   if (spec.backup) chosen.push(...backupJobs(chosen));
   const names = new Set(chosen.map(({ name }) => name));
@@ -128,6 +131,20 @@ function resolved(component: Component, { names, databases, brokers, startAfter 
   // Other drivers than libvirt's need no libvirt: without it nothing waits for its socket.
   const sameNode = component.sameNode?.filter(({ component: name }) => name !== "libvirt" || names.has(name));
   return { ...component, connections, ...(sameNode ? { sameNode } : {}), after: [...(component.after ?? []), ...more] };
+}
+
+/** A segment whose rack no node is in would have no port. */
+function refuseUnreachable({ network, nodeGroups }: OpenStackDeploymentSpec): void {
+  const known = new Set(nodeGroups.flatMap((group) => (group.physicalNetworks ?? []).map(({ name }) => name)));
+  for (const { name, segments } of network?.providerNetworks ?? []) {
+    const missing = segments.find(({ physicalNetwork }) => !known.has(physicalNetwork));
+    if (missing)
+      throw new CausewayError(
+        "OPENSTACK_SEGMENT_UNREACHABLE",
+        `network ${name} has a segment on ${missing.physicalNetwork}, which no group of nodes reaches`,
+        { hint: "Add the physical network to physicalNetworks of the rack's entry of spec.nodeGroups." },
+      );
+  }
 }
 
 function refuseMissing(component: Component, names: ReadonlySet<string>): void {

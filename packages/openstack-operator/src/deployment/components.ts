@@ -1,11 +1,11 @@
 import type { OpenStackDeploymentStatus } from "@causeway/api";
-import type { KubeObject } from "@causeway/kubernetes";
+import type { KubeObject, Node } from "@causeway/kubernetes";
 import type { Component } from "../model/component.ts";
 import type { Desired } from "../render/desired.ts";
 import { differs } from "./difference.ts";
 import { idOf, type Observed } from "./gather.ts";
 import { readinessOf, serves, type Readiness } from "./readiness.ts";
-import { podProblem } from "./pod-problem.ts";
+import { containerFailure, podProblem } from "./pod-problem.ts";
 
 export type ComponentStatus = NonNullable<OpenStackDeploymentStatus["components"]>[number];
 
@@ -29,10 +29,25 @@ export function judgeComponents(desired: Desired, observed: Observed): ReadonlyM
     const found = wanted.map((object) => readinessOf(component, observed.objects.get(idOf(object))));
     const needs = desired.catalogue.graph.needs.get(component.name) ?? [];
     const unmet = needs.filter((name) => !isDone(judged.get(name)));
-    judged.set(component.name, { component, readiness: worst(found), writes, unmet });
+    const failed = component.gate && failedNode(observed, component.name);
+    const readiness: Readiness = failed ? { state: "Failed", step: failed.slice(0, 256) } : worst(found);
+    judged.set(component.name, { component, readiness, writes, unmet });
   }
   return judged;
 }
+
+/** What a node that is up lacks. Nodes that are away hold back nothing: their pods check them when they are back. */
+function failedNode({ pods, nodes }: Observed, component: string): string | undefined {
+  const up = new Set(nodes.filter(isUp).map(({ metadata }) => metadata.name));
+  return containerFailure(
+    pods.filter(({ spec }) => spec.nodeName !== undefined && up.has(spec.nodeName)),
+    component,
+  );
+}
+
+const isUp = ({ status }: Node): boolean =>
+  status?.conditions?.find(({ type }) => type === "Ready")?.status !== "False" &&
+  status?.conditions?.find(({ type }) => type === "Ready")?.status !== "Unknown";
 
 /** A Job's template is immutable, and its name says what it was made from. */
 function mustWrite(wanted: KubeObject, found: KubeObject | undefined): boolean {

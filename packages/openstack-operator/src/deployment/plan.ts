@@ -56,7 +56,9 @@ const reasonOf = (code: string): string =>
     ? "DependencyCycle"
     : code === "OPENSTACK_SERVICE_MISSING"
       ? "ServiceMissing"
-      : code;
+      : code === "OPENSTACK_SEGMENT_UNREACHABLE"
+        ? "SegmentUnreachable"
+        : code;
 
 function planned(observed: Observed, now: number, desire: Desire): Plan<Step, Status> {
   const { deployment } = observed;

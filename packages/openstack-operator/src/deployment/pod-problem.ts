@@ -15,6 +15,16 @@ export function podProblem(pods: readonly Pod[], component: string): string | un
   return undefined;
 }
 
+/** A container of a component that ended with an error, in its own words where it left some. */
+export function containerFailure(pods: readonly Pod[], component: string): string | undefined {
+  const failures = pods.flatMap(({ metadata, status }) => {
+    if (metadata.labels?.[labels.component] !== component || metadata.deletionTimestamp !== undefined) return [];
+    const problem = (status?.containerStatuses ?? []).map(containerProblem).find((each) => each !== undefined);
+    return problem === undefined ? [] : [`pod ${metadata.name}: ${problem}`];
+  });
+  return failures.toSorted()[0];
+}
+
 function problemOf({ status, metadata }: Pod): string | undefined {
   if (!status || metadata.deletionTimestamp !== undefined || status.phase === "Succeeded") return undefined;
   const { conditions = [], initContainerStatuses = [], containerStatuses = [] } = status;

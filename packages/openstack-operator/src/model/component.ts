@@ -129,6 +129,8 @@ export interface Component {
   readonly exporter?: Exporter;
   readonly grace: Grace;
   readonly quorum?: Quorum;
+  /** It checks the nodes: one that is up and fails holds back what comes after. */
+  readonly gate?: true;
   readonly host?: HostNeeds;
   /** It pings floating IPs of the deployment's canary network. */
   readonly pings?: true;

@@ -2,6 +2,7 @@ import type { OpenStackService } from "@causeway/api";
 import { cacheServers, internalUrl, publicUrl, type Facts } from "../config/facts.ts";
 import { TLS } from "../config/index.ts";
 import { CANARY } from "../catalogue/index.ts";
+import { fabricFiles } from "./fabric.ts";
 import { files } from "./files.generated.ts";
 
 /**
@@ -19,6 +20,7 @@ export function programsOf(facts: Facts): Record<string, string> {
   return {
     ...files,
     ...registrations,
+    ...fabricFiles(facts),
     ...(facts.spec.canary ? { "canary.json": `${JSON.stringify(canaryOf(facts), null, 1)}\n` } : {}),
     "keystone.env": `INTERNAL_URL=${keystone}/v3\nPUBLIC_URL=${publicUrl(facts, "identity")}/v3\n`,
     "dashboard.json": `${JSON.stringify({

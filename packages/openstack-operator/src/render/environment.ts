@@ -1,6 +1,7 @@
 import { backendHost, DATABASE_SECTIONS, internalUrl, membersOf } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
 import type { Context, NodeGroup } from "./context.ts";
+import { preflightEnvironment } from "./preflight.ts";
 import { replicasOf } from "./sizes.ts";
 import { tlsEnvironment } from "./tls.ts";
 import { vaultEnvironment } from "./vault.ts";
@@ -29,6 +30,7 @@ export function environmentOf(context: Context, component: Component, group?: No
     ...value(component.kind === "Job" && component.configuration?.length ? withoutHaste : {}),
     ...value(component.pings ? canary(context) : {}),
     ...value(tlsEnvironment(context, component)),
+    ...value(preflightEnvironment(context, component, group)),
     ...value(component.service === "ovn" ? ovn(context, group) : {}),
   ];
 }

@@ -17,6 +17,7 @@ import { environmentOf } from "./environment.ts";
 import { drains, DRAIN_SECONDS, graceSeconds, overridesOf } from "./grace.ts";
 import { externalAdministrator } from "./external.ts";
 import { exporterContainers, METRICS, metricsMarks } from "./metrics.ts";
+import { preflightParts } from "./preflight.ts";
 import { hasProber, PROBER_PORT, probesOf } from "./probes.ts";
 import { containerSecurity, podSecurity } from "./security.ts";
 import { tlsParts } from "./tls.ts";
@@ -170,6 +171,7 @@ function partsOf(context: Context, component: Component, group: NodeGroup | unde
     storageParts(context, component),
     vaultParts(context, component),
     tlsParts(context, component),
+    preflightParts(context, component, group),
   ];
   return { volumes: all.flatMap(({ volumes }) => volumes), mounts: all.flatMap(({ mounts }) => mounts) };
 }

@@ -83,7 +83,8 @@ function serverStorage({ spec }: Facts): Record<string, string> {
 
 /** Does each rack have networks of its own? */
 export function isSegmented({ spec }: Facts): boolean {
-  return new Set(physicalNetworks(spec.nodeGroups).map(({ name }) => name)).size > 1;
+  const several = new Set(physicalNetworks(spec.nodeGroups).map(({ name }) => name)).size > 1;
+  return several || (spec.network?.providerNetworks ?? []).length > 0;
 }
 
 function physicalNetworks(groups: Facts["spec"]["nodeGroups"]) {
