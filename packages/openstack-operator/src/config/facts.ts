@@ -153,24 +153,35 @@ export function tokenCheck(facts: Facts, service: OpenStackService): ServiceConf
   };
 }
 
-/** Sections with connections whose Jobs have a limit of their own for a response (`environmentOf`). */
-export const DATABASE_SECTIONS: readonly string[] = ["database", "api_database", "placement_database"];
 /**
  * A server that hangs costs a request a minute and not its life: PyMySQL has no limit of its own, not even for the
  * greeting. InnoDB's locks are waited for for 50 s.
  */
 const RESPONSE_SECONDS = 60;
+/** Changes of schemas and rows may take a day. */
+const JOB_RESPONSE_SECONDS = 86_400;
 
 /** Connection pools end their connections before a load balancer or the server does. */
 export const databaseOpen = (section = "database"): Sections => ({
   [section]: {
-    ...(DATABASE_SECTIONS.includes(section) ? { connection_parameters: `read_timeout=${RESPONSE_SECONDS}` } : {}),
+    connection_parameters: `read_timeout=${RESPONSE_SECONDS}`,
     connection_recycle_time: "280",
     max_pool_size: "5",
     max_overflow: "20",
     max_retries: "-1",
   },
 });
+
+/** What Jobs read after the options of their service: the same connections, TLS of the administrator's too, with more time. */
+export function patientDatabases(open: Sections): Sections {
+  const found = Object.entries(open).flatMap(([section, { connection_parameters: given }]) => {
+    if (given === undefined) return [];
+    const others = given.split("&").filter((each) => each !== "" && !each.startsWith("read_timeout="));
+    const connection_parameters = [...others, `read_timeout=${JOB_RESPONSE_SECONDS}`].join("&");
+    return [[section, { connection_parameters }] as const];
+  });
+  return Object.fromEntries(found);
+}
 
 export function brokerParts(facts: Facts, service: OpenStackService): ServiceConfiguration {
   const { release } = facts.spec;

@@ -1,4 +1,4 @@
-import { backendHost, DATABASE_SECTIONS, internalUrl, membersOf } from "../config/index.ts";
+import { backendHost, internalUrl, membersOf } from "../config/index.ts";
 import type { Component } from "../model/component.ts";
 import type { Context, NodeGroup } from "./context.ts";
 import { preflightEnvironment } from "./preflight.ts";
@@ -27,18 +27,12 @@ export function environmentOf(context: Context, component: Component, group?: No
     ...value(component.scale === "Quorum" ? { MEMBERS: String(replicasOf(deployment.spec, component)) } : {}),
     ...value(backends(context, component)),
     ...value(vaultEnvironment(context, component)),
-    ...value(component.kind === "Job" && component.configuration?.length ? withoutHaste : {}),
     ...value(component.pings ? canary(context) : {}),
     ...value(tlsEnvironment(context, component)),
     ...value(preflightEnvironment(context, component, group)),
     ...value(component.service === "ovn" ? ovn(context, group) : {}),
   ];
 }
-
-/** Changes of schemas and rows may take a day: oslo.config takes variables before files. */
-const withoutHaste: Record<string, string> = Object.fromEntries(
-  DATABASE_SECTIONS.map((name) => [`OS_${name.toUpperCase()}__CONNECTION_PARAMETERS`, "read_timeout=86400"]),
-);
 
 function canary({ facts, deployment }: Context): Record<string, string> {
   const { image = "", flavor = "", everySeconds = 900, timeoutSeconds = 600, external } = deployment.spec.canary ?? {};

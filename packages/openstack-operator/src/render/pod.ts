@@ -185,9 +185,10 @@ function scratchParts({ scratch = [] }: Component): Parts {
   };
 }
 
-function openFiles({ deployment }: Context): { key: string; path: string }[] {
+function openFiles({ deployment }: Context, { kind }: Component): { key: string; path: string }[] {
   const logging = needsLoggingFile(deployment.spec.release) ? [{ key: LOGGING_FILE, path: LOGGING_FILE }] : [];
-  return [{ key: "service.conf", path: "10-service.conf" }, ...logging];
+  const ofJobs = kind === "Job" ? [{ key: "job.conf", path: "20-job.conf" }] : [];
+  return [{ key: "service.conf", path: "10-service.conf" }, ...ofJobs, ...logging];
 }
 
 /** One folder for each service: what the operator sets, then passwords, then what the administrator adds. */
@@ -198,7 +199,7 @@ function configurationParts(context: Context, component: Component, group: NodeG
     if (!names) continue;
     const own = context.deployment.spec.services?.find(({ name }) => name === service)?.secretConfiguration?.name;
     const sources = [
-      { configMap: { name: names.open, items: openFiles(context) } },
+      { configMap: { name: names.open, items: openFiles(context, component) } },
       { secret: { name: names.secret, items: [{ key: "credentials.conf", path: "50-credentials.conf" }] } },
       ...(own === undefined ? [] : [{ secret: { name: own } }]),
     ];

@@ -1,5 +1,5 @@
 import { OPENSTACK_SERVICES, type OpenStackDeployment, type OpenStackDeploymentSpec } from "@causeway/api";
-import type { KubeObject, PodTemplateSpec } from "@causeway/kubernetes";
+import type { ConfigMap, KubeObject, PodTemplateSpec } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { completed } from "../credentials/credentials.ts";
 import { findCycle } from "../graph/graph.ts";
@@ -82,6 +82,7 @@ describe("every rendered object", () => {
       if (!isRestricted) exceptions.add(component);
     }
     expect([...exceptions].toSorted()).toEqual([
+      "host-preflight",
       "libvirt",
       "neutron-ovn-metadata-agent",
       "nova-compute",
@@ -387,17 +388,32 @@ describe("metrics", () => {
 });
 
 describe("a database that hangs", () => {
-  test("is waited for for a minute by services, and for a day by their Jobs", () => {
+  const mine = { section: "database", option: "connection_parameters", value: "ssl_ca=/etc/ca.pem&read_timeout=7" };
+  const filesOf = (all: readonly KubeObject[], service: string) =>
+    (all.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name.startsWith(`cloud-${service}-etc-`)) as
+      | ConfigMap
+      | undefined)?.data ?? {};
+
+  test("is waited for for a minute by services, Designate too, and for a day by their Jobs", () => {
     const { all, workloads } = desire();
     const files = all.filter(({ kind, metadata }) => kind === "ConfigMap" && metadata.name.includes("-etc-"));
     const limited = files.filter((file) => JSON.stringify(file).includes("connection_parameters = read_timeout=60"));
-    expect(limited.length).toBeGreaterThan(8);
-    const haste = (kind: string) =>
+    expect(limited.length).toBeGreaterThan(9);
+    expect(filesOf(all, "designate")["job.conf"]).toBe(
+      "[storage:sqlalchemy]\nconnection_parameters = read_timeout=86400\n",
+    );
+    const patient = (kind: string) =>
       workloads
         .filter(({ object }) => object.kind === kind)
-        .map(({ object }) => JSON.stringify(podOf(object).spec.containers[0]?.env))
-        .filter((env) => env.includes('"OS_DATABASE__CONNECTION_PARAMETERS","value":"read_timeout=86400"'));
-    expect(haste("Job").length).toBeGreaterThan(8);
-    expect(haste("Deployment")).toEqual([]);
+        .filter(({ object }) => JSON.stringify(podOf(object).spec.volumes).includes('"path":"20-job.conf"'));
+    expect(patient("Job").length).toBeGreaterThan(8);
+    expect(patient("Deployment")).toEqual([]);
+  });
+
+  test("and what else the administrator gives for connections, such as TLS, is the Jobs', too", () => {
+    const services = spec.services?.map((each) => (each.name === "glance" ? { ...each, configuration: [mine] } : each));
+    const files = filesOf(desire({ services: services ?? [] }).all, "glance");
+    expect(files["service.conf"]).toContain("connection_parameters = ssl_ca=/etc/ca.pem&read_timeout=7\n");
+    expect(files["job.conf"]).toBe("[database]\nconnection_parameters = ssl_ca=/etc/ca.pem&read_timeout=86400\n");
   });
 });

@@ -7,6 +7,7 @@ import {
   loggingFile,
   merged,
   needsLoggingFile,
+  patientDatabases,
   renderIni,
   withLoggingFile,
   type Facts,
@@ -149,13 +150,14 @@ function configurationOfService(owner: Owner, facts: Facts, of: { service: OpenS
   const ownOnes = facts.catalogue.components.filter(
     ({ lacks, configuration }) => lacks !== undefined && configuration?.includes(service),
   );
+  const patient = patientDatabases(open);
   const files = [undefined, ...ownOnes].map((component) => {
     const suffix = [service, group, component && `of-${component.name}`].filter(Boolean).join("-");
     const has = (sections: Sections) => renderIni(without(sections, component?.lacks ?? []));
     return [
       configurationKey(service, group, component),
       {
-        open: configMapRevision(owner, `${suffix}-etc`, { "service.conf": has(open), ...logging }),
+        open: configMapRevision(owner, `${suffix}-etc`, { "service.conf": has(open), "job.conf": has(patient), ...logging }),
         secret: secretRevision(owner, `${suffix}-credentials`, { "credentials.conf": has(made.secret) }),
       },
     ] as const;
