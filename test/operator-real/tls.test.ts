@@ -21,7 +21,11 @@ describe("APIs of real processes with TLS", () => {
   const trustOf = (api: Api): Trust => ({ address: serviceAddress(rig, api), file: authorities() });
   const inside = (api: Api) => `https://cloud-${api}.default.svc:${APIS[api]}`;
   const ask = (api: Api, method: string, path: string, body?: unknown) =>
-    request(rig, method, `${inside(api)}${path}`, { token, trust: trustOf(api), ...(body === undefined ? {} : { body }) });
+    request(rig, method, `${inside(api)}${path}`, {
+      token,
+      trust: trustOf(api),
+      ...(body === undefined ? {} : { body }),
+    });
   const secretText = (name: string, key: string) =>
     Buffer.from(rig.get<{ data: Record<string, string> }>("secret", name).data[key] ?? "", "base64").toString();
   const serial = (api: Api) => new X509Certificate(secretText(`cloud-${api}-certificates`, "tls.crt")).serialNumber;

@@ -44,7 +44,10 @@ test("clusters of other operators are asked for, waited for by their status, and
   });
   expect((await w.client.get(Rabbitmq, broker)).spec).toMatchObject({ replicas: 1, persistence: { storage: "8Gi" } });
   await report(w, Percona, "cloud-mariadb", { state: "initializing", pxc: { size: 1, ready: 0 } });
-  await w.until("its own words", async () => (await w.component("mariadb"))?.step === "0 of 1 servers are ready; initializing");
+  await w.until(
+    "its own words",
+    async () => (await w.component("mariadb"))?.step === "0 of 1 servers are ready; initializing",
+  );
   await areReady(w);
   await w.whenReady();
   await w.settle();
@@ -53,7 +56,9 @@ test("clusters of other operators are asked for, waited for by their status, and
   const jobs = JSON.stringify(await w.list(Job));
   expect(jobs).toContain('"name":"cloud-mariadb-passwords","items":[{"key":"root","path":"database.admin"}]');
   expect(jobs).toContain('"name":"cloud-rabbitmq-default-user"');
-  const files = (await w.list(Secret)).map(({ data = {} }) => Buffer.from(data["credentials.conf"] ?? "", "base64").toString());
+  const files = (await w.list(Secret)).map(({ data = {} }) =>
+    Buffer.from(data["credentials.conf"] ?? "", "base64").toString(),
+  );
   expect(files.some((file) => file.includes("@cloud-mariadb-haproxy.default.svc:3306/nova?"))).toBe(true);
   expect(files.some((file) => file.includes("@cloud-rabbitmq.default.svc:5672/nova"))).toBe(true);
   // What runs is not taken away: neither by a change of the choice, nor with the deployment.
@@ -97,7 +102,7 @@ test("an operator whose CRD is gone changes nothing that runs, and nothing begin
   await w.until("the object", async () => (await w.client.list(Percona, { namespace: NAMESPACE })).items.length > 0);
   await report(w, Percona, "cloud-mariadb", { state: "ready", pxc: { size: 1, ready: 1 } });
   await w.whenReady();
-  await w.client.delete(CustomResourceDefinition, { name: "perconaxtradbclusters.pxc.percona.com" });
+  await w.client.delete(CustomResourceDefinition, { namespace: "", name: "perconaxtradbclusters.pxc.percona.com" });
   await w.until("the refusal", async () => /not installed.*what runs is not changed/.test(await message(w)));
   await w.settle();
   expect((await w.list(StatefulSet)).map(({ metadata }) => metadata.name)).not.toContain("cloud-mariadb");

@@ -21,21 +21,16 @@ describe("a backup", () => {
     await w.createDeployment();
     await w.whenReady();
     await w.change({ backup: { target, keys } });
-    const seen: string[] = [];
     for (let writes = w.writes.length; ;) {
       const { status } = await w.deployment();
       if (status?.backups?.[0]?.state === "Complete") break;
-      const jobs = (await w.list(Job)).filter(({ metadata }) => metadata.labels?.["openstack.causeway.dev/run"]);
-      for (const { metadata } of jobs) {
-        const component = metadata.labels?.["openstack.causeway.dev/component"] ?? "";
-        if (!seen.includes(component)) seen.push(component);
-      }
-      await w.pass(1_000);
+      await w.glance(1_000);
       if (w.writes.length < writes + 3) continue;
       writes = w.writes.length;
       await kill();
       kill = w.runOperator();
     }
+    const seen = w.started.filter((name) => /-db-backup$|^(?:ovn-..|keys)-backup$|^backup-finish$/.test(name));
     expect(seen[0]).toBe("keystone-db-backup");
     expect(seen.slice(-4)).toEqual(["ovn-nb-backup", "ovn-sb-backup", "keys-backup", "backup-finish"]);
     await w.settle();
@@ -77,7 +72,7 @@ describe("a restore", () => {
       { type: "merge", body: { data } },
     );
     for (let seen = w.writes.length; (await w.deployment()).status?.phase !== "Ready";) {
-      await w.pass(1_000);
+      await w.glance(1_000);
       if (w.writes.length < seen + 40) continue;
       seen = w.writes.length;
       await kill();

@@ -23,17 +23,24 @@ test("a node that fails its check holds back the network until it passes, and a 
   expect(w.started).not.toContain("openvswitch");
   expect((await w.component("ovn-controller"))?.rootCause).toMatch(/^host-preflight: pod cloud-host-preflight/);
   const replace = async () => {
-    for (const { metadata } of (await w.pods()).filter(({ metadata: { name } }) => name.startsWith("cloud-host-preflight")))
+    for (const { metadata } of (await w.pods()).filter(({ metadata: { name } }) =>
+      name.startsWith("cloud-host-preflight"),
+    ))
       await w.deletePod(metadata.name);
   };
   w.fateOf = () => "runs";
   await replace();
   await w.whenReady();
   const switches = async () =>
-    (await w.list(DaemonSet)).filter(({ metadata }) => metadata.name.startsWith("cloud-openvswitch")).map(({ metadata }) => metadata.generation);
+    (await w.list(DaemonSet))
+      .filter(({ metadata }) => metadata.name.startsWith("cloud-openvswitch"))
+      .map(({ metadata }) => metadata.generation);
   const before = await switches();
   w.fateOf = (component) => (component === "host-preflight" ? "crashes" : "runs");
-  await w.change({ network: { bgp: { asn: 64_512, peers: ["eth9"] } }, services: [{ name: "ovn", image: "registry.example.org/other" }] });
+  await w.change({
+    network: { bgp: { asn: 64_512, peers: ["eth9"] } },
+    services: [{ name: "ovn", image: "registry.example.org/other" }],
+  });
   await w.until("the check fails", async () => (await w.component("host-preflight"))?.state === "Failed");
   await w.settle();
   expect(await switches()).toEqual(before);
@@ -41,8 +48,23 @@ test("a node that fails its check holds back the network until it passes, and a 
   for (const node of (await w.client.list(Node)).items)
     await w.client.patch(
       Node,
-      { name: node.metadata.name },
-      { type: "merge", body: { status: { conditions: [{ type: "Ready", status: "Unknown", reason: "Gone", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }] } } },
+      { namespace: "", name: node.metadata.name },
+      {
+        type: "merge",
+        body: {
+          status: {
+            conditions: [
+              {
+                type: "Ready",
+                status: "Unknown",
+                reason: "Gone",
+                message: "",
+                lastTransitionTime: "2026-01-01T00:00:00Z",
+              },
+            ],
+          },
+        },
+      },
       { subresource: "status" },
     );
   await w.touchDeployment();

@@ -81,7 +81,7 @@ describe("a compute node", () => {
     for (const id of ["s1", "s2", "s3", "s4"]) w.nova.addServer(id, "compute-1");
     await cordon(w, "compute-1", true);
     for (let seen = w.nova.orders.length; !(await drain(w, "compute-1"));) {
-      await w.pass(2_000);
+      await w.glance(2_000);
       if (w.nova.orders.length === seen) continue;
       seen = w.nova.orders.length;
       await kill();

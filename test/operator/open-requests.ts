@@ -39,10 +39,11 @@ export class OpenRequests {
     };
   }
 
-  async settled(): Promise<void> {
+  /** Resolves when nothing is under way, or after so many turns of the event loop. */
+  async settled(most = PATIENT): Promise<void> {
     // Keys are made in the thread pool, in the order in which they were asked for.
     await promisify(randomBytes)(1);
-    for (let quiet = 0, seen = this.#begun, turns = 0; quiet < QUIET && turns < PATIENT; turns++) {
+    for (let quiet = 0, seen = this.#begun, turns = 0; quiet < QUIET && turns < most; turns++) {
       await new Promise((done) => setImmediate(done));
       const isBusy = this.#open > 0 || this.#begun !== seen;
       quiet = isBusy ? 0 : quiet + 1;

@@ -1,5 +1,10 @@
 /** Operators of others, as a simulated cluster has them: a CRD, and what a test writes in their place. */
-import { CustomResourceDefinition, type KubernetesClient, type KubeObject, type ResourceType } from "@causeway/kubernetes";
+import {
+  CustomResourceDefinition,
+  type KubernetesClient,
+  type KubeObject,
+  type ResourceType,
+} from "@causeway/kubernetes";
 
 export type Foreign = KubeObject & { spec: Record<string, unknown> };
 

@@ -40,6 +40,8 @@ export interface Write {
   readonly name: string;
 }
 
+/** As many as a few writes take. */
+const SOME_TURNS = 12;
 /** Moves of the clock after which a wait fails. */
 const MOST_PASSES = 1_000;
 
@@ -211,6 +213,12 @@ export class OperatorWorld {
   async pass(milliseconds: number): Promise<void> {
     await this.clock.advance(milliseconds);
     await this.#requests.settled();
+  }
+
+  /** Moves the clock, and returns in the middle of what follows from it, after some turns of the event loop. */
+  async glance(milliseconds: number): Promise<void> {
+    await this.clock.advance(milliseconds);
+    await this.#requests.settled(SOME_TURNS);
   }
 
   /** Passes until nothing was written for a while. */

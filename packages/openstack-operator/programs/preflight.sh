@@ -25,7 +25,7 @@ done
 if [ -n "${SHARED_STATE:-}" ]; then
   # The claim is mounted on every compute node at once, or this pod would not have started.
   mark=$SHARED_STATE/.causeway-$NODE_NAME
-  { : > "$mark" && rm "$mark"; } 2>/dev/null || lacks "the claim of spec.storage.serverStateClaim cannot be written on this node"
+  { touch "$mark" && rm "$mark"; } 2>/dev/null || lacks "the claim of spec.storage.serverStateClaim cannot be written on this node"
 fi
 if [ -s "$folder/problems" ]; then
   cat "$folder/problems"

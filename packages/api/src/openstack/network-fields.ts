@@ -3,8 +3,7 @@ import { checked, flag, int32, int64, list, listByKey, object, optional, setOf, 
 const ADDRESSES = "^[0-9a-fA-F.:]+/[0-9]{1,3}$";
 const INTERFACE = "^[A-Za-z0-9_.@-]{1,15}$";
 const address = (description: string) => text(2, 45, { pattern: "^[0-9a-fA-F.:]+$", description });
-const name = (description: string) =>
-  text(1, 63, { pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", description });
+const name = (description: string) => text(1, 63, { pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", description });
 
 const segment = object({
   physicalNetwork: name("Physical network of the rack, as nodeGroups[].physicalNetworks names it."),
@@ -36,7 +35,8 @@ const bgp = object(
     peers: setOf(text(1, 45, { pattern: "^[A-Za-z0-9_.:@-]+$" }), {
       min: 1,
       max: 16,
-      description: "Leaves of each node: their addresses, or the nodes' interfaces that lead to them. Their systems are others.",
+      description:
+        "Leaves of each node: their addresses, or the nodes' interfaces that lead to them. Their systems are others.",
     }),
     tenantNetworks: optional(
       flag({ description: "Also addresses of projects' own networks are announced. Default false." }),
@@ -49,41 +49,46 @@ const bgp = object(
 );
 
 const evpn = object(
-  { interface: text(1, 15, { pattern: INTERFACE, description: "Interface of the nodes with the tunnels' address, such as lo." }) },
+  {
+    interface: text(1, 15, {
+      pattern: INTERFACE,
+      description: "Interface of the nodes with the tunnels' address, such as lo.",
+    }),
+  },
   { description: "Routers' networks are announced as VPNs of the fabric (EVPN, type 5). Needs bgp. Default: none." },
 );
 
 /** Networks of servers, and those of the nodes that carry them. */
 export const network = checked(
   object(
-  {
-    providerNetworks: optional(
-      listByKey(providerNetwork, ["name"], {
-        max: 16,
-        description: "Networks of the fabric: in a spine-leaf network with one segment for each rack.",
-      }),
-    ),
-    bgp: optional(bgp),
-    evpn: optional(evpn),
-    distributedFloatingIPs: optional(
-      flag({ description: "Floating IPs leave on the node of their server. Default true." }),
-    ),
-    nodeNetworks: optional(
-      setOf(text(1, 64), {
-        max: 32,
-        description: "Networks of the nodes' own addresses, in CIDR notation, for rules about pods that use them.",
-      }),
-    ),
-    clusterDomain: optional(
-      text(1, 253, {
-        description: "Domain of the cluster's own names, for programs that need whole ones. Default cluster.local.",
-      }),
-    ),
-    mtu: optional(
-      int32({ minimum: 1280, maximum: 65_535, description: "Largest packet of the fabric. Default 1500." }),
-    ),
-  },
-  { description: "Networks of servers." },
+    {
+      providerNetworks: optional(
+        listByKey(providerNetwork, ["name"], {
+          max: 16,
+          description: "Networks of the fabric: in a spine-leaf network with one segment for each rack.",
+        }),
+      ),
+      bgp: optional(bgp),
+      evpn: optional(evpn),
+      distributedFloatingIPs: optional(
+        flag({ description: "Floating IPs leave on the node of their server. Default true." }),
+      ),
+      nodeNetworks: optional(
+        setOf(text(1, 64), {
+          max: 32,
+          description: "Networks of the nodes' own addresses, in CIDR notation, for rules about pods that use them.",
+        }),
+      ),
+      clusterDomain: optional(
+        text(1, 253, {
+          description: "Domain of the cluster's own names, for programs that need whole ones. Default cluster.local.",
+        }),
+      ),
+      mtu: optional(
+        int32({ minimum: 1280, maximum: 65_535, description: "Largest packet of the fabric. Default 1500." }),
+      ),
+    },
+    { description: "Networks of servers." },
   ),
   [{ rule: "!has(self.evpn) || has(self.bgp)", message: "evpn needs bgp: routes of VPNs are announced by it" }],
 );

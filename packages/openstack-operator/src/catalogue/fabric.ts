@@ -30,7 +30,7 @@ export const preflight: Component = {
 
 const FRR_READY = "/run/frr/ready";
 
-const bgp: readonly Component[] = [
+export const bgp: readonly Component[] = [
   {
     name: "frr",
     ...onHost,
@@ -47,7 +47,16 @@ const bgp: readonly Component[] = [
       reason: "writes routes of the host and talks BGP with the leaves by its interfaces",
       network: true,
       root: true,
-      capabilities: ["NET_ADMIN", "NET_RAW", "NET_BIND_SERVICE", "SYS_ADMIN", "SETUID", "SETGID", "CHOWN", "DAC_OVERRIDE"],
+      capabilities: [
+        "NET_ADMIN",
+        "NET_RAW",
+        "NET_BIND_SERVICE",
+        "SYS_ADMIN",
+        "SETUID",
+        "SETGID",
+        "CHOWN",
+        "DAC_OVERRIDE",
+      ],
       paths: [{ path: "/run" }],
     },
     resources: { cpu: "50m", memory: "128Mi" },
@@ -81,7 +90,7 @@ const bgp: readonly Component[] = [
   }),
 ];
 
-const providerNetworks: Component = job("neutron", {
+export const providerNetworks: Component = job("neutron", {
   name: "neutron-provider-networks",
   does: "Makes the networks of the fabric: one segment with its VLAN and subnet for each rack.",
   image: "keystone",

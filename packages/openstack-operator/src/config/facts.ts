@@ -172,7 +172,10 @@ export const databaseOpen = (section = "database"): Sections => ({
   },
 });
 
-/** What Jobs read after the options of their service: the same connections, TLS of the administrator's too, with more time. */
+/**
+ * What Jobs read after the options of their service: the same connections, TLS of the administrator's too, with more
+ * time.
+ */
 export function patientDatabases(open: Sections): Sections {
   const found = Object.entries(open).flatMap(([section, { connection_parameters: given }]) => {
     if (given === undefined) return [];

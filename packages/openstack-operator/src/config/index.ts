@@ -5,7 +5,7 @@ import { barbican, glance, keystone, placement } from "./services/keystone-glanc
 import { cinder, designate, heat, manila, octavia } from "./services/others.ts";
 import { withTls } from "./tls.ts";
 
-export { backendHost, CLUSTER_DOMAIN, hostOf, internalUrl, membersOf, patientDatabases } from "./facts.ts";
+export { backendHost, CLUSTER_DOMAIN, internalUrl, membersOf, patientDatabases } from "./facts.ts";
 export type { Facts, TlsMaterial } from "./facts.ts";
 export { TLS, tlsPortOf } from "./tls.ts";
 export { merged, renderIni, type Sections } from "./sections.ts";

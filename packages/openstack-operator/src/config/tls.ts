@@ -17,7 +17,7 @@ export const TLS = {
 /** The port that a component serves over TLS where the deployment has it. */
 export const tlsPortOf = ({ ports = [] }: Component): Port | undefined => ports.find(({ tls }) => tls);
 
-/** Every option by which a client of an API is told whom to trust, whatever library reads it. */
+/** Every option by which a client of an API learns whom to trust, whatever library reads it. */
 const TRUST: ReadonlySet<string> = new Set([
   "cafile",
   "ca_file",
@@ -44,7 +44,9 @@ function trusted({ spec, catalogue }: Facts, service: OpenStackService, open: Se
   const schema = serviceSchema(spec.release, service) ?? serviceSchema(newest, service);
   const isAbout = (section: string): boolean =>
     !OTHERS.has(section) &&
-    (open[section] !== undefined || section.startsWith("clients") || catalogue.services.has(section as OpenStackService));
+    (open[section] !== undefined ||
+      section.startsWith("clients") ||
+      catalogue.services.has(section as OpenStackService));
   const found = (schema?.names ?? []).filter(isAbout).map((section) => {
     const options = Object.keys(schema?.section(section) ?? {}).filter((option) => TRUST.has(option));
     return [section, Object.fromEntries(options.map((option) => [option, TLS.authorities]))] as const;

@@ -55,12 +55,24 @@ const BOTH = ["PerconaXtraDBCluster", "RabbitmqCluster"];
 describe("databases and brokers are run by", () => {
   test.each<[string, Situation, unknown]>([
     ["StatefulSets where nothing is asked for", { served: BOTH }, {}],
-    ["operators that are installed, with Auto", { operators: auto, served: BOTH }, { mariadb: "percona", rabbitmq: "rabbitmq" }],
+    [
+      "operators that are installed, with Auto",
+      { operators: auto, served: BOTH },
+      { mariadb: "percona", rabbitmq: "rabbitmq" },
+    ],
     ["StatefulSets where none is installed, with Auto", { operators: auto }, {}],
-    ["the one of both that is installed, with Auto", { operators: auto, served: BOTH.slice(1) }, { rabbitmq: "rabbitmq" }],
+    [
+      "the one of both that is installed, with Auto",
+      { operators: auto, served: BOTH.slice(1) },
+      { rabbitmq: "rabbitmq" },
+    ],
     [
       "StatefulSets that exist, with Auto, although an operator was installed since",
-      { operators: auto, served: BOTH, objects: [object("StatefulSet", "cloud-mariadb"), object("StatefulSet", "cloud-rabbitmq")] },
+      {
+        operators: auto,
+        served: BOTH,
+        objects: [object("StatefulSet", "cloud-mariadb"), object("StatefulSet", "cloud-rabbitmq")],
+      },
       {},
     ],
     [
@@ -73,7 +85,11 @@ describe("databases and brokers are run by", () => {
   });
 
   test.each<[string, Situation, RegExp]>([
-    ["an operator that is not installed", { operators: always }, /Percona's operator is not installed.*perconaxtradbclusters\.pxc\.percona\.com.*remove the field/],
+    [
+      "an operator that is not installed",
+      { operators: always },
+      /Percona's operator is not installed.*perconaxtradbclusters\.pxc\.percona\.com.*remove the field/,
+    ],
     [
       "a change from a StatefulSet",
       { operators: always, served: BOTH, objects: [object("StatefulSet", "cloud-mariadb")] },
@@ -116,7 +132,12 @@ describe("what other operators report is", () => {
     [
       "available",
       "RabbitmqCluster",
-      { conditions: [{ type: "AllReplicasReady", status: "False" }, { type: "ClusterAvailable", status: "True" }] },
+      {
+        conditions: [
+          { type: "AllReplicasReady", status: "False" },
+          { type: "ClusterAvailable", status: "True" },
+        ],
+      },
       "Degraded",
     ],
     [
@@ -130,6 +151,8 @@ describe("what other operators report is", () => {
   });
 
   test("their own words, where something is wrong", () => {
-    expect(stateOf("PerconaXtraDBCluster", { state: "error", message: ["no image"], pxc: { size: 3 } }).step).toContain("no image");
+    expect(stateOf("PerconaXtraDBCluster", { state: "error", message: ["no image"], pxc: { size: 3 } }).step).toContain(
+      "no image",
+    );
   });
 });

@@ -11,7 +11,11 @@ export interface BackendChoice {
 }
 
 const KINDS = {
-  percona: { kind: PerconaXtraDBCluster.kind, name: "Percona's operator", crd: "perconaxtradbclusters.pxc.percona.com" },
+  percona: {
+    kind: PerconaXtraDBCluster.kind,
+    name: "Percona's operator",
+    crd: "perconaxtradbclusters.pxc.percona.com",
+  },
   rabbitmq: { kind: RabbitmqCluster.kind, name: "RabbitMQ's cluster operator", crd: "rabbitmqclusters.rabbitmq.com" },
 } as const;
 
@@ -28,7 +32,8 @@ export function chooseBackends(observed: Observed, components: readonly Componen
     const found = runsAs(observed, name, operator);
     const wanted = observed.deployment.spec.operators?.[operator]?.use;
     const isServed = observed.served.has(KINDS[operator].kind);
-    const isTheirs = found === "theirs" || (found === undefined && (wanted === "Always" || (wanted === "Auto" && isServed)));
+    const isTheirs =
+      found === "theirs" || (found === undefined && (wanted === "Always" || (wanted === "Auto" && isServed)));
     const refusal = refusalOf(name, operator, { found, wanted, isServed, isTheirs });
     if (refusal !== undefined) return { operators, refusal };
     if (isTheirs) operators[name] = operator;
@@ -42,7 +47,9 @@ function runsAs({ deployment, objects, claims }: Observed, name: string, operato
   const before = deployment.status?.components?.find((each) => each.name === name);
   // Volumes of an earlier deployment of this name are taken up again.
   if (objects.has(`StatefulSet/${full}`) || claims.has(name)) return "ours" as const;
-  return objects.has(`${KINDS[operator].kind}/${full}`) || before?.kind === "External" ? ("theirs" as const) : undefined;
+  return objects.has(`${KINDS[operator].kind}/${full}`) || before?.kind === "External"
+    ? ("theirs" as const)
+    : undefined;
 }
 
 interface Facts {

@@ -1,6 +1,6 @@
 import type { OpenStackDeploymentStatus } from "@causeway/api";
 import { CausewayError } from "@causeway/foundation";
-import { setConditions, type KubeObject, type Node, type Plan, type PlannedEvent } from "@causeway/kubernetes";
+import { setConditions, type KubeObject, type Node, type Plan } from "@causeway/kubernetes";
 import { resolveCatalogue, type Catalogue } from "../catalogue/index.ts";
 import type { TlsMaterial } from "../config/index.ts";
 import { readCredentials, type Credentials } from "../credentials/credentials.ts";
@@ -13,6 +13,7 @@ import { chooseBackends } from "./backends.ts";
 import { isDone, judgeComponents, statusOf, type Judged } from "./components.ts";
 import { conditionsOf } from "./conditions.ts";
 import { differs } from "./difference.ts";
+import { eventsOf } from "./component-events.ts";
 import { idOf, type Observed } from "./gather.ts";
 import { refused, waiting } from "./held.ts";
 import { isSettledFor, planBackup, type BackupPlan } from "./plan-backup.ts";
@@ -30,7 +31,7 @@ import {
   type PasswordRotation,
 } from "./rotation.ts";
 import type { Step } from "./steps.ts";
-import { planTls } from "./tls.ts";
+import { planTls, type TlsPlan } from "./tls.ts";
 import { upgradeOf, type Upgrade } from "./upgrade.ts";
 
 export type Status = OpenStackDeploymentStatus;
@@ -51,14 +52,12 @@ export function plan(observed: Observed, now: number, desire: Desire = desiredOf
   }
 }
 
-const reasonOf = (code: string): string =>
-  code === "OPENSTACK_DEPENDENCY_CYCLE"
-    ? "DependencyCycle"
-    : code === "OPENSTACK_SERVICE_MISSING"
-      ? "ServiceMissing"
-      : code === "OPENSTACK_SEGMENT_UNREACHABLE"
-        ? "SegmentUnreachable"
-        : code;
+const REASONS: Readonly<Record<string, string>> = {
+  OPENSTACK_DEPENDENCY_CYCLE: "DependencyCycle",
+  OPENSTACK_SERVICE_MISSING: "ServiceMissing",
+  OPENSTACK_SEGMENT_UNREACHABLE: "SegmentUnreachable",
+};
+const reasonOf = (code: string): string => REASONS[code] ?? code;
 
 function planned(observed: Observed, now: number, desire: Desire): Plan<Step, Status> {
   const { deployment } = observed;
@@ -68,17 +67,10 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   const nodes = computeNodes(observed, plain);
   const keys = planKeys(observed, () => judge(observed, { credentials: NO_CREDENTIALS, nodes, desire }).desired);
   if (keys) return restoringKeys(observed, now, keys);
-  const { operators, refusal } = chooseBackends(observed, plain.components);
-  if (refusal !== undefined) return refused(observed, now, { reason: "BackendRefused", message: refusal });
-  const tls = planTls(observed, plain.components, now);
-  if (tls.refusal !== undefined)
-    return refused(observed, now, { reason: "CertificateInvalid", message: tls.refusal });
-  const prepared = prepare(observed, plain, { now, nodes: nodes.map(({ metadata }) => metadata.name) });
-  const first = [...prepared.steps, ...tls.steps];
-  if (!prepared.credentials || first.length > 0) return { steps: first, status: deployment.status ?? {} };
-  if (tls.waitsFor !== undefined)
-    return waiting(observed, now, { reason: "CertificateMissing", message: tls.waitsFor });
-  const [{ material }, { credentials }] = [tls, prepared];
+  const given = prerequisites(observed, plain, { now, nodes: nodes.map(({ metadata }) => metadata.name) });
+  if ("steps" in given) return given;
+  const { credentials, operators, tls, next } = given;
+  const { material } = tls;
   const { desired, judged, upgrade } = judge(observed, { credentials, nodes, desire, material, operators });
   if (desired.problems.length > 0) {
     const message = desired.problems.map((problem) => `${problem.service}: ${problem.message}`).join("; ");
@@ -106,15 +98,46 @@ function planned(observed: Observed, now: number, desire: Desire): Plan<Step, St
   const last =
     steps.length > 0
       ? []
-      : [...rotation.steps, ...keyRotation.steps, ...backup.steps, ...cleanup(observed, desired, { judged, kept: tls.objects })];
+      : [
+          ...rotation.steps,
+          ...keyRotation.steps,
+          ...backup.steps,
+          ...cleanup(observed, desired, { judged, kept: tls.objects }),
+        ];
   const status = statusNow(observed, now, { judged, upgrade, rotation, keyRotation, backup });
   const events = [...eventsOf(deployment.status?.components, status.components), ...backup.events];
-  const times = [prepared.next, tls.next, backup.next].filter((time) => time !== undefined);
+  const times = [next, tls.next, backup.next].filter((time) => time !== undefined);
   const wait = {
     for: "a change of the deployment's objects",
     ...(times.length === 0 ? {} : { until: Math.min(...times) }),
   };
   return { steps: [...steps, ...last], status, events, wait };
+}
+
+interface Prerequisites {
+  readonly credentials: Credentials;
+  readonly operators: Readonly<Record<string, BackendOperator>>;
+  readonly tls: TlsPlan;
+  readonly next: number | undefined;
+}
+
+/** What everything is rendered from, or the plan that comes before it is there. */
+function prerequisites(
+  observed: Observed,
+  catalogue: Catalogue,
+  at: { readonly now: number; readonly nodes: readonly string[] },
+): Prerequisites | Plan<Step, Status> {
+  const { operators, refusal } = chooseBackends(observed, catalogue.components);
+  if (refusal !== undefined) return refused(observed, at.now, { reason: "BackendRefused", message: refusal });
+  const tls = planTls(observed, catalogue.components, at.now);
+  if (tls.refusal !== undefined)
+    return refused(observed, at.now, { reason: "CertificateInvalid", message: tls.refusal });
+  const { credentials, steps: made, next } = prepare(observed, catalogue, at);
+  const steps = [...made, ...tls.steps];
+  if (!credentials || steps.length > 0) return { steps, status: observed.deployment.status ?? {} };
+  if (tls.waitsFor !== undefined)
+    return waiting(observed, at.now, { reason: "CertificateMissing", message: tls.waitsFor });
+  return { credentials, operators, tls, next };
 }
 
 /** Nothing but a restore of keys is rendered without passwords. */
@@ -356,25 +379,4 @@ function rotationStatus(
     ...(keys === undefined ? {} : { keys }),
     ...(doing === undefined ? {} : { step: doing }),
   };
-}
-
-type Components = Status["components"];
-
-/**
- * One event for each component that failed or recovered, and one when all are ready. An object has a burst of 25
- * events, then one in five minutes: one for each component that becomes ready would use up those that a person needs.
- */
-function eventsOf(before: Components, after: Components): PlannedEvent[] {
-  const previous = new Map((before ?? []).map(({ name, state }) => [name, state]));
-  const each = (after ?? []).flatMap(({ name, state, step, rootCause }): PlannedEvent[] => {
-    if (previous.get(name) === state) return [];
-    if (state === "Failed")
-      return [{ type: "Warning", reason: "ComponentFailed", message: `${name}: ${rootCause ?? step ?? ""}` }];
-    if (state === "Ready" && previous.get(name) === "Failed")
-      return [{ type: "Normal", reason: "ComponentRecovered", message: `${name}: ${step ?? ""}` }];
-    return [];
-  });
-  const areReady = (components: Components) => components?.every(({ state }) => state === "Ready") === true;
-  if (!areReady(after) || areReady(before)) return each;
-  return [...each, { type: "Normal", reason: "Ready", message: `All ${after?.length ?? 0} components are ready` }];
 }

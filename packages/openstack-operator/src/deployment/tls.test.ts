@@ -16,7 +16,8 @@ const spec: Spec = {
   domain: "cloud.example.org",
   nodeGroups: [{ name: "all", nodeSelector: { role: "all" }, roles: ["Control", "Network", "Compute"] }],
 };
-const deployment = (tls: Spec["tls"]): Observed["deployment"] => ({
+type Tls = NonNullable<Spec["tls"]>;
+const deployment = (tls: Tls): Observed["deployment"] => ({
   apiVersion: "openstack.causeway.dev/v1alpha1",
   kind: "OpenStackDeployment",
   metadata: { name: "cloud", namespace: "openstack", uid: "u" },
@@ -24,7 +25,7 @@ const deployment = (tls: Spec["tls"]): Observed["deployment"] => ({
 });
 const { components } = resolveCatalogue(spec);
 
-function observed(tls: Spec["tls"], objects: readonly KubeObject[] = [], served: readonly string[] = []): Observed {
+function observed(tls: Tls, objects: readonly KubeObject[] = [], served: readonly string[] = []): Observed {
   return {
     deployment: deployment(tls),
     objects: new Map(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object])),
@@ -35,6 +36,7 @@ function observed(tls: Spec["tls"], objects: readonly KubeObject[] = [], served:
     credentialKeys: undefined,
     restoredKeys: undefined,
     nodes: [],
+    claims: new Set(),
     served: new Set(served),
     isComplete: true,
   };
@@ -84,7 +86,11 @@ describe("a certificate of the administrator", () => {
   });
 
   test.each<[string, RegExp, () => Promise<Record<string, string>>, number?]>([
-    ["lacks a name", /lacks \d+ names, such as cloud-/, async () => files(await issued(["identity.cloud.example.org"]))],
+    [
+      "lacks a name",
+      /lacks \d+ names, such as cloud-/,
+      async () => files(await issued(["identity.cloud.example.org"])),
+    ],
     ["has ended", /ended on 2026-04-01/, async () => files(await issued()), now + 91 * DAY],
     ["has another's key", /not the key of tls\.crt/, async () => files({ ...(await issued()), key: other.key })],
     ["is of another authority", /no authority of ca\.crt signed/, async () => files(await issued(), other.certificate)],
@@ -137,7 +143,9 @@ describe("certificates of cert-manager", () => {
     const secrets = objects.map(({ metadata }) =>
       secret(metadata.name, { "tls.crt": metadata.name, "tls.key": "key", "ca.crt": "" }),
     );
-    expect(planTls(observed(tls, [...objects, ...secrets], ["Certificate"]), components, now).waitsFor).toMatch(/ca\.crt/);
+    expect(planTls(observed(tls, [...objects, ...secrets], ["Certificate"]), components, now).waitsFor).toMatch(
+      /ca\.crt/,
+    );
   });
 });
 

@@ -60,7 +60,10 @@ function materialOf(servers: readonly Component[], secretFor: (component: Compon
   const found = servers.map((component) => [component, secretFor(component)] as const);
   const bundles = found.flatMap(([, secret]) => splitCertificates(secretText(secret, "ca.crt") ?? ""));
   return {
-    authorities: [...new Set(bundles)].toSorted().map((each) => `${each}\n`).join(""),
+    authorities: [...new Set(bundles)]
+      .toSorted()
+      .map((each) => `${each}\n`)
+      .join(""),
     pairs: Object.fromEntries(found.map(([{ name }, secret]) => [name, pairOf(secret)])),
   };
 }
@@ -112,7 +115,7 @@ function problemOf(secret: Secret, hosts: readonly string[], now: number): strin
   if (authorities.length === 0) return "it has no ca.crt with the authority that clients are to trust";
   try {
     const chain = splitCertificates(pair.certificate);
-    const { dnsNames = [], notAfter } = readCertificate(chain[0] ?? pair.certificate);
+    const { dnsNames, notAfter } = readCertificate(chain[0] ?? pair.certificate);
     if (notAfter <= now) return `its certificate ended on ${new Date(notAfter).toISOString()}; put a new one there`;
     const missing = hosts.filter((host) => !dnsNames.some((name) => covers(name, host)));
     if (missing.length > 0)
@@ -146,7 +149,9 @@ function issuedCertificates(
     .filter((object) => differs(object, observed.objects.get(idOf(object))))
     .map((object): Step => ({ type: "apply", name: idOf(object), object }));
   const secretFor = (component: Component) => secretOf(observed, apiCertificate(name, component.name));
-  const missing = servers.filter((component) => !pairOf(secretFor(component)) || !secretText(secretFor(component), "ca.crt"));
+  const missing = servers.filter(
+    (component) => !pairOf(secretFor(component)) || !secretText(secretFor(component), "ca.crt"),
+  );
   const [first] = missing;
   if (!first) return { steps, objects, material: materialOf(servers, secretFor) };
   const certificate = apiCertificate(name, first.name);

@@ -81,20 +81,26 @@ describe("the check of a node", () => {
     const log = join(folder, "termination");
     const env = { PATH: process.env["PATH"], TMPDIR: folder, TERMINATION_LOG: log, NODE_NAME: "node", ...environment };
     // It stays once it has passed: what it waits with ends it here.
-    const script = `sleep() { exit 0; }; . ${join(programs, "preflight.sh")}`;
-    const { status } = spawnSync("/bin/sh", ["-c", script], { env });
+    const script = `sleep() { :; }; wait() { exit 0; }; . ${join(programs, "preflight.sh")}`;
+    const { status } = spawnSync("/bin/sh", ["-c", script], { env, timeout: 20_000 });
     if (existsSync(join(folder, "passed"))) return undefined;
     return { status, said: existsSync(log) ? readFileSync(log, "utf8") : "" };
   }
 
   test("passes a host that has all that is asked of it", () => {
-    expect(check({ INTERFACES: "lo", FABRIC_INTERFACES: "lo", FABRIC_MTU: "9000", SHARED_STATE: folder })).toBeUndefined();
+    expect(
+      check({ INTERFACES: "lo", FABRIC_INTERFACES: "lo", FABRIC_MTU: "9000", SHARED_STATE: folder }),
+    ).toBeUndefined();
     expect(check({})).toBeUndefined();
   });
 
   test.each<[string, Record<string, string>, string]>([
     ["an interface", { INTERFACES: "lo nothere0" }, "there is no interface nothere0"],
-    ["an MTU", { FABRIC_INTERFACES: "lo", FABRIC_MTU: "99999" }, "interface lo has an MTU of 65536, and spec.network.mtu is 99999"],
+    [
+      "an MTU",
+      { FABRIC_INTERFACES: "lo", FABRIC_MTU: "99999" },
+      "interface lo has an MTU of 65536, and spec.network.mtu is 99999",
+    ],
     ["a module", { MODULES: "no_such_module" }, "the kernel has no module no_such_module"],
     ["a file of Ceph", { CEPH_FILES: "no-such.keyring" }, "spec.storage.ceph has no no-such.keyring"],
     ["a claim that can be written", { SHARED_STATE: "/no/such/folder" }, "serverStateClaim cannot be written"],
@@ -157,7 +163,10 @@ describe.skipIf(!has("python3", "-c", ""))("provider networks", () => {
     writeFileSync(join(folder, "wanted.json"), JSON.stringify(wanted));
     writeFileSync(join(folder, "keystone.admin"), "password");
     const env = { ...process.env, CREDENTIALS: folder };
-    const child = spawn("python3", [join(programs, "provider-networks.py"), join(folder, "wanted.json")], { env, stdio: "ignore" });
+    const child = spawn("python3", [join(programs, "provider-networks.py"), join(folder, "wanted.json")], {
+      env,
+      stdio: "ignore",
+    });
     return (await once(child, "exit"))[0] as number | null;
   }
 
@@ -173,9 +182,17 @@ describe.skipIf(!has("python3", "-c", ""))("provider networks", () => {
     }
     const { networks = [], segments: racksMade = [], subnets = [] } = neutron.made;
     expect(networks).toMatchObject([{ name: "fabric", "router:external": true, shared: false }]);
-    expect(racksMade.map((each) => [each["physical_network"], each["segmentation_id"]])).toEqual([["rack1", 101], ["rack2", 102]]);
+    expect(racksMade.map((each) => [each["physical_network"], each["segmentation_id"]])).toEqual([
+      ["rack1", 101],
+      ["rack2", 102],
+    ]);
     expect(subnets).toMatchObject([
-      { cidr: "203.0.113.0/26", segment_id: "segments-0", gateway_ip: "203.0.113.62", allocation_pools: [{ start: "203.0.113.2", end: "203.0.113.30" }] },
+      {
+        cidr: "203.0.113.0/26",
+        segment_id: "segments-0",
+        gateway_ip: "203.0.113.62",
+        allocation_pools: [{ start: "203.0.113.2", end: "203.0.113.30" }],
+      },
       { cidr: "203.0.113.64/26", segment_id: "segments-1" },
     ]);
   });

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { embedded } from "./embed.ts";
 import { allComponents, backupJobs, canaryComponents } from "../catalogue/index.ts";
+import { bgp, providerNetworks } from "../catalogue/fabric.ts";
 import { files } from "./files.generated.ts";
 
 describe("the programs that pods mount", () => {
@@ -21,8 +22,8 @@ describe("the programs that pods mount", () => {
     const used = new Set(
       allComponents.flatMap(({ programs = [], exporter }) => [...programs, ...(exporter?.programs ?? [])]),
     );
-    for (const { programs = [] } of [...backupJobs(allComponents), ...canaryComponents])
-      programs.forEach((name) => used.add(name));
+    const onRequest = [...backupJobs(allComponents), ...canaryComponents, ...bgp, providerNetworks];
+    for (const { programs = [] } of onRequest) programs.forEach((name) => used.add(name));
     const others = [
       "lines.py",
       "wait-for.sh",

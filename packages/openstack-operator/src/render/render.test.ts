@@ -390,9 +390,11 @@ describe("metrics", () => {
 describe("a database that hangs", () => {
   const mine = { section: "database", option: "connection_parameters", value: "ssl_ca=/etc/ca.pem&read_timeout=7" };
   const filesOf = (all: readonly KubeObject[], service: string) =>
-    (all.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name.startsWith(`cloud-${service}-etc-`)) as
-      | ConfigMap
-      | undefined)?.data ?? {};
+    (
+      all.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name.startsWith(`cloud-${service}-etc-`)) as
+        | ConfigMap
+        | undefined
+    )?.data ?? {};
 
   test("is waited for for a minute by services, Designate too, and for a day by their Jobs", () => {
     const { all, workloads } = desire();

@@ -157,7 +157,11 @@ function configurationOfService(owner: Owner, facts: Facts, of: { service: OpenS
     return [
       configurationKey(service, group, component),
       {
-        open: configMapRevision(owner, `${suffix}-etc`, { "service.conf": has(open), "job.conf": has(patient), ...logging }),
+        open: configMapRevision(owner, `${suffix}-etc`, {
+          "service.conf": has(open),
+          "job.conf": has(patient),
+          ...logging,
+        }),
         secret: secretRevision(owner, `${suffix}-credentials`, { "credentials.conf": has(made.secret) }),
       },
     ] as const;

@@ -56,10 +56,14 @@ const podOf = ({ workloads }: Desired, component: string): PodTemplateSpec["spec
   if (!found) throw new Error(`no workload of ${component}`);
   return found.spec.template.spec;
 };
-const openOf = ({ all }: Desired): ConfigMap[] => all.filter((object): object is ConfigMap => object.kind === "ConfigMap");
+const openOf = ({ all }: Desired): ConfigMap[] =>
+  all.filter((object): object is ConfigMap => object.kind === "ConfigMap");
 /** Sections of a file, by name. */
 const sectionsOf = (text = ""): [string, string][] =>
-  text.split(/^\[/m).slice(1).map((part) => [part.slice(0, part.indexOf("]")), part]);
+  text
+    .split(/^\[/m)
+    .slice(1)
+    .map((part) => [part.slice(0, part.indexOf("]")), part]);
 /** The Secrets whose keys of certificates a pod has. */
 const keysIn = (pod: PodTemplateSpec["spec"]): string[] =>
   [...JSON.stringify(pod.volumes ?? []).matchAll(/"name":"(cloud-[a-z0-9-]+-tls-[0-9a-f]{10})"/g)].map(
@@ -81,10 +85,12 @@ describe.each(OPENSTACK_RELEASES.map(({ release }) => release))("TLS of the APIs
       sectionsOf(data["service.conf"]).map(([name, text]) => ({
         name: `${metadata.name} [${name}]`,
         hasAddress: /^auth_url = https:/m.test(text),
-        isTold: /^cafile = \/etc\/openstack-tls\/ca\.crt$/m.test(text),
+        isTold: /^ca_?file = \/etc\/openstack-tls\/ca\.crt$/m.test(text),
       })),
     );
-    const clients = sections.filter(({ hasAddress }) => hasAddress);
+    // A trustee's session takes what [clients_keystone] says.
+    const clients = sections.filter(({ name, hasAddress }) => hasAddress && !name.endsWith(" [trustee]"));
+    expect(sections.find(({ name }) => /-heat-etc-.* \[clients_keystone\]$/.test(name))?.isTold).toBe(true);
     expect(clients.length).toBeGreaterThan(15);
     expect(clients.filter(({ isTold }) => !isTold).map(({ name }) => name)).toEqual([]);
   });
@@ -93,10 +99,15 @@ describe.each(OPENSTACK_RELEASES.map(({ release }) => release))("TLS of the APIs
     for (const { component = "" } of desired.workloads) {
       const pod = podOf(desired, component);
       const isServer = desired.servers.includes(component);
-      expect(keysIn(pod).map((name) => name.slice("cloud-".length, -"-tls-0123456789".length)), component).toEqual(
-        isServer ? [component] : [],
-      );
-      const { command = [], readinessProbe, ...rest } = pod.containers[0] as {
+      expect(
+        keysIn(pod).map((name) => name.slice("cloud-".length, -"-tls-0123456789".length)),
+        component,
+      ).toEqual(isServer ? [component] : []);
+      const {
+        command = [],
+        readinessProbe,
+        ...rest
+      } = pod.containers[0] as {
         command?: string[];
         readinessProbe?: { httpGet?: { scheme: string; port: number } };
         env?: { name: string; value?: string }[];
@@ -129,14 +140,21 @@ test("without TLS nothing of it is rendered", () => {
 test("another certificate rolls the pods of its API alone, another authority all that trust it, and neither a Job", () => {
   const rolled = (changed: { authority?: string; of?: string }) => {
     const texts = (desired: Desired) =>
-      new Map(desired.workloads.map(({ component = "", object }) => [component, [object.kind, object.metadata.name, JSON.stringify(podOf(desired, component))]]));
+      new Map(
+        desired.workloads.map(({ component = "", object }) => [
+          component,
+          [object.kind, object.metadata.name, JSON.stringify(podOf(desired, component))],
+        ]),
+      );
     const before = texts(desire());
-    return [...texts(desire("2025.1", OWN, changed))]
-      // A Job is written once for each name.
-      .filter(([name, [kind, object, text]]) =>
-        kind === "Job" ? object !== before.get(name)?.[1] : text !== before.get(name)?.[2],
-      )
-      .map(([name]) => name);
+    return (
+      [...texts(desire("2025.1", OWN, changed))]
+        // A Job is written once for each name.
+        .filter(([name, [kind, object, text]]) =>
+          kind === "Job" ? object !== before.get(name)?.[1] : text !== before.get(name)?.[2],
+        )
+        .map(([name]) => name)
+    );
   };
   expect(rolled({})).toEqual([]);
   expect(rolled({ of: "glance-api" })).toEqual(["glance-api"]);
