@@ -1,11 +1,13 @@
 import type { KubeObject, Namespace, StatefulSet } from "@causeway/kubernetes";
+import { silentLog } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import { idOf } from "../live.ts";
 import { fileNames } from "../plan-credentials.ts";
 import type { Step } from "../steps.ts";
-import { inputsAnnotation, poolNamespaceOf, renewAtAnnotation } from "../tenant.ts";
+import { inputsAnnotation, poolNamespaceOf, renewAtAnnotation, rotateAfterAnnotation } from "../tenant.ts";
 import { rangeOf } from "./range.ts";
 import { planPool, type PoolObserved } from "./plan.ts";
+import { rotationReport } from "./rotation-report.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const settings = { owner: "here" };
@@ -17,7 +19,7 @@ const nothing: PoolObserved = {
   pods: [],
   holdsData: false,
   authEnabled: false,
-  isAdopted: () => true,
+  behind: () => [],
 };
 
 /** What the service cluster holds after the steps. */
@@ -90,6 +92,23 @@ describe("the etcd that control planes share", () => {
     expect(planPool({ ...world, settings: { ...settings, pool: { members: 1 } } }, now).steps).toEqual([]);
   });
 
+  test("names the control planes that a rotation of its authority waits for", () => {
+    const quorum = { ...settle(nothing).world, pods: [podOf(0), podOf(1)] };
+    const { world } = settle(quorum);
+    const { namespace } = world;
+    const requested = {
+      ...namespace,
+      metadata: {
+        ...namespace?.metadata,
+        annotations: { ...namespace?.metadata.annotations, [rotateAfterAnnotation]: new Date(now - 1).toISOString() },
+      },
+    } as Namespace;
+    expect(planPool(world, now).status.rotation).toBeUndefined();
+    const waits = planPool({ ...world, namespace: requested, behind: () => ["hcp-a"] }, now);
+    expect(waits.status.rotation).toEqual({ stage: "single", waitsFor: ["hcp-a"] });
+    expect(waits.steps).toEqual([]);
+  });
+
   const refused: [string, (world: PoolObserved) => Partial<PoolObserved>, string][] = [
     ["gone, and control planes served from it", () => ({ namespace: undefined, holdsData: true }), "PODS_DATA_LOST"],
     [
@@ -114,6 +133,21 @@ describe("the etcd that control planes share", () => {
     expect(steps).toEqual([]);
     expect(status).toMatchObject({ ready: false, problem: { code, actor: "operator" } });
   });
+});
+
+test("a rotation is told once for each stage and each change of what it waits for", () => {
+  const lines: unknown[] = [];
+  const report = rotationReport({
+    metrics: undefined,
+    log: { ...silentLog, info: (message, fields) => void lines.push([message, fields?.["waitsFor"]]) },
+  });
+  const trust = { stage: "trust", waitsFor: ["hcp-a", "hcp-b"] } as const;
+  for (const each of [undefined, trust, trust, { ...trust, waitsFor: ["hcp-b"] }, undefined, undefined]) report(each);
+  expect(lines).toEqual([
+    ["the rotation of the shared etcd's authority goes on", "hcp-a, hcp-b"],
+    ["the rotation of the shared etcd's authority goes on", "hcp-b"],
+    ["the rotation of the shared etcd's authority has ended", undefined],
+  ]);
 });
 
 test("the range of a prefix ends before any other prefix", () => {

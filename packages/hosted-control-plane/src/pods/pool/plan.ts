@@ -2,13 +2,13 @@ import type { KubeObject, Namespace, Pod, Plan, Secret, StatefulSet } from "@cau
 import type { ControlPlaneProblem } from "../../runtime.ts";
 import { imagesOf, servedMinors } from "../images.ts";
 import { applySteps, initializedNamespace, namespaceSteps } from "../plan-objects.ts";
-import { keyProblem, keySteps } from "../plan-keys.ts";
+import { copyName, keyProblem, keySteps } from "../plan-keys.ts";
 import { issueSteps, pairOf } from "../plan-credentials.ts";
 import { etcdCredentials } from "../objects/credentials.ts";
 import { etcdObjects, ETCD_CLIENT_PORT } from "../objects/etcd.ts";
 import { poolPolicies } from "../objects/network.ts";
 import type { AuthorityRotation } from "../../runtime.ts";
-import { etcdAuthoritySteps } from "../plan-etcd-authority.ts";
+import { etcdAuthoritySteps, placeOf, type EtcdAuthorityStage } from "../plan-etcd-authority.ts";
 import { isRolledOut, podProblem, podsOf, workload } from "../rollout.ts";
 import { sizes } from "../sizes.ts";
 import { parseRecords, RECORDS_NAME, type StorageRecord } from "../storage/records.ts";
@@ -30,8 +30,11 @@ export interface PoolObserved {
   readonly holdsData: boolean;
   /** This process saw to it that every client is a user. */
   readonly authEnabled: boolean;
-  /** Every control plane in it runs with etcd's authorities as they are: the certificates of `ca.crt`, in base64. */
-  readonly isAdopted: (authorities: string) => boolean;
+  /**
+   * Namespaces of the control planes in it that do not run with etcd's authorities as they are: the certificates of
+   * `ca.crt`, in base64.
+   */
+  readonly behind: (authorities: string) => readonly string[];
 }
 
 /** What control planes need of it. */
@@ -45,6 +48,8 @@ export interface PoolState {
   readonly access?: EtcdAccess;
   /** What each control plane stores there, by the name of its namespace. */
   readonly storage?: Readonly<Record<string, StorageRecord>>;
+  /** The rotation of its authority, while it goes on: control planes that the next stage waits for, by namespace. */
+  readonly rotation?: { readonly stage: EtcdAuthorityStage; readonly waitsFor: readonly string[] };
   readonly problem?: ControlPlaneProblem;
 }
 
@@ -81,9 +86,11 @@ export function planPool(observed: PoolObserved, now: number): Plan<Step, PoolSt
       : [];
   const rotation = rotationSteps(observed, steps.length === 0 && auth.length === 0, now);
   return {
-    steps: [...steps, ...auth, ...rotation],
-    status: state,
-    wait: { for: "certificates to be issued again, or a rotation", until: now + (rotates(observed, now) ? SOON : DAY) },
+    steps: [...steps, ...auth, ...rotation.steps],
+    status: rotation.isRotating
+      ? { ...state, rotation: { stage: rotation.stage, waitsFor: rotation.waitsFor } }
+      : state,
+    wait: { for: "certificates to be issued again, or a rotation", until: now + (rotation.isRotating ? SOON : DAY) },
   };
 }
 
@@ -98,16 +105,16 @@ function wantedRotation({ namespace }: PoolObserved, now: number): AuthorityRota
   return id === undefined || Number.isNaN(at) || at > now ? undefined : { id, stage: "retire" };
 }
 
-function rotates(observed: PoolObserved, now: number): boolean {
-  return etcdAuthoritySteps(observed.live, wantedRotation(observed, now), false).isRotating;
-}
-
 /** The next stage, once the members and every control plane run with the present one. */
-function rotationSteps(observed: PoolObserved, isQuiet: boolean, now: number): Step[] {
-  const { live, isAdopted } = observed;
+function rotationSteps(observed: PoolObserved, isQuiet: boolean, now: number) {
+  const { live, behind } = observed;
   const authorities = (live.get("Secret/etcd-ca") as Secret | undefined)?.data?.["ca.crt"] ?? "";
-  const settled = isQuiet && isRolledOut(workload(live.get("StatefulSet/etcd"))) && isAdopted(authorities);
-  return etcdAuthoritySteps(live, wantedRotation(observed, now), settled).steps;
+  const { stage } = placeOf(live.get(`Secret/${copyName("etcd-ca")}`) as Secret | undefined);
+  const wanted = wantedRotation(observed, now);
+  if (!etcdAuthoritySteps(live, wanted, false).isRotating) return { steps: [], isRotating: false, stage, waitsFor: [] };
+  const waitsFor = behind(authorities);
+  const settled = isQuiet && isRolledOut(workload(live.get("StatefulSet/etcd"))) && waitsFor.length === 0;
+  return { ...etcdAuthoritySteps(live, wanted, settled), stage, waitsFor };
 }
 
 const once = (name: string, entries: Credentials["entries"]): Credentials => ({

@@ -24,6 +24,7 @@ import { apiServerDigest } from "../stages.ts";
 import { digestOf, poolNamespaceOf, prefixOf } from "../tenant.ts";
 import type { EtcdAdmin } from "./etcd-admin.ts";
 import { planPool, type PoolObserved, type PoolState } from "./plan.ts";
+import { rotationReport } from "./rotation-report.ts";
 
 export interface PoolOptions {
   readonly cluster: ServiceCluster;
@@ -68,7 +69,7 @@ export function createPool(options: PoolOptions): Pool {
     pods: cluster.pods.list(namespaceName),
     holdsData: users().some(({ initialized }) => initialized === true),
     authEnabled,
-    isAdopted: (authorities) => isAdopted(cluster, settings, authorities),
+    behind: (authorities) => behind(cluster, settings, authorities),
   });
   const using = {
     client: cluster.informers.client,
@@ -96,7 +97,9 @@ export function createPool(options: PoolOptions): Pool {
     clock,
     log,
   });
+  const report = rotationReport({ metrics, log });
   const publish = (next: PoolState): void => {
+    report(next.rotation);
     const same = canonicalJson(state ?? null) === canonicalJson(next);
     state = next;
     if (!same) changed();
@@ -157,17 +160,18 @@ export function createPool(options: PoolOptions): Pool {
   };
 }
 
-/** Does every control plane in the shared etcd trust these authorities, in all of its API servers? */
-function isAdopted({ namespaces, objects }: ServiceCluster, settings: PodsSettings, authorities: string): boolean {
-  return pooledNames(settings.owner, namespaces.list()).every((name) => {
+/** Control planes in the shared etcd some of whose API servers do not trust these authorities, by namespace. */
+function behind({ namespaces, objects }: ServiceCluster, settings: PodsSettings, authorities: string): string[] {
+  return pooledNames(settings.owner, namespaces.list()).filter((name) => {
     const live = new Map(objects.flatMap((each) => each.list(name)).map((object) => [idOf(object), object]));
     const secret = live.get("Secret/kube-apiserver") as Secret | undefined;
     const program = workload(live.get("Deployment/kube-apiserver"));
     // One that has no API server yet is created with what is there then.
-    if (program === undefined) return true;
+    if (program === undefined) return false;
     const runs = apiServerDigest(digestOf(secret?.data ?? null), settings.tunnel);
-    if (secret?.data?.["etcd-ca.crt"] !== authorities) return false;
-    return templateCredentials(program) === runs && isRolledOut(program);
+    return (
+      secret?.data?.["etcd-ca.crt"] !== authorities || templateCredentials(program) !== runs || !isRolledOut(program)
+    );
   });
 }
 
