@@ -87,7 +87,10 @@ class Model {
     const { machines, nodes } = this.seen;
     const object = { ...check, ...(this.#status ? { status: this.#status } : {}) };
     const targets = [...machines.values()].map((one) => ({ machine: one, node: nodes.get(one.metadata.name) }));
-    const plan = planHealthCheck({ check: object, cluster: provisioned, targets, connected: this.connected }, this.time);
+    const plan = planHealthCheck(
+      { check: object, cluster: provisioned, targets, connected: this.connected },
+      this.time,
+    );
     this.#status = plan.status;
     const marks = plan.steps.flatMap((step) => (step.do === "setConditions" ? [step] : []));
     for (const step of marks.slice(0, limit)) {
@@ -95,7 +98,9 @@ class Model {
       const before = step.machine.status?.conditions ?? [];
       if (isFalse(step.conditions, "OwnerRemediated") && !isFalse(before, "OwnerRemediated")) this.#judge(name);
       const kept = (one: Machine) =>
-        (one.status?.conditions ?? []).filter(({ type }) => type !== "HealthCheckSucceeded" && type !== "OwnerRemediated");
+        (one.status?.conditions ?? []).filter(
+          ({ type }) => type !== "HealthCheckSucceeded" && type !== "OwnerRemediated",
+        );
       this.#setMachine(name, (one) => ({
         ...one,
         status: { ...one.status, conditions: [...kept(one), ...step.conditions] },
@@ -145,7 +150,9 @@ class Model {
 
 function nodeAt(name: string, ready: boolean, since: number): Node {
   const lastTransitionTime = new Date(since).toISOString();
-  return node(name, { status: { conditions: [{ type: "Ready", status: ready ? "True" : "False", lastTransitionTime }] } });
+  return node(name, {
+    status: { conditions: [{ type: "Ready", status: ready ? "True" : "False", lastTransitionTime }] },
+  });
 }
 
 const skip = "cluster.x-k8s.io/skip-remediation";
