@@ -167,7 +167,8 @@ test(`${RUNS} schedules of faults leave a MachineDeployment one MachineSet of it
       expect([...model.state.machines.values()].flat()).toHaveLength(model.replicas);
       const current = model.state.sets.filter((set) => sameMachines(set.spec.template, model.wanted()));
       expect(current).toHaveLength(1);
-      // A second leader whose cache is behind may make a MachineSet of a template that has passed; else the surge holds.
+      // A second leader whose cache is behind may make a MachineSet of a template that has passed; else the surge
+      // holds.
       const isAlone = !events.some((event) => event.do === "stale");
       if (isAlone) expect(model.most).toBeLessThanOrEqual(1);
     }),
