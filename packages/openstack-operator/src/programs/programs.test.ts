@@ -25,6 +25,7 @@ describe("the programs that pods mount", () => {
     const onRequest = [...backupJobs(allComponents), ...canaryComponents, ...bgp, providerNetworks];
     for (const { programs = [] } of onRequest) programs.forEach((name) => used.add(name));
     const others = [
+      "drain.sh",
       "lines.py",
       "wait-for.sh",
       "restore.py",

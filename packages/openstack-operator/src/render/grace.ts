@@ -4,6 +4,8 @@ import type { Sections } from "../config/index.ts";
 
 /** Seconds in which load balancers and clients learn that an API is about to stop. */
 export const DRAIN_SECONDS = 10;
+/** Seconds in which connections that wait for a process of the API are still served. */
+export const QUEUE_SECONDS = 20;
 /** Seconds between the service's own limit and the end of the pod. */
 const MARGIN_SECONDS = 10;
 
@@ -18,7 +20,9 @@ export function shutdownSeconds({ grace }: Component, configuration: Sections | 
 export const drains = ({ probe }: Component): boolean => probe?.ask === "http";
 
 export function graceSeconds(component: Component, configuration: Sections | undefined): number {
-  return shutdownSeconds(component, configuration) + (drains(component) ? DRAIN_SECONDS : 0) + MARGIN_SECONDS;
+  return (
+    shutdownSeconds(component, configuration) + (drains(component) ? DRAIN_SECONDS + QUEUE_SECONDS : 0) + MARGIN_SECONDS
+  );
 }
 
 /** Options of a service as its pods on a group's nodes have them. */

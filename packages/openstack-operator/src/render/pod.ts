@@ -14,7 +14,7 @@ import {
   type NodeGroup,
 } from "./context.ts";
 import { environmentOf } from "./environment.ts";
-import { drains, DRAIN_SECONDS, graceSeconds, overridesOf } from "./grace.ts";
+import { drains, DRAIN_SECONDS, graceSeconds, overridesOf, QUEUE_SECONDS } from "./grace.ts";
 import { externalAdministrator } from "./external.ts";
 import { exporterContainers, METRICS, metricsMarks } from "./metrics.ts";
 import { preflightParts } from "./preflight.ts";
@@ -101,7 +101,13 @@ function mainContainer(
     securityContext: containerSecurity(component),
     ...(component.kind === "Job" ? {} : probesOf(component, deployment.spec.tls !== undefined)),
     ...(drains(component)
-      ? { lifecycle: { preStop: { exec: { command: ["/bin/sh", "-c", `touch /tmp/drain; sleep ${DRAIN_SECONDS}`] } } } }
+      ? {
+          lifecycle: {
+            preStop: {
+              exec: { command: ["/bin/sh", "/programs/drain.sh", String(DRAIN_SECONDS), String(QUEUE_SECONDS)] },
+            },
+          },
+        }
       : {}),
     volumeMounts: mounts,
   };

@@ -29,7 +29,7 @@ import {
   type Rendered,
   type TlsNames,
 } from "./context.ts";
-import { overridesOf } from "./grace.ts";
+import { drains, overridesOf } from "./grace.ts";
 import { exporterOf } from "./metrics.ts";
 import { PROBER, usesProber } from "./probes.ts";
 
@@ -126,7 +126,8 @@ function programNames(spec: OpenStackDeploymentSpec, component: Component): stri
   const gate = (component.sameNode ?? []).length > 0 ? ["wait-for.sh"] : [];
   const prober = usesProber(component) ? [PROBER] : [];
   const exporter = exporterOf(spec, component)?.programs ?? [];
-  return [LINES, ...(component.programs ?? []), ...gate, ...prober, ...exporter];
+  const drain = drains(component) ? ["drain.sh"] : [];
+  return [LINES, ...(component.programs ?? []), ...drain, ...gate, ...prober, ...exporter];
 }
 
 function distinct(problems: readonly OptionProblem[]): OptionProblem[] {
