@@ -109,6 +109,8 @@ describe.skipIf(!go)("every object that the operator writes", () => {
       monitoring: { namespace: "monitoring", exporters: true },
       canary: { image: "cirros", flavor: "tiny", external: { network: "public", cidr: "203.0.113.0/24" } },
       backup: { target: { claim: "backups" }, keys: { name: "passphrase" } },
+      tls: { from: "Own" },
+      network: { bgp: { asn: 64_512, peers: ["eth1"] }, evpn: { interface: "lo" }, mtu: 9000 },
       storage: { imageClaim: "images", serverStateClaim: "servers", ceph: { secret: { name: "ceph" } } },
     });
     await w.until("a backup", async () => (await w.deployment()).status?.backups?.[0]?.state === "Complete");
