@@ -7,9 +7,6 @@ const NOUNS: readonly string[] =
   "Binding Mapping Finding Warning Setting String Thing Ceiling Rating Forwarding Balancing Listing Greeting".split(
     " ",
   );
-/** Places whose names are to be changed yet. */
-const EXCEPTIONS =
-  /^(?:packages\/(?:addons|cluster-api|cluster-api-openstack|magnum-api|openstack-operator)|test\/faults\/magnum)\//;
 const REFUSED = /^(?:\w*ing|Asked|Sought|Looked|Wish|How|Who|What|Whose)$/;
 const DECLARED = /^\s*(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class) ([A-Z]\w*)\b(?! from)/gm;
 
@@ -18,7 +15,6 @@ export function checkTypeNames(root: string, places: readonly string[] = ["packa
   return places.flatMap((place) =>
     readdirSync(join(root, place), { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts") && !/(?:^|\/)node_modules\//.test(file))
-      .filter((file) => !EXCEPTIONS.test(`${place}/${file}`))
       .toSorted()
       .flatMap((file) =>
         namesIn(readFileSync(join(root, place, file), "utf8")).map(

@@ -5,7 +5,7 @@ export type { TrusteeOptions } from "./access/trustees.ts";
 export { desiredManifests, nothingStands, type KeystoneAddress } from "./cluster/desired.ts";
 export { refusedLabel as labelProblem } from "./cluster/labels.ts";
 export { heatAnnotation, readHeat, renderHeat, type HeatGroup, type HeatReport } from "./cluster/heat.ts";
-export { readMigrating, renderMigrating, type Migrating } from "./cluster/migrating.ts";
+export { readMigrating, renderMigrating, type MigrationState } from "./cluster/migrating.ts";
 export { magnumLabels, migratingAnnotation, namespaceOf, objectNameOf, poolNameOf } from "./cluster/names.ts";
 export { attributesOf as templateAttributes } from "./resources/template-attributes.ts";
 export { isUuid } from "./wire/fields.ts";

@@ -28,7 +28,7 @@ const condition = (type: string, status: "True" | "False", reason: string, messa
   lastTransitionTime: SINCE,
 });
 
-export interface Standing {
+export interface ExistingObjects {
   readonly clusters: readonly Cluster[];
   readonly controlPlanes: readonly HostedControlPlane[];
   readonly deployments: readonly MachineDeployment[];
@@ -56,7 +56,7 @@ export class Others {
     this.#namespace = cluster.metadata.namespace ?? "";
   }
 
-  async standing(): Promise<Standing> {
+  async standing(): Promise<ExistingObjects> {
     const all = async <T extends KubeObject>(type: ResourceType<T>): Promise<readonly T[]> =>
       (await this.#client.list(type, { namespace: this.#namespace })).items;
     const [clusters, controlPlanes, deployments, machines, infrastructures, addonSets] = await Promise.all([
@@ -84,7 +84,7 @@ export class Others {
     return [...this.#ofCluster(cluster, standing), ...standing.deployments.flatMap((d) => this.#ofPool(d, standing))];
   }
 
-  #ofCluster(cluster: Cluster, { controlPlanes: [plane], machines, addonSets }: Standing): readonly Move[] {
+  #ofCluster(cluster: Cluster, { controlPlanes: [plane], machines, addonSets }: ExistingObjects): readonly Move[] {
     const { finalizers = [] } = cluster.metadata;
     if (!finalizers.includes(FINALIZER))
       return [() => this.#patch(Cluster, cluster, { metadata: { finalizers: [...finalizers, FINALIZER] } })];
@@ -116,7 +116,7 @@ export class Others {
     return moves;
   }
 
-  #ofPool(pool: MachineDeployment, { machines }: Standing): readonly Move[] {
+  #ofPool(pool: MachineDeployment, { machines }: ExistingObjects): readonly Move[] {
     const { name } = pool.metadata;
     const own = machines.filter(({ metadata }) => metadata.labels?.[labels.deploymentName] === name);
     const gone = own
@@ -160,7 +160,7 @@ export class Others {
     return moves;
   }
 
-  #endings({ clusters, controlPlanes, deployments, machines, infrastructures }: Standing): readonly Move[] {
+  #endings({ clusters, controlPlanes, deployments, machines, infrastructures }: ExistingObjects): readonly Move[] {
     const parts: readonly [ResourceType<KubeObject>, readonly KubeObject[]][] = [
       [Machine as ResourceType<KubeObject>, machines],
       [MachineDeployment as ResourceType<KubeObject>, deployments],

@@ -133,7 +133,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
   return { ...base, addons, removed, ...refusalOfSet(declared) };
 }
 
-interface Using {
+interface ReadContext {
   readonly from: GatherFrom;
   readonly set: AddonSet;
   readonly session: Session;
@@ -155,7 +155,7 @@ export function statusOf(set: AddonSet, addon: string): NonNullable<AddonSetStat
 }
 
 async function observe(
-  { from: _from, set, session, others }: Using,
+  { from: _from, set, session, others }: ReadContext,
   addon: { readonly name: string; readonly digest: string },
   declared: Declared,
   signal: AbortSignal,
@@ -184,7 +184,7 @@ async function observe(
 }
 
 async function staleOf(
-  { set, session }: Using,
+  { set, session }: ReadContext,
   addon: string,
   objects: readonly Declared[],
   signal: AbortSignal,
@@ -206,7 +206,7 @@ async function staleOf(
 
 /** Proofs are made when every object is there: before that they would only fail. */
 async function probe(
-  { from, cluster }: Using,
+  { from, cluster }: ReadContext,
   objects: readonly ObservedObject[],
   probes: readonly Probe[],
   signal: AbortSignal,

@@ -46,7 +46,7 @@ export function planPool(observed: PoolObserved, now: number): PoolPlan {
   return planClaims(observed, { cloud, status: withNetwork, now });
 }
 
-interface Planning {
+interface PoolState {
   readonly cloud: PoolCloud;
   readonly status: OpenStackFloatingIPPoolStatus;
   readonly now: number;
@@ -112,7 +112,7 @@ function reclaimSteps(observed: PoolObserved, cloud: PoolCloud, { spec }: IPAddr
 }
 
 /** As upstream's: a pool waits for its addresses, and then deletes what it created, whatever the policy. */
-function planPoolDeletion(observed: PoolObserved, { cloud, status, now }: Planning): PoolPlan {
+function planPoolDeletion(observed: PoolObserved, { cloud, status, now }: PoolState): PoolPlan {
   const count = observed.addresses.length;
   if (count > 0) {
     const message = `${count} IPAddresses of the pool to be deleted first`;
@@ -130,7 +130,7 @@ function planPoolDeletion(observed: PoolObserved, { cloud, status, now }: Planni
   return { steps: [...steps, { do: "remove-finalizer", reason }], status };
 }
 
-function planClaims(observed: PoolObserved, { cloud, status, now }: Planning): PoolPlan {
+function planClaims(observed: PoolObserved, { cloud, status, now }: PoolState): PoolPlan {
   const { object, claims, addresses } = observed;
   const steps: PoolStep[] = tagSteps(observed, cloud);
   const free = availableOf(observed, cloud);

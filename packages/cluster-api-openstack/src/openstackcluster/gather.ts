@@ -97,7 +97,7 @@ export async function observeCluster(
   const opened = await sources.sessions.get(place, (watch) => neededOf(object, watch), signal);
   if (!opened.ok) return { ...base, session: undefined, identity: opened };
   const { session } = opened;
-  const listed: Reading["listed"] = (informer) => sources.sessions.listed(informer, place, signal);
+  const listed: ReadContext["listed"] = (informer) => sources.sessions.listed(informer, place, signal);
   const cloud = await readCloud(object, { session, crn, listed }, signal);
   sources.interests.set(key, interestsOf(object, crn, cloud));
   return { ...base, session, identity: { ok: true, cloud } };
@@ -139,14 +139,14 @@ function neededOf(_object: OpenStackCluster, watch: CloudWatch) {
   return [watch.networks, watch.subnets, watch.routers, watch.ports, watch.securityGroups, watch.floatingIps];
 }
 
-interface Reading {
+interface ReadContext {
   readonly session: Session;
   readonly crn: string;
   /** Starts an informer, and awaits a list that is not too old. */
   readonly listed: (informer: Startable) => Promise<void>;
 }
 
-async function readCloud(object: OpenStackCluster, reading: Reading, signal: AbortSignal): Promise<ClusterCloud> {
+async function readCloud(object: OpenStackCluster, reading: ReadContext, signal: AbortSignal): Promise<ClusterCloud> {
   const { session } = reading;
   const { watch, projectId, identity } = session;
   const zones = isDeleting(object) ? [] : await zonesOf(session, signal);
@@ -177,7 +177,7 @@ async function zonesOf(session: Session, signal: AbortSignal): Promise<ClusterCl
 
 async function readLoadBalancing(
   object: OpenStackCluster,
-  { session, crn, listed }: Reading,
+  { session, crn, listed }: ReadContext,
   signal: AbortSignal,
 ): Promise<LoadBalancing> {
   const none = { providers: [], loadBalancers: [], listeners: [], pools: [], members: new Map<string, Member[]>() };

@@ -182,7 +182,7 @@ export function neededOf(object: OpenStackMachine, watch: CloudWatch): Startable
   ];
 }
 
-interface Reading {
+interface ReadContext {
   readonly session: Session;
   readonly signal: AbortSignal;
 }
@@ -190,7 +190,7 @@ interface Reading {
 export async function readCloud(
   sources: Pick<MachineSources, "clock" | "looks">,
   object: OpenStackMachine,
-  { session, signal }: Reading,
+  { session, signal }: ReadContext,
 ): Promise<MachineCloud> {
   const { watch, projectId, identity, cloud } = session;
   if (!isDeleting(object) && object.spec.providerID === undefined)
@@ -246,7 +246,7 @@ const lookedAgain = 15_000;
 async function lookAgain(
   { clock, looks }: Pick<MachineSources, "clock" | "looks">,
   { spec }: OpenStackMachine,
-  { session, signal }: Reading,
+  { session, signal }: ReadContext,
 ): Promise<void> {
   const { flavors, images } = session.watch;
   const flavorKnown = spec.flavor.id

@@ -8,14 +8,14 @@ import { survivesWithout } from "./quorum.ts";
 import { remediationUnderWay } from "./remediation.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
-export interface Scaling {
+export interface ScalePlan {
   readonly steps: readonly ControlPlaneStep[];
   /** Why no machine is added or removed now. */
   readonly blocked?: readonly string[];
 }
 
 /** One machine more or less at a time, towards the number of replicas and the current template. */
-export function scaling(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): Scaling {
+export function scaling(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): ScalePlan {
   const { control, machines } = facts;
   const replicas = control.spec.replicas ?? 1;
   if (machines.length === 0) return add(facts, outdated);
@@ -27,7 +27,7 @@ export function scaling(facts: ControlPlaneFacts, outdated: ReadonlySet<string>)
 }
 
 /** With a surge one machine is added, then an outdated one removed; without, an outdated one goes first. */
-function rollout(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): Scaling {
+function rollout(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): ScalePlan {
   const { control, machines, workload } = facts;
   const { version, replicas = 1 } = control.spec;
   const skipped = skippedMinor(facts);
@@ -72,7 +72,7 @@ export function byVersion(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });
 }
 
-function checked(facts: ControlPlaneFacts, next: () => Scaling): Scaling {
+function checked(facts: ControlPlaneFacts, next: () => ScalePlan): ScalePlan {
   const blocked = [...access(facts), ...preflight(facts.machines)];
   return blocked.length > 0 ? { steps: [], blocked } : next();
 }
@@ -82,7 +82,7 @@ function access({ workload }: ControlPlaneFacts): string[] {
   return "problem" in workload.etcd ? [`etcd: ${workload.etcd.problem}`] : [];
 }
 
-function add(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): Scaling {
+function add(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): ScalePlan {
   const { control, cluster, machines, taken } = facts;
   if (!cluster) return { steps: [] };
   const under = remediationUnderWay(facts);
@@ -97,7 +97,7 @@ function add(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): Scaling {
   return { steps: [{ do: "create", type: Machine, object }] };
 }
 
-function remove(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): Scaling {
+function remove(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): ScalePlan {
   const { machines } = facts;
   const chosen = machineToDelete(
     machines.filter(({ machine }) => !machine.metadata.deletionTimestamp),

@@ -85,7 +85,7 @@ function bootstrapCondition({ machine, bootstrap }: MachineFacts): WantedConditi
   return referredCondition(bootstrap, { type, noun: "BootstrapConfig", isReady, wasThere });
 }
 
-interface Mirroring {
+interface MirrorRule {
   readonly type: string;
   readonly noun: string;
   readonly isReady: (object: ProviderObject) => boolean;
@@ -93,7 +93,7 @@ interface Mirroring {
 }
 
 /** The provider's Ready condition under our name; without one, what its initialization says. */
-function referredCondition(referred: Referred<ProviderObject>, how: Mirroring): WantedCondition {
+function referredCondition(referred: Referred<ProviderObject>, how: MirrorRule): WantedCondition {
   const { type, noun, isReady, wasThere } = how;
   const { object, reference } = referred;
   if (!object) {

@@ -39,8 +39,8 @@ export function deletingCondition(deletion: Deletion): WantedCondition {
   return { type: "Deleting", status: "True", reason: deletion.reason, message: deletion.message };
 }
 
-type Standing = Omit<Deletion, "times">;
-type Stage = (facts: MachineFacts, times: DeletionTimes, now: number) => Standing | undefined;
+type StageResult = Omit<Deletion, "times">;
+type Stage = (facts: MachineFacts, times: DeletionTimes, now: number) => StageResult | undefined;
 
 /** Nodes of a cluster that goes away need no care; neither does a machine that never became one. */
 function nodeMatters(facts: MachineFacts): boolean {
@@ -69,7 +69,7 @@ const preTerminateHooks = hooks(
   "waitForPreTerminateHookStartTime",
 );
 
-function drain(facts: MachineFacts, times: DeletionTimes, now: number): Standing | undefined {
+function drain(facts: MachineFacts, times: DeletionTimes, now: number): StageResult | undefined {
   const { machine, workload } = facts;
   if (!nodeMatters(facts) || machine.metadata.annotations?.[annotations.excludeNodeDraining] !== undefined)
     return undefined;
@@ -91,7 +91,10 @@ function drain(facts: MachineFacts, times: DeletionTimes, now: number): Standing
   return drainPods({ node, pods: workload.pods, now }, reason);
 }
 
-function drainPods(on: { node: Node; pods: readonly PodFacts[]; now: number }, reason: string): Standing | undefined {
+function drainPods(
+  on: { node: Node; pods: readonly PodFacts[]; now: number },
+  reason: string,
+): StageResult | undefined {
   const { node, pods, now } = on;
   const lost = isUnreachable(node);
   const left = pods.filter((pod) => !pod.stays && !(lost && now - (pod.deletingSince ?? now) > 1_000));
@@ -115,7 +118,7 @@ function standingOf({ deletingSince, completes }: PodFacts): string {
   return completes ? " (waiting for its completion)" : "";
 }
 
-function volumeDetach(facts: MachineFacts, times: DeletionTimes, now: number): Standing | undefined {
+function volumeDetach(facts: MachineFacts, times: DeletionTimes, now: number): StageResult | undefined {
   const { machine } = facts;
   if (!nodeMatters(facts) || !infraIsLeft(facts)) return undefined;
   if (machine.metadata.annotations?.[annotations.excludeVolumeDetach] !== undefined) return undefined;
@@ -130,17 +133,17 @@ function volumeDetach(facts: MachineFacts, times: DeletionTimes, now: number): S
   return { steps: [], reason: "WaitingForVolumeDetach", message, until: now + podRetry };
 }
 
-function infrastructure({ infrastructure: host, machine }: MachineFacts): Standing | undefined {
+function infrastructure({ infrastructure: host, machine }: MachineFacts): StageResult | undefined {
   const wasThere = machine.status?.initialization?.infrastructureProvisioned === true;
   return referred(host, { reason: "WaitingForInfrastructureDeletion", wasThere });
 }
 
-function bootstrap({ bootstrap: config }: MachineFacts): Standing | undefined {
+function bootstrap({ bootstrap: config }: MachineFacts): StageResult | undefined {
   return config && referred(config, { reason: "WaitingForBootstrapDeletion", wasThere: false });
 }
 
 /** An object of a kind without a provider here is not known to be deleted. */
-function referred(to: Referred, how: { readonly reason: string; readonly wasThere: boolean }): Standing | undefined {
+function referred(to: Referred, how: { readonly reason: string; readonly wasThere: boolean }): StageResult | undefined {
   const { object, kind } = to;
   const { reason, wasThere } = how;
   if (!kind) return wasThere ? { steps: [], reason, message: whyAbsent(to) } : undefined;
@@ -148,7 +151,7 @@ function referred(to: Referred, how: { readonly reason: string; readonly wasTher
   return { steps: deleteStep(kind, object), reason, message: `Deleting ${kind.kind} ${object.metadata.name}` };
 }
 
-function node(facts: MachineFacts, _times: DeletionTimes, now: number): Standing | undefined {
+function node(facts: MachineFacts, _times: DeletionTimes, now: number): StageResult | undefined {
   const { machine, workload } = facts;
   if (!nodeMatters(facts)) return undefined;
   const timeout = machine.spec.deletion?.nodeDeletionTimeoutSeconds ?? defaultNodeDeletionTimeout;

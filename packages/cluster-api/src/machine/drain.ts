@@ -29,13 +29,13 @@ export async function drain(client: KubernetesClient, order: DrainOrder, signal:
   );
 }
 
-interface How {
+interface EvictionOptions {
   readonly grace: number | undefined;
   readonly signal: AbortSignal;
 }
 
 /** False when a budget refuses. A server without the eviction subresource gets a plain deletion. */
-async function evict(client: KubernetesClient, pod: PodFacts, { grace, signal }: How): Promise<boolean> {
+async function evict(client: KubernetesClient, pod: PodFacts, { grace, signal }: EvictionOptions): Promise<boolean> {
   const { namespace, name, uid } = pod;
   const deleteOptions = {
     preconditions: { uid },
@@ -55,7 +55,7 @@ async function evict(client: KubernetesClient, pod: PodFacts, { grace, signal }:
   }
 }
 
-async function remove(client: KubernetesClient, pod: PodFacts, { grace, signal }: How): Promise<void> {
+async function remove(client: KubernetesClient, pod: PodFacts, { grace, signal }: EvictionOptions): Promise<void> {
   try {
     await client.delete(
       Pod,

@@ -78,7 +78,7 @@ function resultOf(graph: readonly Member[]): MoveResult {
   return { clusters, objects: graph.length };
 }
 
-interface Moving extends MoveOptions {
+interface MoveContext extends MoveOptions {
   readonly graph: readonly Member[];
   readonly target: string;
 }
@@ -87,7 +87,7 @@ const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.n
 const keyOf = ({ metadata }: KubeObject): ObjectKey => ({ namespace: metadata.namespace ?? "", name: metadata.name });
 
 /** Everything that can be refused is refused before anything is changed. */
-async function check({ graph, target, to }: Moving, signal: AbortSignal): Promise<void> {
+async function check({ graph, target, to }: MoveContext, signal: AbortSignal): Promise<void> {
   for (const { object } of graph) {
     const other = object.metadata.annotations?.[marks.target];
     if (other !== undefined && other !== target)
@@ -109,7 +109,7 @@ async function check({ graph, target, to }: Moving, signal: AbortSignal): Promis
 }
 
 async function copyAll(
-  moving: Moving & { readonly types: Parameters<typeof readMembers>[1] },
+  moving: MoveContext & { readonly types: Parameters<typeof readMembers>[1] },
   signal: AbortSignal,
 ): Promise<void> {
   const { from, to, namespace, target, types, report } = moving;
@@ -144,7 +144,7 @@ async function pause(
 
 /** The graph once every controller that reports it has observed the pause. */
 async function settled(
-  { from, namespace, clock, pauseTimeout = 60_000 }: Moving,
+  { from, namespace, clock, pauseTimeout = 60_000 }: MoveContext,
   types: Parameters<typeof readMembers>[1],
   signal: AbortSignal,
 ): Promise<Member[]> {

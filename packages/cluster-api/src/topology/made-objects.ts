@@ -13,7 +13,7 @@ export interface MadeObject {
 
 type Marks = Readonly<Record<string, string>>;
 
-export interface Making {
+export interface ObjectHead {
   readonly cluster: Cluster;
   readonly name: string;
   readonly labels?: Marks;
@@ -40,7 +40,7 @@ export function objectFrom(
   template: BlueprintTemplate,
   patched: ProviderObject,
   kind: Kind<KubeObject>,
-  making: Making,
+  making: ObjectHead,
 ): MadeObject {
   const stored = asStored(template.kind, patched);
   const { labels: own, annotations: notes, spec } = templateOf(stored);
@@ -62,7 +62,7 @@ export function objectFrom(
 }
 
 /** A Cluster's own copy of a patched template. */
-export function templateFrom(template: BlueprintTemplate, patched: ProviderObject, making: Making): MadeObject {
+export function templateFrom(template: BlueprintTemplate, patched: ProviderObject, making: ObjectHead): MadeObject {
   const { kind } = template;
   const stored = asStored(kind, patched);
   const notes = Object.fromEntries(

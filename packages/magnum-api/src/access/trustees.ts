@@ -95,7 +95,7 @@ const ATTEMPTS = 5;
 
 const isId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
-export interface TrusteesUsing {
+export interface TrusteesOptions {
   /** What no other installation has. Undefined: it cannot be read; users that are created then have no mark. */
   readonly installation: (signal: AbortSignal) => Promise<string | undefined>;
   readonly clock: Clock;
@@ -104,7 +104,7 @@ export interface TrusteesUsing {
 
 export function createTrustees(
   { account, domain, roles }: TrusteeOptions,
-  { installation, clock, log }: TrusteesUsing,
+  { installation, clock, log }: TrusteesOptions,
 ): Trustees {
   const cloud = connectCloud(account, { clock, log });
   const { identity } = cloud;

@@ -44,7 +44,7 @@ export type StandingPools = ReadonlyMap<
 >;
 
 /** What is read of the objects that there are, to say what they are to be. */
-interface Standing {
+interface ExistingObjects {
   readonly pools: StandingPools;
   readonly cluster?: Cluster | undefined;
   readonly controlPlane: HostedControlPlane | undefined;
@@ -55,7 +55,12 @@ interface Standing {
 }
 
 /** What exists of a cluster that was not begun. */
-export const nothingStands: Standing = { pools: new Map(), controlPlane: undefined, machines: [], isSettled: false };
+export const nothingStands: ExistingObjects = {
+  pools: new Map(),
+  controlPlane: undefined,
+  machines: [],
+  isSettled: false,
+};
 
 /** The number of nodes that the user asked for last. An autoscaler's number is kept until the user asks for another. */
 const askedAnnotation = "magnum.causeway.dev/node-count";
@@ -70,7 +75,7 @@ const GROUP_NAME = "magnum.openstack.org/nodegroup";
 export function desiredManifests(
   cluster: MagnumCluster,
   installation: Installation,
-  standing: Standing,
+  standing: ExistingObjects,
 ): readonly Manifest[] {
   const { metadata, spec } = cluster;
   const settings = labelSettings(spec.labels ?? {});
@@ -147,7 +152,7 @@ function replicasOf(
 function endpointOf(
   { spec }: MagnumCluster,
   { access, nodeCidr }: LabelSettings,
-  on: { readonly installation: Installation; readonly standing: Standing; readonly runtime: Runtime },
+  on: { readonly installation: Installation; readonly standing: ExistingObjects; readonly runtime: Runtime },
 ): Pick<HostedControlPlaneSpec, "endpoint" | "runtime"> {
   const { installation, standing } = on;
   // With other runtimes it would be a port of the operator's host, which all control planes share.

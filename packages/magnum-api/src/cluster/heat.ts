@@ -1,5 +1,5 @@
 import { magnumStatuses, type MagnumCluster, type MagnumClusterStatus, type MagnumStatus } from "@causeway/api";
-import type { Migrating } from "./migrating.ts";
+import type { MigrationState } from "./migrating.ts";
 
 /** On a cluster of Magnum's Heat driver: what the Magnum that has it reported. */
 export const heatAnnotation = "magnum.causeway.dev/heat";
@@ -61,7 +61,7 @@ function isReport(value: unknown): value is HeatReport {
 }
 
 /** Phases in which the cluster is Heat's own still: nothing of it was made here but what is shown. */
-export const isHeats = ({ phase }: Migrating): boolean => phase === "discover" || phase === "freeze";
+export const isHeats = ({ phase }: MigrationState): boolean => phase === "discover" || phase === "freeze";
 
 /** A status that clients here know. */
 function statusOf(status: string): MagnumStatus {

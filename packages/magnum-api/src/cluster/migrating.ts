@@ -9,7 +9,7 @@ import type { Step } from "./steps.ts";
 /**
  * How far the migration of a cluster is. A phase that is done leaves the cluster as it is until the next one begins.
  */
-export interface Migrating {
+export interface MigrationState {
   readonly phase: string;
   readonly state: "Running" | "Done" | "Failed";
   /** When it made its last step. */
@@ -21,16 +21,16 @@ const states: readonly string[] = ["Running", "Done", "Failed"];
 const SILENCE = 40 * 60_000;
 
 /** The Cluster, as the Magnum API shows one that is migrated. */
-export const renderMigrating = ({ phase, state, at }: Migrating): string => `${phase} ${state} ${at}`;
+export const renderMigrating = ({ phase, state, at }: MigrationState): string => `${phase} ${state} ${at}`;
 
 /** Undefined: the cluster is not being migrated. */
-export function readMigrating({ metadata }: Pick<MagnumCluster, "metadata">): Migrating | undefined {
+export function readMigrating({ metadata }: Pick<MagnumCluster, "metadata">): MigrationState | undefined {
   const value = metadata.annotations?.[migratingAnnotation];
   if (value === undefined) return undefined;
   const [phase = "", state = "", at = ""] = value.split(" ");
   const isKnown = states.includes(state) && !Number.isNaN(Date.parse(at));
   return isKnown
-    ? { phase, state: state as Migrating["state"], at }
+    ? { phase, state: state as MigrationState["state"], at }
     : { phase, state: "Running", at: metadata.creationTimestamp ?? "" };
 }
 
@@ -46,7 +46,11 @@ function planShown(observed: Observed, heat: HeatReport, now: number): Plan<Step
  * The migration writes the cluster's objects, and clients may change nothing meanwhile; none of its states lasts for
  * ever as a change in progress.
  */
-export function planMigrating(observed: Observed, migrating: Migrating, now: number): Plan<Step, MagnumClusterStatus> {
+export function planMigrating(
+  observed: Observed,
+  migrating: MigrationState,
+  now: number,
+): Plan<Step, MagnumClusterStatus> {
   const { object } = observed;
   const heat = readHeat(object);
   if (heat !== undefined && migrating.phase === "discover") return planShown(observed, heat, now);

@@ -15,10 +15,10 @@ export interface Pool {
   readonly readyNodes: number;
 }
 
-type Standing = Pick<Observed, "object" | "deployments" | "machines">;
+type ObservedPools = Pick<Observed, "object" | "deployments" | "machines">;
 
 /** Each node group has all its nodes, all ready, and there are no others. */
-export function arePoolsSettled(observed: Standing): boolean {
+export function arePoolsSettled(observed: ObservedPools): boolean {
   const { object, deployments } = observed;
   const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
   return (
@@ -26,7 +26,7 @@ export function arePoolsSettled(observed: Standing): boolean {
   );
 }
 
-export function poolsOf({ object, deployments, machines }: Standing): readonly Pool[] {
+export function poolsOf({ object, deployments, machines }: ObservedPools): readonly Pool[] {
   return object.spec.nodeGroups.map((group) => {
     const name = poolNameOf(object.metadata.name, group);
     const deployment = deployments.find(({ metadata }) => metadata.name === name);

@@ -6,7 +6,7 @@ import { readCredential, trusteeOf, type ClusterCredential } from "../cluster/cr
 import { isPending } from "../cluster/names.ts";
 import type { Api, Call } from "../server/call.ts";
 import { forbidden } from "../wire/error.ts";
-import { isUnused, writeCredential, type Replacing } from "./write-credential.ts";
+import { isUnused, writeCredential, type CredentialWrite } from "./write-credential.ts";
 
 /**
  * Gives a cluster an application credential of its own, in place of the one that it has: of a user of its own where the
@@ -64,7 +64,7 @@ async function giveBack(api: Api, cluster: MagnumCluster, made: ClusterCredentia
 async function revoke(
   api: Api,
   cluster: MagnumCluster,
-  { before, made }: Replacing & { readonly before: ClusterCredential },
+  { before, made }: CredentialWrite & { readonly before: ClusterCredential },
   signal: AbortSignal,
 ): Promise<void> {
   try {

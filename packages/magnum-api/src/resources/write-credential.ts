@@ -7,7 +7,7 @@ import type { Api } from "../server/call.ts";
 import { conflict } from "../wire/error.ts";
 
 /** A credential, and the one that the cluster had when it was made. */
-export interface Replacing {
+export interface CredentialWrite {
   readonly before: ClusterCredential | undefined;
   readonly made: ClusterCredential;
 }
@@ -21,7 +21,7 @@ const ATTEMPTS = 5;
 export async function writeCredential(
   api: Api,
   cluster: MagnumCluster,
-  { before, made }: Replacing,
+  { before, made }: CredentialWrite,
   signal: AbortSignal,
 ): Promise<void> {
   const { client } = api.store;

@@ -1,5 +1,5 @@
 import { MagnumCluster } from "@causeway/api";
-import { migratingAnnotation, renderMigrating, type Migrating } from "@causeway/magnum-api";
+import { migratingAnnotation, renderMigrating, type MigrationState } from "@causeway/magnum-api";
 import type { MigrationRecord } from "../record/record.ts";
 import type { AnyPhase, Tools } from "./phase.ts";
 
@@ -21,7 +21,7 @@ export function createProgress(
   signal: AbortSignal,
 ): Progress {
   let shown: number | undefined;
-  const show = async (state: Migrating["state"]): Promise<void> => {
+  const show = async (state: MigrationState["state"]): Promise<void> => {
     const found = await management.find(MagnumCluster, { namespace, name }, { signal });
     if (found?.metadata.annotations?.[migratingAnnotation] === undefined) return;
     const value = renderMigrating({ phase: phase.name, state, at: new Date(clock.now()).toISOString() });

@@ -121,14 +121,14 @@ function isOwn({ metadata }: Pod | PodDisruptionBudget, { namespace, name }: Obj
   return metadata.namespace === namespace && all[guardLabel] === name && deletionTimestamp === undefined;
 }
 
-interface Reading {
+interface ReadContext {
   readonly nodes: readonly ComputeNode[];
   readonly removed: readonly string[];
   readonly signal: AbortSignal;
 }
 
 /** Servers are read of those hosts alone that may have to be left, or that are gone. */
-async function readNova(open: Nova, services: readonly ComputeService[], { nodes, removed, signal }: Reading) {
+async function readNova(open: Nova, services: readonly ComputeService[], { nodes, removed, signal }: ReadContext) {
   const leaving = nodes.filter(({ cordoned, ready }) => cordoned || !ready).map(({ name }) => name);
   const servers = await open.servers([...leaving, ...removed], signal);
   return { services, servers, agents: await open.agents(removed, signal) };

@@ -193,13 +193,13 @@ const orderAway = ({ status }: HostedServer): Order | undefined =>
 const orderOut = ({ status }: HostedServer): Order | undefined =>
   ["ACTIVE", "SHUTOFF", "ERROR", "PAUSED"].includes(status) ? "evacuate" : undefined;
 
-interface Moving extends At {
+interface MoveContext extends At {
   readonly servers: readonly HostedServer[];
   readonly order: (server: HostedServer) => Order | undefined;
   readonly phase: "Moving" | "Evacuating";
 }
 
-function moveAway({ limits, attempts }: Situation, moving: Moving): NodePlan {
+function moveAway({ limits, attempts }: Situation, moving: MoveContext): NodePlan {
   const { node, servers, order, phase, now } = moving;
   const isDue = ({ id }: HostedServer): boolean => {
     const tried = attempts.get(id);

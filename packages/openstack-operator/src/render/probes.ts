@@ -6,17 +6,17 @@ export const PROBER_PORT = 8089;
 /** The program, in programs/. */
 export const PROBER = "prober.py";
 
-interface Timing {
+interface ProbeTimes {
   readonly periodSeconds: number;
   readonly timeoutSeconds: number;
   readonly failureThreshold: number;
 }
 
 /** A start may take ten minutes: databases recover, caches fill. */
-const startup: Timing = { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 120 };
-const readiness: Timing = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 };
+const startup: ProbeTimes = { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 120 };
+const readiness: ProbeTimes = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 };
 /** A process is restarted only after it has not responded for three minutes. */
-const liveness: Timing = { periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 };
+const liveness: ProbeTimes = { periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 };
 
 type Question = "startup" | "ready" | "live";
 
@@ -32,7 +32,7 @@ export const usesProber = (component: Component): boolean =>
 export function probesOf(component: Component, hasTls = false): Record<string, unknown> {
   const { probe } = component;
   if (!probe) return {};
-  const of = (question: Question, timing: Timing) => ({
+  const of = (question: Question, timing: ProbeTimes) => ({
     ...handler(component, probe, { question, seconds: timing.timeoutSeconds, hasTls }),
     ...timing,
   });
