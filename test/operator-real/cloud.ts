@@ -83,7 +83,7 @@ export interface Trust {
   readonly file: string;
 }
 
-interface Asked {
+interface RequestOptions {
   readonly token?: string;
   readonly body?: unknown;
   readonly seconds?: number;
@@ -95,7 +95,7 @@ export async function request(
   rig: Rig,
   method: string,
   url: string,
-  { token, body, seconds = 60, trust }: Asked = {},
+  { token, body, seconds = 60, trust }: RequestOptions = {},
 ): Promise<Answer> {
   const args = [
     "-s",

@@ -5,7 +5,7 @@ import type { CurrentState } from "./model.ts";
 import { dueHooks, holdOf, noHooks, type DueHook, type Hold, type HookState } from "./hooks.ts";
 import type { Upgrades } from "./upgrades.ts";
 
-interface Asked {
+interface HookAnswers {
   readonly state: HookState;
   readonly hold: Hold;
 }
@@ -16,7 +16,11 @@ interface Question {
 }
 
 /** Asks the handlers of the hooks that are due, and says what is held back. */
-export async function askHooks(calls: HookCalls, { cluster, due }: Question, signal: AbortSignal): Promise<Asked> {
+export async function askHooks(
+  calls: HookCalls,
+  { cluster, due }: Question,
+  signal: AbortSignal,
+): Promise<HookAnswers> {
   let state = noHooks;
   let hold: Hold = {};
   for (const { hook, more } of due) {
@@ -41,7 +45,7 @@ export function askForUpgrade(
   calls: HookCalls,
   { cluster, current, upgrades }: { cluster: Cluster; current: CurrentState; upgrades: Upgrades },
   signal: AbortSignal,
-): Promise<Asked> {
+): Promise<HookAnswers> {
   return askHooks(calls, { cluster, due: dueHooks(cluster, current, upgrades) }, signal);
 }
 

@@ -135,7 +135,7 @@ describe("the etcd that control planes share", () => {
   });
 });
 
-test("a rotation is told once for each stage and each change of what it waits for", () => {
+test("a rotation is reported once for each stage and each change of what it waits for", () => {
   const lines: unknown[] = [];
   const report = rotationReport({
     metrics: undefined,

@@ -5,7 +5,7 @@ import type { PoolState } from "./plan.ts";
 const MOST_NAMES = 20;
 
 /**
- * Tells the operator how a rotation of the shared authority goes on, and which control planes it waits for: one whose
+ * Reports how a rotation of the shared authority continues, and which control planes it waits for: one whose
  * spec is refused, or whose pods do not start, holds it back until it is repaired or deleted.
  */
 export function rotationReport({ metrics, log }: { readonly metrics: Metrics | undefined; readonly log: Log }) {
@@ -13,12 +13,12 @@ export function rotationReport({ metrics, log }: { readonly metrics: Metrics | u
     name: "causeway_shared_etcd_rotation_waiting",
     help: "Control planes that the rotation of the shared authority waits for.",
   });
-  let told = canonicalJson(null);
+  let reported = canonicalJson(null);
   return (rotation: PoolState["rotation"]): void => {
     waiting?.set(rotation?.waitsFor.length ?? 0);
     const now = canonicalJson(rotation ?? null);
-    if (now === told) return;
-    told = now;
+    if (now === reported) return;
+    reported = now;
     if (rotation === undefined) return log.info("the rotation of the shared etcd's authority has ended");
     const { stage, waitsFor } = rotation;
     log.info("the rotation of the shared etcd's authority goes on", {
