@@ -46,6 +46,7 @@ export const annotations = {
   certificatesExpiry: "machine.cluster.x-k8s.io/certificates-expiry",
   remediationInProgress: "controlplane.cluster.x-k8s.io/remediation-in-progress",
   remediationFor: "controlplane.cluster.x-k8s.io/remediation-for",
+  skipPreflightChecks: "machineset.cluster.x-k8s.io/skip-preflight-checks",
   skipCoreDns: "controlplane.cluster.x-k8s.io/skip-coredns",
   skipKubeProxy: "controlplane.cluster.x-k8s.io/skip-kube-proxy",
   maxReplicas: "machinedeployment.clusters.x-k8s.io/max-replicas",

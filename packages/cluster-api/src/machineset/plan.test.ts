@@ -122,6 +122,20 @@ describe("a MachineSet", () => {
     expect(scaling(given)).toEqual([]);
     expect(scalingUp(given)).toContain(message);
   });
+  test.each<[string, number]>([
+    ["All", 1],
+    ["ControlPlaneIsStable, KubernetesVersionSkew", 1],
+    ["ControlPlaneIsStable", 0],
+    ["", 0],
+  ])("with the checks %j skipped makes machines newer than the control plane: %i", (skipped, made) => {
+    const set = machineSet("set", 1);
+    const note = { "machineset.cluster.x-k8s.io/skip-preflight-checks": skipped };
+    const given = facts(1, [], {
+      set: { ...set, metadata: { ...set.metadata, annotations: note } },
+      controlPlaneVersion: "v1.33.0",
+    });
+    expect(scaling(given)).toHaveLength(made);
+  });
   test("reads the version of its control plane again while machines wait for it, and only then", () => {
     const waits = (count: number, controlPlaneVersion: string) =>
       planMachineSet(

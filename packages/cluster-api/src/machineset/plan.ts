@@ -45,7 +45,7 @@ export function planMachineSet(facts: MachineSetFacts, now: number): MachineSetP
 /** Whether Machines are missing that are made once the control plane is upgraded. */
 function waitsForVersion({ set, machines, controlPlaneVersion }: MachineSetFacts): boolean {
   if (set.metadata.deletionTimestamp !== undefined || machines.length >= (set.spec.replicas ?? 1)) return false;
-  return versionSkew(set.spec.template.spec.version, controlPlaneVersion) !== undefined;
+  return skewOf(set, controlPlaneVersion) !== undefined;
 }
 
 /** Why no Machine may be made now. */
@@ -64,7 +64,14 @@ function blockedBy({
   if (set.metadata.annotations?.[annotations.disableMachineCreate] !== undefined) {
     return "Machines of this MachineSet are not replaced any more";
   }
-  return versionSkew(set.spec.template.spec.version, controlPlaneVersion);
+  return skewOf(set, controlPlaneVersion);
+}
+
+/** Checks that the user has switched off by their names, as upstream's, or all of them. */
+function skewOf(set: MachineSet, controlPlaneVersion: string | undefined): string | undefined {
+  const skipped = (set.metadata.annotations?.[annotations.skipPreflightChecks] ?? "").split(",");
+  const isSkipped = skipped.some((name) => name.trim() === "All" || name.trim() === "KubernetesVersionSkew");
+  return isSkipped ? undefined : versionSkew(set.spec.template.spec.version, controlPlaneVersion);
 }
 
 function removal({ set, machines }: MachineSetFacts): MachineSetStep[] {
