@@ -1,6 +1,6 @@
 import { define } from "../../contract/define.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { chosenOnce } from "../shared/immutable-fields.ts";
+import { withImmutableFields } from "../shared/immutable-fields.ts";
 import { ruled } from "../shared/rules.ts";
 import { ENDPOINT_SLICE_COLUMNS } from "./columns.ts";
 import { SLICE_RULES } from "./rules.ts";
@@ -13,7 +13,7 @@ export function discoveryKinds(): Resource[] {
       kind: "EndpointSlice",
       plural: "endpointslices",
       columns: ENDPOINT_SLICE_COLUMNS,
-      strategy: chosenOnce(ruled(SLICE_RULES)),
+      strategy: withImmutableFields(ruled(SLICE_RULES)),
       generation: true,
     }),
   ];

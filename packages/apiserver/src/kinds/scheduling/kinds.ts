@@ -1,7 +1,7 @@
 import { admitPriorityClass } from "../../admission/builtin/priority.ts";
 import { define } from "../../contract/define.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { chosenOnce } from "../shared/immutable-fields.ts";
+import { withImmutableFields } from "../shared/immutable-fields.ts";
 import { checked } from "../shared/rules.ts";
 import { priorityProblems } from "../policy/specs.ts";
 import { PRIORITY_CLASS_COLUMNS } from "./columns.ts";
@@ -18,7 +18,7 @@ export function schedulingKinds(): Resource[] {
       clusterScoped: true,
       generation: true,
       columns: PRIORITY_CLASS_COLUMNS,
-      strategy: { ...chosenOnce(checked(PRIORITY_RULES, priorityProblems)), admit: admitPriorityClass },
+      strategy: { ...withImmutableFields(checked(PRIORITY_RULES, priorityProblems)), admit: admitPriorityClass },
     }),
   ];
 }

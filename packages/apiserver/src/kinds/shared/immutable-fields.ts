@@ -7,7 +7,7 @@ import { define, type Definition } from "../../contract/define.ts";
 import type { Resource, Strategy, WriteContext } from "../../contract/resource.ts";
 
 /** A field that keeps the value it was made with. Source: Kubernetes API reference, field by field. */
-interface Chosen {
+interface ImmutableField {
   readonly path: string;
   /** How the field is called in what is said; its path by default. */
   readonly called?: string;
@@ -18,9 +18,9 @@ interface Chosen {
 }
 
 const IMMUTABLE = "field is immutable";
-const refused = (path: string): Chosen => ({ path, refused: `updates to ${path} are forbidden.` });
+const refused = (path: string): ImmutableField => ({ path, refused: `updates to ${path} are forbidden.` });
 
-const CHOSEN: Readonly<Record<string, readonly Chosen[]>> = {
+const IMMUTABLE_FIELDS: Readonly<Record<string, readonly ImmutableField[]>> = {
   StorageClass: [
     refused("parameters"),
     refused("provisioner"),
@@ -42,15 +42,17 @@ const CHOSEN: Readonly<Record<string, readonly Chosen[]>> = {
   ResourceSlice: [{ path: "spec.driver" }],
 };
 
-/** A strategy that refuses changes of what is chosen once, too. */
-export function chosenOnce(strategy: Strategy = {}): Strategy {
+/** A strategy that refuses changes of the immutable fields of a kind, too. */
+export function withImmutableFields(strategy: Strategy = {}): Strategy {
   return {
     ...strategy,
     validate(object, old, context) {
       const found = strategy.validate?.(object, old, context) ?? [];
       if (!old || context.subresource) return found;
       const drivers = object.kind === "CSINode" ? driverChanges(object, old, context) : [];
-      const changes = (CHOSEN[object.kind] ?? []).flatMap((chosen) => changed(chosen, { object, old, context }));
+      const changes = (IMMUTABLE_FIELDS[object.kind] ?? []).flatMap((field) =>
+        changed(field, { object, old, context }),
+      );
       return [...found, ...changes, ...drivers];
     },
   };
@@ -62,7 +64,10 @@ interface Update {
   readonly context: WriteContext;
 }
 
-function changed({ path, called, refused: why, struct }: Chosen, { object, old, context }: Update): FieldProblem[] {
+function changed(
+  { path, called, refused: why, struct }: ImmutableField,
+  { object, old, context }: Update,
+): FieldProblem[] {
   const [now, was] = [at(fields(object), ...path.split(".")), at(fields(old), ...path.split("."))];
   if (same(now, was)) return [];
   const field = called ?? path;
@@ -87,5 +92,5 @@ function driverChanges(object: KubeObject, old: KubeObject, { cluster }: WriteCo
  * does nothing with it.
  */
 export function stored(kind: Definition): Resource {
-  return define({ ...kind, strategy: chosenOnce(kind.strategy) });
+  return define({ ...kind, strategy: withImmutableFields(kind.strategy) });
 }

@@ -2,7 +2,7 @@ import { protectedBy } from "../../admission/builtin/protection.ts";
 import { define, STATUS } from "../../contract/define.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { record } from "../../json/json.ts";
-import { chosenOnce, stored } from "../shared/immutable-fields.ts";
+import { withImmutableFields, stored } from "../shared/immutable-fields.ts";
 import { checked, ruled } from "../shared/rules.ts";
 import {
   CSI_DRIVER_COLUMNS,
@@ -25,7 +25,7 @@ export function storageKinds(): Resource[] {
       shortNames: ["sc"],
       clusterScoped: true,
       columns: STORAGE_CLASS_COLUMNS,
-      strategy: chosenOnce(checked(STORAGE_CLASS_RULES, storageClassProblems)),
+      strategy: withImmutableFields(checked(STORAGE_CLASS_RULES, storageClassProblems)),
     }),
     stored({
       ...all,
