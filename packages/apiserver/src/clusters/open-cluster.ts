@@ -33,6 +33,7 @@ import { Lines } from "../contract/watch-lines.ts";
 import type { Cluster } from "../contract/cluster.ts";
 import type { ExternalAuthenticators } from "../contract/authentication.ts";
 import type { AccountKeys } from "../contract/identity.ts";
+import type { Kubelets } from "../contract/kubelets.ts";
 import type { Aggregation } from "../contract/aggregation.ts";
 import { Changes } from "../contract/changes.ts";
 import { createWebhookClient } from "../webhooks/client.ts";
@@ -90,6 +91,15 @@ export interface OpenCluster extends ServedCluster {
 export const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
 const DEFAULT_VERSION = "v1.34.0";
 
+/** What reaches nodes; it is loaded for those who have them. */
+async function openedKubelets(
+  options: LogicalClusterOptions["kubelets"],
+  using: { readonly authority: () => KeyPair; readonly clock: Clock },
+): Promise<Kubelets | undefined> {
+  if (!options || options.networks.length === 0) return undefined;
+  return (await import("../kubelets/kubelets.ts")).openKubelets(options, using);
+}
+
 /** Brings a logical cluster to life: roots, built-in objects, definitions, controllers. `url` is asked when needed. */
 export async function openCluster(
   shared: Shared,
@@ -112,11 +122,7 @@ export async function openCluster(
   const tokens = lazily(() => clusterTokens(cluster, options.authentication, shared.authenticators));
   const changes = new Changes();
   const servingRoot = (): KeyPair => identity.rotation?.serving ?? identity.authority;
-  // What reaches nodes is loaded for those who have them.
-  const kubelets =
-    options.kubelets &&
-    options.kubelets.networks.length > 0 &&
-    (await import("../kubelets/kubelets.ts")).openKubelets(options.kubelets, { authority: () => servingRoot(), clock });
+  const kubelets = await openedKubelets(options.kubelets, { authority: () => servingRoot(), clock });
   const reach = options.webhooks ?? (kubelets ? kubelets.dial : place.name === "");
   const webhooks = createWebhookClient({ name: place.name, store }, reach);
   let aggregation: Aggregation | undefined;
