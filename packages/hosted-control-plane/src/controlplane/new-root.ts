@@ -20,7 +20,7 @@ export async function newRoot(purpose: RootPurpose, cluster: string, now: number
 
 const generate = promisify(generateKeyPair);
 /** Milliseconds: what was created meanwhile has its processors to itself. */
-const SPARE_AFTER = 2_000;
+const SPARE_AFTER = 200;
 
 let spare: ReturnType<typeof rsaPair> | undefined;
 let timer: NodeJS.Timeout | undefined;
