@@ -12,11 +12,14 @@ if [ "$1" = apiserver ] && [ -r "$bundle/apiserver.blob" ] && [ -x "$bundle/node
   exec "$bundle/node" --max-semi-space-size=4 --no-regexp-peephole-optimization --snapshot-blob "$bundle/apiserver.blob" "$here/start.js" "$@"
 fi
 # What runs for months beside others' work is to be small before it is fast: its heap has a few megabytes, most of them code.
-flags=--max-semi-space-size=4
+# Baseline code is compiled on the main thread: a thread that compiles while the process ends may wait for a collection that never comes (Node 26.10),
+# and the process with it.
+alone=--no-concurrent-sparkplug
+flags="--max-semi-space-size=4 $alone"
 # The optimizing compilers cost more memory and processor time than they save here: 7 MiB of 95, and a fifth of the time of a start with its first create.
-if [ "$1" = run ]; then flags="--max-semi-space-size=1 --optimize-for-size --no-opt --no-maglev"; fi
+if [ "$1" = run ]; then flags="--max-semi-space-size=1 --optimize-for-size --no-opt --no-maglev $alone"; fi
 # What carries others' bytes is to be fast: threads that collect its buffers would take four times the processor time of carrying them.
-case "$1 $2" in "run tunnel-server" | "run tunnel-agent" | "run api-gateway" | "run api-proxy") flags="--max-semi-space-size=1 --single-threaded-gc" ;; esac
+case "$1 $2" in "run tunnel-server" | "run tunnel-agent" | "run api-gateway" | "run api-proxy") flags="--max-semi-space-size=1 --single-threaded-gc $alone" ;; esac
 # The Node that the install pins, whatever PATH has: called without npx, that may be the system's, which is older.
 pinned=$here/../../../node_modules/.bin/node
 if [ -x "$pinned" ]; then

@@ -32,7 +32,12 @@ function withoutInstall(): string {
 }
 
 function run(file: string, path: string, ...args: string[]) {
-  const result = spawnSync("/bin/sh", [file, ...args], { encoding: "utf8", env: { PATH: `${path}:/usr/bin:/bin` } });
+  const result = spawnSync("/bin/sh", [file, ...args], {
+    encoding: "utf8",
+    env: { PATH: `${path}:/usr/bin:/bin` },
+    timeout: 60_000,
+    killSignal: "SIGKILL",
+  });
   return { code: result.status, out: result.stdout, error: result.stderr };
 }
 
@@ -51,9 +56,18 @@ describe("the causeway command", () => {
   });
 
   test("starts `run` small: with a young generation of 1 MiB and without the optimizing compilers", () => {
-    const small = "--max-semi-space-size=1 --optimize-for-size --no-opt --no-maglev";
+    const small = "--max-semi-space-size=1 --optimize-for-size --no-opt --no-maglev --no-concurrent-sparkplug";
     expect(run(withoutInstall(), nodeOf("26.1.0"), "run").out).toContain(`runs ${small} `);
     expect(run(withoutInstall(), nodeOf("26.1.0"), "up").out).not.toContain("--no-opt");
+  });
+
+  test("starts what carries connections without threads that collect, and all without threads that compile", () => {
+    const out = (...args: string[]): string => run(withoutInstall(), nodeOf("26.1.0"), ...args).out;
+    for (const each of ["tunnel-server", "tunnel-agent", "api-gateway", "api-proxy"])
+      expect(out("run", each)).toContain(
+        "runs --max-semi-space-size=1 --single-threaded-gc --no-concurrent-sparkplug ",
+      );
+    expect(out("up")).toContain("runs --max-semi-space-size=4 --no-concurrent-sparkplug ");
   });
 
   test("called without its launcher by an old Node, says so in one sentence, too", () => {

@@ -1,6 +1,7 @@
-/** Two upgrades of one cluster at the same time. */
+/** Upgrades: two of one cluster at the same time, and what they keep of the template that there was. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { MagnumCluster } from "@causeway/api";
+import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 import { openStage, type Reply, type Stage } from "./testing/stage.ts";
 
 vi.setConfig({ hookTimeout: 120_000, testTimeout: 60_000 });
@@ -14,7 +15,7 @@ afterAll(() => stage.close());
 const call = (method: string, path: string, body?: unknown): Promise<Reply> =>
   stage.call("demo", method, path, { body });
 
-async function newTemplate(kube_tag: string): Promise<string> {
+async function newTemplate(kube_tag: string, more: Readonly<Record<string, unknown>> = {}): Promise<string> {
   const { body } = await call("POST", "/v1/clustertemplates", {
     name: kube_tag,
     coe: "kubernetes",
@@ -22,25 +23,31 @@ async function newTemplate(kube_tag: string): Promise<string> {
     flavor_id: "m1.small",
     external_network_id: "public",
     labels: { kube_tag },
+    ...more,
   });
   return String(body["uuid"]);
 }
 
-it("of upgrades at the same time one is accepted, and none takes the version of another back", async () => {
-  const from = await newTemplate("v1.34.0");
-  const targets = await Promise.all(["v1.34.1", "v1.34.2", "v1.34.3", "v1.34.4"].map(newTemplate));
-  const { body } = await call("POST", "/v1/clusters", { cluster_template_id: from });
+/** A cluster as its controller leaves it when it is complete, and its row as it is at a time. */
+async function completeCluster(cluster_template_id: string) {
+  const { body } = await call("POST", "/v1/clusters", { cluster_template_id });
   const uuid = String(body["uuid"]);
-  const row = async () => {
+  const row = async (): Promise<MagnumCluster> => {
     const { items } = await stage.client.list(MagnumCluster, { labelSelector: `magnum.causeway.dev/uuid=${uuid}` });
     if (items[0] === undefined) throw new Error("the cluster was not written");
     return items[0];
   };
   const { namespace = "", name, generation: observedGeneration } = (await row()).metadata;
-  // As its controller leaves a complete cluster.
   const status = { status: "CREATE_COMPLETE", created: true, observedGeneration };
   const merge = { type: "merge", body: { status } } as const;
   await stage.client.patch(MagnumCluster, { namespace, name }, merge, { subresource: "status" });
+  return { uuid, row };
+}
+
+it("of upgrades at the same time one is accepted, and none takes the version of another back", async () => {
+  const from = await newTemplate("v1.34.0");
+  const targets = await Promise.all(["v1.34.1", "v1.34.2", "v1.34.3", "v1.34.4"].map((tag) => newTemplate(tag)));
+  const { uuid, row } = await completeCluster(from);
   const replies = await Promise.all(
     targets.map((cluster_template) => call("POST", `/v1/clusters/${uuid}/actions/upgrade`, { cluster_template })),
   );
@@ -49,4 +56,28 @@ it("of upgrades at the same time one is accepted, and none takes the version of 
   const { templateUUID, version } = (await row()).spec;
   expect([templateUUID]).toEqual(accepted);
   expect(version).toBe(`v1.34.${targets.indexOf(templateUUID) + 1}`);
+});
+
+it("an upgrade takes the new template's image and version, and keeps the cluster's network and machines", async () => {
+  const { uuid, row } = await completeCluster(await newTemplate("v1.34.0", { name: "first", docker_volume_size: 5 }));
+  const cloud = connectCloud(loadCloudsYaml({ cloud: "simulator", text: stage.simulator.cloudsYaml }));
+  const [network] = await cloud.network.networks.all({ "router:external": true });
+  await cloud.close();
+  const to = await newTemplate("v1.34.1", {
+    name: "second",
+    external_network_id: network?.id,
+    dns_nameserver: "1.1.1.1",
+    docker_volume_size: 9,
+    tags: "new",
+  });
+  const reply = await call("POST", `/v1/clusters/${uuid}/actions/upgrade`, { cluster_template: to });
+  expect(reply.status).toBe(202);
+  const { spec } = await row();
+  expect(spec).toMatchObject({ templateUUID: to, version: "v1.34.1", template: { tags: "new" } });
+  const { externalNetworkID, dnsNameserver, dockerVolumeSize } = spec.template;
+  expect({ externalNetworkID, dnsNameserver, dockerVolumeSize }).toEqual({
+    externalNetworkID: "public",
+    dnsNameserver: undefined,
+    dockerVolumeSize: 5,
+  });
 });

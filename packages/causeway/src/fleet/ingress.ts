@@ -1,10 +1,12 @@
 import type { OpenStackCluster } from "@causeway/api";
-import type { Clock, Log, Metrics } from "@causeway/foundation";
+import { backoff, type Clock, type Log, type Metrics } from "@causeway/foundation";
 import {
   createEventRecorder,
+  CustomResourceDefinition,
   isAlreadyExists,
   isNotFound,
   keyOf,
+  type Informers,
   type KubeObject,
   type KubernetesClient,
   type RemoteCluster,
@@ -45,7 +47,8 @@ export interface MemberIngresses {
   release(signal: AbortSignal): Promise<void>;
 }
 
-const pause = 500;
+/** Milliseconds between two looks whether they are gone. */
+const PAUSES = { base: 500, cap: 10_000, factor: 1.5 } as const;
 
 /**
  * The controllers of Ingresses and Gateways on Octavia, for one workload cluster and outside it, with the credentials
@@ -81,7 +84,7 @@ export function memberIngresses(options: IngressesOptions): MemberIngresses | un
       await installClass(remote.client, signal);
       await ingress.run(signal);
     },
-    release: (signal) => releaseIngresses({ client: remote.client, clock, log }, signal),
+    release: (signal) => releaseIngresses({ informers: remote.informers, clock, log }, signal),
   };
 }
 
@@ -90,31 +93,32 @@ const providerOf = (ofServices: string | undefined): string | undefined =>
   ofServices === "ovn" ? "amphora" : ofServices;
 
 export interface ReleaseIngressesOptions {
-  /** Of the workload cluster. */
-  readonly client: KubernetesClient;
+  /** Of the workload cluster. What is left is read from them: a tenant's objects may be many, and stay for long. */
+  readonly informers: Informers;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Deletes Ingresses and Gateways that have, or would get, a load balancer, until none is left: their finalizers see to
- * it that "gone" means that the load balancer is gone, too.
+ * Deletes Ingresses and Gateways that have, or would get, a load balancer, until none is left: our finalizer on them
+ * sees to it that "gone" means that the load balancer is gone, too. Finalizers of others are not waited for.
  */
 export async function releaseIngresses(
-  { client, clock, log }: ReleaseIngressesOptions,
+  { informers, clock, log }: ReleaseIngressesOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  for (;;) {
-    const left = await heldIn(client, signal);
+  const pause = backoff(PAUSES);
+  for (let round = 1; ; round++) {
+    const left = await heldIn(informers, signal);
     if (left.length === 0) return;
     for (const { type, object } of left) {
       if (object.metadata.deletionTimestamp !== undefined) continue;
       log.info(`deleting a ${type.kind} with its cluster`, { ...keyOf(object) });
-      await client.delete(type, keyOf(object), { signal }).catch((error: unknown) => {
+      await informers.client.delete(type, keyOf(object), { signal }).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
     }
-    await clock.sleep(pause, signal);
+    await clock.sleep(pause(round), signal);
   }
 }
 
@@ -139,36 +143,41 @@ interface Held {
 }
 
 /** What has a load balancer, or would get one. */
-async function heldIn(client: KubernetesClient, signal: AbortSignal): Promise<readonly Held[]> {
+async function heldIn(informers: Informers, signal: AbortSignal): Promise<readonly Held[]> {
   const all = async <T extends KubeObject>(type: ResourceType<T>): Promise<readonly T[]> => {
-    try {
-      return (await client.list(type, { signal })).items;
-    } catch (error) {
-      // The cluster has no CRDs of the Gateway API.
-      if (isNotFound(error)) return [];
-      throw error;
-    }
+    const informer = informers.for(type);
+    await informer.whenSynced(signal);
+    return informer.list();
   };
-  const isHeld = ({ metadata }: KubeObject): boolean => (metadata.finalizers ?? []).includes(FINALIZER);
-  const classes = new Set(
-    (await all(IngressClass))
-      .filter(({ spec }) => spec?.controller === CLASS_CONTROLLER)
-      .map(({ metadata }) => metadata.name),
+  const held = <T extends KubeObject>(objects: readonly T[], isOurs: (object: T) => boolean): readonly T[] =>
+    objects.filter(({ metadata }, at) => {
+      if ((metadata.finalizers ?? []).includes(FINALIZER)) return true;
+      const object = objects[at];
+      return metadata.deletionTimestamp === undefined && object !== undefined && isOurs(object);
+    });
+  const classes = namesOf(await all(IngressClass), ({ spec }) => spec?.controller === CLASS_CONTROLLER);
+  const ingresses = held(
+    await all(Ingress),
+    ({ metadata, spec }) =>
+      metadata.annotations?.[CLASS_ANNOTATION] === CLASS_VALUE || classes.has(spec.ingressClassName ?? ""),
   );
-  const gatewayClasses = new Set(
-    (await all(GatewayClass))
-      .filter(({ spec }) => spec.controllerName === GATEWAY_CONTROLLER)
-      .map(({ metadata }) => metadata.name),
+  const found = ingresses.map((object): Held => ({ type: Ingress as ResourceType<KubeObject>, object }));
+  if (!(await isServed(informers, Gateway, signal)) || !(await isServed(informers, GatewayClass, signal))) return found;
+  const ours = namesOf(await all(GatewayClass), ({ spec }) => spec.controllerName === GATEWAY_CONTROLLER);
+  const gateways = held(await all(Gateway), ({ spec }) => ours.has(spec.gatewayClassName));
+  return [...found, ...gateways.map((object): Held => ({ type: Gateway as ResourceType<KubeObject>, object }))];
+}
+
+function namesOf<T extends KubeObject>(objects: readonly T[], fits: (object: T) => boolean): ReadonlySet<string> {
+  return new Set(objects.filter(fits).map(({ metadata }) => metadata.name));
+}
+
+/** Kinds of the Gateway API are there where their CRDs are. */
+async function isServed({ client }: Informers, type: ResourceType<KubeObject>, signal: AbortSignal): Promise<boolean> {
+  const key = { namespace: "", name: `${type.plural}.${type.group}` };
+  const definition = await client.find(CustomResourceDefinition, key, { signal });
+  const isThere = definition?.status?.conditions?.some((one) => one.type === "Established" && one.status === "True");
+  return (
+    isThere === true && definition?.spec.versions.some(({ name, served }) => name === type.version && served) === true
   );
-  const ingresses = (await all(Ingress)).filter(
-    (one) =>
-      isHeld(one) ||
-      one.metadata.annotations?.[CLASS_ANNOTATION] === CLASS_VALUE ||
-      classes.has(one.spec.ingressClassName ?? ""),
-  );
-  const gateways = (await all(Gateway)).filter((one) => isHeld(one) || gatewayClasses.has(one.spec.gatewayClassName));
-  return [
-    ...ingresses.map((object) => ({ type: Ingress as ResourceType<KubeObject>, object })),
-    ...gateways.map((object) => ({ type: Gateway as ResourceType<KubeObject>, object })),
-  ];
 }

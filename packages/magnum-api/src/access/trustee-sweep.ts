@@ -25,16 +25,21 @@ export interface TrusteeSweep {
 export async function sweepTrustees(
   { trustees, hasCluster, log }: Omit<TrusteeSweep, "clock">,
   signal: AbortSignal,
+  stuck: Set<string> = new Set(),
 ): Promise<number> {
   let [deleted, failed] = [0, 0];
-  for (const trustee of await trustees.own(signal)) {
+  // Those that could not be deleted last time come last, so that they keep no other from its turn.
+  const all = (await trustees.own(signal)).toSorted((a, b) => Number(stuck.has(a.id)) - Number(stuck.has(b.id)));
+  for (const trustee of all) {
     if (await hasCluster(trustee.uuid, signal)) continue;
     const facts = { user: trustee.id, cluster: trustee.uuid };
     try {
       await trustees.discard(trustee, signal);
       log.warn("deleted the user of a cluster that is gone", facts);
       deleted += 1;
+      stuck.delete(trustee.id);
     } catch (error) {
+      stuck.add(trustee.id);
       log.warn("the user of a cluster that is gone could not be deleted", { ...facts, error: messageOf(error) });
       failed += 1;
       if (failed === MOST_FAILURES) throw error;
@@ -47,10 +52,11 @@ export async function sweepTrustees(
 /** Sweeps once an hour until the signal aborts. A sweep that fails is logged, and done again at the next time. */
 export async function sweepRegularly(options: TrusteeSweep, signal: AbortSignal): Promise<void> {
   const { clock, log } = options;
+  const stuck = new Set<string>();
   for (let wait = FIRST; !signal.aborted; wait = INTERVAL) {
     try {
       await clock.sleep(wait, signal);
-      await sweepTrustees(options, signal);
+      await sweepTrustees(options, signal, stuck);
     } catch (error) {
       if (signal.aborted) return;
       log.warn("users of clusters that are gone could not be looked for", { error: messageOf(error) });

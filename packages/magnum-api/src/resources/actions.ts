@@ -1,4 +1,4 @@
-import { MagnumCluster, type Machine, type MagnumNodeGroup } from "@causeway/api";
+import { MagnumCluster, type Machine, type MagnumNodeGroup, type MagnumTemplateAttributes } from "@causeway/api";
 import { keyOf, timestamp } from "@causeway/kubernetes";
 import { runtimeOf } from "../cluster/desired.ts";
 import { machinesOf } from "../cluster/gather.ts";
@@ -166,12 +166,45 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
       const labels = { ...current.spec.labels, ...kubeTag(attributes.labels) };
       return {
         ...current,
-        spec: { ...current.spec, version, templateUUID, template: attributes, labels, nodeGroups, updatedAt: now },
+        spec: {
+          ...current.spec,
+          version,
+          templateUUID,
+          template: upgradedTemplate(current.spec.template, attributes),
+          labels,
+          nodeGroups,
+          updatedAt: now,
+        },
       };
     },
     call.signal,
   );
   return accepted(changed);
+}
+
+/**
+ * What a cluster keeps of its template in an upgrade, as Magnum's: its network, whose change the cloud's objects refuse,
+ * and what its machines are made of, of which only the image follows with their node group.
+ */
+const KEPT: ReadonlySet<string> = new Set<keyof MagnumTemplateAttributes>([
+  "externalNetworkID",
+  "fixedNetwork",
+  "fixedSubnet",
+  "dnsNameserver",
+  "networkDriver",
+  "apiserverPort",
+  "masterLBEnabled",
+  "keypairID",
+  "flavorID",
+  "masterFlavorID",
+  "dockerVolumeSize",
+  "volumeDriver",
+]);
+
+function upgradedTemplate(current: MagnumTemplateAttributes, next: MagnumTemplateAttributes): MagnumTemplateAttributes {
+  const kept = Object.fromEntries(Object.entries(current).filter(([name]) => KEPT.has(name)));
+  const taken = Object.fromEntries(Object.entries(next).filter(([name]) => !KEPT.has(name)));
+  return { ...taken, ...kept } as MagnumTemplateAttributes;
 }
 
 /** What a new template names and is not there: the template is refused, as Magnum refuses one that does not fit. */
