@@ -183,8 +183,8 @@ export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
 }
 
 /**
- * What a cluster keeps of its template in an upgrade, as Magnum's: its network, whose change the cloud's objects refuse,
- * and what its machines are made of, of which only the image follows with their node group.
+ * What a cluster keeps of its template in an upgrade, as Magnum's: its network, whose change the cloud's objects
+ * refuse, and what its machines are made of, of which only the image follows with their node group.
  */
 const KEPT: ReadonlySet<string> = new Set<keyof MagnumTemplateAttributes>([
   "externalNetworkID",
