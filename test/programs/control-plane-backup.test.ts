@@ -115,6 +115,8 @@ async function startWorld(owner: string, backups: Backups): Promise<World> {
       const look = async () => secretText(await client.find(Secret, key(`${name}-kubeconfig`)), "value");
       const tenant = createClient(loadKubeconfig({ text: await until("kubeconfig", look) }));
       clients.push(tenant);
+      // The node leads connections to API servers that are ready as of its last turn, as kube-proxy does.
+      await until("the API through its Service", () => tenant.find(Namespace, { namespace: "", name: "default" }));
       return tenant;
     },
     async close() {
