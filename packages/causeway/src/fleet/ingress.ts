@@ -150,10 +150,9 @@ async function heldIn(informers: Informers, signal: AbortSignal): Promise<readon
     return informer.list();
   };
   const held = <T extends KubeObject>(objects: readonly T[], isOurs: (object: T) => boolean): readonly T[] =>
-    objects.filter(({ metadata }, at) => {
-      if ((metadata.finalizers ?? []).includes(FINALIZER)) return true;
-      const object = objects[at];
-      return metadata.deletionTimestamp === undefined && object !== undefined && isOurs(object);
+    objects.filter((object) => {
+      const { finalizers = [], deletionTimestamp } = object.metadata;
+      return finalizers.includes(FINALIZER) || (deletionTimestamp === undefined && isOurs(object));
     });
   const classes = namesOf(await all(IngressClass), ({ spec }) => spec?.controller === CLASS_CONTROLLER);
   const ingresses = held(
