@@ -11,6 +11,7 @@ import {
   silentLog,
   systemClock,
   type KeyPair,
+  type Log,
   type DialRules,
 } from "@causeway/foundation";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -373,7 +374,9 @@ describe("a client that begins with plain frames", () => {
 });
 
 test("an agent that answers no ping is lost", async () => {
-  const server = await serve({ keepalive: 50 });
+  const reasons: unknown[] = [];
+  const log: Log = { ...silentLog, info: (_, fields) => void reasons.push(fields?.["reason"]) };
+  const server = await serve({ keepalive: 50, log });
   const own = await issueCertificate(authorities.a, { commonName: "agent", usages: ["client"], lifetime: year });
   const socket = connectTls({
     host: "127.0.0.1",
@@ -390,4 +393,5 @@ test("an agent that answers no ping is lost", async () => {
   await agents(server, "a", 1);
   socket.resume();
   await agents(server, "a", 0);
+  expect(reasons).toContain("it answered no ping");
 });

@@ -123,7 +123,7 @@ async function greet(options: CallOptions, socket: TLSSocket, signal: AbortSigna
     throw new Error("its greeting names no server");
   }
   const codec = plainCodec();
-  keepAlive({ wire: socket, codec }, options.keepalive, () => socket.destroy());
+  keepAlive({ wire: socket, codec }, options.keepalive);
   return { serverId, serverCount, wire: socket, codec, peerWindow: window, close: () => socket.destroy() };
 }
 

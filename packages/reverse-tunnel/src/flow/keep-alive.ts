@@ -5,12 +5,12 @@ import type { PlainCodec } from "../protocol/plain-codec.ts";
 const MOST_UNSENT = 4 * 1024 * 1024;
 
 /**
- * Sends a ping each `interval` (ms), and calls `lose` when the one before was not answered. Answers the other side's.
+ * Sends a ping each `interval` (ms), and ends the wire with an error when the one before was not answered. Answers the
+ * other side's.
  */
 export function keepAlive(
   { wire, codec }: { readonly wire: Duplex; readonly codec: PlainCodec },
   interval: number,
-  lose: () => void,
 ): void {
   let answered = true;
   codec.onPong = () => (answered = true);
@@ -18,7 +18,7 @@ export function keepAlive(
     if (wire.writableLength < MOST_UNSENT) wire.write(codec.pong());
   };
   const timer = setInterval(() => {
-    if (!answered) return lose();
+    if (!answered) return void wire.destroy(new Error("it answered no ping"));
     answered = false;
     wire.write(codec.ping());
   }, interval).unref();

@@ -18,6 +18,7 @@ const AHEAD = 4 * PIECE;
 
 /** With so many packets unsent the other side does not read while it asks for responses: its connection ends. */
 const MOST_URGENT = 100_000;
+const UNREAD = `it asks for responses and does not read them: ${MOST_URGENT} packets wait to be sent`;
 
 /** Sends the packets of one connection: what is not of a stream first, then one piece of each stream in turn. */
 export class Outbox {
@@ -35,7 +36,7 @@ export class Outbox {
   }
 
   send(packet: Control): void {
-    if (this.#urgent.length >= MOST_URGENT) return void this.#wire.destroy();
+    if (this.#urgent.length >= MOST_URGENT) return void this.#wire.destroy(new Error(UNREAD));
     this.#urgent.push(packet);
     this.#pump();
   }

@@ -126,7 +126,7 @@ async function receivePlain(options: AgentsOptions, socket: TLSSocket): Promise<
   const { serverId, serverCount } = options;
   socket.write(greetingFrame({ serverId, serverCount: serverCount(), window: LIMITS.window }));
   const codec = plainCodec();
-  keepAlive({ wire: socket, codec }, options.keepalive, () => socket.destroy());
+  keepAlive({ wire: socket, codec }, options.keepalive);
   verdict.accept(socket, codec);
 }
 
