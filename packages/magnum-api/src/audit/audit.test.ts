@@ -184,6 +184,7 @@ it("requests that change a cluster are audited with their caller, and so is the 
         "magnum.cluster.delete pending true user",
         "magnum.cluster.delete success true controller",
       ]);
+    expect(seen().filter(isEndOfCreation).length).toBeLessThanOrEqual(1);
   } finally {
     await stage.close();
   }
