@@ -58,7 +58,10 @@ async function giveBack(api: Api, cluster: MagnumCluster, made: ClusterCredentia
     });
     return;
   }
-  await api.credentials.revoke(made).catch(() => {});
+  await api.credentials.revoke(made).catch((error: unknown) => {
+    const facts = { ...keyOf(cluster), credential: made.id, error: messageOf(error) };
+    api.log.warn("an application credential that the cluster does not have could not be revoked", facts);
+  });
 }
 
 async function revoke(
