@@ -17,14 +17,17 @@ export function yaml(): typeof Yaml {
   return (loadedYaml ??= load("yaml") as typeof Yaml);
 }
 
+/** JSON Web Tokens and keys, for tokens of service accounts and of OIDC issuers. */
 export function jose(): typeof Jose {
   return load("jose") as typeof Jose;
 }
 
+/** The kit of clients; here it reads the kubeconfig files of authentication webhooks. */
 export function kubernetes(): typeof Kubernetes {
   return load("@causeway/kubernetes") as typeof Kubernetes;
 }
 
+/** The client of KMS v2 plugins, for encryption at rest. */
 export function kms(): typeof Kms {
   return load("@causeway/kms") as typeof Kms;
 }

@@ -2,11 +2,13 @@ import { messageOf } from "@causeway/foundation";
 import { records, text } from "../json/json.ts";
 import type { Activation, Expression, Expressions, Scope } from "./cel/expressions.ts";
 
+/** One matchCondition of a webhook or a policy. */
 export interface MatchCondition {
   readonly name: string;
   readonly expression: Expression;
 }
 
+/** Compiles a list of matchConditions; one that does not compile fails whenever it runs. */
 export function compileConditions(
   expressions: Expressions,
   conditions: unknown,
@@ -18,6 +20,7 @@ export function compileConditions(
   }));
 }
 
+/** Whether an attempt is to be reviewed. */
 export interface ConditionsResult {
   readonly matches: boolean;
   /** Set where no condition is false and at least one could not be evaluated. */

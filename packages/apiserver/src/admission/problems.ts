@@ -8,6 +8,7 @@ import type { FieldProblem } from "../errors/status.ts";
  */
 
 export const FAILURE_POLICIES = ["Fail", "Ignore"];
+/** Whether rules are also about other versions of the kinds that they name. */
 export const MATCH_POLICIES = ["Equivalent", "Exact"];
 const OPERATIONS = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const SCOPES = ["*", "Cluster", "Namespaced"];
@@ -18,6 +19,7 @@ export function choice(field: string, value: unknown, allowed: readonly string[]
   return value === undefined || allowed.includes(text(value)) ? [] : [notSupported(field, value, allowed)];
 }
 
+/** A name that a list of unique items has twice. */
 export function duplicate(field: string, value: unknown): FieldProblem {
   return { field, message: `Duplicate value: ${JSON.stringify(value)}`, reason: "FieldValueDuplicate" };
 }
@@ -137,6 +139,7 @@ export function conditionProblems(
   return problems;
 }
 
+/** What `check` says of an expression, as a problem of its field. */
 export function expressionFault(
   field: string,
   expression: string,

@@ -3,6 +3,7 @@ import type { Extension } from "../contract/aggregation.ts";
 import type { Cluster } from "../contract/cluster.ts";
 import { array, at, records, text, type Json } from "../json/json.ts";
 
+/** The condition of an APIService. */
 export interface Condition {
   readonly type: "Available";
   readonly status: "True" | "False";
@@ -17,7 +18,9 @@ const condition = (status: "True" | "False", reason: string, message: string): C
   message,
 });
 
+/** Of the groups that this server serves itself. */
 export const LOCAL = condition("True", "Local", "Local APIServices are always available");
+/** Of an extension that responds. */
 export const PASSED = condition("True", "Passed", "all checks passed");
 
 /** This server has a kind of the group and version: requests are served here, and not passed on. */

@@ -8,6 +8,7 @@ interface Kept {
   size: number;
 }
 
+/** How long, and how much of, the documents of extensions are kept. */
 export interface DocumentLimits {
   /** Milliseconds that a document is used for. */
   readonly age: number;

@@ -53,6 +53,7 @@ export async function forward(
   }
 }
 
+/** 503 for an extension that is known to be unavailable. */
 export function unavailable(): Error {
   return apiError(503, "ServiceUnavailable", "service unavailable");
 }

@@ -5,6 +5,7 @@ const YEAR = 365 * 86_400_000;
 /** The only name that extension servers believe. */
 const FRONT_PROXY = "front-proxy-client";
 
+/** The certificate by which extension API servers recognize requests that this server has authenticated. */
 export interface FrontProxy {
   /** Of the authority that extension servers verify the proxy's certificate with. */
   authority(): Promise<KeyPair>;

@@ -3,10 +3,14 @@ import { CausewayError } from "@causeway/foundation";
 import { record, records, text, texts, type Json } from "../json/json.ts";
 import type { Audited } from "../contract/audit.ts";
 
+/** How much is recorded of a request (audit.k8s.io/v1), from nothing to its bodies. */
 export const LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;
+/** One of them. */
 export type Level = (typeof LEVELS)[number];
 
+/** When something is recorded of a request (audit.k8s.io/v1). */
 export const STAGES = ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"] as const;
+/** One of them. */
 export type Stage = (typeof STAGES)[number];
 
 /** What is recorded of a request. */

@@ -8,6 +8,7 @@ const TRIES = 5;
 const FIRST_DELAY = 1000;
 const TIMEOUT = 30_000;
 
+/** What the sink runs with. */
 export interface WebhookSinkContext {
   readonly clock: Clock;
   readonly log: Log;

@@ -17,6 +17,7 @@ export interface AccountTokens {
   verify(token: string, audiences: readonly string[]): Promise<TokenFacts | undefined>;
 }
 
+/** Keeps the claims of the last 2048 tokens with a valid signature; expiry and the account are checked each time. */
 export function accountTokens(cluster: Cluster): AccountTokens {
   // Whether a signature is right does not change as long as the keys stay; all else is looked at each time.
   let verified = new Map<string, Json>();

@@ -5,6 +5,7 @@ import { certificateUser, type CertificateUsers } from "./client-certificates.ts
 import { ANONYMOUS, type User } from "../contract/user.ts";
 import { protocolToken } from "./websocket-token.ts";
 
+/** What a request brings to show whom it is from. */
 export interface Credentials {
   readonly socket: unknown;
   readonly authorization: string | undefined;

@@ -7,8 +7,10 @@ import type { User } from "../contract/user.ts";
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+/** The type of Secrets that are bootstrap tokens. */
 export const BOOTSTRAP_TYPE = "bootstrap.kubernetes.io/token";
 
+/** A token that a new node joins with, as its Secret describes it. */
 export interface BootstrapToken {
   readonly id: string;
   readonly secret: string;

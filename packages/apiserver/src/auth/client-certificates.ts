@@ -63,6 +63,10 @@ interface Found {
   readonly until: number;
 }
 
+/**
+ * The user of a connection's client certificate: its common name, and its organizations as groups. Remembered until the
+ * certificate ends or the cluster's authorities change.
+ */
 export function certificateUser(cluster: Cluster, socket: TLSSocket, known: CertificateUsers): Certified {
   const users = known.get(socket) ?? new Map<string, Found>();
   const before = users.get(cluster.name);

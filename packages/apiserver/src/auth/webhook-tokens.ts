@@ -26,6 +26,7 @@ interface Cached {
   readonly answer: Promise<TokenFacts | undefined>;
 }
 
+/** Requests TokenReviews; the results are kept for `cacheTtl` milliseconds (default two minutes). */
 export function webhookTokens(
   { kubeconfigFile, cacheTtl = TTL }: TokenWebhookOptions,
   { clock, log }: { clock: Clock; log: Log },

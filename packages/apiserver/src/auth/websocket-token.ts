@@ -1,6 +1,7 @@
 /** The subprotocol that carries a bearer token, for clients that can set no other header: browsers. */
 const PREFIX = "base64url.bearer.authorization.k8s.io.";
 
+/** What a request's subprotocols were found to contain. */
 export interface ProtocolToken {
   readonly token: string;
   /** The other subprotocols. */

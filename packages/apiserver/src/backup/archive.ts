@@ -12,12 +12,14 @@ const VERSION = 2;
 const CHUNK = 1 << 20;
 const LONGEST_HEADER = 64 << 20;
 
+/** The first line of an archive. */
 export interface Header {
   readonly created: string;
   readonly revision: number;
   readonly entries: readonly Entry[];
 }
 
+/** One file of an archive. */
 export interface Entry {
   /** Path in the state folder. */
   readonly name: string;

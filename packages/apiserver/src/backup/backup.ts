@@ -17,6 +17,7 @@ export interface Backup {
   readonly missing?: readonly string[];
 }
 
+/** What a backup is made of. */
 export interface BackupOf {
   readonly store: Store;
   readonly files: StateFiles;

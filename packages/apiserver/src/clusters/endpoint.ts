@@ -31,6 +31,7 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
+/** Where a cluster is served. */
 export interface Place {
   /** Keeps the port over restarts. */
   readonly folder: string;

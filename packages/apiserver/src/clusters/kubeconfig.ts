@@ -4,6 +4,7 @@ import { yaml } from "../later.ts";
 
 const YEAR = 365 * 86_400_000;
 
+/** Whom a kubeconfig is for; by default the administrator kubernetes-admin, in group system:masters. */
 export interface KubeconfigOptions {
   readonly commonName?: string;
   readonly organizations?: readonly string[];

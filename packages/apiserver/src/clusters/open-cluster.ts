@@ -45,6 +45,7 @@ import { Quota } from "../contract/quota.ts";
 import { readServing } from "./serving.ts";
 import type { StateFiles } from "../store/state-files.ts";
 
+/** What all logical clusters of a process have in common. */
 export interface Shared {
   readonly store: Store;
   readonly files: StateFiles;
@@ -72,6 +73,7 @@ export interface Shared {
   readonly owners?: ((cluster: Cluster) => RunningControllers) | undefined;
 }
 
+/** A logical cluster that is served. */
 export interface OpenCluster extends ServedCluster {
   readonly options: LogicalClusterOptions;
   /** The roots that are believed beside its own. */
@@ -88,6 +90,7 @@ export interface OpenCluster extends ServedCluster {
   stop(): Promise<void>;
 }
 
+/** The network of Services where none is given, as kubeadm has it. */
 export const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
 const DEFAULT_VERSION = "v1.34.0";
 

@@ -15,6 +15,7 @@ const FRESH = 1000;
 /** Milliseconds for which a write that the disk refused counts, if none was tried since. */
 const REFUSED = 30_000;
 
+/** What is checked for problems. */
 export interface ProblemsOf {
   readonly dir: string | undefined;
   readonly store: () => Pick<Store, "failure"> | undefined;

@@ -4,6 +4,7 @@ import { messageOf, type Clock, type Log } from "@causeway/foundation";
 const SHORTEST = 500;
 const LONGEST = 60_000;
 
+/** How clusters that could not be opened are tried again. */
 export interface ReopenQueueOptions {
   /** Opens a cluster as its state folder describes it. */
   readonly open: (cluster: string) => Promise<unknown>;

@@ -3,6 +3,7 @@ import { messageOf, type Clock, type Log } from "@causeway/foundation";
 
 const INTERVAL = 60_000;
 
+/** A file outside the state folder, such as a certificate that another program renews. */
 export interface WatchedFile {
   readonly path: string;
   /** The file is another than it was. What it throws is logged, and looked at again when the file changes again. */

@@ -2,11 +2,13 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { Json } from "../json/json.ts";
 import type { Call } from "./call.ts";
 
+/** What a request does, as admission.k8s.io/v1 AdmissionReviews name it. */
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
 /** Mutating admission may change the object; validating admission sees it as it will be stored. */
 export type Phase = "mutate" | "validate";
 
+/** A kind in one version; `group` is "" for the core group. */
 export interface GroupVersionKind {
   readonly group: string;
   readonly version: string;

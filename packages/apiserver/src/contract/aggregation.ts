@@ -27,6 +27,7 @@ export interface Discovered {
   readonly resources: readonly Json[];
 }
 
+/** A request to pass on to an extension API server. */
 export interface Forwarded {
   readonly request: Request;
   readonly user: User;

@@ -17,11 +17,13 @@ export interface Attributes {
   readonly labelRequirements?: readonly Requirement[];
 }
 
+/** Whether a request is allowed; `reason` says why, for messages and access reviews. */
 export interface Decision {
   readonly allowed: boolean;
   readonly reason: string;
 }
 
+/** What decides about requests: RBAC, or what the server's owner put in its place. */
 export type Authorize = (attributes: Attributes) => Decision;
 
 /** What a field or label must be, for authorizers that look at it. */

@@ -63,6 +63,7 @@ export interface AuditSink {
 /** The user and the attributes of a request; without a user if authentication failed. */
 export type Audited = Omit<Attributes, "user"> & { readonly user: Attributes["user"] | undefined };
 
+/** A request as its first audit event describes it. */
 export interface RequestStart {
   readonly request: Request;
   readonly response: Response;

@@ -65,6 +65,7 @@ export function internalCall(
   };
 }
 
+/** Where the object of a call is stored, or another of its namespace. */
 export function keyOf(call: Call, name = call.name): StoreKey {
   const { cluster, resource } = call;
   return { cluster: cluster.name, resource: resource.storage, namespace: call.namespace, name };
@@ -72,6 +73,7 @@ export function keyOf(call: Call, name = call.name): StoreKey {
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** What a kind's rules get to know of the call that writes. */
 export function contextOf(call: Call): WriteContext {
   const { cluster, user, name, subresource, dryRun, emptied = NONE } = call;
   return {
@@ -119,6 +121,7 @@ export function storedForm(call: Call, draft: Draft): MaybePromise<Draft> {
   return call.resource.forms?.stored(draft) ?? draft;
 }
 
+/** Reports a committed write to the cluster's own controllers. */
 export function announce(
   call: Call,
   type: "ADDED" | "MODIFIED" | "DELETED",

@@ -47,6 +47,7 @@ export class Catalog implements CatalogView {
   }
 }
 
+/** The built-in kinds, shared by all clusters of a process. */
 export interface BuiltIns {
   /** The fields of the built-in kinds. */
   readonly tables: Tables;
@@ -57,6 +58,7 @@ export interface BuiltIns {
   readonly byKind: ReadonlyMap<string, Resource>;
 }
 
+/** Indexes the built-in kinds. */
 export function builtIns(all: readonly Resource[]): BuiltIns {
   const tables = new Tables();
   return {

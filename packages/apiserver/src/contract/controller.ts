@@ -11,6 +11,7 @@ export interface Controller {
   stop(): Promise<void>;
 }
 
+/** Starts a controller for a cluster. */
 export type MakeController = (cluster: Cluster) => Controller;
 
 /** A built-in resource, which is always there. */

@@ -2,8 +2,11 @@ import type { Column, Resource, ResourceVersion, Strategy, Subresource } from ".
 import { apiVersionOf } from "./resource.ts";
 
 const ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
+/** The verbs of a status subresource. */
 export const WRITE_STATUS: readonly string[] = ["get", "patch", "update"];
+/** The status subresource. */
 export const STATUS: Subresource = { name: "status", verbs: WRITE_STATUS };
+/** The scale subresource of workloads (autoscaling/v1 Scale). */
 export const SCALE: Subresource = {
   name: "scale",
   verbs: WRITE_STATUS,
@@ -45,6 +48,7 @@ const PINNED_UPDATES: ReadonlySet<string> = new Set([
   "storage.k8s.io/volumeattachments",
 ]);
 
+/** A built-in kind as its package describes it; by default a namespaced one of the core group with all verbs. */
 export interface Definition {
   readonly kind: string;
   readonly plural: string;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 
+/** A request over HTTP/1.1 or HTTP/2. */
 export type Request = IncomingMessage | Http2ServerRequest;
 
 /**

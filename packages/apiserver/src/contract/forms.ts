@@ -22,6 +22,7 @@ export interface Forms {
   converted(object: KubeObject, apiVersion: string): MaybePromise<KubeObject>;
 }
 
+/** What reading and writing a custom kind in its versions needs. */
 export interface FormsOptions {
   /** The apiVersion that is stored. */
   readonly storedAs: string;

@@ -2,6 +2,7 @@ import type { KeyObject, X509Certificate } from "node:crypto";
 import type { User } from "./user.ts";
 import type { Json } from "../json/json.ts";
 
+/** A key that service-account tokens are signed or verified with. */
 export interface AccountKey {
   readonly key: KeyObject;
   readonly algorithm: string;

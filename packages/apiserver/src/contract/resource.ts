@@ -109,6 +109,7 @@ export interface Strategy {
   released?(object: KubeObject, cluster: ClusterView): void;
 }
 
+/** A column of a meta.k8s.io/v1 Table; `now` is in milliseconds since the epoch. */
 export interface Column {
   readonly name: string;
   readonly type?: "string" | "integer" | "number" | "boolean" | "date";
@@ -119,6 +120,7 @@ export interface Column {
   cell(object: Json, now: number): unknown;
 }
 
+/** One served version of a resource, such as v1. */
 export interface ResourceVersion {
   readonly name: string;
   /** The kind's OpenAPI schema, for documents and server-side apply. */
@@ -134,12 +136,14 @@ export interface ResourceVersion {
   readonly selectable?: readonly string[];
 }
 
+/** Where a kind has what its scale subresource shows, as field names from the root. */
 export interface ScalePaths {
   readonly specReplicas: readonly string[];
   readonly statusReplicas: readonly string[];
   readonly labelSelector?: readonly string[];
 }
 
+/** A subresource of a resource, and its verbs. */
 export interface Subresource {
   readonly name:
     | "status"
@@ -195,6 +199,7 @@ export interface Resource {
   readonly createdByUpdate: boolean;
 }
 
+/** "v1" for the core group, else "apps/v1". */
 export function apiVersionOf(group: string, version: string): string {
   return group === "" ? version : `${group}/${version}`;
 }
@@ -220,6 +225,7 @@ export function shownTo({ resource }: Pick<Served, "resource">, object: KubeObje
   return resource.strategy.shown?.(object) ?? object;
 }
 
+/** One stored object as clients of a version see it. */
 export function seen({ resource, version }: Served, stored: KubeObject): MaybePromise<KubeObject> {
   if (!resource.forms) return inVersion(resource, version, stored);
   return andThen(

@@ -47,6 +47,7 @@ export function selectorText(selector: unknown): string {
   return all.map(([, requirement]) => requirement).join(",");
 }
 
+/** A field selector that was read for a kind. */
 export interface FieldSelector {
   readonly matches: Matches;
   /** The one name or namespace selected, if the selector asks for one by "=". */

@@ -6,11 +6,13 @@ export interface User {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Who sends a request without credentials. */
 export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
 /** The server's own controllers. */
 export const SYSTEM: User = { name: "system:apiserver", groups: ["system:masters", "system:authenticated"] };
 
+/** The user with the group of all who have credentials. */
 export function authenticated(user: User): User {
   return user.groups.includes("system:authenticated")
     ? user

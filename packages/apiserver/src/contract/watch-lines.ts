@@ -52,6 +52,7 @@ export class Lines {
   }
 }
 
+/** One event of a watch as a line of JSON, from the JSON of its object. */
 export function lineOf(type: string, json: string): string {
   return `{"type":"${type}","object":${json}}\n`;
 }

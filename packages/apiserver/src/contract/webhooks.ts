@@ -14,6 +14,7 @@ export interface WebhookClientConfig {
   readonly caBundle?: string;
 }
 
+/** The bounds of one call to a webhook. */
 export interface WebhookCallOptions {
   /** Milliseconds until the call is given up. */
   readonly timeout: number;

@@ -10,6 +10,7 @@ export interface Deadlines {
 /** Instants this close together are taken in one go. */
 const GRAIN = 1000;
 
+/** Calls `due` once for each key, at its instant or up to a second later. */
 export function deadlines(clock: Clock, due: (key: string) => void): Deadlines {
   const times = new Map<string, number>();
   let waking: { at: number; cancel: AbortController } | undefined;

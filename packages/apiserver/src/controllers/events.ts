@@ -7,6 +7,7 @@ import { internalCall } from "../contract/call.ts";
 import { create } from "../registry/create.ts";
 import { builtIn } from "../contract/controller.ts";
 
+/** What an Event of type Warning says. */
 export interface Warning {
   readonly reason: string;
   readonly action: string;

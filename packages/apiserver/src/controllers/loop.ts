@@ -9,6 +9,7 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
+/** One controller's work, key by key. */
 export interface LoopOptions {
   readonly name: string;
   /** The cluster it works for: on its account, and counted among its metrics. */

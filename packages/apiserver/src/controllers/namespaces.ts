@@ -137,6 +137,7 @@ async function removeOne(
   }).catch(ignoreMissing);
 }
 
+/** For a delete of what another client may have deleted before. */
 export function ignoreMissing(error: unknown): void {
   if (!hasCode(error, "KUBERNETES_NOT_FOUND")) throw error;
 }

@@ -28,6 +28,7 @@ function approvalOf(object: KubeObject): Approval | undefined {
   return { reason: "InvalidAnnotation", message: `${must} ${how}, ${SEE}` };
 }
 
+/** What is wrong with the approval annotation of a CRD in a group of the community; what was stored so may stay. */
 export function approvalProblems(object: KubeObject, old: KubeObject | undefined): FieldProblem[] {
   const approval = approvalOf(object);
   if (!approval || (old && approvalOf(old)?.reason === approval.reason)) return [];

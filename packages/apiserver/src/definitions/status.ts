@@ -3,6 +3,7 @@ import { at, fields, record, records, same, text, texts, timestamp, type Json } 
 import type { ClusterView, Draft } from "../contract/resource.ts";
 import { approvalCondition } from "./approval.ts";
 
+/** Where CRDs are stored. */
 export const DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions";
 
 const ESTABLISHED = { reason: "InitialNamesAccepted", message: "the initial names have been accepted" };

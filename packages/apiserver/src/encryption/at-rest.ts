@@ -35,6 +35,10 @@ const STEP = 200;
 
 type Named = readonly [name: string, content: string];
 
+/**
+ * Encryption of a server's records, as `options` or else a configuration of its own says. Its codec throws until
+ * `open`.
+ */
 export function encryptionAtRest(
   files: StateFiles,
   { options, log }: { options: EncryptionOptions | undefined; log: Log },

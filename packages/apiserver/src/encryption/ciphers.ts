@@ -9,6 +9,7 @@ export interface Cipher {
   open(sealed: Buffer, about: Buffer): Buffer;
 }
 
+/** A provider of an EncryptionConfiguration (apiserver.config.k8s.io/v1) with keys of its own. */
 export type CipherName = "aesgcm" | "secretbox" | "aescbc";
 
 /** The lengths that keys may have, in bytes. Source: kubernetes.io, "Encrypting Confidential Data at Rest". */
@@ -18,6 +19,7 @@ export const KEY_LENGTHS: Readonly<Record<CipherName, readonly number[]>> = {
   aescbc: [16, 24, 32],
 };
 
+/** A cipher whose records each have a key derived from `key` by HKDF (aesgcm, secretbox), or an HMAC (aescbc). */
 export function createCipher(name: CipherName, key: Buffer): Cipher {
   if (name === "aescbc") return chained(key);
   return authenticated(name === "aesgcm" ? "aes-256-gcm" : "chacha20-poly1305", key);

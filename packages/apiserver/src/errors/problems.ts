@@ -8,10 +8,12 @@ export function required(field: string, detail = ""): FieldProblem {
   return { field, message: `Required value${detail ? `: ${detail}` : ""}`, reason: "FieldValueRequired" };
 }
 
+/** A value that breaks a rule of its field; the message shows the first 4000 characters of it. */
 export function invalidValue(field: string, value: unknown, detail: string): FieldProblem {
   return { field, message: `Invalid value: ${shown(value)}: ${detail}`, reason: "FieldValueInvalid" };
 }
 
+/** A value that is none of those a field may have. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldProblem {
   const list = supported.map((s) => JSON.stringify(s)).join(", ");
   return {
@@ -21,6 +23,7 @@ export function notSupported(field: string, value: unknown, supported: readonly 
   };
 }
 
+/** A field that may not be set here. */
 export function forbiddenField(field: string, detail: string): FieldProblem {
   return { field, message: `Forbidden: ${detail}`, reason: "FieldValueForbidden" };
 }

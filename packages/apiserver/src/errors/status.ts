@@ -43,6 +43,7 @@ function fewCauses({ causes }: Details): Pick<Details, "causes"> {
   return causes ? { causes: causes.slice(0, MAXIMUM_CAUSES) } : {};
 }
 
+/** "pods" or "deployments.apps", as messages name a resource. */
 export function qualified(resource: GroupResource): string {
   return resource.group ? `${resource.plural}.${resource.group}` : resource.plural;
 }
@@ -51,6 +52,7 @@ function about(resource: GroupResource, name: string): Details {
   return { ...(name ? { name } : {}), ...(resource.group ? { group: resource.group } : {}), kind: resource.plural };
 }
 
+/** 404 for an object that does not exist. */
 export function notFound(resource: GroupResource, name: string): CausewayError {
   return apiError(404, "NotFound", `${qualified(resource)} "${name}" not found`, about(resource, name));
 }
@@ -67,10 +69,12 @@ export function noSuchPath(): CausewayError {
   return apiError(404, "NotFound", NO_PATH, {});
 }
 
+/** Whether an error is `noSuchPath`, which is sent as plain text. */
 export function isNoSuchPath({ code, message }: Status & { code: number }): boolean {
   return code === 404 && message === NO_PATH;
 }
 
+/** 409 for a create; `state` is put before the message, such as "object is being deleted: ". */
 export function alreadyExists(resource: GroupResource, name: string, state = ""): CausewayError {
   return apiError(
     409,
@@ -82,20 +86,24 @@ export function alreadyExists(resource: GroupResource, name: string, state = "")
 
 const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
+/** 409 for a write to another revision than the current one, or for another `why`. */
 export function conflict(resource: GroupResource, name: string, why = MODIFIED): CausewayError {
   const message = `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`;
   return apiError(409, "Conflict", message, about(resource, name));
 }
 
+/** 403 of authorization and of admission. */
 export function forbidden(resource: GroupResource, name: string, why: string): CausewayError {
   const subject = name ? `${qualified(resource)} "${name}"` : qualified(resource);
   return apiError(403, "Forbidden", `${subject} is forbidden: ${why}`, about(resource, name));
 }
 
+/** 400 for a request that cannot be read. */
 export function badRequest(message: string): CausewayError {
   return apiError(400, "BadRequest", message);
 }
 
+/** 405 for a verb that the resource does not have. */
 export function methodNotAllowed(): CausewayError {
   const message = "the server does not allow this method on the requested resource";
   return apiError(405, "MethodNotAllowed", message, {});
@@ -104,14 +112,17 @@ export function methodNotAllowed(): CausewayError {
 /** The message of a 429. */
 export const TOO_MANY = "Too many requests, please try again later.";
 
+/** 429: clients retry after a second. */
 export function tooManyRequests(): CausewayError {
   return apiError(429, "TooManyRequests", TOO_MANY, { retryAfterSeconds: 1 });
 }
 
+/** 401, which never says what was wrong with the credentials. */
 export function unauthorized(): CausewayError {
   return apiError(401, "Unauthorized", "Unauthorized");
 }
 
+/** 410 for a revision that was compacted: clients list again. */
 export function expired(message: string): CausewayError {
   return apiError(410, "Expired", message);
 }

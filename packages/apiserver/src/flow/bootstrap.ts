@@ -10,6 +10,7 @@ const API = `${GROUP}/v1`;
  */
 const AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec";
 
+/** A FlowSchema or PriorityLevelConfiguration that every cluster has. */
 export interface FlowManifest extends Json {
   readonly apiVersion: string;
   readonly kind: "FlowSchema" | "PriorityLevelConfiguration";

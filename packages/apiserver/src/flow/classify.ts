@@ -38,6 +38,7 @@ interface PathRule {
   readonly urls: readonly string[];
 }
 
+/** Reads a FlowSchema; one without a precedence has 1000, the default of Kubernetes. */
 export function flowSchemaOf(object: KubeObject): FlowSchema {
   const spec = record(fields(object)["spec"]);
   const by = text(at(spec, "distinguisherMethod", "type"));
@@ -73,6 +74,7 @@ export function inOrder(a: FlowSchema, b: FlowSchema): number {
   return a.precedence - b.precedence || (a.name < b.name ? -1 : 1);
 }
 
+/** Whether a FlowSchema is about a request: one of its rules has both the user and the resource or path. */
 export function matches({ rules }: FlowSchema, { user, info }: Digest): boolean {
   return rules.some(
     (rule) =>

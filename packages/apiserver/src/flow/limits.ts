@@ -26,6 +26,7 @@ export interface Limits {
   readonly upper: number;
 }
 
+/** Reads a PriorityLevelConfiguration; a limited one without shares has 30, the default of Kubernetes. */
 export function levelConfigOf(object: KubeObject): LevelConfig {
   const spec = record(fields(object)["spec"]);
   const exempt = spec["type"] === "Exempt";

@@ -15,6 +15,7 @@ export interface Queue {
   executing: number;
 }
 
+/** The queues of a priority level, as `queuing` of a PriorityLevelConfiguration has them (KEP-1040). */
 export interface QueueShape {
   readonly queues: number;
   readonly handSize: number;

@@ -3,6 +3,7 @@ import type { ApiServerOptions, LogicalClusterOptions } from "../interface.ts";
 import type { Parked } from "../contract/parked.ts";
 import type { ClusterInfo } from "../contract/cluster-info.ts";
 
+/** What ends a worker process that exceeds it. */
 export interface Limits {
   /** Milliseconds without a turn of the event loop after which a worker is ended. */
   readonly stuckAfter: number;
@@ -12,6 +13,7 @@ export interface Limits {
   readonly resident: number;
 }
 
+/** What a worker process opens and serves. */
 export interface WorkerOptions extends Pick<ApiServerOptions, "host" | "encryption" | "history" | "connections"> {
   readonly dir: string;
   readonly limits: Limits;
@@ -36,6 +38,7 @@ export interface Calls {
   close(): null;
 }
 
+/** One call, on its way to a worker; the reply has the same id. */
 export interface CallMessage {
   readonly id: number;
   readonly call: keyof Calls;
@@ -55,6 +58,7 @@ export type ClusterChange =
   | { readonly cluster: string; readonly problem: string }
   | { readonly cluster: string; readonly info: ClusterInfo };
 
+/** What comes from a worker: the reply to a call, or news of its own. */
 export type WorkerMessage =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: PlainError }

@@ -19,10 +19,12 @@ export interface Placement {
   readonly removed: Readonly<Record<string, readonly string[]>>;
 }
 
+/** The folder of the state folder in which each worker has its own. */
 export const WORKERS = "workers";
 const FILE = `${WORKERS}/placement.json`;
 const VERSION = 1;
 
+/** A server that has never had a cluster in a worker. */
 export const NOTHING_PLACED: Placement = { workers: {}, clusters: {}, next: 1, removed: {} };
 
 /**

@@ -17,6 +17,7 @@ const RENEWAL = 3_600_000;
 const RENEWAL_GRACE = 600;
 const MIB = 1024 * 1024;
 
+/** What a worker that is started again after each failure runs, and what it reports. */
 export interface SupervisedOptions {
   readonly name: string;
   readonly program: string;

@@ -2,6 +2,7 @@
 import { ThreadTime } from "../contract/thread-time.ts";
 import { startWatchdog } from "./watchdog.ts";
 
+/** This file, for the test to start. */
 export const WATCHDOG_CHILD = import.meta.filename;
 
 function forEver(): void {

@@ -7,6 +7,7 @@ import { programOf } from "./programs.ts";
 const INTERVAL = 500;
 const LONGEST = 1024;
 
+/** What to watch of a process, and to whom to report it. */
 export interface WatchdogOptions {
   /** What publishes who holds the main thread. */
   readonly thread: { onChange?: (holder: Holder | undefined) => void };
@@ -29,6 +30,7 @@ export interface WatchdogOptions {
   readonly program?: string;
 }
 
+/** A second thread that sees when the main thread makes no turn, and when memory runs out. */
 export interface Watchdog {
   /** "CLUSTER\nREQUEST" of who holds the main thread, or held it last; "" if none ever did. */
   readonly last: string;

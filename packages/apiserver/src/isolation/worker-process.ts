@@ -8,6 +8,7 @@ import { errorOf } from "./worker-log.ts";
 /** The last of what a dying process wrote. */
 const LAST_WORDS = 8192;
 
+/** How a process ended: by a code or by a signal. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
@@ -15,6 +16,7 @@ export interface Exit {
   readonly lastWords: string;
 }
 
+/** What a process runs, and what is called when it reports something or ends. */
 export interface WorkerProcessOptions {
   readonly program: string;
   readonly limits: Limits;

@@ -24,6 +24,7 @@ import {
 import { Serial } from "./serial.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
 
+/** What the worker processes of a server share. */
 export interface WorkersOptions extends Pick<ApiServerOptions, "encryption" | "history" | "connections"> {
   readonly dir: string;
   readonly host: string;
@@ -297,6 +298,7 @@ export class Workers {
   }
 }
 
+/** Copies of the workers' databases, for a backup. */
 export interface Snapshots {
   readonly sources: readonly { readonly name: string; readonly path: string }[];
   /** Logical clusters that are not in any of them. */

@@ -11,6 +11,7 @@ export function record(value: unknown): Json {
   return isRecord(value) ? value : {};
 }
 
+/** Whether a value is a JSON object. */
 export function isRecord(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,23 +1,28 @@
 /** Any value that JSON can carry. Patches treat all of them as immutable and share what they do not change. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+/** A JSON object that is not changed. */
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
+/** Whether a value is a JSON object; arrays and null are not. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a value is a JSON array. */
 export function isList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
 /** A JSON value that is changed in place. */
 export type Node = null | boolean | number | string | Node[] | Members;
+/** A JSON object that is changed in place. */
 export interface Members {
   [key: string]: Node;
 }
 
+/** Whether a node is an object. */
 export function isMembers(node: Node | undefined): node is Members {
   return isObject(node);
 }

@@ -6,6 +6,7 @@ const TIMEOUT = 30_000;
 /** Of the response to CONNECT. */
 const LONGEST_HEAD = 16 * 1024;
 
+/** How nodes are reached: which addresses are allowed, and the Unix socket of a proxy that speaks CONNECT, if any. */
 export interface Way {
   readonly rules: DialRules;
   readonly tunnel: string | undefined;

@@ -5,6 +5,7 @@ import { list, readForms, selectionOf } from "../registry/list.ts";
 import { watchedAs, type Watched } from "../registry/watched.ts";
 import type { StoreEvent } from "../store/index.ts";
 
+/** What a client in this process lists and watches. */
 export interface Follower {
   /** Selectors, as in a URL. */
   readonly query: URLSearchParams;

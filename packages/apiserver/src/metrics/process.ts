@@ -16,6 +16,7 @@ export interface ProcessState {
   readonly loopUtilization: number;
 }
 
+/** Reads the numbers now; those of /proc only on Linux. */
 export function processState(): ProcessState {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage();

@@ -111,6 +111,7 @@ function childOf(node: Node, step: string): Node | undefined {
   return Array.isArray(node) && isIndex(step, node.length - 1) ? node[Number(step)] : undefined;
 }
 
+/** Whether a step of a JSON pointer is an index up to `maximum`, without leading zeros (RFC 6901). */
 export function isIndex(step: string, maximum: number): boolean {
   return /^(0|[1-9]\d{0,8})$/.test(step) && Number(step) <= maximum;
 }

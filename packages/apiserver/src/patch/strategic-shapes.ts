@@ -1,8 +1,11 @@
 import { CausewayError, copyJson } from "@causeway/foundation";
 import type { BuiltInTypes } from "./built-in-types.ts";
 
+/** The member with which an object, or an item of a list, says that it is replaced or deleted instead of merged. */
 export const DIRECTIVE = "$patch";
+/** Before "/FIELD": the values to remove from a list of scalars. */
 export const DELETE_FROM = "$deleteFromPrimitiveList";
+/** Before "/FIELD": the order that a list's items have after the patch. */
 export const ELEMENT_ORDER = "$setElementOrder";
 
 /** A JSON object that a merge changes in place. */
@@ -27,6 +30,7 @@ export interface ListShape {
   readonly mergeKey: string | undefined;
 }
 
+/** The shape of a struct's field. */
 export function structShape({ types, struct }: Shape, name: string): Shape {
   const type = fieldOf({ types, struct }, name)?.type;
   return { types, struct: type?.includes(".") ? type : undefined };

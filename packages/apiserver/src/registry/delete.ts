@@ -84,6 +84,7 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
   };
 }
 
+/** What became of an object that a client deletes. */
 export interface Deletion {
   /** The last state when it is gone; the state with a deletionTimestamp when something still holds it. */
   readonly object: KubeObject;

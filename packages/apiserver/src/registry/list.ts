@@ -9,6 +9,7 @@ import { charged, keyOf, type Call } from "../contract/call.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
 import { fieldSelector, labelSelector, type Matches } from "../contract/selectors.ts";
 
+/** A list, or one page of it, with the metadata of its response. */
 export interface Listed {
   /** As the called version shows them. */
   readonly items: readonly KubeObject[];
@@ -17,6 +18,7 @@ export interface Listed {
   readonly remainingItemCount?: number;
 }
 
+/** Which objects of a resource a request is about. */
 export interface Selection {
   readonly matches: Matches;
   /** Nothing is left out, so that counts need no look at objects. */
@@ -141,6 +143,7 @@ function gathered(call: Call, query: PageQuery, items: KubeObject[]): MaybePromi
   }
 }
 
+/** Objects as readers get them, where a kind shows something else than it stores. */
 export function readForms(call: Call, objects: readonly KubeObject[]): readonly KubeObject[] {
   return call.resource.strategy.shown ? objects.map((object) => shownTo(call, object)) : objects;
 }
@@ -166,6 +169,7 @@ export function positionOf(page: Omit<ListPage, "items">, everything: boolean): 
   return everything && remaining > 0 ? { ...more, remainingItemCount: remaining } : more;
 }
 
+/** The list that a name selects: one object, or none. */
 export function single(call: Call, selection: Selection): MaybePromise<Listed> {
   const { store } = call.cluster;
   const namespace = call.resource.namespaced ? (selection.namespace ?? "") : "";
@@ -177,6 +181,7 @@ export function single(call: Call, selection: Selection): MaybePromise<Listed> {
   }));
 }
 
+/** Which part of a list to read: the objects of `selection` after a place, at a revision. */
 export interface PageQuery {
   /** Where a page ends before its limit. */
   readonly bytes?: number;
@@ -244,6 +249,7 @@ function unreadableRevision(why: string): Error {
   return badRequest(`invalid resource version: ${why}`);
 }
 
+/** 504 Timeout for a revision that the store has not reached; clients retry after a second. */
 export function tooLarge(revision: number, newest: number): Error {
   const message = `Timeout: Too large resource version: ${revision}, current: ${newest}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];

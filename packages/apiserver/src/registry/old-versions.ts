@@ -29,6 +29,7 @@ const KINDS: Readonly<Record<string, string>> = {
     "ValidatingWebhookConfiguration MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
 };
 
+/** Whether Kubernetes once served a built-in kind in this version, such as Deployment in "apps/v1beta1". */
 export function isOldVersion(apiVersion: string, kind: string): boolean {
   return KINDS[apiVersion]?.split(" ").includes(kind) ?? false;
 }

@@ -26,6 +26,7 @@ import { emptyMembers, leaveResidue, residueOf } from "./residue.ts";
 import { blankFor, typedOf } from "./tracking.ts";
 import { change, dropRevision } from "./update.ts";
 
+/** How a patch is written: RFC 6902, RFC 7386, strategic merge patch, or an applied configuration. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
 /** The patch type that a Content-Type names, or undefined. */

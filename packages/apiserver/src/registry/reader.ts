@@ -19,6 +19,7 @@ export type ListStep =
   | { readonly texts: readonly string[]; readonly objects?: undefined }
   | { readonly objects: readonly KubeObject[]; readonly texts?: undefined };
 
+/** The metadata of a list: its revision, and where the next page starts. */
 export type Position = Omit<Listed, "items">;
 
 /**

@@ -21,6 +21,7 @@ import { tracked } from "./tracking.ts";
 
 const ATTEMPTS = 6;
 
+/** What a PUT did. */
 export interface Updated {
   /** Stored form. */
   readonly object: KubeObject;
@@ -64,6 +65,7 @@ function unpinned({ resource, name }: Call): Error {
   return invalid({ group: resource.group, kind: resource.plural }, name, [problem]);
 }
 
+/** The new state that a change makes of an object. */
 export interface Changed {
   readonly draft: Draft;
   /** managedFields are already as they should be (server-side apply). */

@@ -2,6 +2,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import type { StoreEvent } from "../store/index.ts";
 import type { Selection } from "./list.ts";
 
+/** One event as a watch with selectors sees it. */
 export interface Watched {
   readonly type: StoreEvent["type"];
   readonly object: KubeObject;

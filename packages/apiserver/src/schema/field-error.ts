@@ -24,22 +24,27 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** "spec.replicas: Required value", as a Status joins them. */
 export function formatFieldError(error: FieldError): string {
   return `${error.field === "" ? "<nil>" : error.field}: ${error.message}`;
 }
 
+/** A field that is missing, or empty where it must not be. */
 export function required(field: string, detail = ""): FieldError {
   return { reason: "FieldValueRequired", field, message: detailed("Required value", detail) };
 }
 
+/** A value that breaks a rule of its field. */
 export function invalid(field: string, value: unknown, detail: string): FieldError {
   return { reason: "FieldValueInvalid", field, message: detailed(`Invalid value: ${shown(value)}`, detail) };
 }
 
+/** A value of another JSON type or format than its schema has. */
 export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
   return { reason: "FieldValueTypeInvalid", field, message: detailed(`Invalid value: ${shown(value)}`, detail) };
 }
 
+/** A value that is none of an enum's; the message lists at most 200 of them. */
 export function notSupported(field: string, value: unknown, supported: readonly unknown[]): FieldError {
   const values = supported
     .slice(0, LISTED)
@@ -52,18 +57,22 @@ export function notSupported(field: string, value: unknown, supported: readonly 
 /** As many of the supported values as a message lists. */
 const LISTED = 200;
 
+/** A key or value that a list of unique items has twice. */
 export function duplicate(field: string, value: unknown): FieldError {
   return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${shown(value)}` };
 }
 
+/** A field that may not be set here. */
 export function forbidden(field: string, detail: string): FieldError {
   return { reason: "FieldValueForbidden", field, message: detailed("Forbidden", detail) };
 }
 
+/** More than `maximum` bytes; the value is not repeated. */
 export function tooLong(field: string, maximum: number): FieldError {
   return { reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${maximum} bytes` };
 }
 
+/** A list of more than `maximum` items. */
 export function tooMany(field: string, actual: number, maximum: number): FieldError {
   const noun = maximum === 1 ? "item" : "items";
   return { reason: "FieldValueTooMany", field, message: `Too many: ${actual}: must have at most ${maximum} ${noun}` };

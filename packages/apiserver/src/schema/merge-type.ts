@@ -3,6 +3,7 @@ import type { SchemaNode } from "./node.ts";
 /** What a scalar may be; "untyped" is any of them. */
 type ScalarType = "numeric" | "string" | "boolean" | "untyped";
 
+/** How server-side apply sees a list. */
 export interface ListType {
   /** atomic: one owner for all of it. set: one per value. map: one per item, found by its keys. */
   readonly relation: "atomic" | "set" | "map";
@@ -12,6 +13,7 @@ export interface ListType {
   readonly item: MergeType;
 }
 
+/** How server-side apply sees an object. */
 export interface MapType {
   /** One owner for all of it; otherwise one per member. */
   readonly atomic: boolean;
@@ -32,9 +34,13 @@ export interface MergeType {
   readonly map?: MapType;
 }
 
+/** Integers and floating-point numbers: apply does not distinguish them. */
 export const NUMERIC: MergeType = { scalar: "numeric" };
+/** Text, whatever its format. */
 export const STRING: MergeType = { scalar: "string" };
+/** True or false. */
 export const BOOLEAN: MergeType = { scalar: "boolean" };
+/** A value without a type in its schema. */
 export const ANY_SCALAR: MergeType = { scalar: "untyped" };
 
 const NO_FIELD = (): undefined => undefined;

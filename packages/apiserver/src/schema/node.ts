@@ -1,6 +1,7 @@
 import { extentOf } from "../bounds.ts";
 import { isList, isObject, type Json, type JsonObject, own } from "../json/values.ts";
 
+/** One entry of x-kubernetes-validations. */
 export interface CelRule {
   readonly rule: string;
   readonly message?: string;
@@ -10,6 +11,7 @@ export interface CelRule {
   readonly optionalOldSelf?: boolean;
 }
 
+/** A property that gets a value where an object leaves it out. */
 export interface Defaulted {
   readonly name: string;
   readonly value: Json;

@@ -60,6 +60,7 @@ function matches(pattern: string, text: string): boolean {
   }
 }
 
+/** What is wrong with a string by its schema's `format`; undefined where it matches, or there is no format. */
 export function formatFault({ format }: SchemaNode, value: string, path: string): FieldError | undefined {
   if (format === undefined || matchesFormat(format, value)) return undefined;
   return typeInvalid(fieldAt(path), value, `${path} in body must be of type ${format}: ${JSON.stringify(value)}`);

@@ -20,6 +20,7 @@ const NAMES = ["controller-manager", "scheduler", STORE];
 /** kube-apiserver calls the resource so where it is not found. */
 const NOT_FOUND_KIND = { group: "", plural: "componentstatus" };
 
+/** Whether a request is for componentstatuses: a kind that is not stored but computed for each request. */
 export function isComponentStatus({ resource }: Pick<Call, "resource">): boolean {
   return resource.kind === "ComponentStatus" && resource.group === "" && !resource.custom;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { LogLimit } from "./log-limit.ts";
 
+/** How many TCP connections a process accepts. */
 export interface ConnectionLimits {
   /** Open connections of one listener. */
   readonly perListener: number;

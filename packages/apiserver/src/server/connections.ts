@@ -16,6 +16,7 @@ const BODY = 60_000;
 const IDLE = 90_000;
 const SWEEP = 2000;
 
+/** What the connections of one listener count against; `steady` is a monotonic clock. */
 export interface ConnectionsOptions {
   readonly steady?: Clock;
   readonly pool: ConnectionPool;

@@ -72,6 +72,7 @@ export function releaseWhenSent(ticket: Ticket, response: Response): void {
   });
 }
 
+/** Whether an error says that too many requests are in progress; other errors with status 429 are passed on. */
 export function isTooMany({ code, message }: Status & { code: number }): boolean {
   return code === 429 && message === TOO_MANY;
 }

@@ -63,6 +63,7 @@ export interface ServedCluster {
   rulesFor(user: User, namespace: string): UserRules;
 }
 
+/** What a listener's handler needs to know of the server around it. */
 export interface HandlerOptions {
   /** The cluster a path belongs to, and the path below it; undefined when there is none. */
   route(path: string): { served: ServedCluster; path: string } | undefined;

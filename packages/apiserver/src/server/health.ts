@@ -97,6 +97,7 @@ export function healthEndpoint(path: string): Endpoint | undefined {
   return ENDPOINTS.find((e) => e === first);
 }
 
+/** Whether a path is a health endpoint itself ("/readyz") and not one of its checks ("/readyz/ping"). */
 export function isHealthRoot(path: string): boolean {
   const endpoint = healthEndpoint(path);
   return endpoint !== undefined && path.length === endpoint.length + 1;

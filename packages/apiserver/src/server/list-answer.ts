@@ -16,6 +16,7 @@ import type { Response } from "../contract/exchange.ts";
 /** What a list is read in, and what is answered in one piece. Bytes of stored text. */
 const STEP = 256 * 1024;
 
+/** A list request, and the form of the response to it. */
 export interface ListAnswer {
   readonly call: Call;
   readonly query: URLSearchParams;

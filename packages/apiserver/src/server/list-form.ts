@@ -23,6 +23,7 @@ export interface Envelope {
   readonly shown: (object: KubeObject) => unknown;
 }
 
+/** A list as compact JSON. */
 export function jsonForm({ fields, key }: Envelope): ListForm {
   const open = JSON.stringify(fields).slice(0, -1);
   return {

@@ -10,6 +10,7 @@ import type { Response } from "../contract/exchange.ts";
 import { isPodUpgrade } from "./pod-upgrade.ts";
 import { isWebSocketWatch } from "./websocket.ts";
 
+/** An HTTPS server that accepts connections; `close` ends those that are open too. */
 export interface Listener {
   readonly host: string;
   readonly port: number;
@@ -20,6 +21,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/** Where to listen, with which certificate, and what serves the requests. */
 export interface ListenerOptions extends ConnectionsOptions {
   readonly host: string;
   readonly port: number;

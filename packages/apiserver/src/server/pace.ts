@@ -2,6 +2,7 @@ import type { Response } from "../contract/exchange.ts";
 
 /** What is written ahead of a client, in steps of so many bytes. */
 export const AHEAD_BYTES = 512 * 1024;
+/** The length of one step. */
 export const STEP_BYTES = 128 * 1024;
 /** How long a client may take to read that. */
 const SLOW_CLIENT_TIME = 30_000;

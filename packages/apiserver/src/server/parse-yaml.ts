@@ -10,6 +10,7 @@ import { type ReadYaml, yamlValue } from "./yaml-value.ts";
  * token. A body of this size takes less than a second, and client-go sends JSON in any case.
  */
 export const MAXIMUM_YAML = 1024 * 1024;
+/** YAML tokens of one body, however long it is. */
 export const MAXIMUM_TOKENS = 100_000;
 /**
  * Manifests have a token for two bytes or more; only a long text of little but separators has more, and costs more for

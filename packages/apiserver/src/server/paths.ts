@@ -14,6 +14,7 @@ import type { Response } from "../contract/exchange.ts";
 import { healthEndpoint, healthPaths, serveHealth } from "./health.ts";
 import { noSuchPath, noSuchResource } from "../errors/status.ts";
 
+/** A request for something that is not a resource: discovery, OpenAPI, health, metrics, /version. */
 export interface PathRequest {
   readonly cluster: Cluster;
   readonly path: string;

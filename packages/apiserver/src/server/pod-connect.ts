@@ -18,6 +18,7 @@ const LOGS = "simulated.causeway.dev/logs";
 /** A log is no longer than this, in characters. */
 const LONGEST = 1024 * 1024;
 
+/** Whether a request is for log, exec, attach or portforward of a pod. */
 export function isPodConnect({ resource, subresource }: Call): boolean {
   return resource.storage === "/pods" && CONNECTED.has(subresource);
 }

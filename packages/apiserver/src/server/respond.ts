@@ -70,6 +70,7 @@ interface Sent {
   readonly cache?: string;
 }
 
+/** Sends a complete response, unless one has begun. Throws 429 if too many bytes are in flight for slow readers. */
 export function sendText(
   response: Response,
   code: number,

@@ -30,6 +30,7 @@ export function checkName(name: string): void {
   throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
 }
 
+/** Whether an error is about the request line itself; the response to it is plain text, as of Go's server. */
 export function isMalformed({ code, message }: { readonly code: number; readonly message?: string }): boolean {
   return code === 400 && message === MALFORMED;
 }

@@ -20,6 +20,7 @@ const WAITING_EVENTS = 20_000;
 
 type EventType = "ADDED" | "MODIFIED" | "DELETED";
 
+/** A watch as it is served: the query's selectors and start, and how its events show objects. */
 export interface WatchRequest {
   readonly call: Call;
   readonly query: URLSearchParams;

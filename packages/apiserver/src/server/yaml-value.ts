@@ -2,6 +2,7 @@ import type { LineCounter, Node, Scalar, YAMLMap } from "yaml";
 import { MAXIMUM_DEPTH, MAXIMUM_STRICT_ERRORS } from "../bounds.ts";
 import { yaml } from "../later.ts";
 
+/** What a YAML document says as JSON, and what strict validation has to report of it. */
 export interface ReadYaml {
   readonly value: unknown;
   /** Keys given twice, in go-yaml's words. */

@@ -8,6 +8,7 @@ import { sync } from "./sync.ts";
 export const STATE_VERSION = 3;
 /** "CWAY": distinguishes our files from any other SQLite file. */
 const APPLICATION_ID = 0x43574159;
+/** The database's file in a state folder. */
 export const STATE_FILE = "state.sqlite";
 
 /*
@@ -149,6 +150,7 @@ export function isCorrupt(error: unknown): boolean {
   return /database disk image is malformed|malformed database schema/.test(messageOf(error));
 }
 
+/** STATE_CORRUPT: SQLite cannot read what is in the file. */
 export function corrupt(path: string, cause: unknown): CausewayError {
   return new CausewayError("STATE_CORRUPT", `${path} is damaged: ${messageOf(cause)}`, {
     cause,

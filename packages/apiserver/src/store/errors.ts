@@ -9,10 +9,12 @@ export function qualifiedResource(resource: string): string {
   return group === "" ? plural : `${plural}.${group}`;
 }
 
+/** KUBERNETES_ALREADY_EXISTS, for a create. */
 export function alreadyExists(key: StoreKey): CausewayError {
   return new CausewayError("KUBERNETES_ALREADY_EXISTS", `${subject(key)} already exists`, { details: { ...key } });
 }
 
+/** KUBERNETES_NOT_FOUND, for an update or a removal. */
 export function notFound(key: StoreKey): CausewayError {
   return new CausewayError("KUBERNETES_NOT_FOUND", `${subject(key)} not found`, { details: { ...key } });
 }
@@ -26,6 +28,7 @@ export function conflict(key: StoreKey, expected: number, actual: number): Cause
   );
 }
 
+/** KUBERNETES_EXPIRED: history before revision `floor` is compacted. Servers respond with 410 Gone. */
 export function expired(revision: number, floor: number): CausewayError {
   return new CausewayError("KUBERNETES_EXPIRED", `too old resource version: ${revision} (${floor})`, {
     hint: "List again and go on from the revision of that list.",
@@ -33,6 +36,7 @@ export function expired(revision: number, floor: number): CausewayError {
   });
 }
 
+/** KUBERNETES_REVISION_TOO_LARGE: a read at a revision that the store has not reached yet. */
 export function ahead(revision: number, newest: number): CausewayError {
   return new CausewayError(
     "KUBERNETES_REVISION_TOO_LARGE",

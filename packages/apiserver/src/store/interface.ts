@@ -14,6 +14,7 @@ export interface StoreKey {
   readonly name: string;
 }
 
+/** One object as the store has it. */
 export interface Stored {
   readonly key: StoreKey;
   /** Revision of the last write; also metadata.resourceVersion of `object`. */
@@ -21,6 +22,7 @@ export interface Stored {
   readonly object: KubeObject;
 }
 
+/** One write, as watches see it. */
 export interface StoreEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly key: StoreKey;
@@ -31,6 +33,7 @@ export interface StoreEvent {
   readonly previous?: KubeObject;
 }
 
+/** Objects of one list request, in (namespace, name) order. */
 export interface ListPage {
   readonly items: readonly Stored[];
   /** The revision the whole list is of (stays the same over its pages). */
@@ -40,6 +43,7 @@ export interface ListPage {
   readonly remaining?: number;
 }
 
+/** What a logical cluster stores of one resource. */
 export interface Usage {
   /** "group/plural" */
   readonly resource: string;
@@ -56,6 +60,7 @@ export interface TextPage extends Omit<ListPage, "items"> {
   readonly oldest: number;
 }
 
+/** Which objects to list: of one resource ("group/plural"), after the `next` of an earlier page. */
 export interface ListQuery {
   readonly cluster: string;
   readonly resource: string;
@@ -146,8 +151,10 @@ export interface RecordCodec {
   decode(value: string | Uint8Array, about: StoreKey): string;
 }
 
+/** Runs work on a cluster's account of processor time and returns its result; `what` names it, such as "read". */
 export type Charge = <T>(cluster: string, what: string, work: () => T) => T;
 
+/** How to open a store; without options it keeps everything in memory. */
 export interface StoreOptions {
   /** Folder of the database; undefined keeps all in memory. */
   readonly dir?: string;

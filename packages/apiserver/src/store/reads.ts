@@ -38,6 +38,7 @@ export function readPage(records: Records, query: ListQuery): ListPage {
   return { items, ...page };
 }
 
+/** The same page without parsing its objects: what is stored, and the oldest revision in it. */
 export function readTexts(records: Records, query: ListQuery): TextPage {
   const { rows, ...page } = readRows(records, query);
   let oldest = rows[0]?.revision ?? 0;

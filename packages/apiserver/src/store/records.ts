@@ -5,7 +5,9 @@ import { ObjectCache } from "./object-cache.ts";
 
 /** As the `type` column holds it. */
 export const ADDED = 0;
+/** The object had a state before. */
 export const MODIFIED = 1;
+/** The row has the last state. */
 export const DELETED = 2;
 
 /** Length of the JSON of all parsed objects kept, in characters. */

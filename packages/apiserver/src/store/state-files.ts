@@ -33,6 +33,7 @@ export interface StateFiles {
   all(): readonly string[];
 }
 
+/** The files below a folder; in memory if it is undefined. */
 export function stateFiles(dir: string | undefined): StateFiles {
   return dir === undefined ? inMemory() : onDisk(dir);
 }

@@ -5,12 +5,15 @@ import { invalidValue } from "../errors/problems.ts";
 import type { FieldProblem } from "../errors/status.ts";
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+/** RFC 1123. The limit of 63 characters is checked elsewhere. */
 export const DNS_LABEL = new RegExp(`^${LABEL}$`);
+/** RFC 1123. The limit of 253 characters is checked elsewhere. */
 export const DNS_SUBDOMAIN = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
 const NAME_PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 const ANNOTATIONS_LIMIT = 256 * 1024;
 
+/** apimachinery's message for a name that is not a DNS label. */
 export const LABEL_RULE =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const QUALIFIED_RULE =

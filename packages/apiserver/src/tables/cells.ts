@@ -24,14 +24,17 @@ export function abridged(values: readonly string[], none = "<none>"): string {
   return `${values.slice(0, 3).join(",")}${more}`;
 }
 
+/** The column of kinds that kube-apiserver prints with their time of creation instead of their age. */
 export const CREATED: Column = {
   name: "Created At",
   type: "date",
   cell: (o) => at(o, "metadata", "creationTimestamp"),
 };
 
+/** A number of an object as a cell shows it: 0 where the object does not have it. */
 export const count = (value: unknown): number => (typeof value === "number" ? value : 0);
 
+/** A column of integers from a dotted path, such as "status.replicas". */
 export const number = (name: string, path: string): Column => {
   const steps = path.split(".");
   return { name, type: "integer", cell: (o) => count(at(o, ...steps)) };

@@ -5,12 +5,15 @@ import { age } from "./age.ts";
 
 const NAME_DESCRIPTION = "Name must be unique within a namespace.";
 
+/** The first column of almost every kind. */
 export const NAME: Column = {
   name: "Name",
   format: "name",
   description: NAME_DESCRIPTION,
   cell: (o) => (o["metadata"] as Json)["name"],
 };
+
+/** As kubectl prints ages: "5m3s", "2d". */
 export const AGE: Column = {
   name: "Age",
   description: "How long ago the object was created.",
@@ -23,6 +26,7 @@ const CREATED: Column = {
   cell: (o) => (o["metadata"] as Json)["creationTimestamp"],
 };
 
+/** What a table is of, and what a client requested of it. */
 export interface TableOptions {
   readonly resource: Resource;
   readonly version: ResourceVersion;
@@ -31,6 +35,7 @@ export interface TableOptions {
   readonly now: number;
 }
 
+/** The columns of a version, or those that kube-apiserver gives kinds without any: Age for CRDs, Created At else. */
 export function columnsOf({ resource, version }: Pick<TableOptions, "resource" | "version">): readonly Column[] {
   if (version.columns) return version.columns;
   return resource.custom ? [NAME, AGE] : [NAME, CREATED];
@@ -51,6 +56,7 @@ export function table(
   };
 }
 
+/** The columns as `columnDefinitions` of a meta.k8s.io/v1 Table describes them. */
 export function columnDefinitions(options: Pick<TableOptions, "resource" | "version">): readonly Json[] {
   return columnsOf(options).map(definition);
 }

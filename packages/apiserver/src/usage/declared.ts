@@ -5,7 +5,9 @@ import type { Amount, Sample } from "./summary.ts";
 
 /** The label of nodes whose kubelet plays pods, and the annotations of pods with what they are to use there. */
 export const SIMULATED = "simulated.causeway.dev/node";
+/** A quantity of processors, such as "250m". */
 export const CPU = "simulated.causeway.dev/cpu";
+/** A quantity of bytes, such as "64Mi". */
 export const MEMORY = "simulated.causeway.dev/memory";
 
 const BILLION = 1e9;
@@ -33,6 +35,7 @@ export function declaredSamples(pod: KubeObject, time: number): ReadonlyMap<stri
   return new Map(running.map((name) => [name, { time, amount }]));
 }
 
+/** The names of the containers whose status is `running`. */
 export function runningContainers(pod: KubeObject): string[] {
   const states = records(at(pod, "status", "containerStatuses"));
   return states.filter((each) => at(each, "state", "running") !== undefined).map((each) => text(each["name"]));

@@ -9,6 +9,7 @@ import type { Column, Resource } from "../contract/resource.ts";
  */
 
 export const USAGE_GROUP = "metrics.k8s.io";
+/** The only served version of the group. */
 export const USAGE_VERSION = "v1beta1";
 
 const READ = ["get", "list"];
@@ -42,6 +43,7 @@ export function serveUsage(catalog: Catalog): void {
   for (const kind of KINDS) catalog.set(kind.storage, kind);
 }
 
+/** Whether a request is for metrics.k8s.io as this server serves it, and not for a CRD of that group. */
 export function isUsage({ resource }: { readonly resource: Resource }): boolean {
   return resource.group === USAGE_GROUP && !resource.custom;
 }

@@ -6,6 +6,7 @@ export interface Amount {
   readonly memory: number;
 }
 
+/** What a node or a container used at one moment. */
 export interface Sample {
   /** Milliseconds since the epoch. */
   readonly time: number;

@@ -93,6 +93,7 @@ export class Connections {
 /** Makes a TCP connection, or throws. */
 export type Dial = (target: { readonly host: string; readonly port: number }, signal: AbortSignal) => Promise<Socket>;
 
+/** Has an HTTPS agent open its TCP connections by `dial`, within 30 s each, and speak TLS over them. */
 export function dialBy(agent: Agent, dial: Dial): void {
   const connected = callbackify(async (options: ConnectionOptions) => {
     const { host, port } = options;

@@ -1,6 +1,10 @@
 // Fields of apiregistration.k8s.io/v1, in the form of the generated tables. Source: k8s.io/kube-aggregator,
 // apiregistration/v1, generated.proto and types.go.
 
+/**
+ * By struct, its fields: `name=NUMBER:TYPE`, with `[]` for a list, `*` for a pointer and `!` for one that JSON always
+ * has.
+ */
 export const REGISTRATION_TABLES: Readonly<Record<string, string>> = {
   "apiregistration.APIService":
     "kind=0:string apiVersion=0:string metadata=1:meta.ObjectMeta spec=2:apiregistration.APIServiceSpec status=3:apiregistration.APIServiceStatus",

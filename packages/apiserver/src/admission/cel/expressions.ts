@@ -20,6 +20,7 @@ export interface Activation {
   readonly meter: Meter;
 }
 
+/** A CEL expression of admission, compiled within the cluster's limits. */
 export interface Expression {
   readonly text: string;
   /** What is wrong with it; it fails whenever it runs. */

@@ -14,6 +14,7 @@ export interface Complaint {
   readonly index: number;
 }
 
+/** What a policy finds about one attempt. */
 export interface Judgement {
   readonly complaints: readonly Complaint[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];

@@ -20,6 +20,7 @@ export function fillMatchResources(resources: Json): void {
   }
 }
 
+/** What is wrong with the MatchResources of a policy or a binding. */
 export function matchResourcesProblems(resources: Json, path: string): FieldProblem[] {
   const rules = (name: string): FieldProblem[] =>
     records(resources[name]).flatMap((rule, i) => namedRuleProblems(rule, `${path}.${name}[${i}]`));
@@ -48,6 +49,7 @@ export function nameFaults(name: string): string[] {
   return ["/", "%"].filter((c) => name.includes(c)).map((c) => `may not contain '${c}'`);
 }
 
+/** What is wrong with the paramKind of a policy: there must be a version and a kind, in valid spelling. */
 export function paramKindProblems({ apiVersion, kind }: Json, path: string): FieldProblem[] {
   return [...apiVersionProblems(text(apiVersion), `${path}.apiVersion`), ...kindProblems(text(kind), `${path}.kind`)];
 }

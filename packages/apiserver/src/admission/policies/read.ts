@@ -5,6 +5,7 @@ import type { Expression, Expressions, Scope } from "../cel/expressions.ts";
 import { compileConditions, type MatchCondition } from "../conditions.ts";
 import { GROUP } from "../webhooks/hooks.ts";
 
+/** One validation of a ValidatingAdmissionPolicy, compiled. */
 export interface Validation {
   readonly expression: Expression;
   readonly message: string;
@@ -12,6 +13,7 @@ export interface Validation {
   readonly reason: string;
 }
 
+/** The kind of the objects that parametrize a policy. */
 export interface ParamKind {
   readonly apiVersion: string;
   readonly kind: string;

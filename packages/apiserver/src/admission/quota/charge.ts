@@ -7,6 +7,7 @@ import type { Attempt } from "../../contract/admission.ts";
 import { inScopes } from "./scopes.ts";
 import { namesFor, unspecified, usageOf } from "./usage.ts";
 
+/** What a ResourceQuota limits, and how much of it is used, as its status has both. */
 export function statusOf(quota: KubeObject): { readonly hard: Resources; readonly used: Resources } {
   const part = (name: string): Resources => record(at(quota, "status", name)) as Resources;
   return { hard: part("hard"), used: part("used") };

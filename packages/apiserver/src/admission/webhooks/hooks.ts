@@ -4,6 +4,7 @@ import type { WebhookClientConfig } from "../../contract/webhooks.ts";
 import type { Expressions } from "../cel/expressions.ts";
 import { compileConditions, type MatchCondition } from "../conditions.ts";
 
+/** The group of webhook configurations and policies. */
 export const GROUP = "admissionregistration.k8s.io";
 const SECOND = 1000;
 const DEFAULT_TIMEOUT = 10;

@@ -9,6 +9,7 @@ export type Mapping =
   | { readonly claim: string; readonly prefix: string }
   | { readonly expression: Expression; readonly claim?: never };
 
+/** A CEL expression that must be true of a token's claims, or of the user that they make. */
 export interface Rule {
   readonly holds: Expression;
   readonly message: string;

@@ -6,6 +6,7 @@ import type { FieldProblem } from "../../errors/status.ts";
 import { at, isRecord, record, records, text } from "../../json/json.ts";
 import { AGE, NAME } from "../../tables/table.ts";
 
+/** Where APIServices are stored. */
 export const API_SERVICES = "apiregistration.k8s.io/apiservices";
 const LABEL = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

@@ -14,6 +14,7 @@ function containers(workload: Json, name: string): string {
   return named(at(workload, "spec", "template", "spec", "containers"), name);
 }
 
+/** As `kubectl get deploy` prints them. */
 export const DEPLOYMENT_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Ready", cell: (o) => `${count(at(o, "status", "readyReplicas"))}/${count(at(o, "spec", "replicas"))}` },
@@ -23,6 +24,7 @@ export const DEPLOYMENT_COLUMNS: readonly Column[] = [
   ...TEMPLATE,
 ];
 
+/** As `kubectl get rs` prints them. */
 export const REPLICA_SET_COLUMNS: readonly Column[] = [
   NAME,
   number("Desired", "spec.replicas"),
@@ -32,6 +34,7 @@ export const REPLICA_SET_COLUMNS: readonly Column[] = [
   ...TEMPLATE,
 ];
 
+/** As `kubectl get sts` prints them; the selector is left out even with -o wide. */
 export const STATEFUL_SET_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Ready", cell: (o) => `${count(at(o, "status", "readyReplicas"))}/${count(at(o, "spec", "replicas"))}` },
@@ -39,6 +42,7 @@ export const STATEFUL_SET_COLUMNS: readonly Column[] = [
   ...TEMPLATE.slice(0, 2),
 ];
 
+/** As `kubectl get ds` prints them. */
 export const DAEMON_SET_COLUMNS: readonly Column[] = [
   NAME,
   number("Desired", "status.desiredNumberScheduled"),
@@ -54,6 +58,7 @@ export const DAEMON_SET_COLUMNS: readonly Column[] = [
   ...TEMPLATE,
 ];
 
+/** As `kubectl get controllerrevisions` prints them; a controller is "statefulset.apps/web". */
 export const CONTROLLER_REVISION_COLUMNS: readonly Column[] = [
   NAME,
   {

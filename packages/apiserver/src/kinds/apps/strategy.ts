@@ -204,6 +204,7 @@ function fixedProblems(kind: string, spec: Json, was: Json): FieldProblem[] {
   return same(selector, was["selector"]) ? [] : [invalidValue("spec.selector", selector, "field is immutable")];
 }
 
+/** Rules of Deployments, ReplicaSets and StatefulSets: spec, status, and what is immutable. */
 export const workloadStrategy: Strategy = {
   admit: warnOfTemplate,
   prepareUpdate(draft, old, { subresource }) {

@@ -14,6 +14,7 @@ const TARGETS = ["Utilization", "Value", "AverageValue"];
 const LONGEST_WINDOW = 3600;
 const LONGEST_PERIOD = 1800;
 
+/** What is wrong with the spec of a HorizontalPodAutoscaler, in the form of autoscaling/v2. */
 export function autoscalerProblems(spec: Json): FieldProblem[] {
   const { minReplicas: least, maxReplicas: most = 0 } = spec;
   const problems: FieldProblem[] = [];

@@ -44,6 +44,7 @@ function wide(path: readonly string[]): Column[] {
   ];
 }
 
+/** As `kubectl get jobs` prints them. */
 export const JOB_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Status", cell: state },
@@ -53,6 +54,7 @@ export const JOB_COLUMNS: readonly Column[] = [
   ...wide(["spec"]),
 ];
 
+/** As `kubectl get cj` prints them. */
 export const CRON_JOB_COLUMNS: readonly Column[] = [
   NAME,
   field("Schedule", "spec.schedule"),

@@ -30,6 +30,7 @@ function condition(why: string): FieldProblem {
   return { field: CONDITIONS, message: `Invalid value: ${why}`, reason: "FieldValueInvalid" };
 }
 
+/** What is wrong with an update of a Job's status. */
 export function jobStatusProblems(change: JobChange): FieldProblem[] {
   const { status } = change;
   return [

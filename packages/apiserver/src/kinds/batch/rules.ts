@@ -4,6 +4,7 @@ import { scheduleFault, zoneFault } from "./schedule.ts";
 
 const SCHEDULE = needed();
 
+/** Rules of CronJobs by field. */
 export const CRON_RULES: readonly FieldRule[] = [
   ["spec.schedule", SCHEDULE],
   ["spec.schedule", whereGiven(schedule)],

@@ -4,6 +4,7 @@ import { duration } from "../../tables/age.ts";
 import { field } from "../../tables/cells.ts";
 import { AGE, NAME } from "../../tables/table.ts";
 
+/** As `kubectl get csr` prints them. */
 export const CSR_COLUMNS: readonly Column[] = [
   NAME,
   AGE,

@@ -1,5 +1,6 @@
 import { cidrContains, cidrSize, formatIp, parseCidr, parseIp, type Cidr } from "@causeway/foundation";
 
+/** An IP family, as `spec.ipFamilies` of a Service names it. */
 export type Family = "IPv4" | "IPv6";
 
 /** The addresses of a service network, counted from its first one. */
@@ -55,6 +56,7 @@ export function serviceNetworks(cidrs: string): readonly [ServiceNetwork, ...Ser
   return second ? [first, second] : [first];
 }
 
+/** The family of a valid address. */
 export function familyOf(address: string): Family {
   return address.includes(":") ? "IPv6" : "IPv4";
 }

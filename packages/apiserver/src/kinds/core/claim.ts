@@ -29,6 +29,10 @@ const plain = checked(CLAIM_RULES, ({ spec }) => claimProblems(record(spec)));
 
 const protect = protectedBy("kubernetes.io/pvc-protection");
 
+/**
+ * Rules of PersistentVolumeClaims: default class, protection, limits, and the only changes of a spec: growth and the
+ * attributes class.
+ */
 export const claimStrategy: Strategy = {
   mutate(claim, context) {
     void protect(claim, context);

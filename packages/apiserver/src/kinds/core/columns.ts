@@ -8,8 +8,10 @@ function size(value: unknown): number {
   return Object.keys(record(value)).length;
 }
 
+/** As `kubectl get ns` prints them. */
 export const NAMESPACE_COLUMNS: readonly Column[] = [NAME, field("Status", "status.phase"), AGE];
 
+/** As `kubectl get secrets` prints them: how many keys, never a value. */
 export const SECRET_COLUMNS: readonly Column[] = [
   NAME,
   field("Type", "type"),
@@ -17,6 +19,7 @@ export const SECRET_COLUMNS: readonly Column[] = [
   AGE,
 ];
 
+/** As `kubectl get cm` prints them; keys of binary data count too. */
 export const CONFIG_MAP_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Data", cell: (o) => size(o["data"]) + size(o["binaryData"]) },
@@ -27,6 +30,7 @@ const healthy = (o: Json): Json => records(o["conditions"]).find((c) => c["type"
 
 const HEALTH: Readonly<Record<string, string>> = { True: "Healthy", False: "Unhealthy" };
 
+/** As `kubectl get cs` prints them. */
 export const COMPONENT_STATUS_COLUMNS: readonly Column[] = [
   NAME,
   {
@@ -38,12 +42,14 @@ export const COMPONENT_STATUS_COLUMNS: readonly Column[] = [
   { name: "Error", description: "Error of the component conditions", cell: (o) => text(healthy(o)["error"]) },
 ];
 
+/** As `kubectl get sa` prints them. */
 export const SERVICE_ACCOUNT_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Secrets", cell: (o) => array(o["secrets"]).length },
   AGE,
 ];
 
+/** As `kubectl get svc` prints them. */
 export const SERVICE_COLUMNS: readonly Column[] = [
   NAME,
   field("Type", "spec.type"),
@@ -76,6 +82,7 @@ function servicePorts(service: Json): string {
   return ports.join(",") || "<none>";
 }
 
+/** As `kubectl get ep` prints them: "10.0.0.1:80", at most three. */
 export const ENDPOINTS_COLUMNS: readonly Column[] = [
   NAME,
   {
@@ -92,11 +99,13 @@ export const ENDPOINTS_COLUMNS: readonly Column[] = [
   AGE,
 ];
 
+/** As `kubectl get rc` prints them: those of a ReplicaSet, whose selector has another form. */
 export const REPLICATION_CONTROLLER_COLUMNS: readonly Column[] = [
   ...REPLICA_SET_COLUMNS.slice(0, 7),
   { name: "Selector", priority: 1, cell: (o) => labelsText(at(o, "spec", "selector")) },
 ];
 
+/** As `kubectl get podtemplates` prints them. */
 export const POD_TEMPLATE_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Containers", cell: (o) => named(at(o, "template", "spec", "containers"), "name") },
@@ -114,6 +123,7 @@ function usage(quota: Json, isLimit: boolean): string {
     .join(", ");
 }
 
+/** As `kubectl get quota` prints them. */
 export const RESOURCE_QUOTA_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Request", cell: (o) => usage(o, false) },

@@ -12,6 +12,7 @@ import { nameProblems } from "./pods/resources.ts";
 const TYPES = ["Pod", "Container", "PersistentVolumeClaim"];
 const LISTS = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
 
+/** What is wrong with the spec of a LimitRange. */
 export function limitRangeProblems(spec: Json): FieldProblem[] {
   const seen = new Set<string>();
   return records(spec["limits"]).flatMap((limit, i) => {

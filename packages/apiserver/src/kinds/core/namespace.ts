@@ -2,6 +2,7 @@ import { fields, record } from "../../json/json.ts";
 import { forbidden } from "../../errors/status.ts";
 import type { Strategy } from "../../contract/resource.ts";
 
+/** The resource as messages name it. */
 export const NAMESPACES = { group: "", plural: "namespaces" } as const;
 const LASTING = new Set(["default", "kube-system", "kube-public"]);
 

@@ -5,6 +5,7 @@ import { AGE, NAME } from "../../tables/table.ts";
 
 const ROLE_LABEL = "node-role.kubernetes.io/";
 
+/** As `kubectl get no` prints them. */
 export const NODE_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Status", cell: nodeStatus },

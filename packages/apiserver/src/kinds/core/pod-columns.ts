@@ -125,6 +125,7 @@ function gates(pod: Json): string {
   return `${met.length}/${wanted.length}`;
 }
 
+/** As `kubectl get po` prints them; Status is a reason such as "CrashLoopBackOff" where there is one. */
 export const POD_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Ready", cell: ready },

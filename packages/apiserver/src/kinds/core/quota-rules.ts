@@ -36,6 +36,7 @@ const SCOPES = [
 const PRESENCE_ONLY = SCOPES.filter((scope) => scope !== "PriorityClass" && scope !== "VolumeAttributesClass");
 const ONE = 1_000_000_000n;
 
+/** What is wrong with the spec of a ResourceQuota. */
 export function quotaProblems(spec: Json): FieldProblem[] {
   const problems = Object.entries(record(spec["hard"])).flatMap(([name, amount]) => {
     const field = `spec.hard[${name}]`;

@@ -9,6 +9,7 @@ import { needed, oneOf, type FieldRule } from "../shared/rules.ts";
 
 const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
+/** Rules of PodTemplates by field. */
 export const TEMPLATE_RULES: readonly FieldRule[] = [["template.spec.containers", needed()]];
 
 /** An error about modes shows the whole list, not a single mode. */
@@ -17,6 +18,7 @@ function modeRule(value: unknown, field: string): ReturnType<FieldRule[1]> {
   return modes.flatMap((mode) => oneOf(...ACCESS_MODES)(mode, field));
 }
 
+/** Rules of PersistentVolumeClaims by field; those about several fields are with the kinds of storage. */
 export const CLAIM_RULES: readonly FieldRule[] = [
   ["spec.accessModes", needed("at least 1 access mode is required")],
   ["spec.accessModes", modeRule],

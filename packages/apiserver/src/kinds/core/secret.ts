@@ -16,6 +16,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   "kubernetes.io/tls": ["tls.crt", "tls.key"],
 };
 
+/** Rules of Secrets: what each type must contain, the size of the data, and what is immutable. */
 export const secretStrategy: Strategy = {
   admit(object, _old, context) {
     const { type, data } = fields(object);
@@ -146,6 +147,7 @@ function keyFaults(key: string): string[] {
 const KEY_RULE =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
+/** Rules of ConfigMaps: keys, the size of the data, and what is immutable. */
 export const configMapStrategy: Strategy = {
   validate(object, old, { emptied }) {
     const map = fields(object);

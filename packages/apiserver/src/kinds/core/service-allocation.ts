@@ -49,6 +49,7 @@ interface Ranges {
   readonly isTaken: (address: string, owner: string) => boolean;
 }
 
+/** The networks of a cluster's ServiceCIDRs, and which of their addresses are free. */
 export function rangesOf(cluster: ClusterView, free: Allocations): Ranges {
   const networks = networksOf(cluster);
   const isTaken = (address: string, owner: string): boolean => {

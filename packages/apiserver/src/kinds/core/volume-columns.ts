@@ -28,6 +28,7 @@ function phase(object: Json): string {
     : "Terminating";
 }
 
+/** As `kubectl get pv` prints them. */
 export const PERSISTENT_VOLUME_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Capacity", cell: (o) => at(o, "spec", "capacity", "storage") ?? "0" },
@@ -52,6 +53,7 @@ function isBound(claim: Json): boolean {
   return text(at(claim, "spec", "volumeName")) !== "";
 }
 
+/** As `kubectl get pvc` prints them; capacity and access modes once the claim is bound. */
 export const PERSISTENT_VOLUME_CLAIM_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Status", cell: phase },

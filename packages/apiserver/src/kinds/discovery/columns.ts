@@ -3,6 +3,7 @@ import { array, records, scalar } from "../../json/json.ts";
 import { abridged, field } from "../../tables/cells.ts";
 import { AGE, NAME } from "../../tables/table.ts";
 
+/** As `kubectl get endpointslices` prints them. */
 export const ENDPOINT_SLICE_COLUMNS: readonly Column[] = [
   NAME,
   field("AddressType", "addressType"),

@@ -26,6 +26,7 @@ function reporter(event: Json): string {
   return [name, text(host) || text(event["reportingInstance"])].filter(Boolean).join(", ");
 }
 
+/** As `kubectl get events` prints them, for v1 and for events.k8s.io/v1, whose fields have other names. */
 export const EVENT_COLUMNS: readonly Column[] = [
   { name: "Last Seen", cell: lastSeen },
   field("Type", "type"),

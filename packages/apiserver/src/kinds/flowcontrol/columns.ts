@@ -8,6 +8,7 @@ const fieldColumn = (name: string, path: string, otherwise: unknown = NONE): Col
   return { name, cell: (o: Json) => at(o, ...steps) ?? otherwise };
 };
 
+/** As `kubectl get flowschemas` prints them. */
 export const FLOW_SCHEMA_COLUMNS: readonly Column[] = [
   NAME,
   fieldColumn("PriorityLevel", "spec.priorityLevelConfiguration.name"),
@@ -22,6 +23,7 @@ function conditionOf(schema: Json, type: string): unknown {
   return found?.["status"] ?? "?";
 }
 
+/** As `kubectl get prioritylevelconfigurations` prints them. */
 export const PRIORITY_LEVEL_COLUMNS: readonly Column[] = [
   NAME,
   fieldColumn("Type", "spec.type"),

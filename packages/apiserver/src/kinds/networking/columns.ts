@@ -18,6 +18,7 @@ function addresses(ingress: Json): string {
   return [...new Set(found)].sort().join(",");
 }
 
+/** As `kubectl get ing` prints them. */
 export const INGRESS_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Class", cell: (o) => at(o, "spec", "ingressClassName") ?? "<none>" },
@@ -27,6 +28,7 @@ export const INGRESS_COLUMNS: readonly Column[] = [
   AGE,
 ];
 
+/** As `kubectl get ingressclasses` prints them, with parameters such as "Config.example.com/web". */
 export const INGRESS_CLASS_COLUMNS: readonly Column[] = [
   NAME,
   field("Controller", "spec.controller"),
@@ -42,6 +44,7 @@ export const INGRESS_CLASS_COLUMNS: readonly Column[] = [
   AGE,
 ];
 
+/** As `kubectl get netpol` prints them. */
 export const NETWORK_POLICY_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Pod-Selector", cell: (o) => selectorText(at(o, "spec", "podSelector")) || "<none>" },

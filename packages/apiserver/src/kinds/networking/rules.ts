@@ -24,6 +24,7 @@ const PEERS = ["podSelector", "namespaceSelector", "ipBlock"];
 
 const peer = holding(PEERS, (field) => required(field, "must specify a peer"));
 
+/** Rules of NetworkPolicies by field. */
 export const POLICY_RULES: readonly FieldRule[] = [
   ["spec.ingress[].ports[].protocol", oneOf(...PROTOCOLS)],
   ["spec.ingress[].ports[].port", portNumber],
@@ -38,6 +39,7 @@ export const POLICY_RULES: readonly FieldRule[] = [
 
 const BACKEND = "either `defaultBackend` or `rules` must be specified";
 
+/** Rules of Ingresses by field; those about several fields are in specs.ts. */
 export const INGRESS_RULES: readonly FieldRule[] = [
   ["spec", holding(["defaultBackend", "rules"], (field) => invalidValue(field, null, BACKEND))],
   ["spec.rules[].http.paths", needed()],
@@ -45,6 +47,7 @@ export const INGRESS_RULES: readonly FieldRule[] = [
   ["spec.rules[].http.paths[].pathType", needed("pathType must be specified")],
 ];
 
+/** Rules of IngressClasses by field. */
 export const INGRESS_CLASS_RULES: readonly FieldRule[] = [
   ["spec.controller", needed()],
   ["spec.controller", whereGiven(domainPath)],

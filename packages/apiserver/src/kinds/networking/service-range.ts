@@ -10,7 +10,9 @@ import { define, STATUS } from "../../contract/define.ts";
 import type { ClusterView, Resource } from "../../contract/resource.ts";
 
 const GROUP = "networking.k8s.io";
+/** Where IPAddresses are stored. */
 export const IP_ADDRESSES = `${GROUP}/ipaddresses`;
+/** Where ServiceCIDRs are stored. */
 export const SERVICE_CIDRS = `${GROUP}/servicecidrs`;
 const IMMUTABLE = "field is immutable";
 

@@ -21,6 +21,7 @@ import {
 
 const CIDR = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
+/** What is wrong with the spec of a NetworkPolicy beyond single fields. */
 export function networkPolicyProblems(spec: Json): FieldProblem[] {
   const types = texts(spec["policyTypes"]);
   const many =
@@ -92,6 +93,7 @@ const PATH_TYPES = ["Exact", "ImplementationSpecific", "Prefix"];
 const WILDCARD =
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
+/** What is wrong with the spec of an Ingress beyond single fields. */
 export function ingressProblems(spec: Json): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const { ingressClassName: name } = spec;
@@ -166,6 +168,7 @@ function backendPortProblems(port: Json, field: string): FieldProblem[] {
   return between(`${at}.number`, number, PORTS);
 }
 
+/** What is wrong with the parameters that an IngressClass refers to. */
 export function ingressClassProblems(spec: Json): FieldProblem[] {
   const { parameters } = spec;
   if (!isRecord(parameters)) return [];

@@ -6,6 +6,7 @@ function orNone(name: string, path: string): Column {
   return { name, cell: (o) => scalar(at(o, ...path.split("."))) || "N/A" };
 }
 
+/** As `kubectl get pdb` prints them. */
 export const POD_DISRUPTION_BUDGET_COLUMNS: readonly Column[] = [
   NAME,
   orNone("Min Available", "spec.minAvailable"),

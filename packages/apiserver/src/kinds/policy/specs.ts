@@ -28,6 +28,7 @@ const OWN: Readonly<Record<string, number>> = {
   "system-cluster-critical": 2_000_000_000,
 };
 
+/** What is wrong with a PriorityClass: names and priorities that are reserved for the system. */
 export function priorityProblems(object: Json): FieldProblem[] {
   const name = text(record(object["metadata"])["name"]);
   const { value } = object;
@@ -40,6 +41,7 @@ export function priorityProblems(object: Json): FieldProblem[] {
   return [forbiddenField("value", `maximum allowed value of a user defined priority is ${HIGHEST}`)];
 }
 
+/** What is wrong with a RuntimeClass's overhead and scheduling. */
 export function runtimeClassProblems(object: Json): FieldProblem[] {
   const { nodeSelector, tolerations } = record(object["scheduling"]);
   const overhead = Object.entries(record(record(object["overhead"])["podFixed"])).flatMap(([name, amount]) => {

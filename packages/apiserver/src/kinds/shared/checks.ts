@@ -11,10 +11,12 @@ import type { FieldProblem } from "../../errors/status.ts";
 
 export type Problems = readonly FieldProblem[];
 
+/** A value that a list of unique items has twice. */
 export function duplicate(field: string, value: unknown): FieldProblem {
   return { field, message: `Duplicate value: ${JSON.stringify(value)}`, reason: "FieldValueDuplicate" };
 }
 
+/** A name that nothing else in the object has, such as a mount of a volume that the pod lacks. */
 export function notFoundValue(field: string, value: unknown, detail = ""): FieldProblem {
   const message = `Not found: ${JSON.stringify(value)}${detail ? `: ${detail}` : ""}`;
   return { field, message, reason: "FieldValueNotFound" };
@@ -23,10 +25,15 @@ export function notFoundValue(field: string, value: unknown, detail = ""): Field
 const invalids = (field: string, value: unknown, faults: readonly string[]): FieldProblem[] =>
   faults.map((why) => invalidValue(field, value, why));
 
+/** A value that must be a DNS label (RFC 1123). */
 export const dnsLabel = (field: string, value: string): FieldProblem[] => invalids(field, value, labelFaults(value));
+/** A value that must be a DNS subdomain (RFC 1123). */
 export const dnsName = (field: string, value: string): FieldProblem[] => invalids(field, value, subdomainFaults(value));
+/** A value that must be a label's key: "app" or "example.com/app". */
 export const labelName = (field: string, value: string): FieldProblem[] =>
   invalids(field, value, qualifiedNameFaults(value));
+
+/** A value that must be a label's value. */
 export const labelValue = (field: string, value: string): FieldProblem[] =>
   invalids(field, value, labelValueFaults(value));
 
@@ -35,10 +42,12 @@ export function labelNeeded(field: string, value: unknown): FieldProblem[] {
   return text(value) === "" ? [required(field)] : dnsLabel(field, text(value));
 }
 
+/** Whether a member is there and not null. */
 export function given(object: Json, name: string): boolean {
   return object[name] !== undefined && object[name] !== null;
 }
 
+/** A text that must not be empty. */
 export function neededText(field: string, value: unknown, detail = ""): FieldProblem[] {
   return text(value) === "" ? [required(field, detail)] : [];
 }
@@ -50,19 +59,23 @@ export function supported(field: string, value: unknown, values: readonly string
     : [notSupported(field, value, values)];
 }
 
+/** A number that must be in a range, both ends included; what is no number is not checked. */
 export function between(field: string, value: unknown, [low, high]: readonly [number, number]): FieldProblem[] {
   const isOut = typeof value === "number" && (value < low || value > high);
   return isOut ? [invalidValue(field, value, `must be between ${low} and ${high}, inclusive`)] : [];
 }
 
+/** A number that must be 0 or more; what is no number is not checked. */
 export function notNegative(field: string, value: unknown): FieldProblem[] {
   const isNegative = typeof value === "number" && value < 0;
   return isNegative ? [invalidValue(field, value, "must be greater than or equal to 0")] : [];
 }
 
+/** The lowest and the highest port. */
 export const PORTS = [1, 65_535] as const;
 const LARGEST_ID = 2_147_483_647;
 
+/** A user's or group's ID of a container, such as runAsUser: 0 to 2^31 - 1. */
 export function identity(field: string, value: unknown): FieldProblem[] {
   return between(field, value, [0, LARGEST_ID]);
 }
@@ -86,6 +99,7 @@ export function portProblems(field: string, port: unknown): FieldProblem[] {
   return between(field, port ?? 0, PORTS);
 }
 
+/** A path that must not lead upwards. */
 export function noSteps(field: string, path: string): FieldProblem[] {
   return path.split("/").includes("..") ? [invalidValue(field, path, "must not contain '..'")] : [];
 }
@@ -105,6 +119,7 @@ export function localPath(field: string, path: string): FieldProblem[] {
 
 const ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 
+/** A value that must be an IPv4 or IPv6 address. */
 export function address(field: string, value: string): FieldProblem[] {
   return isIP(value) === 0 ? [invalidValue(field, value, ADDRESS)] : [];
 }

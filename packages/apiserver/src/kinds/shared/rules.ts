@@ -41,6 +41,7 @@ function found(
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
 
+/** A value that must be there and not be empty. */
 export function needed(detail = ""): Check {
   return (value, field) => {
     const isEmpty = !isGiven(value) || (Array.isArray(value) && value.length === 0);
@@ -48,6 +49,7 @@ export function needed(detail = ""): Check {
   };
 }
 
+/** One of these where something is given. */
 export function oneOf(...values: readonly string[]): Check {
   return (value, field) =>
     isGiven(value) && !values.includes(String(value as string)) ? [notSupported(field, value, values)] : [];
@@ -58,9 +60,11 @@ export function someOf(...values: readonly string[]): Check {
   return (value, field) => (isGiven(value) ? oneOf(...values)(value, field) : [required(field)]);
 }
 
+/** A number that must be 0 or more. */
 export const counted: Check = (value, field) =>
   typeof value === "number" && value < 0 ? [invalidValue(field, value, "must be greater than or equal to 0")] : [];
 
+/** A number from 1 to 65535; names of ports pass. */
 export const portNumber: Check = (value, field) =>
   typeof value === "number" && (value < 1 || value > 65_535)
     ? [invalidValue(field, value, "must be between 1 and 65535, inclusive")]
@@ -83,6 +87,7 @@ export function countOrShare(value: unknown, field: string): FieldProblem[] {
   return counted(value, field);
 }
 
+/** A percentage of at most 100%; numbers pass. */
 export function notOverAll(value: unknown, field: string): FieldProblem[] {
   const isOver = typeof value === "string" && /^\d+%$/.test(value) && Number.parseInt(value, 10) > 100;
   return isOver ? [invalidValue(field, value, "must not be greater than 100%")] : [];

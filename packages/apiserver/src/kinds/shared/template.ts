@@ -65,6 +65,7 @@ export function isReadable(selector: unknown): boolean {
   );
 }
 
+/** Whether a label selector has no requirement, so that it selects everything. */
 export function isEmptySelector(selector: unknown): boolean {
   const { matchLabels, matchExpressions } = record(selector);
   return Object.keys(record(matchLabels)).length === 0 && records(matchExpressions).length === 0;
@@ -88,6 +89,7 @@ export function strayProblems(spec: Json, path: string): FieldProblem[] {
   return [invalidValue(`${path}.template.metadata.labels`, labels ?? null, why)];
 }
 
+/** What is wrong with access modes: there must be at least one, and each must be known. */
 export function modesProblems(field: string, modes: unknown, known: readonly string[]): FieldProblem[] {
   const list = texts(modes);
   const unknown = list.filter((mode) => !known.includes(mode)).map((mode) => notSupported(field, mode, known));

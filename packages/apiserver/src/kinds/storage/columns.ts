@@ -5,6 +5,7 @@ import { AGE, NAME } from "../../tables/table.ts";
 
 const DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class";
 
+/** As `kubectl get sc` prints them; the default class has " (default)" after its name. */
 export const STORAGE_CLASS_COLUMNS: readonly Column[] = [
   {
     ...NAME,
@@ -29,6 +30,7 @@ function isTrue(name: string, path: string, standard = false): Column {
   return { name, type: "boolean", cell: (o) => at(o, ...path.split(".")) ?? standard };
 }
 
+/** As `kubectl get csidrivers` prints them. */
 export const CSI_DRIVER_COLUMNS: readonly Column[] = [
   NAME,
   isTrue("AttachRequired", "spec.attachRequired", true),
@@ -49,12 +51,14 @@ export const CSI_DRIVER_COLUMNS: readonly Column[] = [
   AGE,
 ];
 
+/** As `kubectl get csinodes` prints them: how many drivers a node has. */
 export const CSI_NODE_COLUMNS: readonly Column[] = [
   NAME,
   { name: "Drivers", type: "integer", cell: (o) => records(at(o, "spec", "drivers")).length },
   AGE,
 ];
 
+/** As `kubectl get volumeattachments` prints them. */
 export const VOLUME_ATTACHMENT_COLUMNS: readonly Column[] = [
   NAME,
   field("Attacher", "spec.attacher", { format: "name" }),
@@ -64,4 +68,5 @@ export const VOLUME_ATTACHMENT_COLUMNS: readonly Column[] = [
   AGE,
 ];
 
+/** As `kubectl get vac` prints them. */
 export const VOLUME_ATTRIBUTES_CLASS_COLUMNS: readonly Column[] = [NAME, field("DriverName", "driverName"), AGE];

@@ -116,6 +116,7 @@ function affinityProblems({ nodeAffinity: affinity }: Json): FieldProblem[] {
   return nodeSelectorProblems(affinity["required"], field);
 }
 
+/** What is wrong with the spec of a PersistentVolume. */
 export function volumeProblems(spec: Json): FieldProblem[] {
   const reclaim = "spec.persistentVolumeReclaimPolicy";
   const { persistentVolumeReclaimPolicy: policy, accessModes: modes } = spec;
@@ -183,6 +184,7 @@ export function storageClassProblems(object: Json): FieldProblem[] {
   return [...problems, ...topologies];
 }
 
+/** What is wrong with the spec of a VolumeAttachment. */
 export function attachmentProblems(spec: Json): FieldProblem[] {
   const attacher = text(spec["attacher"]);
   const { persistentVolumeName: name, inlineVolumeSpec: inline } = record(spec["source"]);
@@ -202,6 +204,7 @@ export function attachmentProblems(spec: Json): FieldProblem[] {
 const SHORTEST_TOKEN = 600;
 const LONGEST_TOKEN = 2 ** 32;
 
+/** What is wrong with a CSIDriver's life cycle modes, and with the tokens it requests. */
 export function driverSpecProblems(spec: Json): FieldProblem[] {
   const modes = texts(spec["volumeLifecycleModes"]).flatMap((mode) =>
     supported("spec.volumeLifecycleModes", mode, ["Persistent", "Ephemeral"]),

@@ -12,6 +12,7 @@ import { pruned } from "./prune.ts";
 import { bare, changedBy } from "./track-update.ts";
 import { fieldsOf } from "./values.ts";
 
+/** A server-side apply, worked out without the store. */
 export interface ApplyRequest {
   /** The object as stored; absent when it is to be made. */
   readonly live?: KubeObject;
@@ -29,6 +30,7 @@ export interface ApplyRequest {
   readonly now: string;
 }
 
+/** What a server-side apply comes to. */
 export interface ApplyResult {
   /** The object as the applier wants it, with its managedFields; `live` when there are conflicts. */
   readonly object: KubeObject;

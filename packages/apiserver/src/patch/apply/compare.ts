@@ -13,6 +13,7 @@ export interface Comparison {
 
 const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
 
+/** What an apply or update changes, by the parts of a value that can have owners of their own. */
 export function compare(before: Json | undefined, after: Json | undefined, type: MergeType): Comparison {
   if (before === undefined && after === undefined) return SAME;
   const [was, is] = [narrowed(type, before), narrowed(type, after)];

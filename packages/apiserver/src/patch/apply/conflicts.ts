@@ -11,6 +11,7 @@ export interface ApplyConflict {
   readonly message: string;
 }
 
+/** One conflict for each contested field, in a fixed order of managers. */
 export function conflictsOf(sets: readonly (readonly [Manager, FieldSet])[]): ApplyConflict[] {
   return sets
     .filter(([, fields]) => !isEmpty(fields))

@@ -11,7 +11,9 @@ export interface FieldSet {
   readonly children: ReadonlyMap<string, FieldSet>;
 }
 
+/** No field. */
 export const EMPTY: FieldSet = { member: false, children: new Map() };
+/** The value itself, as a whole. */
 export const LEAF: FieldSet = { member: true, children: new Map() };
 
 /** A set of paths of field names. */
@@ -21,6 +23,7 @@ export function pathsSet(...paths: readonly (readonly string[])[]): FieldSet {
   return unionOf(paths.map(one));
 }
 
+/** Whether a node is no member and has no children. */
 export function isEmpty(set: FieldSet): boolean {
   return !set.member && set.children.size === 0;
 }
@@ -66,6 +69,7 @@ export function unionOf(sets: readonly FieldSet[]): FieldSet {
   return { member: sets.some((set) => set.member), children };
 }
 
+/** The paths that are in both sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   const children = new Map<string, FieldSet>();
   for (const element of commonOf(a, b)) {

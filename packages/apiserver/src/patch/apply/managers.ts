@@ -21,6 +21,7 @@ export interface Manager {
   readonly fields: FieldSet;
 }
 
+/** By the key that makes two entries the same manager (`managerKey`). */
 export type Managers = ReadonlyMap<string, Manager>;
 
 /** As many writers by update as an object remembers by name; older ones share one entry. */

@@ -23,11 +23,13 @@ export interface Typed {
   readonly reset: FieldSet;
 }
 
+/** An object before and after a write, both in the version of the write. */
 export interface Change {
   readonly before: Json;
   readonly after: Json;
 }
 
+/** Who owns what after a change. */
 export interface Settled {
   /**
    * The others with what is left to them; those that own nothing now, or in a version that is served no more, are gone.

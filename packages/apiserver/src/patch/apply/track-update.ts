@@ -14,6 +14,7 @@ import {
 import { typeProblem } from "./check.ts";
 import { settle, type Typed } from "./ownership.ts";
 
+/** A create, update or patch, for the managedFields that it leads to. */
 export interface UpdateToTrack {
   /** The object as stored; absent on create. */
   readonly before?: KubeObject;

@@ -1,5 +1,6 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 
+/** A node of a parsed expression, as the CEL library has it. */
 export type CelNode = ASTNode;
 
 /** A call as it is written: `name(args)` or `receiver.name(args)`. */
@@ -9,6 +10,7 @@ export interface CelCall {
   readonly args: readonly CelNode[];
 }
 
+/** The call that a node is; undefined for other nodes. */
 export function callOf(node: CelNode): CelCall | undefined {
   if (node.op === "call") return { name: node.args[0], receiver: undefined, args: node.args[1] };
   return node.op === "rcall" ? { name: node.args[0], receiver: node.args[1], args: node.args[2] } : undefined;
@@ -72,6 +74,7 @@ const MACROS: ReadonlyMap<string, readonly number[]> = new Map([
   ["transformMapEntry", [3, 4]],
 ]);
 
+/** Whether a call is a macro over a list or map, such as `self.all(x, x > 0)`, and not a function of that name. */
 export function isMacro({ name, receiver, args }: CelCall): boolean {
   return receiver !== undefined && args[0]?.op === "id" && (MACROS.get(name)?.includes(args.length) ?? false);
 }

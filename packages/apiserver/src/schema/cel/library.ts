@@ -14,11 +14,13 @@ export interface Inner {
   setIterValue(value: unknown, evaluator: Evaluator): Inner;
 }
 
+/** Finds the types of a macro's arguments when an expression is compiled. */
 export interface Checker {
   check(node: CelNode, context: Inner): CheckedType;
   getType(name: string): CheckedType;
 }
 
+/** Computes a macro's arguments when an expression runs. */
 export interface Evaluator {
   run(node: CelNode, context: Inner): unknown;
 }

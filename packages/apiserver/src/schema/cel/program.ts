@@ -8,6 +8,7 @@ import { parseCel } from "./has.ts";
 
 /** What one evaluation, and all rules of one object, may cost; about a second's tenth and a second. */
 const CALL_LIMIT = 1_000_000;
+/** The budget of all rules that one object has to pass. */
 export const OBJECT_LIMIT = 10_000_000;
 
 /** Counts what evaluations cost. */

@@ -13,6 +13,7 @@ export interface Known {
   readonly entry?: { readonly isList: boolean; readonly key: number; readonly value: number };
 }
 
+/** An expression's value, and the estimated cost of computing it. */
 export interface Priced extends Known {
   readonly cost: number;
 }
@@ -27,6 +28,7 @@ export interface CostEstimator {
   sizeAt(path: readonly string[] | undefined): number | undefined;
 }
 
+/** A number that is at most the largest one, as cel-go's unsigned arithmetic saturates. */
 export function saturated(value: number): number {
   return Math.min(value, UNBOUNDED);
 }

@@ -10,6 +10,7 @@ const NAMED = 4;
 /** How many values of a schema one object can have; undefined when the schema sets no bound. */
 export type Cardinality = number | undefined;
 
+/** How many values a child of a schema can have: maxItems or maxProperties times those of its parent. */
 export function childCardinality(own_: Cardinality, parent: JsonObject): Cardinality {
   const factor = entriesOf(parent);
   return own_ === undefined || factor === undefined ? undefined : times(own_, factor);
@@ -28,6 +29,7 @@ function bound(value: unknown): Cardinality {
   return typeof value === "number" ? Math.max(0, value) : undefined;
 }
 
+/** A product that stops at the largest cost instead of passing it. */
 export function times(cost: number, count: number): number {
   return Math.min(cost * count, UNBOUNDED);
 }
@@ -54,6 +56,7 @@ export class TotalCost {
   }
 }
 
+/** kube-apiserver's message for rules whose estimated cost is beyond a limit. */
 export function costProblem(what: string, cost: number, limit: number): string {
   const factor = cost / limit;
   const excess = factor > 100 ? "more than 100x" : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;

@@ -9,6 +9,7 @@ const UNSUPPORTED = ["id", "additionalItems", "patternProperties", "definitions"
 const OBJECT_FIELDS = new Set(["metadata", "kind", "apiVersion"]);
 const JUNCTORS = ["allOf", "oneOf", "anyOf"] as const;
 
+/** What is wrong with a schema, and with its CEL rules, which are reported after it. */
 export interface WalkProblems {
   readonly schema: FieldError[];
   readonly rules: FieldError[];

@@ -21,18 +21,22 @@ export interface RuleScope {
   readonly total: TotalCost;
 }
 
+/** The root of an object: one value, which has apiVersion, kind and metadata. */
 export function scopeOf(schema: JsonObject): RuleScope {
   return { schema, isObjectRoot: true, cardinality: 1, total: new TotalCost() };
 }
 
+/** One step down, into a property of an object. */
 export function scopeOfProperty(scope: RuleScope, _name: string, schema: JsonObject): RuleScope {
   return below(scope, schema);
 }
 
+/** One step down, into the items of a list. */
 export function scopeOfItems(scope: RuleScope, schema: JsonObject): RuleScope {
   return below(scope, schema);
 }
 
+/** One step down, into the values of a map. */
 export function scopeOfValues(scope: RuleScope, schema: JsonObject): RuleScope {
   return below(scope, schema);
 }

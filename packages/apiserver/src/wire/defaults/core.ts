@@ -50,6 +50,7 @@ function fillRanges(spec: Json): void {
   else if (alone === "" && ranges.length > 0) spec["podCIDR"] = ranges[0];
 }
 
+/** Defaults of the core group other than those of pods, by struct of the built-in tables. */
 export const CORE_DEFAULTS: Rules = {
   "core.ReplicationController": fillController,
   "core.ReplicationControllerSpec": fill({ replicas: 1 }),

@@ -40,6 +40,7 @@ function fillDevices(request: Json): void {
   if (request["allocationMode"] === "ExactCount") request["count"] ??= 1;
 }
 
+/** Defaults of all other groups: autoscaling, networking, storage, scheduling, discovery, rbac and resource. */
 export const GROUP_DEFAULTS: Rules = {
   "autoscaling.HorizontalPodAutoscalerSpec": fill({ minReplicas: 1 }),
   "autoscaling2.HorizontalPodAutoscalerSpec": fillAutoscaler,

@@ -23,6 +23,7 @@ function tagOf(image: string): string {
 const IMAGE =
   /^([A-Za-z0-9.-]+(:\d+)?\/)?[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:\w[\w.-]{0,127})?(@[A-Za-z][\w.+-]*:[0-9A-Fa-f]{32,})?$/;
 
+/** "Always" for the tag latest, also if it is implied; "IfNotPresent" for other tags, digests and invalid names. */
 export function pullPolicy(image: unknown): string {
   if (!IMAGE.test(text(image))) return "IfNotPresent";
   return tagOf(text(image)) === "latest" ? "Always" : "IfNotPresent";
@@ -51,6 +52,7 @@ const fillSpec = fill({
 const MODE = fill({ defaultMode: 0o644 });
 const TCP = fill({ protocol: "TCP" });
 
+/** Defaults of pods and of what their specs consist of, which pod templates share. */
 export const POD_DEFAULTS: Rules = {
   "core.Pod"(pod) {
     const spec = record(pod["spec"]);

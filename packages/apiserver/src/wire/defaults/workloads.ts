@@ -48,6 +48,7 @@ function fillJobSpec(spec: Json): void {
   fill({ completionMode: "NonIndexed", suspend: false, manualSelector: false })(spec);
 }
 
+/** Defaults of the groups apps and batch. */
 export const WORKLOAD_DEFAULTS: Rules = {
   "apps.DeploymentSpec"(spec) {
     fill({ replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })(spec);

@@ -204,6 +204,7 @@ export function imageProblems(spec: Json, path: string): FieldProblem[] {
   );
 }
 
+/** The names by which a pod's containers may refer to its resource claims. */
 export function claimNames(spec: Json): readonly string[] {
   return texts(records(spec["resourceClaims"]).map((claim) => claim["name"]));
 }

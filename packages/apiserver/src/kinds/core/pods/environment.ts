@@ -31,10 +31,12 @@ const EXPOSED_AS_FILES = [
 const KNOWN = new Set([...EXPOSED, ...EXPOSED_AS_FILES, "spec.restartPolicy", "spec.schedulerName", "status.phase"]);
 const RESOURCES = ["limits", "requests"].flatMap((w) => ["cpu", "ephemeral-storage", "memory"].map((r) => `${w}.${r}`));
 
+/** What is wrong with the name of an environment variable. */
 export function variableNameProblems(field: string, name: string): FieldProblem[] {
   return /^[ -<>-~]+$/.test(name) ? [] : [invalidValue(field, name, NAME_RULE)];
 }
 
+/** What is wrong with a key of a ConfigMap or a Secret. */
 export function keyFaults(key: string): string[] {
   if (key === "." || key === "..") return [`must not be '${key}'`];
   return /^[-._a-zA-Z0-9]+$/.test(key) ? [] : [KEY_RULE];
@@ -109,6 +111,7 @@ function sourceProblems(variable: Json, field: string): FieldProblem[] {
   return [...problems, invalidValue(field, "", "may not have more than one field specified at a time")];
 }
 
+/** What is wrong with `env` and `envFrom` of a container. */
 export function environmentProblems(container: Json, field: string): FieldProblem[] {
   const own = each(`${field}.env`, container["env"], (variable, at) => {
     const name = text(variable["name"]);

@@ -10,6 +10,7 @@ import { fieldRefProblems, resourceRefProblems } from "./environment.ts";
 
 const MODE_RULE = "must be a number between 0 and 0777 (octal), both inclusive";
 
+/** What is wrong with the mode of a file: it is from 0 to 0777. */
 export function modeProblems(field: string, mode: unknown): FieldProblem[] {
   const isWrong = typeof mode === "number" && (mode < 0 || mode > 0o777);
   return isWrong ? [invalidValue(field, mode, MODE_RULE)] : [];

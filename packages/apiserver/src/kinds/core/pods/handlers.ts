@@ -40,6 +40,7 @@ function handlerProblems(handler: Json, field: string, grace: number): FieldProb
 
 const SECONDS = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
 
+/** What is wrong with a container's probes; `grace` is the pod's grace period in seconds. */
 export function probeProblems(container: Json, field: string, grace: number): FieldProblem[] {
   return ["livenessProbe", "readinessProbe", "startupProbe"].flatMap((name) => {
     const probe = container[name];
@@ -62,6 +63,7 @@ function oneProbe(probe: Json, { field, name }: { field: string; name: string },
   return isOne ? problems : [...problems, invalidValue(`${field}.successThreshold`, successes, "must be 1")];
 }
 
+/** What is wrong with the hooks of a container; a `sleep` is no longer than `grace`. */
 export function lifecycleProblems(lifecycle: unknown, field: string, grace: number): FieldProblem[] {
   if (!isRecord(lifecycle)) return [];
   return ["postStart", "preStop"].flatMap((name) => {

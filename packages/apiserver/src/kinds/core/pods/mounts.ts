@@ -10,10 +10,12 @@ import { descending, notFoundValue, supported } from "../../shared/checks.ts";
 /** A pod's volumes by their names. */
 export type Volumes = ReadonlyMap<string, Json>;
 
+/** The volumes of a pod's spec. */
 export function volumesOf(spec: Json): Volumes {
   return new Map(records(spec["volumes"]).map((volume) => [text(volume["name"]), volume]));
 }
 
+/** What is wrong with a container's volumeMounts, given the pod's volumes and the container's devices. */
 export function mountProblems(container: Json, field: string, volumes: Volumes): FieldProblem[] {
   const list = `${field}.volumeMounts`;
   const devices = records(container["volumeDevices"]);
@@ -75,6 +77,7 @@ function modeProblems(mount: Json, list: string, container: Json): FieldProblem[
   return problems;
 }
 
+/** What is wrong with a container's volumeDevices, given the pod's volumes and the container's mounts. */
 export function deviceProblems(container: Json, field: string, volumes: Volumes): FieldProblem[] {
   const list = `${field}.volumeDevices`;
   const mounts = records(container["volumeMounts"]);

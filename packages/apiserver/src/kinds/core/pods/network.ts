@@ -15,10 +15,12 @@ const SEARCH = /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-
 const SEARCH_RULE =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 
+/** What is wrong with a pod's dnsPolicy. */
 export function dnsPolicyProblems(spec: Json, path: string): FieldProblem[] {
   return supported(`${path}.dnsPolicy`, spec["dnsPolicy"], POLICIES);
 }
 
+/** What is wrong with a pod's dnsConfig: policy None needs it, and a resolver has limits (resolv.conf(5)). */
 export function dnsConfigProblems(spec: Json, path: string): FieldProblem[] {
   const { dnsPolicy: policy, dnsConfig: config } = spec;
   const field = `${path}.dnsConfig`;
@@ -59,6 +61,7 @@ function searchProblems(field: string, search: string): FieldProblem[] {
   return [invalidValue(field, name, SEARCH_RULE)];
 }
 
+/** What is wrong with a pod's hostname and subdomain. */
 export function hostNameProblems(spec: Json, path: string): FieldProblem[] {
   const names = ["hostname", "subdomain"].flatMap((name) => {
     const value = text(spec[name]);
@@ -67,6 +70,7 @@ export function hostNameProblems(spec: Json, path: string): FieldProblem[] {
   return names;
 }
 
+/** What is wrong with what a pod adds to /etc/hosts. */
 export function hostAliasProblems(spec: Json, path: string): FieldProblem[] {
   return each(`${path}.hostAliases`, spec["hostAliases"], (alias, at) => [
     ...address(`${at}.ip`, text(alias["ip"])),

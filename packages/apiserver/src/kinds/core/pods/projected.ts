@@ -12,6 +12,7 @@ const SHORTEST_TOKEN = 600;
 const LONGEST_TOKEN = 2 ** 32;
 const KINDS = ["secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate"];
 
+/** What is wrong with a projected volume; two sources may not have a file at the same path. */
 export function projectedProblems(projected: Json, field: string): FieldProblem[] {
   const paths = new Set<string>();
   const taken = (items: readonly Json[], shown: (path: string) => unknown): FieldProblem[] =>

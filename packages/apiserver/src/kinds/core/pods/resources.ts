@@ -22,6 +22,7 @@ function isExtended(name: string): boolean {
   return labelName("", `requests.${name}`).length === 0;
 }
 
+/** What is wrong with the name of a resource of a container, such as "cpu" or "example.com/gpu". */
 export function nameProblems(field: string, name: string): FieldProblem[] {
   const faults = labelName(field, name);
   if (faults.length > 0) return [...faults, ...nameOfContainer(field, name)];
@@ -40,6 +41,7 @@ function nameOfContainer(field: string, name: string): FieldProblem[] {
   return isOwn || isExtended(name) ? [] : [invalidValue(field, name, "doesn't follow extended resource name standard")];
 }
 
+/** What is wrong with an amount: none is negative, and extended resources are counted in whole pieces. */
 export function amountProblems(field: string, name: string, amount: unknown): FieldProblem[] {
   const nanos = nanosOf(amount) ?? 0n;
   if (nanos < 0n) return [invalidValue(field, scalar(amount), "must be greater than or equal to 0")];
@@ -105,6 +107,7 @@ function claimProblems(resources: Json, field: string, claims: readonly string[]
 const RESIZED = ["cpu", "memory"];
 const RESIZES = ["NotRequired", "RestartContainer"];
 
+/** What is wrong with how a container's resources may be changed while it runs. */
 export function resizePolicyProblems(policies: unknown, field: string, restartPolicy: string): FieldProblem[] {
   const seen = new Set<string>();
   return records(policies).flatMap((policy) => {

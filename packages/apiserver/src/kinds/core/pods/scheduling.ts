@@ -119,6 +119,7 @@ function labelKeyProblems(term: Json, field: string): FieldProblem[] {
   });
 }
 
+/** What is wrong with affinity to nodes and pods, and with anti-affinity. */
 export function affinityProblems(affinity: unknown, field: string): FieldProblem[] {
   if (!isRecord(affinity)) return [];
   const problems: FieldProblem[] = [];
@@ -148,6 +149,7 @@ export function affinityProblems(affinity: unknown, field: string): FieldProblem
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const ALL_TAINTS = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
 
+/** What is wrong with a list of tolerations. */
 export function tolerationProblems(tolerations: unknown, field: string): FieldProblem[] {
   return each(field, tolerations, (toleration, at) => {
     const key = text(toleration["key"]);
@@ -172,6 +174,7 @@ export function tolerationProblems(tolerations: unknown, field: string): FieldPr
 const ACTIONS = ["DoNotSchedule", "ScheduleAnyway"];
 const INCLUSIONS = ["Honor", "Ignore"];
 
+/** What is wrong with topologySpreadConstraints. */
 export function spreadProblems(constraints: unknown, field: string): FieldProblem[] {
   const all = records(constraints);
   return each(field, all, (one, at, index) => {
@@ -203,6 +206,7 @@ export function spreadProblems(constraints: unknown, field: string): FieldProble
   });
 }
 
+/** What is wrong with a pod's readiness gates and scheduling gates. */
 export function gateProblems(spec: Json, path: string): FieldProblem[] {
   const seen = new Set<string>();
   return [

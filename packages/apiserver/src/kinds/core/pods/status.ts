@@ -28,6 +28,7 @@ export function keepObserved(status: Json, was: Json): void {
 const OWN_CONDITIONS: ReadonlySet<unknown> = new Set(["PodScheduled", "Ready", "Initialized"]);
 const GROUPS = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
 
+/** What is wrong with an update of a pod's status, given the status before. */
 export function statusProblems(object: KubeObject, old: KubeObject): FieldProblem[] {
   const [status, was] = [object, old].map((pod) => record(fields(pod)["status"])) as [Json, Json];
   const spec = record(fields(old)["spec"]);

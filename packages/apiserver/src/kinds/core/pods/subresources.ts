@@ -55,6 +55,7 @@ function names(spec: Json, group: string): string {
     .join();
 }
 
+/** What is wrong with an update of a pod's ephemeral containers: they can only be added. */
 export function ephemeralUpdateProblems(spec: Json, was: Json): FieldProblem[] {
   const field = "spec.ephemeralContainers";
   const added = new Map(records(spec["ephemeralContainers"]).map((c) => [text(c["name"]), c]));

@@ -107,6 +107,7 @@ function sourceProblems(volume: Json, field: string): FieldProblem[] {
   return [...problems, ...more.map((name) => forbiddenField(`${field}.${name}`, MORE))];
 }
 
+/** What is wrong with a pod's volumes: their sources, and names that are unique DNS labels. */
 export function volumeProblems(spec: Json, path: string): FieldProblem[] {
   const names = new Set<string>();
   return records(spec["volumes"]).flatMap((volume, i) => {
