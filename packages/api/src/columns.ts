@@ -4,6 +4,7 @@ import type { PrinterColumn } from "./kind.ts";
 
 export const age: PrinterColumn = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 
+/** A column of a JSON path such as ".spec.version", as text unless `extra` has another type. */
 export function column(name: string, jsonPath: string, extra: Partial<PrinterColumn> = {}): PrinterColumn {
   return { name, type: "string", jsonPath, ...extra };
 }
@@ -13,4 +14,5 @@ export function conditionColumn(name: string, type: string, extra: Partial<Print
   return column(name, `.status.conditions[?(@.type=="${type}")].status`, extra);
 }
 
+/** Whether the object's controller is paused; with `-o wide` only, as its priority is not 0. */
 export const paused = conditionColumn("Paused", "Paused", { priority: 10 });

@@ -217,6 +217,7 @@ export type AddonSetStatus = Static<typeof addonSetStatus>;
 /** Declared add-ons of one workload cluster, kept as declared. */
 export type AddonSet = Resource<AddonSetSpec, AddonSetStatus>;
 
+/** Its kind, for clients and for the CRD: v1alpha1. */
 export const AddonSet: Kind<AddonSet> = defineKind({
   group: "addons.causeway.dev",
   version: "v1alpha1",

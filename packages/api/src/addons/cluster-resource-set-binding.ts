@@ -37,6 +37,7 @@ export type ClusterResourceSetBindingSpec = Static<typeof clusterResourceSetBind
 /** What ClusterResourceSets applied to one Cluster. */
 export type ClusterResourceSetBinding = Resource<ClusterResourceSetBindingSpec, Record<string, never>>;
 
+/** Its kind, for clients and for the CRD: stored as v1beta2, also served as v1beta1. */
 export const ClusterResourceSetBinding: Kind<ClusterResourceSetBinding> = defineKind({
   group: "addons.cluster.x-k8s.io",
   version: "v1beta2",

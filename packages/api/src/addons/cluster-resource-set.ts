@@ -27,6 +27,7 @@ export type ClusterResourceSetStatus = Static<typeof clusterResourceSetStatus>;
 /** Objects that are applied to every matching Cluster. */
 export type ClusterResourceSet = Resource<ClusterResourceSetSpec, ClusterResourceSetStatus>;
 
+/** Its kind, for clients and for the CRD: stored as v1beta2, also served as v1beta1. */
 export const ClusterResourceSet: Kind<ClusterResourceSet> = defineKind({
   group: "addons.cluster.x-k8s.io",
   version: "v1beta2",

@@ -143,6 +143,7 @@ const names = {
   labels: { ...contractLabels, [labels.provider]: "bootstrap-kubeadm" },
 } as const;
 
+/** Its kind, for clients and for the CRD: stored as v1beta2, also served as v1beta1. */
 export const KubeadmConfig: Kind<KubeadmConfig> = defineKind({
   ...names,
   kind: "KubeadmConfig",
@@ -159,6 +160,7 @@ export const KubeadmConfig: Kind<KubeadmConfig> = defineKind({
   versions: [kubeadmConfigV1Beta1],
 });
 
+/** Its kind, for clients and for the CRD: stored as v1beta2, also served as v1beta1. */
 export const KubeadmConfigTemplate: Kind<KubeadmConfigTemplate> = defineKind({
   ...names,
   kind: "KubeadmConfigTemplate",

@@ -13,6 +13,7 @@ const keySelector = object({
   optional: optional(flag()),
 });
 
+/** Environment variables of a component's container, as core/v1 EnvVar. */
 export const extraEnvs = optional(
   list(
     object({
@@ -41,6 +42,7 @@ export const extraEnvs = optional(
   ),
 );
 
+/** Paths of the host that a component's container is given. */
 export const extraVolumes = optional(
   list(
     object({
@@ -54,8 +56,10 @@ export const extraVolumes = optional(
   ),
 );
 
+/** What each component of a control plane may be given. */
 export const component = { extraArgs, extraEnvs, extraVolumes };
 
+/** How the machine registers its Node, and how kubeadm configures its kubelet. */
 export const nodeRegistration = optional(
   object({
     name: optional(text(1, 253)),
@@ -80,6 +84,7 @@ export const nodeRegistration = optional(
 
 const timeout = optional(int32({ minimum: 0 }));
 
+/** How long kubeadm waits, in seconds. */
 export const timeouts = optional(
   object({
     controlPlaneComponentHealthCheckSeconds: timeout,
@@ -91,14 +96,18 @@ export const timeouts = optional(
   }),
 );
 
+/** The folder of the machine with kubeadm's patches. */
 export const patches = optional(object({ directory: optional(text(1, 512)) }));
+/** Phases of kubeadm that are left out, such as "addon/kube-proxy". */
 export const skipPhases = optional(list(text(1, 256), { min: 1, max: 50 }));
+/** Where the API server of the machine listens. */
 export const localAPIEndpoint = optional(
   object({ advertiseAddress: optional(text(1, 39)), bindPort: optional(int32({ minimum: 1 })) }),
 );
 
 const names = (max: number) => optional(list(text(1, max), { min: 1, max: 100 }));
 
+/** kubeadm's ClusterConfiguration: what all control plane machines have in common. */
 export const clusterConfiguration = object({
   apiServer: optional(object({ ...component, certSANs: names(253) })),
   controllerManager: optional(object(component)),
@@ -136,6 +145,7 @@ export const clusterConfiguration = object({
   imageRepository: optional(text(1, 512)),
 });
 
+/** kubeadm's InitConfiguration: for the first control plane machine. */
 export const initConfiguration = object({
   bootstrapTokens: optional(
     list(
@@ -170,6 +180,7 @@ const kubeConfigUser = object({
   ),
 });
 
+/** kubeadm's JoinConfiguration: for every other machine. */
 export const joinConfiguration = object({
   caCertPath: optional(text(1, 512)),
   controlPlane: optional(object({ localAPIEndpoint })),

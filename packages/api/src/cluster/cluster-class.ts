@@ -290,6 +290,7 @@ export type ClusterClassStatus = Static<typeof clusterClassStatus>;
 /** Templates, variables and patches that Clusters are made from. */
 export type ClusterClass = Resource<ClusterClassSpec, ClusterClassStatus>;
 
+/** Its kind, for clients and for the CRD: `cc`, stored as v1beta2, also served as v1beta1. */
 export const ClusterClass: Kind<ClusterClass> = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

@@ -198,6 +198,7 @@ export type ClusterStatus = Static<typeof clusterStatus>;
 /** A Kubernetes cluster: network, endpoint, and references to what provides it. */
 export type Cluster = Resource<ClusterSpec, ClusterStatus>;
 
+/** Its kind, for clients and for the CRD: `cl`, stored as v1beta2, also served as v1beta1. */
 export const Cluster: Kind<Cluster> = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

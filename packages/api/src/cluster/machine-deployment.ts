@@ -39,6 +39,7 @@ export type MachineDeploymentStatus = Static<typeof machineDeploymentStatus>;
 /** Machines of one template, replaced step by step when the template changes. */
 export type MachineDeployment = Resource<MachineDeploymentSpec, MachineDeploymentStatus>;
 
+/** Its kind, for clients and for the CRD: `md`, stored as v1beta2, also served as v1beta1. */
 export const MachineDeployment: Kind<MachineDeployment> = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

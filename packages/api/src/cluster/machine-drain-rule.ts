@@ -26,6 +26,7 @@ export type MachineDrainRuleSpec = Static<typeof machineDrainRuleSpec>;
 /** How Pods are treated when the Node of a Machine is drained. */
 export type MachineDrainRule = Resource<MachineDrainRuleSpec, Record<string, never>>;
 
+/** Its kind, for clients and for the CRD: stored as v1beta2, also served as v1beta1. */
 export const MachineDrainRule: Kind<MachineDrainRule> = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

@@ -80,6 +80,7 @@ export type MachineHealthCheckStatus = Static<typeof machineHealthCheckStatus>;
 /** Finds unhealthy Machines and has them replaced. */
 export type MachineHealthCheck = Resource<MachineHealthCheckSpec, MachineHealthCheckStatus>;
 
+/** Its kind, for clients and for the CRD: `mhc`, stored as v1beta2, also served as v1beta1. */
 export const MachineHealthCheck: Kind<MachineHealthCheck> = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

@@ -105,6 +105,7 @@ export type MachinePoolStatus = Static<typeof machinePoolStatus>;
 /** Machines that the infrastructure scales as one. */
 export type MachinePool = Resource<MachinePoolSpec, MachinePoolStatus>;
 
+/** Its kind, for clients and for the CRD: `mp`, stored as v1beta2, also served as v1beta1. */
 export const MachinePool: Kind<MachinePool> = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

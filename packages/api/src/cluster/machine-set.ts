@@ -28,6 +28,7 @@ export type MachineSetStatus = Static<typeof machineSetStatus>;
 /** Keeps a number of Machines of one template. */
 export type MachineSet = Resource<MachineSetSpec, MachineSetStatus>;
 
+/** Its kind, for clients and for the CRD: `ms`, stored as v1beta2, also served as v1beta1. */
 export const MachineSet: Kind<MachineSet> = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

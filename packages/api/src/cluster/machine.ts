@@ -57,6 +57,7 @@ export type Machine = Resource<MachineSpec, MachineStatus>;
 const wide = { priority: 10 };
 const address = (type: string) => `.status.addresses[?(@.type=="${type}")].address`;
 
+/** Its kind, for clients and for the CRD: `ma`, stored as v1beta2, also served as v1beta1. */
 export const Machine: Kind<Machine> = defineKind({
   group: "cluster.x-k8s.io",
   version: "v1beta2",

@@ -18,12 +18,14 @@ export function contractReference(description?: string) {
   return object({ apiGroup: text(1, 253), kind: text(1, 63), name: text(1, 253) }, options);
 }
 
+/** Conditions of an object that count for its own condition Ready or Available; "Negative" ones must be False. */
 export const readinessGates = listByKey(
   object({ conditionType: text(1, 316), polarity: optional(oneOf(["Positive", "Negative"])) }),
   ["conditionType"],
   { min: 1, max: 32, description: "More conditions that must hold." },
 );
 
+/** Taints of a Machine's Node, for the Node's whole life or only until it is initialized. */
 export const machineTaints = listByKey(
   object({
     key: text(1, 317),
@@ -37,12 +39,14 @@ export const machineTaints = listByKey(
 
 const seconds = (description: string) => optional(int32({ minimum: 0, description }));
 
+/** The `deletion` of a Machine's spec: how long each step of its deletion may take, in seconds. */
 export const deletionTimeouts = {
   nodeDrainTimeoutSeconds: seconds("Longest time to drain the Node; 0 or unset is unlimited."),
   nodeVolumeDetachTimeoutSeconds: seconds("Longest time to wait for volumes to detach; 0 or unset is unlimited."),
   nodeDeletionTimeoutSeconds: seconds("Longest time to try to delete the Node; 0 is unlimited, unset is 10 s."),
 };
 
+/** The `deletion` of MachineSets and MachineDeployments. */
 export const deletionOrder = object({
   order: optional(oneOf(["Random", "Newest", "Oldest"], { description: "Which Machines go first when scaling down." })),
 });
@@ -50,6 +54,7 @@ export const deletionOrder = object({
 /** A semantic version, with or without a "v" in front. */
 const semver = "^v?(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)[.](0|[1-9][0-9]*)([-+][0-9A-Za-z.+-]+)?$";
 
+/** The spec of a Machine, which is also that of a template. */
 export const machineSpec = object(
   {
     clusterName: immutable(text(1, 63, { description: "The Cluster this belongs to." })),
@@ -74,11 +79,13 @@ export const machineSpec = object(
   { description: "What the machine is to be." },
 );
 
+/** `spec.template` of whatever makes Machines. */
 export const machineTemplate = object(
   { metadata: optional(templateMetadata), spec: machineSpec },
   { description: "What new Machines are made from." },
 );
 
+/** How many of the replicas have each Kubernetes version. */
 export const versionCounts = (max: number) =>
   optional(
     listByKey(object({ version: text(1, 256), replicas: optional(int32({ minimum: 1 })) }), ["version"], {
@@ -97,6 +104,7 @@ export const scalableSpec = {
   deletion: optional(deletionOrder),
 };
 
+/** What the statuses of MachineSet and MachineDeployment have in common. */
 export const scalableStatus = {
   conditions: conditions(),
   observedGeneration: optional(int64({ minimum: 1 })),
@@ -108,6 +116,7 @@ export const scalableStatus = {
   versions: versionCounts(100),
 };
 
+/** How fast Machines are replaced, or OnDelete: only those that a user deletes. */
 export const rolloutStrategy = object(
   {
     type: oneOf(["RollingUpdate", "OnDelete"], { default: "RollingUpdate" }),
@@ -129,13 +138,16 @@ export const rolloutStrategy = object(
   { description: "How Machines of an old template are replaced." },
 );
 
+/** When Machines are replaced that need not be, and how. */
 export const rolloutFields = {
   after: optional(instant({ description: "Machines made before this instant are replaced once it has passed." })),
   strategy: optional(rolloutStrategy),
 };
 
+/** `spec.rollout` of a MachineDeployment. */
 export const rollout = object(rolloutFields);
 
+/** The scale subresource of kinds that count `spec.replicas`. */
 export const scaleOfReplicas = {
   specReplicasPath: ".spec.replicas",
   statusReplicasPath: ".status.replicas",
@@ -157,6 +169,7 @@ export const nodeInfo = object({
   swap: optional(object({ capacity: optional(int64()) })),
 });
 
+/** The addresses of a Machine, by type. */
 export const addressList = list(
   object({
     type: oneOf(["Hostname", "ExternalIP", "InternalIP", "ExternalDNS", "InternalDNS"]),

@@ -52,6 +52,7 @@ function secondsOf(value: string): number | undefined {
   return Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0);
 }
 
+/** One of a fixed set of words. */
 export function choice(values: readonly string[]): FlagValues {
   const write = (value: unknown) => (typeof value === "string" && values.includes(value) ? value : undefined);
   return {
@@ -62,6 +63,7 @@ export function choice(values: readonly string[]): FlagValues {
   };
 }
 
+/** "true" or "false". */
 export const yesOrNo: FlagValues = {
   schema: (description) => optional(flag({ description })),
   read: (value) => (/^(true|false)$/.test(value) ? value === "true" : undefined),

@@ -14,10 +14,12 @@ const hostedControlPlaneTemplateSpec = object({
   }),
 });
 
+/** The spec, and the metadata, that a HostedControlPlane is given. */
 export type HostedControlPlaneTemplateSpec = Static<typeof hostedControlPlaneTemplateSpec>;
 /** What the HostedControlPlanes of a ClusterClass are made from. */
 export type HostedControlPlaneTemplate = Resource<HostedControlPlaneTemplateSpec, Record<string, never>>;
 
+/** Its kind, for clients and for the CRD: v1alpha1. */
 export const HostedControlPlaneTemplate: Kind<HostedControlPlaneTemplate> = defineKind({
   group: "controlplane.cluster.x-k8s.io",
   version: "v1alpha1",

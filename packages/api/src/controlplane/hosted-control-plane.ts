@@ -369,6 +369,7 @@ export type HostedControlPlane = Resource<HostedControlPlaneSpec, HostedControlP
 
 const integer = { type: "integer" } as const;
 
+/** Its kind, for clients and for the CRD: `hcp`, v1alpha1, with a scale subresource. */
 export const HostedControlPlane: Kind<HostedControlPlane> = defineKind({
   group: "controlplane.cluster.x-k8s.io",
   version: "v1alpha1",

@@ -63,6 +63,7 @@ export type KubeadmControlPlaneTemplateSpec = Static<typeof kubeadmControlPlaneT
 /** What the KubeadmControlPlanes of a ClusterClass are made from. */
 export type KubeadmControlPlaneTemplate = Resource<KubeadmControlPlaneTemplateSpec, Record<string, never>>;
 
+/** Its kind, for clients and for the CRD: stored as v1beta2, also served as v1beta1. */
 export const KubeadmControlPlaneTemplate: Kind<KubeadmControlPlaneTemplate> = defineKind({
   group: "controlplane.cluster.x-k8s.io",
   version: "v1beta2",

@@ -105,6 +105,7 @@ export type KubeadmControlPlaneStatus = Static<typeof kubeadmControlPlaneStatus>
 /** A control plane of machines that kubeadm configures, with etcd on them. */
 export type KubeadmControlPlane = Resource<KubeadmControlPlaneSpec, KubeadmControlPlaneStatus>;
 
+/** Its kind, for clients and for the CRD: `kcp`, stored as v1beta2, also served as v1beta1. */
 export const KubeadmControlPlane: Kind<KubeadmControlPlane> = defineKind({
   group: "controlplane.cluster.x-k8s.io",
   version: "v1beta2",

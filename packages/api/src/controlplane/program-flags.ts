@@ -5,6 +5,7 @@ import { choice, count, portRange, someOf, span, yesOrNo, type FlagValue, type F
 /** The programs of a control plane whose flags a tenant may set, as fields of `spec.flags`. */
 export type FlaggedProgram = "apiServer" | "controllerManager";
 
+/** A flag of a program that a tenant may set. */
 export interface ProgramFlag {
   /** Name on the command line, without "--". */
   readonly flag: string;

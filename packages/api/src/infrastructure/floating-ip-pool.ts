@@ -35,6 +35,7 @@ export type OpenStackFloatingIPPoolStatus = Type.Static<typeof poolStatus>;
 
 /** Floating IPs of an external network that machines claim. */
 export type OpenStackFloatingIPPool = Resource<OpenStackFloatingIPPoolSpec, OpenStackFloatingIPPoolStatus>;
+/** Its kind, for clients and for the CRD: v1alpha1. */
 export const OpenStackFloatingIPPool: Kind<OpenStackFloatingIPPool> = defineKind({
   group,
   version: "v1alpha1",

@@ -1,6 +1,7 @@
 /** What the kinds of the OpenStack provider have in common. */
 
 export const group = "infrastructure.cluster.x-k8s.io";
+/** The stored version of OpenStackCluster, OpenStackMachine and their templates. */
 export const version = "v1beta2";
 
 /** Contract labels that the CRDs of an infrastructure provider carry. */

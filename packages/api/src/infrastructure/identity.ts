@@ -14,10 +14,13 @@ const clusterIdentitySpec = object({
   ),
   namespaceSelector: optional(labelSelector),
 });
+
+/** Which Secret has the credentials, and from which namespaces they may be used. */
 export type OpenStackClusterIdentitySpec = Type.Static<typeof clusterIdentitySpec>;
 
 /** Credentials that the objects of several namespaces share. */
 export type OpenStackClusterIdentity = KubeObject & { spec: OpenStackClusterIdentitySpec };
+/** Its kind, for clients and for the CRD: `osci`, v1alpha1, not in a namespace. */
 export const OpenStackClusterIdentity: Kind<OpenStackClusterIdentity> = {
   ...defineKind({
     group,

@@ -47,6 +47,7 @@ const ageColumn: PrinterColumn = { name: "Age", type: "date", jsonPath: ".metada
 
 /** Network, security groups and API endpoint of one cluster in OpenStack. */
 export type OpenStackCluster = Resource<OpenStackClusterSpec, OpenStackClusterStatus>;
+/** Its kind, for clients and for the CRD: `osc`, stored as v1beta2, also served as v1beta1. */
 export const OpenStackCluster: Kind<OpenStackCluster> = defineKind({
   group,
   version,
@@ -75,6 +76,7 @@ export const OpenStackCluster: Kind<OpenStackCluster> = defineKind({
 
 /** One server in OpenStack and what hangs on it. */
 export type OpenStackMachine = Resource<OpenStackMachineSpec, OpenStackMachineStatus>;
+/** Its kind, for clients and for the CRD: `osm`, stored as v1beta2, also served as v1beta1. */
 export const OpenStackMachine: Kind<OpenStackMachine> = defineKind({
   group,
   version,
@@ -109,6 +111,7 @@ const templateStatus = object({
 
 /** What OpenStackMachines are copied from. */
 export type OpenStackMachineTemplate = Resource<Type.Static<typeof templateSpec>, Type.Static<typeof templateStatus>>;
+/** Its kind, for clients and for the CRD: `osmt`, stored as v1beta2, also served as v1beta1. */
 export const OpenStackMachineTemplate: Kind<OpenStackMachineTemplate> = defineKind({
   group,
   version,
@@ -126,6 +129,7 @@ const clusterTemplateSpec = object({ template: object({ metadata: optional(templ
 
 /** What the OpenStackClusters of a ClusterClass are copied from. */
 export type OpenStackClusterTemplate = KubeObject & { spec: Type.Static<typeof clusterTemplateSpec> };
+/** Its kind, for clients and for the CRD: `osct`, stored as v1beta2, also served as v1beta1. */
 export const OpenStackClusterTemplate: Kind<OpenStackClusterTemplate> = defineKind({
   group,
   version,

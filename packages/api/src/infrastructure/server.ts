@@ -44,6 +44,7 @@ export type OpenStackServerStatus = Type.Static<typeof serverStatus>;
 
 /** One server in OpenStack: a bastion, or one that a user declares. */
 export type OpenStackServer = Resource<OpenStackServerSpec, OpenStackServerStatus>;
+/** Its kind, for clients and for the CRD: `oss`, v1alpha1. */
 export const OpenStackServer: Kind<OpenStackServer> = defineKind({
   group,
   version: "v1alpha1",

@@ -67,6 +67,7 @@ export const resolved = object({
 /** The ids that names and filters of a machine's spec were resolved to. */
 export type ResolvedMachine = Static<typeof resolved>;
 
+/** `status` of an OpenStackCluster. */
 export const clusterStatus = object({
   initialization,
   network: optional(networkStatus),
@@ -113,6 +114,7 @@ export const clusterStatus = object({
 /** What of the cluster's infrastructure exists, with ids. */
 export type OpenStackClusterStatus = Static<typeof clusterStatus>;
 
+/** `status` of an OpenStackMachine. */
 export const machineStatus = object({
   initialization,
   addresses: optional(list(object({ type: anyText(), address: anyText() }))),

@@ -24,6 +24,7 @@ export type IPAddressClaimStatus = Static<typeof ipAddressClaimStatus>;
 /** A request for an address of a pool. */
 export type IPAddressClaim = Resource<IPAddressClaimSpec, IPAddressClaimStatus>;
 
+/** Its kind, for clients and for the CRD: stored as v1beta2, also served as v1beta1. */
 export const IPAddressClaim: Kind<IPAddressClaim> = defineKind({
   group: "ipam.cluster.x-k8s.io",
   version: "v1beta2",

@@ -22,6 +22,7 @@ export type IPAddressSpec = Static<typeof ipAddressSpec>;
 /** An address of a pool, for one claim. */
 export type IPAddress = Resource<IPAddressSpec, Record<string, never>>;
 
+/** Its kind, for clients and for the CRD: stored as v1beta2, also served as v1beta1. */
 export const IPAddress: Kind<IPAddress> = defineKind({
   group: "ipam.cluster.x-k8s.io",
   version: "v1beta2",

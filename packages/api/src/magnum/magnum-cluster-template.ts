@@ -25,6 +25,7 @@ export type MagnumClusterTemplateSpec = Static<typeof magnumClusterTemplateSpec>
 /** What clusters of the Magnum API are made from. */
 export type MagnumClusterTemplate = Resource<MagnumClusterTemplateSpec, never>;
 
+/** Its kind, for clients and for the CRD: `mct`, v1alpha1, without a status. */
 export const MagnumClusterTemplate: Kind<MagnumClusterTemplate> = defineKind({
   group: "magnum.causeway.dev",
   version: "v1alpha1",

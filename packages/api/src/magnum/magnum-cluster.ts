@@ -140,6 +140,7 @@ export type MagnumClusterStatus = Static<typeof magnumClusterStatus>;
 /** A cluster of the Magnum API. */
 export type MagnumCluster = Resource<MagnumClusterSpec, MagnumClusterStatus>;
 
+/** Its kind, for clients and for the CRD: `mcl`, v1alpha1. */
 export const MagnumCluster: Kind<MagnumCluster> = defineKind({
   group: "magnum.causeway.dev",
   version: "v1alpha1",

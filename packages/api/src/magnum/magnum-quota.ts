@@ -18,6 +18,7 @@ export type MagnumQuotaSpec = Static<typeof magnumQuotaSpec>;
 /** How many clusters a project may have through the Magnum API. */
 export type MagnumQuota = Resource<MagnumQuotaSpec, never>;
 
+/** Its kind, for clients and for the CRD: `mq`, v1alpha1, without a status. */
 export const MagnumQuota: Kind<MagnumQuota> = defineKind({
   group: "magnum.causeway.dev",
   version: "v1alpha1",

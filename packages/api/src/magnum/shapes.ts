@@ -14,6 +14,7 @@ export const magnumStatuses = [
 /** A status of a cluster, such as CREATE_IN_PROGRESS. */
 export type MagnumStatus = (typeof magnumStatuses)[number];
 
+/** A field that has one of those states. */
 export const magnumStatus = (description: string) => oneOf(magnumStatuses, { description });
 
 /** Labels of Magnum: settings by name. */
@@ -57,6 +58,7 @@ export const templateAttributes = {
   driver: name("Name of the driver."),
 };
 
+/** Taints that the nodes of a group are given, as core/v1 Taint. */
 export const nodeTaints = (description: string) =>
   optional(
     list(

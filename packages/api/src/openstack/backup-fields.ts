@@ -42,6 +42,7 @@ const keys = secretRef(
 /** A run of a backup, which is a part of names of Jobs and of files. */
 const RUN = "^[0-9]{8}t[0-9]{6}z$";
 
+/** `spec.monitoring` of an OpenStackDeployment. */
 export const monitoring = object(
   {
     namespace: text(1, 63, {
@@ -58,6 +59,7 @@ export const monitoring = object(
   { description: "Who reads metrics, and of what." },
 );
 
+/** `spec.backup` of an OpenStackDeployment. */
 export const backup = object(
   {
     target,
@@ -71,6 +73,7 @@ export const backup = object(
   { description: "Backups of databases, of OVN's databases, and of passwords and keys." },
 );
 
+/** `spec.restore` of an OpenStackDeployment. */
 export const restore = object(
   {
     target,
@@ -86,6 +89,7 @@ export const restore = object(
   { description: "The deployment begins with the data of a backup. It is set when the deployment is created." },
 );
 
+/** `status.backup` of an OpenStackDeployment. */
 export const backupStatus = object(
   {
     run: optional(anyText({ description: "The backup that is being made." })),
@@ -96,6 +100,7 @@ export const backupStatus = object(
   { description: "Backups as they are made." },
 );
 
+/** `status.backups` of an OpenStackDeployment; a run is a time in UTC, such as 20260101t020000z. */
 export const backups = listByKey(
   object({
     run: text(1, 32, { description: "Its name." }),
@@ -109,6 +114,7 @@ export const backups = listByKey(
   { max: 64, description: "Backups, the newest first." },
 );
 
+/** `status.restore` of an OpenStackDeployment: the steps of a restore are kept, so that it can be continued. */
 export const restoreStatus = object(
   {
     from: anyText({ description: "The backup: deployment and run." }),

@@ -368,6 +368,7 @@ export type OpenStackDeploymentStatus = Static<typeof openStackDeploymentStatus>
 /** A whole OpenStack cloud that runs as pods. */
 export type OpenStackDeployment = Resource<OpenStackDeploymentSpec, OpenStackDeploymentStatus>;
 
+/** Its kind, for clients and for the CRD: `osd`, v1alpha1. */
 export const OpenStackDeployment: Kind<OpenStackDeployment> = defineKind({
   group: "openstack.causeway.dev",
   version: "v1alpha1",

@@ -81,6 +81,7 @@ const v1alpha1: VersionDefinition = {
   lens: within("status", conditionsLens),
 };
 
+/** Its kind, for clients and for the CRD: `ext`, not in a namespace; stored as v1beta2, also served as v1alpha1. */
 export const ExtensionConfig: Kind<ExtensionConfig> = defineKind({
   group: "runtime.cluster.x-k8s.io",
   version: "v1beta2",

@@ -7,6 +7,7 @@ import type { Condition } from "@causeway/kubernetes";
  */
 
 export const object: typeof Type.Object = Type.Object;
+/** A property that an object may leave out. */
 export const optional: typeof Type.Optional = Type.Optional;
 
 type Described = { readonly description?: string };
@@ -26,14 +27,17 @@ export function instant(options: Described = {}) {
   return Type.String({ format: "date-time", ...options });
 }
 
+/** True or false. */
 export function flag(options: Described & { default?: boolean } = {}) {
   return Type.Boolean(options);
 }
 
+/** An integer of 32 bits. */
 export function int32(options: Described & { minimum?: number; maximum?: number; default?: number } = {}) {
   return Type.Integer({ format: "int32", ...options });
 }
 
+/** An integer of 64 bits; JavaScript reads those beyond 2^53 without their last digits. */
 export function int64(options: Described & { minimum?: number; maximum?: number } = {}) {
   return Type.Integer({ format: "int64", ...options });
 }
@@ -58,6 +62,7 @@ export function anything(options: Described = {}) {
   return Type.Unsafe<unknown>({ "x-kubernetes-preserve-unknown-fields": true, ...options });
 }
 
+/** How many items a list may have. */
 export type ListBounds = Described & { readonly min?: number; readonly max?: number };
 
 /** A list replaced as a whole. */

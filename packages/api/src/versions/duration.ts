@@ -12,6 +12,7 @@ const unit: Readonly<Record<string, number>> = {
 };
 const whole = /^[-+]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
+/** Whether a value is a duration in Go's notation, such as "1h30m", of at most 64 characters. */
 export function isDuration(value: unknown): value is string {
   return typeof value === "string" && value.length <= 64 && whole.test(value);
 }

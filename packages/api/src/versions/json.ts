@@ -1,6 +1,7 @@
 /** JSON objects, as conversions change them. */
 export type Json = { [key: string]: unknown };
 
+/** Whether a value is a JSON object; lists and null are not. */
 export function isJson(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

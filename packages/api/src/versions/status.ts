@@ -7,6 +7,7 @@ export const conditionsLens: Lens = all(
   moved("v1beta2.conditions", "conditions"),
 );
 
+/** The reason and message of a failure that cannot be repaired: the stored version has them as deprecated ones. */
 export const failureLens: Lens = all(
   moved("failureReason", "deprecated.v1beta1.failureReason"),
   moved("failureMessage", "deprecated.v1beta1.failureMessage"),

@@ -10,6 +10,7 @@ export const deletionTimeouts: Lens = all(
   seconds("nodeDeletionTimeout", "deletion.nodeDeletionTimeoutSeconds"),
 );
 
+/** The spec of a Machine within a template: references had an apiVersion and a namespace, times were durations. */
 export const machineSpecLens: Lens = all(
   reference("bootstrap.configRef"),
   reference("infrastructureRef"),
