@@ -3,6 +3,7 @@ import type { KubernetesClient, ListOptions, Mirror } from "../client/interface.
 import { isExpired, isNotFound, isUnreachable } from "../client/errors.ts";
 import type { KubeObject, ResourceType } from "../types/meta.ts";
 
+/** What to list and watch, and the cache that is to equal it. */
 export interface ReflectorOptions<T extends KubeObject> {
   readonly client: KubernetesClient;
   readonly type: ResourceType<T>;

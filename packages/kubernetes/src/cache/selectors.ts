@@ -1,5 +1,6 @@
 import type { KubeObject } from "../types/meta.ts";
 
+/** Whether an object is selected. */
 export type Predicate = (object: KubeObject) => boolean;
 
 /** Whether an object is one that a label selector (the text form of the API) selects. */

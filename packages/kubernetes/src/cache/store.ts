@@ -108,6 +108,7 @@ export class Store<T extends KubeObject> {
   }
 }
 
+/** "namespace/name", and "/name" without a namespace. */
 export function idOf(key: ObjectKey): string {
   return `${key.namespace}/${key.name}`;
 }

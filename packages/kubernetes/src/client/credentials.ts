@@ -9,6 +9,7 @@ export interface Credentials {
   readonly key?: string;
 }
 
+/** Where a client gets what its requests are authenticated with, since tokens expire. */
 export interface CredentialSource {
   current(signal?: AbortSignal): Promise<Credentials>;
   /** Forgets what the server refused. True if `current` may now give something else. */
@@ -18,6 +19,9 @@ export interface CredentialSource {
 /** Kubelets rotate projected tokens long before they expire; client-go reads them again every minute. */
 const TOKEN_FILE_AGE = 60_000;
 
+/**
+ * The credentials of a kubeconfig's user: of its exec plugin, its token file (read again each minute), or fixed ones.
+ */
 export function credentialSource(config: ClusterConfig, clock: Clock): CredentialSource {
   if (config.exec) return cached(clock, (signal) => runExecPlugin(config, signal));
   if (config.tokenFile !== undefined) {

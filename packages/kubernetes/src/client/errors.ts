@@ -89,12 +89,14 @@ export const isUnauthorized = (error: unknown): boolean => hasCode(error, "KUBER
 export const isInvalid = (error: unknown): boolean => hasCode(error, "KUBERNETES_INVALID");
 /** True if a resource version or continue token is older than what the server keeps (HTTP 410). */
 export const isExpired = (error: unknown): boolean => hasCode(error, "KUBERNETES_EXPIRED");
+/** The response has more bytes than the client accepts. */
 export const isTooLarge = (error: unknown): boolean => hasCode(error, "KUBERNETES_ANSWER_TOO_LARGE");
 /** No answer came: the connection could not be made, or broke. */
 export const isUnreachable = (error: unknown): boolean => hasCode(error, "KUBERNETES_UNREACHABLE");
 /** The server asks for fewer requests (429). */
 export const isTooManyRequests = (error: unknown): boolean => hasCode(error, "KUBERNETES_TOO_MANY_REQUESTS");
 
+/** Whether a body is a meta/v1 Status, as API servers send one with every error. */
 export function isStatus(body: unknown): body is Status {
   return typeof body === "object" && body !== null && (body as { kind?: unknown }).kind === "Status";
 }

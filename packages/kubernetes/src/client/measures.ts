@@ -19,6 +19,7 @@ export interface RequestMeasures {
   retried(request: Sent, code: number | "<error>"): void;
 }
 
+/** Creates the metrics with client-go's buckets; without `metrics` nothing is measured. */
 export function requestMeasures(
   metrics: Metrics | undefined,
   { clock, host }: { readonly clock: Clock; readonly host: string },

@@ -16,6 +16,7 @@ import { credentialSource, type Credentials, type CredentialSource } from "./cre
 import { refused, tooLarge, unreachable, type RequestFacts } from "./errors.ts";
 import { requestMeasures, type RequestMeasures } from "./measures.ts";
 
+/** One HTTP request to an API server. */
 export interface TransportRequest {
   readonly method: string;
   /** Below the server's base URL, query included. */

@@ -68,6 +68,7 @@ export function mergeKubeconfigs(files: readonly KubeconfigFile[]): KubeconfigFi
   };
 }
 
+/** KUBECONFIG_INVALID; `what` continues a sentence: "has an entry without a name in users". */
 export function invalid(origin: string, what: string): InputError {
   return new InputError("KUBECONFIG_INVALID", `the kubeconfig ${origin} ${what}`, {
     hint: "Correct the file, or fetch a new kubeconfig for the cluster.",
@@ -103,10 +104,12 @@ export function pemOf(entry: Entry, field: string): string | undefined {
   }
 }
 
+/** The folder that relative paths in a kubeconfig start from. */
 export function directoryOf(path: string): string {
   return dirname(resolve(path));
 }
 
+/** Whether a value of YAML is a mapping. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

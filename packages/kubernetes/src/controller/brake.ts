@@ -35,6 +35,7 @@ export interface BrakeOptions {
   readonly metrics?: Metrics;
 }
 
+/** A step that is held back until an instant (milliseconds since the epoch). */
 export interface Hold {
   readonly until: number;
   /** Why the step was refused; undefined: it was performed, and is planned all the same. */

@@ -4,6 +4,7 @@ import type { KubernetesClient } from "../client/interface.ts";
 import { microTimestamp } from "../status/conditions.ts";
 import { Lease, type LeaseSpec } from "../types/access.ts";
 
+/** A candidate, and the Lease that it competes for. */
 export interface LeaseIdentity {
   readonly client: KubernetesClient;
   readonly namespace: string;
@@ -14,6 +15,9 @@ export interface LeaseIdentity {
   readonly leaseDuration: number;
 }
 
+/**
+ * What became of an attempt to hold a Lease: "taken": another holds it; "contended": another wrote it at the same time.
+ */
 export type Claim = "held" | "taken" | "contended";
 
 /**

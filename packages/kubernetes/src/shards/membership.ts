@@ -11,6 +11,7 @@ export const membersLabel = "causeway.dev/shards-of";
 const countAnnotation = "causeway.dev/shards";
 const fieldManager = "causeway-shards";
 
+/** One of the processes that share namespaces, and where their Leases are. */
 export interface MembershipOptions {
   readonly client: KubernetesClient;
   readonly namespace: string;

@@ -97,6 +97,7 @@ export interface Lease extends KubeObject {
   spec?: LeaseSpec;
 }
 
+/** The resource certificates.k8s.io/v1, certificatesigningrequests, as clients and informers name it. */
 export const CertificateSigningRequest: ResourceType<CertificateSigningRequest> = {
   group: "certificates.k8s.io",
   version: "v1",
@@ -104,14 +105,21 @@ export const CertificateSigningRequest: ResourceType<CertificateSigningRequest> 
   plural: "certificatesigningrequests",
   namespaced: false,
 };
+
+/** The resource rbac.authorization.k8s.io/v1, roles. */
 export const Role: ResourceType<Role> = rbac("Role", "roles", true);
+/** The resource rbac.authorization.k8s.io/v1, rolebindings. */
 export const RoleBinding: ResourceType<RoleBinding> = rbac("RoleBinding", "rolebindings", true);
+/** The resource rbac.authorization.k8s.io/v1, clusterroles. */
 export const ClusterRole: ResourceType<ClusterRole> = rbac("ClusterRole", "clusterroles", false);
+/** The resource rbac.authorization.k8s.io/v1, clusterrolebindings. */
 export const ClusterRoleBinding: ResourceType<ClusterRoleBinding> = rbac(
   "ClusterRoleBinding",
   "clusterrolebindings",
   false,
 );
+
+/** The resource coordination.k8s.io/v1, leases. */
 export const Lease: ResourceType<Lease> = {
   group: "coordination.k8s.io",
   version: "v1",

@@ -170,6 +170,7 @@ export interface DaemonSetStatus {
 /** apps/v1 DaemonSet. */
 export type DaemonSet = Resource<DaemonSetSpec, DaemonSetStatus>;
 
+/** The resource v1, replicationcontrollers, as clients and informers name it. */
 export const ReplicationController: ResourceType<ReplicationController> = {
   group: "",
   version: "v1",
@@ -177,10 +178,16 @@ export const ReplicationController: ResourceType<ReplicationController> = {
   plural: "replicationcontrollers",
   namespaced: true,
 };
+
+/** The resource apps/v1, replicasets. */
 export const ReplicaSet: ResourceType<ReplicaSet> = apps("ReplicaSet", "replicasets");
+/** The resource apps/v1, deployments. */
 export const Deployment: ResourceType<Deployment> = apps("Deployment", "deployments");
+/** The resource apps/v1, statefulsets. */
 export const StatefulSet: ResourceType<StatefulSet> = apps("StatefulSet", "statefulsets");
+/** The resource apps/v1, daemonsets. */
 export const DaemonSet: ResourceType<DaemonSet> = apps("DaemonSet", "daemonsets");
+/** The resource apps/v1, controllerrevisions. */
 export const ControllerRevision: ResourceType<ControllerRevision> = apps("ControllerRevision", "controllerrevisions");
 
 function apps<T extends KubeObject>(kind: string, plural: string): ResourceType<T> {

@@ -54,6 +54,7 @@ export interface JobStatus {
 /** batch/v1 Job. */
 export type Job = Resource<JobSpec, JobStatus>;
 
+/** The resource batch/v1, jobs, as clients and informers name it. */
 export const Job: ResourceType<Job> = {
   group: "batch",
   version: "v1",
@@ -84,6 +85,7 @@ export interface CronJobStatus {
 /** batch/v1 CronJob. */
 export type CronJob = Resource<CronJobSpec, CronJobStatus>;
 
+/** The resource batch/v1, cronjobs. */
 export const CronJob: ResourceType<CronJob> = {
   group: "batch",
   version: "v1",

@@ -168,12 +168,19 @@ export interface PodTemplateSpec {
   spec: PodSpec;
 }
 
+/** The resource v1, namespaces, as clients and informers name it. */
 export const Namespace: ResourceType<Namespace> = core("Namespace", "namespaces", false);
+/** The resource v1, secrets. */
 export const Secret: ResourceType<Secret> = core("Secret", "secrets");
+/** The resource v1, configmaps. */
 export const ConfigMap: ResourceType<ConfigMap> = core("ConfigMap", "configmaps");
+/** The resource v1, serviceaccounts. */
 export const ServiceAccount: ResourceType<ServiceAccount> = core("ServiceAccount", "serviceaccounts");
+/** The resource v1, events: those of the core group. */
 export const Event: ResourceType<Event> = core("Event", "events");
+/** The resource v1, nodes. */
 export const Node: ResourceType<Node> = core("Node", "nodes", false);
+/** The resource v1, pods. */
 export const Pod: ResourceType<Pod> = core("Pod", "pods");
 
 function core<T extends KubeObject>(kind: string, plural: string, namespaced = true): ResourceType<T> {

@@ -62,6 +62,7 @@ export interface CustomResourceDefinitionStatus {
 /** apiextensions.k8s.io/v1 CustomResourceDefinition. */
 export type CustomResourceDefinition = Resource<CustomResourceDefinitionSpec, CustomResourceDefinitionStatus>;
 
+/** The resource apiextensions.k8s.io/v1, customresourcedefinitions, as clients and informers name it. */
 export const CustomResourceDefinition: ResourceType<CustomResourceDefinition> = {
   group: "apiextensions.k8s.io",
   version: "v1",

@@ -88,6 +88,7 @@ export interface Endpoints extends KubeObject {
   subsets?: EndpointSubset[];
 }
 
+/** The resource v1, endpoints, as clients and informers name it. */
 export const Endpoints: ResourceType<Endpoints> = {
   group: "",
   version: "v1",
@@ -95,6 +96,8 @@ export const Endpoints: ResourceType<Endpoints> = {
   plural: "endpoints",
   namespaced: true,
 };
+
+/** The resource v1, services. */
 export const Service: ResourceType<Service> = {
   group: "",
   version: "v1",
@@ -102,6 +105,8 @@ export const Service: ResourceType<Service> = {
   plural: "services",
   namespaced: true,
 };
+
+/** The resource discovery.k8s.io/v1, endpointslices. */
 export const EndpointSlice: ResourceType<EndpointSlice> = {
   group: "discovery.k8s.io",
   version: "v1",

@@ -168,6 +168,7 @@ export interface CSIStorageCapacity extends KubeObject {
   readonly maximumVolumeSize?: string;
 }
 
+/** The resource v1, persistentvolumeclaims, as clients and informers name it. */
 export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = {
   group: "",
   version: "v1",
@@ -176,6 +177,7 @@ export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = {
   namespaced: true,
 };
 
+/** The resource v1, persistentvolumes. */
 export const PersistentVolume: ResourceType<PersistentVolume> = {
   group: "",
   version: "v1",
@@ -184,13 +186,19 @@ export const PersistentVolume: ResourceType<PersistentVolume> = {
   namespaced: false,
 };
 
+/** The resource storage.k8s.io/v1, storageclasses. */
 export const StorageClass: ResourceType<StorageClass> = storage("StorageClass", "storageclasses");
+/** The resource storage.k8s.io/v1, volumeattributesclasses. */
 export const VolumeAttributesClass: ResourceType<VolumeAttributesClass> = storage(
   "VolumeAttributesClass",
   "volumeattributesclasses",
 );
+
+/** The resource storage.k8s.io/v1, csinodes. */
 export const CSINode: ResourceType<CSINode> = storage("CSINode", "csinodes");
+/** The resource storage.k8s.io/v1, csidrivers. */
 export const CSIDriver: ResourceType<CSIDriver> = storage("CSIDriver", "csidrivers");
+/** The resource storage.k8s.io/v1, csistoragecapacities, which are in namespaces unlike the others. */
 export const CSIStorageCapacity: ResourceType<CSIStorageCapacity> = {
   group: "storage.k8s.io",
   version: "v1",
@@ -198,6 +206,8 @@ export const CSIStorageCapacity: ResourceType<CSIStorageCapacity> = {
   plural: "csistoragecapacities",
   namespaced: true,
 };
+
+/** The resource storage.k8s.io/v1, volumeattachments. */
 export const VolumeAttachment: ResourceType<VolumeAttachment> = storage("VolumeAttachment", "volumeattachments");
 
 function storage<T extends KubeObject>(kind: string, plural: string): ResourceType<T> {
