@@ -16,6 +16,7 @@ export type DeclaredAddon = Pick<ObservedAddon, "name" | "wave" | "digest" | "ma
   readonly probes: readonly Probe[];
 };
 
+/** What the objects of a set are made from. */
 export interface DeclareFrom {
   readonly from: Pick<GatherFrom, "configMaps" | "secrets" | "controlPlanes" | "prober">;
   readonly set: AddonSet;

@@ -18,6 +18,7 @@ import type { Session } from "../live/session.ts";
 import type { Drift } from "../live/tracker.ts";
 import { refusalOf, versionOf, type Declarations } from "./declarations.ts";
 
+/** One add-on of the spec. */
 export type Addon = AddonSet["spec"]["addons"][number];
 
 /** How one declared object is, by its metadata. */
@@ -44,6 +45,7 @@ export interface StaleObject {
   readonly resource: ResourceType<KubeObject>;
 }
 
+/** What plan reads of one add-on: what it declares, and what of that is in the cluster. */
 export interface ObservedAddon {
   readonly name: string;
   readonly wave: number;
@@ -74,6 +76,7 @@ export interface Observed {
   readonly refusal?: { readonly code: string; readonly message: string };
 }
 
+/** What gather reads from: caches of the management cluster, and connections to workload clusters. */
 export interface GatherFrom {
   readonly sets: Informer<AddonSet>;
   readonly clusters: Informer<Cluster>;
@@ -87,6 +90,7 @@ export interface GatherFrom {
   readonly clock: Clock;
 }
 
+/** Opens the caches; of ConfigMaps and Secrets only those with the label of sources are kept. */
 export function openInformers(
   informers: Informers,
 ): Pick<GatherFrom, "sets" | "clusters" | "controlPlanes" | "configMaps" | "secrets"> {
@@ -100,6 +104,10 @@ export function openInformers(
   };
 }
 
+/**
+ * Undefined: there is no such AddonSet, or it selects clusters. Without a connection to the cluster nothing is known of
+ * its add-ons.
+ */
 export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const set = from.sets.get(key);
   // One that selects clusters has an AddonSet for each of them.
@@ -150,6 +158,7 @@ function refusalOfSet(addons: Parameters<typeof refuseTwice>[0]): Pick<Observed,
   }
 }
 
+/** What the status says of an add-on; undefined if it says nothing. */
 export function statusOf(set: AddonSet, addon: string): NonNullable<AddonSetStatus["addons"]>[number] | undefined {
   return set.status?.addons?.find(({ name }) => name === addon);
 }

@@ -20,6 +20,7 @@ import type { Observed, ObservedAddon, ObservedObject } from "./gather.ts";
 import { finalizer, statusOfAddon } from "./plan.ts";
 import type { ApplyReason, Step } from "./steps.ts";
 
+/** What perform writes with; workload clusters are written through their sessions. */
 export interface PerformWith {
   /** Of the management cluster. */
   readonly client: KubernetesClient;
@@ -33,6 +34,7 @@ const FIGHT = 4;
 /** Of a value in an event. */
 const SHOWN = 80;
 
+/** Does one step. "deferred": it cannot be done now, and is planned again. */
 export async function perform(
   using: PerformWith,
   step: Step,

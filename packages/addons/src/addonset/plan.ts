@@ -7,6 +7,7 @@ import { heldUntil } from "../live/tracker.ts";
 import { statusOf, type Observed, type ObservedAddon, type ObservedObject, type StaleObject } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** Keeps an AddonSet with deletionPolicy Delete until its objects are deleted. */
 export const finalizer = "addons.causeway.dev/addonset";
 
 type AddonStatus = NonNullable<AddonSetStatus["addons"]>[number];
@@ -201,6 +202,7 @@ export function recorded({ set }: Observed, addon: ObservedAddon): Reference[] {
   return [...declared, ...before.filter((each) => !complete || stale.has(textOf(each)))].slice(0, 1_000);
 }
 
+/** The status of an add-on; its digest changes only once all of its objects are applied. */
 export function statusOfAddon(
   observed: Observed,
   addon: ObservedAddon,

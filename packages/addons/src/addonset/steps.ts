@@ -1,6 +1,7 @@
 /** What an apply is for. */
 export type ApplyReason = "install" | "restore";
 
+/** What plan decides for one AddonSet; `addon` and `name` identify the object. */
 export type Step =
   | { readonly type: "add-finalizer" }
   | { readonly type: "remove-finalizer" }

@@ -15,8 +15,10 @@ export interface ClusterFacts {
   readonly dnsDomain: string;
 }
 
+/** `catalogue` of an add-on in the spec: which built-in add-on, and how it is to be. */
 export type CatalogueChoice = NonNullable<AddonSetSpec["addons"][number]["catalogue"]>;
 
+/** What a built-in add-on consists of. */
 export interface BuiltIn {
   readonly objects: readonly ManifestObject[];
   /** Proofs that it works. */

@@ -18,6 +18,7 @@ export interface Dial {
   reaches?(cluster: ObjectKey): boolean;
 }
 
+/** The last result of a probe. */
 export interface ProbeResult {
   /** Undefined: it succeeded. */
   readonly problem: string | undefined;

@@ -10,6 +10,7 @@ export function parsePath(text: string): Path {
   return text.split(/[.]|(?=\[)/).filter((part) => part !== "");
 }
 
+/** The opposite of `parsePath`. */
 export function pathText(path: Path): string {
   return path.reduce((text, part) => (part.startsWith("[") || text === "" ? text + part : `${text}.${part}`), "");
 }
@@ -22,6 +23,7 @@ function inner(value: unknown, part: string): unknown {
   return isRecord(value) ? value[part] : undefined;
 }
 
+/** The value of a field; undefined where the object does not have it. */
 export function valueAt(object: unknown, path: Path): unknown {
   return path.reduce(inner, object);
 }
@@ -69,6 +71,7 @@ function listKey(fields: Record<string, unknown>, name: string): string | undefi
   return Object.keys(fields).find((key) => key.startsWith("k:") && key.includes(`"name":${JSON.stringify(name)}`));
 }
 
+/** A field in which two objects differ; `from` or `to` is undefined where one of them lacks it. */
 export interface FieldChange {
   readonly path: Path;
   readonly from: unknown;

@@ -11,6 +11,7 @@ export interface Declared {
   readonly digest: string;
 }
 
+/** Whose objects these are, by name, as their labels say. */
 export interface Owner {
   readonly set: string;
   readonly addon: string;
@@ -59,6 +60,7 @@ export function refuseTwice(addons: readonly { readonly name: string; readonly o
   }
 }
 
+/** A digest of a JSON value, whatever the order of its members: 22 characters of base64url. */
 export function digestOf(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("base64url").slice(0, 22);
 }

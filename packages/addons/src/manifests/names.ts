@@ -3,6 +3,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 /** Field manager of everything that is applied to workload clusters. */
 export const fieldManager = "causeway-addons";
 
+/** Labels of add-ons. */
 export const labels = {
   /** On each applied object: the name of its AddonSet. */
   set: "addons.causeway.dev/set",
@@ -38,6 +39,7 @@ export function idText({ apiVersion, kind, namespace, name }: ObjectId): string 
   return `${kind}${group === "" ? "" : `.${group}`} ${namespace === "" ? "" : `${namespace}/`}${name}`;
 }
 
+/** What an object is known by; `namespace` is "" for objects outside of namespaces. */
 export function idOf(object: KubeObject): ObjectId {
   const { apiVersion, kind, metadata } = object;
   return { apiVersion, kind, namespace: metadata.namespace ?? "", name: metadata.name };

@@ -37,6 +37,7 @@ export function applyOrder<T extends KubeObject>(objects: readonly T[]): T[] {
 /** Kinds that are never deleted, by pruning or with the AddonSet: their loss takes objects of others, or data. */
 const kept = ["Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"];
 
+/** Whether objects of a kind stay in the cluster when they are declared no more. */
 export function isNeverDeleted(kind: string): boolean {
   return kept.includes(kind);
 }

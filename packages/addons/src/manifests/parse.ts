@@ -82,6 +82,7 @@ function isShallow(value: unknown, deepest: number): boolean {
   return deepest > 0 && Object.values(value).every((inner) => isShallow(inner, deepest - 1));
 }
 
+/** Whether a value is a JSON object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

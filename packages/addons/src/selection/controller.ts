@@ -16,6 +16,7 @@ import { fieldManager, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** What the controller runs with. */
 export interface SelectionOptions {
   readonly informers: Informers;
   readonly metrics?: Metrics;

@@ -13,11 +13,13 @@ export interface Observed {
   readonly taken: ReadonlySet<string>;
 }
 
+/** The caches that gather reads. */
 export interface GatherFrom {
   readonly sets: Informer<AddonSet>;
   readonly clusters: Informer<Cluster>;
 }
 
+/** Opens the caches; they are complete once `informers` have synced. */
 export function openInformers(informers: Informers): GatherFrom {
   return { sets: informers.for(AddonSet), clusters: informers.for(Cluster) };
 }

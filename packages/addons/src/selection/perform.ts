@@ -5,8 +5,10 @@ import { isMadeFor } from "./names.ts";
 import { finalizer } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** The manager of AddonSets that are made for single clusters. */
 export const fieldManager = "causeway-addons-selection";
 
+/** Does one step. "deferred": the AddonSet to create exists, and the cache does not show it yet. */
 export async function perform(
   { client }: { readonly client: KubernetesClient },
   step: Step,

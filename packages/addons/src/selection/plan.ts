@@ -12,6 +12,7 @@ import type { Observed } from "./gather.ts";
 import { nameFor } from "./names.ts";
 import type { Step } from "./steps.ts";
 
+/** Keeps a selecting AddonSet until those that were made for it are gone. */
 export const finalizer = "addons.causeway.dev/selection";
 /** Of the clusters that are named. */
 const NAMED = 64;

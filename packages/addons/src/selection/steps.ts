@@ -1,5 +1,6 @@
 import type { AddonSet } from "@causeway/api";
 
+/** What plan decides for one selecting AddonSet. */
 export type Step =
   | { readonly type: "add-finalizer" }
   | { readonly type: "remove-finalizer" }
