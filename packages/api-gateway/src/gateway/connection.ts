@@ -15,6 +15,7 @@ export interface ConnectionLimits {
   readonly halfOpenTimeout: number;
 }
 
+/** What all connections of a gateway share. */
 export interface ConnectionContext {
   readonly routes: Routes;
   readonly ledger: Ledger;

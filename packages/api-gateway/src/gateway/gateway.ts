@@ -69,6 +69,7 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGa
   };
 }
 
+/** A listening port. `drain` accepts no more and waits for the open connections or the signal; `close` ends them. */
 export interface GatewayServer {
   readonly port: number;
   drain(signal: AbortSignal): Promise<void>;

@@ -13,6 +13,7 @@ export interface Held {
   end(reason: string): void;
 }
 
+/** Whether a connection may be relayed, and else which limit it exceeds. */
 export type Admission = { readonly admitted: true } | { readonly admitted: false; readonly reason: "tenant" | "total" };
 
 /**

@@ -1,5 +1,6 @@
 import type { Metrics } from "@causeway/foundation";
 
+/** Registers the gateway's metrics, causeway_api_gateway_connections and more. */
 export function gatewayMetrics(metrics: Metrics) {
   const prefix = "causeway_api_gateway";
   return {
@@ -45,4 +46,5 @@ export function gatewayMetrics(metrics: Metrics) {
   };
 }
 
+/** The metrics of one gateway. */
 export type GatewayMetrics = ReturnType<typeof gatewayMetrics>;

@@ -13,6 +13,7 @@ export const alerts = {
   unrecognizedName: 112,
 } as const;
 
+/** The description of an alert. */
 export type Alert = (typeof alerts)[keyof typeof alerts];
 
 const ALERT = 21;

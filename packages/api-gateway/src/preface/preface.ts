@@ -2,6 +2,7 @@ import { alerts, type Alert } from "./alert.ts";
 import { HelloReader } from "./client-hello.ts";
 import { readProxyHeader } from "./proxy-header.ts";
 
+/** What may come before the TLS of a connection, and how much of it is read. */
 export interface PrefaceOptions {
   /** The peer is a load balancer whose PROXY header says who the client is. */
   readonly trusted: boolean;

@@ -17,6 +17,7 @@ const UNSPEC = 0x00;
 /** Of all that follows the fixed part. */
 const LARGEST = 2048;
 
+/** What the beginning of a connection is; "more": the bytes so far do not show it. */
 export type ProxyHeader =
   | {
       readonly type: "header";

@@ -7,6 +7,7 @@ export function prepare(socket: Socket): Socket {
   return socket;
 }
 
+/** Where an API server listens. */
 export interface Target {
   readonly host: string;
   readonly port: number;
@@ -41,6 +42,7 @@ export function dial({ host, port }: Target, milliseconds: number, signal: Abort
   });
 }
 
+/** How two connections are joined. */
 export interface RelayOptions {
   /** What was read of the client before: the first bytes for the server. */
   readonly head: Buffer;
