@@ -7,10 +7,12 @@ export function attachmentName({ driver, volumeHandle }: CsiName, node: string):
   return `csi-${createHash("sha256").update(`${volumeHandle}${driver}${node}`).digest("hex")}`;
 }
 
+/** The name of a volume in a Node's `volumesAttached` and `volumesInUse`: `kubernetes.io/csi/DRIVER^HANDLE`. */
 export function uniqueName({ driver, volumeHandle }: CsiName): string {
   return `kubernetes.io/csi/${driver}^${volumeHandle}`;
 }
 
+/** The attachment that the driver's attacher serves; throws a TypeError for a volume that is not of CSI. */
 export function attachmentOf(volume: PersistentVolume, node: string): VolumeAttachment {
   const csi = csiOf(volume);
   if (!csi) throw new TypeError(`volume ${volume.metadata.name} is not a CSI volume`);

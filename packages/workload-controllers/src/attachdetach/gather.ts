@@ -15,6 +15,7 @@ export interface Need {
   readonly pods: readonly Pod[];
 }
 
+/** One node: the volumes that its pods need, and the attachments that name it. */
 export interface Observed {
   readonly name: string;
   readonly node: Node | undefined;
@@ -28,6 +29,7 @@ export interface Observed {
   readonly idleSince: (attachment: string) => number;
 }
 
+/** What gather reads; `idle` has since when each attachment is not needed, by its name, and gather keeps it. */
 export interface Caches {
   readonly nodes: Informer<Node>;
   readonly pods: Informer<Pod>;
@@ -41,6 +43,7 @@ export interface Caches {
 /** Names of indexes: pods by node, attachments by node and by volume. */
 export const index = { podNode: "nodeName", node: "node", volume: "volume" };
 
+/** The key is the node's name. A node that is gone is planned too: its attachments remain to be deleted. */
 export function gather(caches: Caches, { name }: ObjectKey, now: number): Observed {
   const { nodes, pods, attachments, volumes, idle } = caches;
   const own = attachments.byIndex(index.node, name);

@@ -6,6 +6,10 @@ import { VolumeAttachment } from "../objects/storage.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/**
+ * Creates or deletes an attachment, or lists the attached volumes in the Node's status. "deferred": the kubelet began
+ * to use the volume after the plan was made, so its attachment is not deleted.
+ */
 export async function perform(
   { context, deletions }: { readonly context: Context; readonly deletions: Deletions },
   { node }: Observed,

@@ -7,12 +7,14 @@ import {
   type VolumeAttributesClass,
 } from "@causeway/kubernetes";
 
+/** A VolumeAttributesClass, and whether its finalizer is needed. */
 export interface Observed {
   readonly attributesClass: VolumeAttributesClass;
   /** Whether a claim or a volume names the class. */
   readonly isUsed: boolean;
 }
 
+/** What gather reads; `client` reads users from the server before the finalizer of a class is removed. */
 export interface Caches {
   readonly classes: Informer<VolumeAttributesClass>;
   readonly claims: Informer<PersistentVolumeClaim>;
@@ -20,6 +22,7 @@ export interface Caches {
   readonly client: KubernetesClient;
 }
 
+/** Undefined: the class does not exist. */
 export async function gather(
   { classes, claims, volumes, client }: Caches,
   key: ObjectKey,

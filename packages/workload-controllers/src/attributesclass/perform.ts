@@ -4,6 +4,7 @@ import { attributesClassFinalizer as finalizer } from "../objects/storage.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** Adds or removes the finalizer `kubernetes.io/vac-protection`. */
 export async function perform(
   { informers: { client } }: Context,
   { attributesClass }: Observed,

@@ -18,6 +18,7 @@ import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** Creates the Jobs of CronJobs at their times and deletes old ones (k8s.io/kubernetes pkg/controller/cronjob). */
 export function cronJobController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const cronJobs = informers.for(CronJob);

@@ -9,6 +9,7 @@ import {
 import { by } from "../objects/caches.ts";
 import type { Deletions } from "../objects/deletions.ts";
 
+/** A CronJob and the Jobs that it controls. */
 export interface Observed {
   readonly cronJob: CronJob;
   /** Jobs that the CronJob controls and that are not being deleted. */
@@ -17,6 +18,7 @@ export interface Observed {
   readonly leaving: readonly Job[];
 }
 
+/** What gather reads; `client` reads Jobs that the status lists and the cache lacks. */
 export interface Caches {
   readonly cronJobs: Informer<CronJob>;
   readonly jobs: Informer<Job>;
@@ -24,6 +26,7 @@ export interface Caches {
   readonly client: KubernetesClient;
 }
 
+/** Undefined: the CronJob does not exist. */
 export async function gather(
   { cronJobs, jobs, deletions, client }: Caches,
   key: ObjectKey,

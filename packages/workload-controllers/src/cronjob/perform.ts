@@ -4,6 +4,7 @@ import { fieldManager } from "../objects/pipeline.ts";
 import type { Caches } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** Creates or deletes a Job and records the event. A Job of the name that this CronJob controls counts as created. */
 export async function perform(
   { context, jobs, deletions }: Caches & { readonly context: Context },
   cronJob: CronJob,

@@ -25,6 +25,7 @@ import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** One pod of each DaemonSet on each eligible node (k8s.io/kubernetes pkg/controller/daemon). */
 export function daemonSetController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const sets = indexed(context, informers.for(DaemonSet));

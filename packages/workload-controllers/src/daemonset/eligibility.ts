@@ -5,6 +5,7 @@ import { labelTest, nodeSelectorTest } from "../model/selector.ts";
 import type { SchedulingSpec } from "../model/spec.ts";
 import { tolerationsOf } from "./template.ts";
 
+/** What the taints, name and labels of a node mean for the pods of a DaemonSet. */
 export interface Eligibility {
   /** A pod is created on the node. */
   readonly run: boolean;

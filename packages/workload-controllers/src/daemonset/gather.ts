@@ -3,6 +3,7 @@ import { by } from "../objects/caches.ts";
 import type { OwnedPods } from "../objects/owned-pods.ts";
 import type { FailureBackoff } from "./failure-backoff.ts";
 
+/** A DaemonSet with all Nodes, and the pods and revisions that it controls or may adopt. */
 export interface Observed {
   readonly set: DaemonSet;
   readonly nodes: readonly Node[];
@@ -17,6 +18,7 @@ export interface Observed {
   readonly failureHolds: Pick<ReadonlyMap<string, number>, "get">;
 }
 
+/** What gather reads; `failures` counts failed pods by DaemonSet and node. */
 export interface Caches {
   readonly sets: Informer<DaemonSet>;
   readonly nodes: Informer<Node>;
@@ -25,6 +27,7 @@ export interface Caches {
   readonly failures: FailureBackoff;
 }
 
+/** Undefined: the DaemonSet does not exist. Lists its pods again if the answer to a create was lost. */
 export async function gather(
   { sets, nodes, pods, revisions, failures }: Caches,
   key: ObjectKey,

@@ -4,6 +4,7 @@ import type { Facts } from "./facts.ts";
 import { allowsSurge, type NodePods } from "./nodes.ts";
 import { isUpdated } from "./template.ts";
 
+/** Pods to create and to delete in one round, with the events about them. */
 export interface Changes {
   /** Nodes that get a pod. */
   readonly create: readonly string[];
@@ -16,6 +17,7 @@ export interface Changes {
   readonly until: number | undefined;
 }
 
+/** No change: what other changes are spread over. */
 export const none: Changes = { create: [], remove: [], unavailable: [], failedOn: [], events: [], until: undefined };
 
 /** One pod on each node that is eligible, and none elsewhere. */

@@ -10,12 +10,14 @@ export interface NodePods extends Eligibility {
   readonly pods: readonly Pod[];
 }
 
+/** All pods of a DaemonSet by the node that they are on or made for. */
 export interface Placement {
   readonly nodes: readonly NodePods[];
   /** Pods without a node whose node is gone. */
   readonly lost: readonly Pod[];
 }
 
+/** Pods that ended and are being deleted are left out: the next pod may take their node. */
 export function placementOf(set: DaemonSet, nodes: readonly Node[], pods: readonly Pod[]): Placement {
   const byNode = new Map<string, Pod[]>();
   for (const pod of pods) {
@@ -50,6 +52,7 @@ function holds(pod: Pod): boolean {
   return !(isTerminal(pod) && pod.metadata.deletionTimestamp !== undefined);
 }
 
+/** Pods, after percentages were resolved: how many more than one a node may have, and how many may be unavailable. */
 export interface Limits {
   readonly surge: number;
   readonly unavailable: number;

@@ -7,6 +7,7 @@ import type { Caches, Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 import { podFor } from "./template.ts";
 
+/** Does one step; none if a pod that the plan counted as unavailable has changed on the server since. */
 export async function perform(
   { context, pods, failures }: Caches & { readonly context: Context },
   { set }: Observed,

@@ -19,6 +19,7 @@ function toleration(key: string, effect: string): Toleration {
   return { key: `node.kubernetes.io/${key}`, operator: "Exists", effect };
 }
 
+/** The template's tolerations with those that every DaemonSet's pod has; the template's duplicates of these go. */
 export function tolerationsOf(spec: PodSpec): Toleration[] {
   const given = (spec.tolerations ?? []) as readonly Toleration[];
   const added = spec.hostNetwork ? [...always, onHostNetwork] : always;

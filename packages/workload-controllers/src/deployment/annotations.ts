@@ -2,6 +2,7 @@ import type { Deployment, ReplicaSet } from "@causeway/kubernetes";
 import { maxSurge, wantedOf } from "./replicas.ts";
 
 const prefix = "deployment.kubernetes.io";
+/** What ReplicaSets record, under `deployment.kubernetes.io/`; `kubectl rollout` reads revision and history. */
 export const annotation = {
   revision: `${prefix}/revision`,
   history: `${prefix}/revision-history`,
@@ -40,6 +41,7 @@ export function byRevision(a: ReplicaSet, b: ReplicaSet): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
+/** 0 without ReplicaSets; a revision that is not a number counts as 0. */
 export function maxRevision(sets: readonly ReplicaSet[]): bigint {
   return sets.reduce((highest, set) => {
     const revision = revisionOf(set) ?? 0n;

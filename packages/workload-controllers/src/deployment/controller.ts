@@ -27,6 +27,7 @@ import { plan, type PublishedStatus } from "./plan.ts";
 import { creationFailed } from "./status.ts";
 import type { Step } from "./steps.ts";
 
+/** Rolls out the templates of Deployments as ReplicaSets (k8s.io/kubernetes pkg/controller/deployment). */
 export function deploymentController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const deployments = indexed(context, informers.for(Deployment));

@@ -2,6 +2,7 @@ import type { Deployment, Informer, ObjectKey, Pod, ReplicaSet } from "@causeway
 import type { Deletions } from "../objects/deletions.ts";
 import { by } from "../objects/caches.ts";
 
+/** A Deployment, and the ReplicaSets that it controls or may adopt. */
 export interface Observed {
   readonly deployment: Deployment;
   /** ReplicaSets that the Deployment controls, whether it selects them or not. */
@@ -12,6 +13,7 @@ export interface Observed {
   readonly pods: ReadonlyMap<string, readonly Pod[]>;
 }
 
+/** What gather reads; `deletions` hides ReplicaSets whose deletion it does not show yet. */
 export interface Caches {
   readonly deployments: Informer<Deployment>;
   readonly sets: Informer<ReplicaSet>;
@@ -19,6 +21,7 @@ export interface Caches {
   readonly deletions: Deletions;
 }
 
+/** Undefined: the Deployment does not exist. */
 export function gather({ deployments, sets, pods, deletions }: Caches, key: ObjectKey): Observed | undefined {
   const deployment = deployments.get(key);
   if (!deployment) return undefined;

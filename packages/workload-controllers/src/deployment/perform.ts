@@ -7,6 +7,7 @@ import type { Caches, Observed } from "./gather.ts";
 import { maxSurge, sizeOf, sum, wantedOf } from "./replicas.ts";
 import type { Step } from "./steps.ts";
 
+/** Does one step. ReplicaSets grow only if the server's ReplicaSets, read again, leave room below `maxSurge`. */
 export async function perform(
   caches: Caches & { readonly context: Context },
   { deployment }: Observed,

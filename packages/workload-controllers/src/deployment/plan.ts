@@ -14,6 +14,7 @@ import { emptied, isScaling, oldPodsRun, roll, scale, type Sets, type Sizes } fr
 import { deadlineOf, isComplete, statusOf, type Depth } from "./status.ts";
 import type { Step } from "./steps.ts";
 
+/** What the controller writes to the Deployment: its status, and an annotation. */
 export interface PublishedStatus {
   readonly status: DeploymentStatus;
   /** The revision that the Deployment is annotated with. */

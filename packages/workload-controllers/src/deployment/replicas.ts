@@ -4,18 +4,24 @@ import { scaled } from "../objects/int-or-percent.ts";
 /** The numbers of a rollout (k8s.io/kubernetes pkg/controller/deployment/util). */
 
 export const wantedOf = ({ spec }: Deployment): number => spec.replicas ?? 1;
+/** Wanted pods of a ReplicaSet; the API's default is 1. */
 export const sizeOf = ({ spec }: ReplicaSet): number => spec.replicas ?? 1;
+/** RollingUpdate is the API's default. */
 export const isRolling = ({ spec }: Deployment): boolean => spec.strategy?.type !== "Recreate";
+/** As the ReplicaSet's own status says, which may be late. */
 export const availableOf = ({ status }: ReplicaSet): number => status?.availableReplicas ?? 0;
 
+/** A count over several ReplicaSets, such as `sum(sets, sizeOf)`. */
 export function sum(sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number): number {
   return sets.reduce((total, set) => total + count(set), 0);
 }
 
+/** Pods beyond the wanted ones during a rollout, percentages resolved; 0 for Recreate. */
 export function maxSurge(deployment: Deployment): number {
   return isRolling(deployment) ? limitsOf(deployment).surge : 0;
 }
 
+/** Wanted pods that may be unavailable during a rollout, percentages resolved; 0 for Recreate. */
 export function maxUnavailable(deployment: Deployment): number {
   const wanted = wantedOf(deployment);
   if (!isRolling(deployment) || wanted === 0) return 0;
@@ -48,6 +54,7 @@ export function byCreation(a: ReplicaSet, b: ReplicaSet): number {
   return one === other ? compareNames(a, b) : one < other ? -1 : 1;
 }
 
+/** Alphabetical order: where size and age of two ReplicaSets are the same. */
 export function compareNames(a: ReplicaSet, b: ReplicaSet): number {
   return a.metadata.name < b.metadata.name ? -1 : 1;
 }

@@ -25,6 +25,7 @@ export interface Sets {
 /** New sizes by ReplicaSet. */
 export type Sizes = ReadonlyMap<ReplicaSet, number>;
 
+/** The old ReplicaSets and the new one, for counts over the whole Deployment. */
 export const allOf = ({ next, old }: Sets): ReplicaSet[] => (next ? [...old, next] : [...old]);
 const activeOf = (sets: readonly ReplicaSet[]) => sets.filter((set) => sizeOf(set) > 0);
 

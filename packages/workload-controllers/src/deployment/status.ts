@@ -18,6 +18,7 @@ type NewCondition = Pick<WorkloadCondition, "type" | "status" | "reason" | "mess
 /** How far the plan went: the rollout was judged, or only its size and availability. */
 export type Depth = "rollout" | "scale";
 
+/** Counts and conditions; progress, its deadline and failures to create pods are judged at depth "rollout" only. */
 export function statusOf(sets: Sets, depth: Depth, now: number): DeploymentStatus {
   const { deployment, next } = sets;
   const counts = countsOf(sets);
@@ -61,6 +62,7 @@ function countsOf(sets: Sets): DeploymentStatus {
   };
 }
 
+/** The largest int32 as `progressDeadlineSeconds` means none, as upstream. */
 export function hasDeadline({ spec }: Deployment): boolean {
   return spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== NONE;
 }

@@ -1,6 +1,7 @@
 import type { ReplicaSet } from "@causeway/kubernetes";
 import type { ClaimStep, Target } from "../objects/claim.ts";
 
+/** What plan may return; pods are left to the ReplicaSets' controller. */
 export type Step =
   | ClaimStep
   | { readonly type: "create-replica-set"; readonly set: ReplicaSet }

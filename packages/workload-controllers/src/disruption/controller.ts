@@ -22,6 +22,7 @@ import { plan } from "./plan.ts";
 import { Scales } from "./scales.ts";
 import type { Step } from "./steps.ts";
 
+/** Keeps the status of PodDisruptionBudgets, which evictions obey (k8s.io/kubernetes pkg/controller/disruption). */
 export function disruptionController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const budgets = indexed(context, informers.for(PodDisruptionBudget));

@@ -21,6 +21,7 @@ export interface Scale {
   readonly replicas: number;
 }
 
+/** A budget with its pods and, where it counts in percent or from above, how many there should be. */
 export interface Observed {
   readonly budget: PodDisruptionBudget;
   /** Pods that the budget selects. */
@@ -29,6 +30,7 @@ export interface Observed {
   readonly scales: ReadonlyMap<string, Scale | string>;
 }
 
+/** What gather reads; `scales` reads the scale of controllers of other kinds from the server. */
 export interface Caches {
   readonly budgets: Informer<PodDisruptionBudget>;
   readonly pods: Informer<Pod>;
@@ -39,6 +41,7 @@ export interface Caches {
   readonly scales: Scales;
 }
 
+/** Undefined: the budget does not exist. */
 export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const budget = caches.budgets.get(key);
   if (!budget) return undefined;

@@ -4,6 +4,7 @@ import { fieldManager } from "../objects/pipeline.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** Writes the status as a full update, so that an eviction at the same time is a conflict and not lost. */
 export async function perform(
   { informers, events }: Context,
   { budget }: Observed,

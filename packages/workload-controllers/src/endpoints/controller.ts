@@ -18,6 +18,7 @@ import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** Keeps the Endpoints of Services with a selector (k8s.io/kubernetes pkg/controller/endpoint). */
 export function endpointsController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const services = indexed(context, informers.for(Service));

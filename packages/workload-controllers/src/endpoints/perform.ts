@@ -4,6 +4,7 @@ import { fieldManager } from "../objects/pipeline.ts";
 import type { Caches } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** Writes Endpoints. Where some exist that the cache lacked, it reads them, and the next plan compares. */
 export async function perform(
   { context: { informers }, deletions }: Caches & { readonly context: Context },
   step: Step,

@@ -21,6 +21,7 @@ import { plan } from "./plan.ts";
 
 const byNode = "node";
 
+/** Keeps the EndpointSlices of Services with a selector (k8s.io/kubernetes pkg/controller/endpointslice). */
 export function endpointSliceController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const caches = cachesOf(context);

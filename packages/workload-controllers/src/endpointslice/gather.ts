@@ -2,10 +2,12 @@ import type { EndpointSlice, Informer, Node, ObjectKey, Pod, Service } from "@ca
 import type { Deletions } from "../objects/deletions.ts";
 import { hasSelector, podsSelectedBy } from "../objects/service-pods.ts";
 
+/** The value of the label `endpointslice.kubernetes.io/managed-by` of the slices of this controller, as upstream's. */
 export const manager = "endpointslice-controller.k8s.io";
 /** Index of slices that this controller keeps, by the key of their Service. */
 export const byService = "service";
 
+/** A Service with the pods that it selects, and the slices that this controller keeps for it. */
 export interface Observed {
   readonly service: Service;
   readonly pods: readonly Pod[];
@@ -14,6 +16,7 @@ export interface Observed {
   readonly zones: ReadonlyMap<string, string | undefined>;
 }
 
+/** What gather reads; `deletions` hides slices whose deletion it does not show yet. */
 export interface Caches {
   readonly services: Informer<Service>;
   readonly pods: Informer<Pod>;
@@ -22,6 +25,7 @@ export interface Caches {
   readonly deletions: Deletions;
 }
 
+/** Undefined: the Service is gone or being deleted, or has no selector. */
 export function gather({ services, pods, slices, nodes, deletions }: Caches, key: ObjectKey): Observed | undefined {
   const service = services.get(key);
   // The garbage collector deletes the slices of a Service that is gone.

@@ -4,6 +4,7 @@ import type { Endpoint, EndpointSlice } from "@causeway/kubernetes";
 /** Endpoints of one slice, at most (upstream's --max-endpoints-per-slice). */
 export const MAX_ENDPOINTS = 100;
 
+/** Endpoints by slice: of the slices that exist, and of those to be made. */
 export interface Packed {
   /** What each existing slice holds from now on; a slice without endpoints is to be deleted. */
   readonly kept: ReadonlyMap<EndpointSlice, readonly Endpoint[]>;

@@ -1,10 +1,12 @@
 import type { Endpoints, EndpointSlice, Informer, ObjectKey, Service } from "@causeway/kubernetes";
 import type { Deletions } from "../objects/deletions.ts";
 
+/** The value of the label `endpointslice.kubernetes.io/managed-by` of mirrored slices, as upstream's. */
 export const manager = "endpointslicemirroring-controller.k8s.io";
 /** Index of slices that this controller keeps, by the key of their Service. */
 export const byEndpoints = "endpoints";
 
+/** A user's Endpoints, its Service and the slices that mirror it. */
 export interface Observed {
   readonly key: ObjectKey;
   /** Undefined: they do not exist. */
@@ -17,6 +19,7 @@ export interface Observed {
   readonly names: readonly string[];
 }
 
+/** What gather reads; `deletions` hides slices whose deletion it does not show yet. */
 export interface Caches {
   readonly services: Informer<Service>;
   readonly endpoints: Informer<Endpoints>;
@@ -24,6 +27,7 @@ export interface Caches {
   readonly deletions: Deletions;
 }
 
+/** `names` is the index that has the slices by namespace. */
 export function gather({ services, endpoints, slices, deletions }: Caches, key: ObjectKey, names: string): Observed {
   return {
     key,

@@ -7,6 +7,7 @@ import { perform } from "./perform.ts";
 import { ephemeralVolumes, plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** Creates the claims of generic ephemeral volumes (k8s.io/kubernetes pkg/controller/volume/ephemeral). */
 export function ephemeralVolumeController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const pods = informers.for(Pod);

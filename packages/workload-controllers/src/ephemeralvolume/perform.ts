@@ -4,6 +4,7 @@ import { fieldManager } from "../objects/pipeline.ts";
 import { PersistentVolumeClaim } from "../objects/storage.ts";
 import type { Step } from "./steps.ts";
 
+/** Creates the claim, or reads the one of its name into the cache, whose owner the next plan checks. */
 export async function perform({ informers }: Context, { claim }: Step, signal: AbortSignal): Promise<void> {
   const { client } = informers;
   try {

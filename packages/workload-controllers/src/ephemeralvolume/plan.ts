@@ -37,6 +37,7 @@ export function plan({ pod, claims }: Observed): Plan<Step, undefined> {
   return { steps, status: undefined, events };
 }
 
+/** The pod's volumes with the field `ephemeral`; `emptyDir` and the like are not among them. */
 export function ephemeralVolumes({ spec }: Pod): readonly EphemeralVolume[] {
   return ((spec.volumes ?? []) as readonly EphemeralVolume[]).filter(({ ephemeral }) => ephemeral !== undefined);
 }

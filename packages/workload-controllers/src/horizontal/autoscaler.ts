@@ -12,6 +12,7 @@ export interface Autoscaler extends KubeObject {
   readonly status?: AutoscalerStatus;
 }
 
+/** What a metric is compared with; amounts are quantities such as `"500m"`, the utilization percent of requests. */
 export interface MetricTarget {
   readonly type: "Utilization" | "Value" | "AverageValue";
   readonly value?: string;
@@ -19,11 +20,13 @@ export interface MetricTarget {
   readonly averageUtilization?: number;
 }
 
+/** A metric of the custom or external metrics API, by name and labels. */
 export interface MetricIdentifier {
   readonly name: string;
   readonly selector?: LabelSelector;
 }
 
+/** One metric to scale by: the field of the same name as `type` is set, and no other. */
 export interface MetricSpec {
   readonly type: "Resource" | "ContainerResource" | "Pods" | "Object" | "External";
   readonly resource?: { readonly name: string; readonly target: MetricTarget };
@@ -37,18 +40,21 @@ export interface MetricSpec {
   readonly external?: { readonly metric: MetricIdentifier; readonly target: MetricTarget };
 }
 
+/** How fast a target may change in one direction, `behavior.scaleUp` or `behavior.scaleDown`. */
 export interface ScalingRules {
   readonly stabilizationWindowSeconds?: number;
   readonly selectPolicy?: "Max" | "Min" | "Disabled";
   readonly policies?: readonly ScalingPolicy[];
 }
 
+/** At most `value` pods, or percent of the pods, in each period. */
 export interface ScalingPolicy {
   readonly type: "Pods" | "Percent";
   readonly value: number;
   readonly periodSeconds: number;
 }
 
+/** What the controller publishes; `kubectl get hpa` prints the metrics of it. */
 export interface AutoscalerStatus {
   readonly observedGeneration?: number;
   readonly lastScaleTime?: string;
@@ -58,6 +64,7 @@ export interface AutoscalerStatus {
   readonly conditions?: readonly Condition[];
 }
 
+/** For informers and the client: autoscaling/v2 HorizontalPodAutoscaler. */
 export const Autoscaler: ResourceType<Autoscaler> = {
   group: "autoscaling",
   version: "v2",

@@ -7,6 +7,7 @@ import { PERIOD } from "./plan.ts";
 import type { Remembered } from "./remembered.ts";
 import { readScale } from "./scale-target.ts";
 
+/** What gather reads; `client` reads scales, pods and metrics, `remembered` keeps them for a period. */
 export interface Caches {
   readonly autoscalers: Informer<Autoscaler>;
   readonly client: KubernetesClient;

@@ -13,6 +13,7 @@ const STABILIZATION = 300;
 const UP_FACTOR = 2;
 const UP_MINIMUM = 4;
 
+/** A size within the autoscaler's bounds, and what the conditions say of how it came about. */
 export interface Limited {
   readonly replicas: number;
   /** For the condition AbleToScale. */

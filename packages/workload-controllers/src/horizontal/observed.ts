@@ -29,6 +29,7 @@ export type MetricValue =
   | { readonly of: "whole"; readonly value: number }
   | { readonly of: "nothing"; readonly why: string };
 
+/** A metric of the spec with what was read for it. */
 export interface MeasuredMetric {
   readonly spec: MetricSpec;
   readonly reading: MetricValue;
@@ -41,6 +42,7 @@ export interface ScaleEvent {
   readonly change: number;
 }
 
+/** The size that the metrics asked for at a moment (milliseconds since the epoch), before any limit. */
 export interface Recommendation {
   readonly at: number;
   readonly replicas: number;
@@ -53,6 +55,7 @@ export interface Memory {
   readonly removed: readonly ScaleEvent[];
 }
 
+/** An autoscaler with its target's scale, its metrics and what is remembered of before. */
 export interface Observed {
   readonly autoscaler: Autoscaler;
   /** When the scale and the metrics were read. */

@@ -8,6 +8,7 @@ import type { Step } from "./steps.ts";
 /** Between two looks at metrics, in milliseconds: kube-controller-manager's --horizontal-pod-autoscaler-sync-period. */
 export const PERIOD = 15_000;
 
+/** What the controller publishes and remembers after a plan. */
 export interface Outcome {
   readonly status: AutoscalerStatus;
   /** What the metrics asked for, before limits: remembered for stabilization. */
@@ -142,6 +143,7 @@ function computeFailed(message: string): PlannedEvent {
   return warning("FailedComputeMetricsReplicas", message);
 }
 
+/** The event of something that the autoscaler cannot read or do. */
 export function warning(reason: string, message: string): PlannedEvent {
   return { type: "Warning", reason, message };
 }

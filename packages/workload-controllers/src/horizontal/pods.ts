@@ -9,6 +9,7 @@ import type { Usage } from "./observed.ts";
 const CPU_INITIALIZATION = 300_000;
 const INITIAL_READINESS = 30_000;
 
+/** Pods, by how they count for a metric: the number of ready ones, the names of all others. */
 export interface Grouped {
   readonly ready: number;
   readonly unready: ReadonlySet<string>;

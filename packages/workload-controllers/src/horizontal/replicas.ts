@@ -10,6 +10,7 @@ import { groupPods, readyCount, requestOf } from "./pods.ts";
 /** A ratio this near to 1 changes nothing. */
 const TOLERANCE = 0.1;
 
+/** The size that one metric asks for, with the figures for the status. */
 export interface Proposal {
   readonly replicas: number;
   /** The average over the pods, or the whole, in thousandths. */
@@ -18,6 +19,7 @@ export interface Proposal {
   readonly utilization?: number;
 }
 
+/** What the size for a metric of pods is calculated from; `usage` is by name of the pod. */
 export interface UsageOfPods {
   readonly current: number;
   readonly pods: readonly Pod[];

@@ -1,5 +1,6 @@
 import type { TargetScale } from "./observed.ts";
 
+/** The one step of this controller: a write to the subresource `scale` of the target. */
 export interface Step {
   readonly type: "scale";
   readonly target: TargetScale;

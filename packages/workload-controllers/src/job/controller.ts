@@ -20,6 +20,7 @@ import { perform } from "./perform.ts";
 import { plan, sameJobStatus } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** Runs the pods of Jobs to completion (k8s.io/kubernetes pkg/controller/job). */
 export function jobController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const jobs = indexed(context, informers.for(Job));

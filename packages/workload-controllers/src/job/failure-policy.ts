@@ -1,5 +1,6 @@
 import type { ContainerStatus, Job, Pod, PodFailurePolicyRule } from "@causeway/kubernetes";
 
+/** What a rule of `podFailurePolicy` says about a failed pod. */
 export interface Match {
   readonly action: PodFailurePolicyRule["action"];
   /** For FailJob: the message of the condition. */

@@ -11,6 +11,7 @@ export interface Finish {
   readonly message: string;
 }
 
+/** Then the Job wants no pods, and has no deadline. */
 export const isSuspended = ({ spec }: Job): boolean => spec.suspend === true;
 
 /** True once the Job has the condition Complete or Failed. */
@@ -102,6 +103,7 @@ export function isComplete({ job, succeeded, active }: Tally): boolean {
   return job.spec.completions === undefined ? succeeded > 0 : succeeded >= job.spec.completions;
 }
 
+/** The end of a Job that reached its completions, without a success policy. */
 export const completed: Finish = {
   type: "SuccessCriteriaMet",
   reason: "CompletionsReached",

@@ -2,9 +2,12 @@ import { controllerOf, Job, type Informer, type ObjectKey, type Pod } from "@cau
 import type { OwnedPods } from "../objects/owned-pods.ts";
 import { isTracked } from "./pod-facts.ts";
 
+/** Index of pods by "namespace/name" of the Job that their owner reference names, whether it exists or not. */
 export const byJob = "job";
+/** The value of `spec.managedBy` that means this controller, as does none; Jobs with another are left alone. */
 export const ownManager = "kubernetes.io/job-controller";
 
+/** A Job with its pods, or what is left of the pods of a Job that is gone. */
 export interface Observed {
   readonly key: ObjectKey;
   /** Undefined: it is gone, or another controller manages it. */
@@ -17,11 +20,13 @@ export interface Observed {
   readonly strays: readonly Pod[];
 }
 
+/** What gather reads. */
 export interface Caches {
   readonly jobs: Informer<Job>;
   readonly pods: OwnedPods;
 }
 
+/** Undefined: another controller manages the Job. Lists its pods again if the answer to a create was lost. */
 export async function gather(
   { jobs, pods }: Caches,
   key: ObjectKey,

@@ -9,6 +9,7 @@ import type { Step } from "./steps.ts";
 
 const AT_ONCE = 32;
 
+/** Does one step; without a Job only finalizers are removed. */
 export async function perform(
   { context, pods }: Caches & { readonly context: Context },
   { job, pods: known }: Observed,

@@ -8,6 +8,7 @@ export interface PodOrder {
   readonly failed?: string;
 }
 
+/** What plan may return. */
 export type Step =
   | ClaimStep
   /** `after`: pods of the Job that are there already, so that each part of a large Job is another step. */

@@ -28,6 +28,7 @@ export interface Tally {
   readonly lastFailed: ReadonlyMap<number, Pod>;
 }
 
+/** Counts the Job's pods with what its status counted before; no pod counts twice. */
 export function tally(job: Job, pods: readonly Pod[]): Tally {
   const { succeeded = 0, failed = 0, uncountedTerminatedPods: uncounted } = job.status ?? {};
   const known = (uids: readonly string[] | undefined) => new Set(uids);
@@ -61,6 +62,7 @@ export function tally(job: Job, pods: readonly Pod[]): Tally {
   };
 }
 
+/** A failure that a rule of `podFailurePolicy` excludes from `backoffLimit`. */
 export function isIgnored(job: Job, pod: Pod): boolean {
   return matchFailurePolicy(job, pod)?.action === "Ignore";
 }
@@ -99,6 +101,7 @@ function lastFailedOf(
   return last;
 }
 
+/** As a key for sets: objects from the server always have one. */
 export function uid({ metadata }: Pod): string {
   return metadata.uid ?? "";
 }

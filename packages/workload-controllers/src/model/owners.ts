@@ -7,12 +7,16 @@ export interface SelectorOwner extends KubeObject {
   readonly spec?: { readonly selector?: LabelSelector };
 }
 
+/** Its selector is a plain map of labels. */
 export interface ReplicationController extends KubeObject {
   readonly spec?: { readonly selector?: Readonly<Record<string, string>> };
 }
 
+/** For the informer of the scheduler, which reads only the selector. */
 export const ReplicaSet: ResourceType<SelectorOwner> = apps("ReplicaSet", "replicasets");
+/** As ReplicaSet. */
 export const StatefulSet: ResourceType<SelectorOwner> = apps("StatefulSet", "statefulsets");
+/** Of the core group, where the others are in `apps`. */
 export const ReplicationController: ResourceType<ReplicationController> = {
   group: "",
   version: "v1",

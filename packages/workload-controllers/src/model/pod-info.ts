@@ -13,6 +13,7 @@ import {
   type Toleration,
 } from "./spec.ts";
 
+/** A port that the pod takes of its node; the ip "0.0.0.0" conflicts with every other of the same port and protocol. */
 export interface HostPort {
   readonly ip: string;
   readonly protocol: string;
@@ -53,6 +54,7 @@ export interface PodInfo {
   readonly startTime: number;
 }
 
+/** Reads a pod once for all filters. With too many rules its rules are left out, and it selects no node. */
 export function podInfo(pod: Pod): PodInfo {
   const whole = specOf(pod);
   const excess = tooManyRules(whole);

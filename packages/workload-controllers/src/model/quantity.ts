@@ -31,18 +31,21 @@ export function quantity(value: unknown, unit = 1): number {
 /** By resource name: thousandths for cpu, units for the rest. */
 export type Amounts = Readonly<Record<string, number>>;
 
+/** Of quantities such as `{ cpu: "500m", memory: "1Gi" }`; what is no quantity is 0. */
 export function amounts(of: Readonly<Record<string, unknown>> | undefined): Amounts {
   const result: Record<string, number> = {};
   for (const [name, value] of Object.entries(of ?? {})) result[name] = quantity(value, name === "cpu" ? 1e-3 : 1);
   return result;
 }
 
+/** The sum for each resource of either. */
 export function addAmounts(a: Amounts, b: Amounts): Amounts {
   const sum: Record<string, number> = { ...a };
   for (const [name, value] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + value;
   return sum;
 }
 
+/** The maximum for each resource of either, as init containers and containers take turns. */
 export function largerAmounts(a: Amounts, b: Amounts): Amounts {
   const largest: Record<string, number> = { ...a };
   for (const [name, value] of Object.entries(b)) largest[name] = Math.max(largest[name] ?? 0, value);

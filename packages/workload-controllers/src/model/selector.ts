@@ -1,6 +1,8 @@
 import type { LabelSelector, NodeSelector, NodeSelectorTerm, Requirement } from "./spec.ts";
 
+/** Labels of an object, as they are in its metadata. */
 export type Labels = Readonly<Record<string, string>>;
+/** A label selector that was read once, to be tried on many objects. */
 export type LabelTest = (labels: Labels) => boolean;
 
 const never: LabelTest = () => false;
@@ -43,6 +45,7 @@ interface Named {
   readonly metadata: { readonly name: string; readonly labels?: Labels };
 }
 
+/** A node selector that was read once, to be tried on many nodes. */
 export type NodeSelectorTest = (node: Named) => boolean;
 
 /** A term without requirements selects no node. */

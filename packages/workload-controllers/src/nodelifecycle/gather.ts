@@ -2,6 +2,7 @@ import type { Informer, Lease, Node, ObjectKey, Pod } from "@causeway/kubernetes
 import type { NodeFacts } from "./plan.ts";
 import type { Zones } from "./zones.ts";
 
+/** What is known of nodes; the leases are those that kubelets renew. */
 export interface NodeCaches {
   readonly nodes: Informer<Node>;
   readonly leases: Informer<Lease>;
@@ -32,6 +33,7 @@ export class Heartbeats {
   }
 }
 
+/** Undefined: the Node does not exist. */
 export function gatherNode(
   key: ObjectKey,
   from: { readonly caches: NodeCaches; readonly heartbeats: Heartbeats; readonly zones: Zones; readonly now: number },

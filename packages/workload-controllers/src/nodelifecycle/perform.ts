@@ -10,6 +10,7 @@ import {
 } from "@causeway/kubernetes";
 import type { NodeStep } from "./steps.ts";
 
+/** What the writes need. */
 export interface PerformContext {
   readonly client: KubernetesClient;
   readonly clock: Clock;
@@ -17,6 +18,7 @@ export interface PerformContext {
   readonly signal: AbortSignal;
 }
 
+/** Does one step. Pods that are gone are passed over; taints of a Node that changed meanwhile are a conflict. */
 export async function performNodeStep(node: Node, step: NodeStep, using: PerformContext): Promise<void> {
   const { client, events, signal } = using;
   switch (step.type) {

@@ -2,6 +2,7 @@ import { timestamp, type Node, type NodeCondition, type Pod } from "@causeway/ku
 import type { NodeStep } from "./steps.ts";
 import { evictionTime, lacksEviction, wantedTaints } from "./taints.ts";
 
+/** A Node with what this controller knows of its kubelet, its pods and its zone. */
 export interface NodeFacts {
   readonly node: Node;
   /** When the node's kubelet was last heard of, on this controller's clock. */
@@ -11,6 +12,7 @@ export interface NodeFacts {
   readonly evictionAt: number | undefined;
 }
 
+/** What to write for one node now. */
 export interface NodePlan {
   readonly steps: readonly NodeStep[];
   /** When to look again though nothing happens. */

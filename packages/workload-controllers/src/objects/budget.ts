@@ -10,6 +10,7 @@ export interface PodDisruptionBudget extends KubeObject {
   readonly status?: BudgetStatus;
 }
 
+/** `disruptionsAllowed` is what an eviction takes one from. */
 export interface BudgetStatus {
   readonly observedGeneration?: number;
   readonly currentHealthy?: number;
@@ -21,6 +22,7 @@ export interface BudgetStatus {
   readonly conditions?: readonly (WorkloadCondition & { readonly observedGeneration?: number })[];
 }
 
+/** For informers and the client. */
 export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = {
   group: "policy",
   version: "v1",

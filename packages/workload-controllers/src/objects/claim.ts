@@ -12,6 +12,7 @@ export interface ClaimStep {
   readonly target: Target;
 }
 
+/** Objects that belong to an owner, and the steps that make others belong to it or not. */
 export interface Claim<T> {
   /** Controlled by the owner, and selected by it. */
   readonly owned: readonly T[];
@@ -43,6 +44,7 @@ export function claim<T extends KubeObject>(
   return { owned, steps };
 }
 
+/** Of an object from the server, which has a uid. */
 export function targetOf({ metadata }: KubeObject): Target {
   return { namespace: metadata.namespace ?? "", name: metadata.name, uid: metadata.uid ?? "" };
 }

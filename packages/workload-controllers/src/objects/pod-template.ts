@@ -1,6 +1,7 @@
 import { canonicalJson } from "@causeway/foundation";
 import { ownerReference, type KubeObject, type ObjectMeta, type Pod, type PodTemplateSpec } from "@causeway/kubernetes";
 
+/** On ReplicaSets and their pods; it is not part of the template that is compared. */
 export const templateHashLabel = "pod-template-hash";
 
 /** A pod of the template, controlled by `owner`; the server completes its name. */

@@ -11,6 +11,7 @@ export function isActive(pod: Pod): boolean {
   return !isTerminal(pod) && pod.metadata.deletionTimestamp === undefined;
 }
 
+/** By its condition Ready; a pod that is being deleted may be ready. */
 export function isReady(pod: Pod): boolean {
   return readyCondition(pod)?.status === "True";
 }
@@ -28,6 +29,7 @@ export function availableAt(pod: Pod, minReadySeconds = 0): number | undefined {
   return since === undefined ? undefined : since + minReadySeconds * 1_000;
 }
 
+/** Ready for `minReadySeconds`; without these, any ready pod, whatever the clocks say. */
 export function isAvailable(pod: Pod, minReadySeconds: number | undefined, now: number): boolean {
   const at = availableAt(pod, minReadySeconds);
   return at !== undefined && (!minReadySeconds || at <= now);

@@ -25,6 +25,7 @@ export type RevisionStep =
   | { readonly type: "adopt-revision"; readonly target: Target }
   | { readonly type: "delete-revision"; readonly target: Target };
 
+/** Whether performRevision does the step. */
 export function isRevisionStep(step: { readonly type: string }): step is RevisionStep {
   return step.type.endsWith("-revision");
 }
@@ -41,6 +42,7 @@ export function templateOf({ data }: ControllerRevision): PodTemplateSpec | unde
   return rest;
 }
 
+/** A version of a template: `hashLabel` is the label that holds the hash. */
 export interface NewRevision {
   readonly template: PodTemplateSpec;
   readonly number: number;
@@ -48,6 +50,7 @@ export interface NewRevision {
   readonly hashLabel: string;
 }
 
+/** The revision of the template, named after owner and hash, with the template's labels and the owner's annotations. */
 export function newRevision(owner: KubeObject, { template, number, hash, hashLabel }: NewRevision): ControllerRevision {
   const { name, namespace, annotations } = owner.metadata;
   const metadata: ObjectMeta = {
@@ -89,6 +92,7 @@ export function outdatedRevisions(
   return unused.slice(0, excess).map((revision) => ({ type: "delete-revision", target: targetOf(revision) }));
 }
 
+/** Does one step. A revision of the same name counts as created if it is the owner's and has the same template. */
 export async function performRevision<O extends KubeObject>(
   about: {
     readonly context: Context;

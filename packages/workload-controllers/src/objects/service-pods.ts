@@ -23,10 +23,12 @@ export function hasSelector({ spec }: Service): boolean {
   return spec.type !== "ExternalName" && Object.keys(spec.selector ?? {}).length > 0;
 }
 
+/** No virtual address: DNS returns the pods' own addresses. */
 export function isHeadless({ spec }: Service): boolean {
   return !spec.clusterIP || spec.clusterIP === "None";
 }
 
+/** Pods of the Service's namespace; an empty selector selects all, so see hasSelector first. */
 export function podsSelectedBy({ spec, metadata }: Service, pods: Informer<Pod>): Pod[] {
   return pods
     .byIndex(by.namespace, metadata.namespace ?? "")
@@ -38,6 +40,7 @@ export function isEndpoint(pod: Pod): boolean {
   return !isTerminal(pod) && addressesOf(pod).length > 0;
 }
 
+/** One of each family at most; empty until the kubelet has reported one. */
 export function addressesOf({ status }: Pod): string[] {
   return status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP ? [status.podIP] : []);
 }
@@ -48,6 +51,7 @@ export function addressesOfFamily(pod: Pod, family: "IPv4" | "IPv6"): string[] {
   return addressesOf(pod).flatMap((text) => (parseIp(text)?.version === version ? [canonicalIp(text) ?? text] : []));
 }
 
+/** A port of a Service as a number on one pod. */
 export interface ResolvedPort {
   name: string;
   port: number;
@@ -81,6 +85,7 @@ export function hostnameOf({ spec, metadata }: Pod, service: Service): string | 
   return isOwn && typeof spec["hostname"] === "string" && spec["hostname"] !== "" ? spec["hostname"] : undefined;
 }
 
+/** The reference to the pod that an endpoint has. */
 export function targetRefOf({ metadata }: Pod) {
   const { namespace, name, uid } = metadata;
   return {

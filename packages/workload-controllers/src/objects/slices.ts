@@ -9,8 +9,10 @@ import { fieldManager } from "./pipeline.ts";
 /** What the two controllers that keep EndpointSlices have in common. */
 
 export const serviceLabel = "kubernetes.io/service-name";
+/** Whose controller keeps the slice: others leave it alone. */
 export const managerLabel = "endpointslice.kubernetes.io/managed-by";
 
+/** What the plans about slices may return; each slice is whole, as it is to be stored. */
 export type SliceStep =
   | { readonly type: "create-slice"; readonly slice: EndpointSlice }
   | { readonly type: "update-slice"; readonly slice: EndpointSlice }
@@ -34,6 +36,7 @@ export function freeName(prefix: string, seed: string, names: Set<string>): stri
   }
 }
 
+/** The uid of the slice is a precondition of its deletion. */
 export function sliceDeletion(slice: EndpointSlice): SliceStep {
   return { type: "delete-slice", target: targetOf(slice) };
 }
@@ -45,6 +48,7 @@ export function serviceKeys({ metadata }: EndpointSlice, manager: string): Objec
   return [{ namespace: metadata.namespace ?? "", name }];
 }
 
+/** Writes a slice. Where one exists that the cache lacked, it reads it, and the next plan compares. */
 export async function performSliceStep(
   { context: { informers }, deletions }: { readonly context: Context; readonly deletions: Deletions },
   step: SliceStep,

@@ -12,11 +12,16 @@ export {
   VolumeAttachment,
 } from "@causeway/kubernetes";
 
+/** The provisioner of a class whose volumes an administrator makes. */
 export const noProvisioner = "kubernetes.io/no-provisioner";
+/** Keeps a claim while pods use it. */
 export const claimFinalizer = "kubernetes.io/pvc-protection";
+/** Keeps a volume while it is bound. */
 export const volumeFinalizer = "kubernetes.io/pv-protection";
+/** Keeps a VolumeAttributesClass while claims or volumes name it. */
 export const attributesClassFinalizer = "kubernetes.io/vac-protection";
 
+/** What Kubernetes' volume controllers and external provisioners write to claims and volumes for each other. */
 export const annotation = {
   bindCompleted: "pv.kubernetes.io/bind-completed",
   boundByController: "pv.kubernetes.io/bound-by-controller",
@@ -51,6 +56,7 @@ export function csiOf({ spec }: PersistentVolume): CsiName | undefined {
 /** Names of indexes of volumes: by storage class, and by the claim that they name, as "namespace/name". */
 export const volumeIndex = { storageClass: "storageClass", claim: "claim" };
 
+/** The informer of volumes with the indexes above. */
 export function volumesOf({ informers }: Context): Informer<PersistentVolume> {
   const volumes = informers.for(PersistentVolume);
   informers.index(volumes, {
@@ -66,6 +72,7 @@ export function volumesOf({ informers }: Context): Informer<PersistentVolume> {
 /** Names of indexes of claims: by the volume that they name, and those that wait for one under "yes". */
 export const claimIndex = { volume: "volume", waiting: "waiting" };
 
+/** The informer of claims with the indexes above. */
 export function claimsOf({ informers }: Context): Informer<PersistentVolumeClaim> {
   const claims = informers.for(PersistentVolumeClaim);
   informers.index(claims, {

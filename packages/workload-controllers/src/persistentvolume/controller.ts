@@ -13,6 +13,9 @@ import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/**
+ * Keeps phase and protection of volumes (the volume half of k8s.io/kubernetes pkg/controller/volume/persistentvolume).
+ */
 export function persistentVolumeController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const volumes = volumesOf(context);

@@ -1,12 +1,14 @@
 import type { Informer, ObjectKey } from "@causeway/kubernetes";
 import { volumeClaimKey, type PersistentVolume, type PersistentVolumeClaim } from "../objects/storage.ts";
 
+/** A volume, and the claim that it is bound to. */
 export interface Observed {
   readonly volume: PersistentVolume;
   /** The claim that the volume names, if it is the same one. */
   readonly claim: PersistentVolumeClaim | undefined;
 }
 
+/** What gather reads. */
 export interface Caches {
   readonly volumes: Informer<PersistentVolume>;
   readonly claims: Informer<PersistentVolumeClaim>;
@@ -14,6 +16,7 @@ export interface Caches {
   readonly find: (key: ObjectKey, signal: AbortSignal) => Promise<PersistentVolumeClaim | undefined>;
 }
 
+/** Undefined: the volume does not exist. */
 export async function gather(
   { volumes, claims, find }: Caches,
   key: ObjectKey,

@@ -5,6 +5,7 @@ import { annotation, PersistentVolume, volumeFinalizer } from "../objects/storag
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** Does one step; "unbind" is a conflict if the volume changed since it was read. */
 export async function perform(
   { informers: { client } }: Context,
   { volume }: Observed,

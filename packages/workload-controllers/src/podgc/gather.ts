@@ -10,6 +10,7 @@ export type Observed =
     }
   | { readonly of: "ended" | "unscheduled"; readonly pods: readonly Pod[] };
 
+/** What gather reads; `absences` remembers nodes that pods name and that the cache lacks. */
 export interface Caches {
   readonly nodes: Informer<Node>;
   readonly pods: Informer<Pod>;
@@ -38,15 +39,20 @@ export const index = { node: "nodeName", garbage: "garbage" };
 
 /** Keys of pods that are not judged by node have this in place of a namespace. */
 const cluster = "#";
+/** The key on the queue for all pods that ended. */
 export const endedKey: ObjectKey = { namespace: cluster, name: "ended" };
+/** The key on the queue for all pods that are being deleted and were never on a node. */
 export const unscheduledKey: ObjectKey = { namespace: cluster, name: "unscheduled" };
+/** The key on the queue for the pods of one node, whether it exists or not. */
 export const nodeKey = (name: string): ObjectKey => ({ namespace: "", name });
 
+/** The index `garbage`: under "unscheduled" or "ended", or not at all. */
 export function garbageOf({ status, spec, metadata }: Pod): string[] {
   if (metadata.deletionTimestamp !== undefined && !spec.nodeName) return [unscheduledKey.name];
   return status?.phase === "Succeeded" || status?.phase === "Failed" ? [endedKey.name] : [];
 }
 
+/** Reads a node from the server only if it was missing at an earlier gather too. */
 export async function gather(
   { nodes, pods, absences, find }: Caches,
   key: ObjectKey,

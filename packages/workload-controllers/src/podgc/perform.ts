@@ -5,6 +5,7 @@ import { isTerminal } from "../objects/pods.ts";
 import { fieldManager } from "../objects/pipeline.ts";
 import type { Step } from "./steps.ts";
 
+/** Sets the pod's phase to Failed, unless it has ended, and deletes it without a grace period. */
 export async function perform(
   { context, deletions }: { readonly context: Context; readonly deletions: Deletions },
   { pod, message }: Step,

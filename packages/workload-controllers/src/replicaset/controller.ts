@@ -24,7 +24,9 @@ import { failedStatus, plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 import { replicaSets, replicationControllers, type Variant } from "./variant.ts";
 
+/** Keeps the number of pods of ReplicaSets (k8s.io/kubernetes pkg/controller/replicaset). */
 export const replicaSetController = (context: Context): ControllerOptions => controllerFor(context, replicaSets);
+/** The same for ReplicationControllers, which upstream serves with the same code too. */
 export const replicationControllerController = (context: Context): ControllerOptions =>
   controllerFor(context, replicationControllers);
 

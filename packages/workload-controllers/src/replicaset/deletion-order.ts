@@ -29,6 +29,7 @@ const rules: readonly Rule[] = [
   (a, b) => byAge(a, b, "age"),
 ];
 
+/** How many pods to delete; `related` are the pods by which nodes are ranked: the fullest loses one first. */
 export interface DeletionOptions {
   readonly count: number;
   readonly related: readonly Pod[];

@@ -3,6 +3,7 @@ import { by } from "../objects/caches.ts";
 import type { OwnedPods } from "../objects/owned-pods.ts";
 import type { ReplicaOwner, Variant } from "./variant.ts";
 
+/** A ReplicaSet or ReplicationController, and the pods that it controls or may adopt. */
 export interface Observed {
   readonly owner: ReplicaOwner;
   /** Pods that the owner controls, whether it selects them or not. */
@@ -13,12 +14,14 @@ export interface Observed {
   readonly related: readonly Pod[];
 }
 
+/** What gather reads, for one of the two kinds. */
 export interface Caches<T extends KubeObject> {
   readonly variant: Variant<T>;
   readonly owners: Informer<T>;
   readonly pods: OwnedPods;
 }
 
+/** Undefined: the owner does not exist. Lists its pods again if the answer to a create was lost. */
 export async function gather<T extends KubeObject>(
   { variant, owners, pods }: Caches<T>,
   key: ObjectKey,

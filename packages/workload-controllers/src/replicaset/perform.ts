@@ -4,6 +4,7 @@ import { performClaim } from "../objects/pipeline.ts";
 import type { Caches, Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** Does one step; writes that have begun are finished before an error is thrown. */
 export async function perform<T extends KubeObject>(
   { context, pods, variant }: Caches<T> & { readonly context: Context },
   { owner }: Observed,

@@ -24,6 +24,7 @@ export interface Variant<T extends KubeObject> {
   ownerOf(object: T): ReplicaOwner;
 }
 
+/** Its selector is required, and has expressions too. */
 export const replicaSets: Variant<ReplicaSet> = {
   name: "replicaset",
   type: ReplicaSet,
@@ -36,6 +37,7 @@ export const replicaSets: Variant<ReplicaSet> = {
   }),
 };
 
+/** Its selector is a plain map of labels. */
 export const replicationControllers: Variant<ReplicationController> = {
   name: "replicationcontroller",
   type: ReplicationController,

@@ -31,6 +31,7 @@ export interface Caches {
 /** The index of volumes, and of capacities, by storage class. */
 export const byStorageClass = "storageClass";
 
+/** Informers with the indexes by storage class; those that other controllers use are shared with them. */
 export function createCaches(informers: Informers): Caches {
   const volumes = informers.for(PersistentVolume);
   informers.index(volumes, { [byStorageClass]: ({ spec }) => [spec.storageClassName ?? ""] });
@@ -54,6 +55,7 @@ export function createCaches(informers: Informers): Caches {
   };
 }
 
+/** No pod is scheduled before: a cache that is not complete would hide pods that use a node. */
 export async function whenSynced(caches: Caches, signal: AbortSignal): Promise<void> {
   await Promise.all(
     Object.values(caches).map((informer: Pick<Informer<Pod>, "whenSynced">) => informer.whenSynced(signal)),

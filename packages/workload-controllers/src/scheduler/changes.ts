@@ -17,6 +17,7 @@ export function isPending(pod: Pod): boolean {
   );
 }
 
+/** Such a pod takes no room on its node. */
 export function isEnded(pod: Pod): boolean {
   const { phase } = statusOf(pod);
   return phase === "Succeeded" || phase === "Failed";

@@ -26,11 +26,13 @@ const atOnce = 32;
 /** Pods for which nodes are chosen before other work of the process has its turn. */
 const inTurn = 8;
 
+/** What tests fix. */
 export interface SchedulerOptions {
   /** From 0 to 1: chooses among nodes that are equally good. Default: at random. */
   readonly random?: () => number;
 }
 
+/** The scheduler of one cluster; it is no controller of one object per key, and has a queue of its own. */
 export interface Scheduler {
   /** Runs until `signal` aborts and what is under way has ended. */
   run(signal: AbortSignal): Promise<void>;

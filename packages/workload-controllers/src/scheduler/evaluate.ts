@@ -9,6 +9,7 @@ export interface NodeFailure extends Failure {
   readonly filter: string;
 }
 
+/** The filters for one pod: `test` returns the first failure on a node, or undefined where the pod fits. */
 export interface Prepared {
   /** Why the pod cannot run anywhere, if so. */
   readonly rejection?: { readonly filter: string; readonly message: string };
@@ -44,6 +45,7 @@ export function failureOn(pod: PodInfo, node: NodeInfo, view: ClusterView): Node
   return test(node);
 }
 
+/** The nodes on which the pod can run, as many as were enough, and why it cannot run on others. */
 export interface Evaluation {
   readonly feasible: readonly NodeInfo[];
   /** By node name. */
@@ -53,6 +55,7 @@ export interface Evaluation {
   readonly tested: number;
 }
 
+/** What the search depends on besides pod and cluster. */
 export interface EvaluationOptions {
   /** Pods of the same or a higher priority for which victims have been removed from a node. */
   readonly nominatedTo: (node: string) => readonly PodInfo[];

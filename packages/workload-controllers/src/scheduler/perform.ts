@@ -17,6 +17,7 @@ import { PersistentVolume, PersistentVolumeClaim } from "../objects/storage.ts";
 import { preemptedReason } from "./preemption.ts";
 import type { SchedulerStep } from "./steps.ts";
 
+/** What the writes need. */
 export interface PerformContext {
   readonly client: KubernetesClient;
   readonly caches: Caches;
@@ -30,6 +31,7 @@ type StepOf<Type extends SchedulerStep["type"]> = Extract<SchedulerStep, { type:
 /** How long volumes may take to be bound once a node is chosen. */
 const volumesWait = 600_000;
 
+/** Binds the volumes, waits for them, then binds the pod. Throws SCHEDULER_VOLUMES_NOT_BOUND after ten minutes. */
 export async function bind(pod: PodInfo, step: StepOf<"bind">, using: PerformContext): Promise<void> {
   const { client, events, signal } = using;
   await bindVolumes(step, using);

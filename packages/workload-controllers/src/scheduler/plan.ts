@@ -21,6 +21,7 @@ export interface SchedulerFacts {
   readonly choice: number;
 }
 
+/** What to do for one pod; `tested` moves the node that the next search starts with. */
 export interface SchedulerPlan {
   readonly steps: readonly SchedulerStep[];
   /** The filters that keep the pod from nodes; empty when it is bound. */

@@ -16,6 +16,7 @@ interface Candidate extends Preemption {
   readonly violations: number;
 }
 
+/** What the choice of victims depends on; `evaluation` has why the pod fits on no node. */
 export interface PreemptionFacts {
   readonly pod: PodInfo;
   readonly view: ClusterView;
@@ -70,6 +71,7 @@ export function planPreemption(facts: PreemptionFacts): Preemption | Obstacle {
   return best(candidates) ?? { message: nodesMessage(view.nodes.length, reasons), isUnderWay: false };
 }
 
+/** Of the condition DisruptionTarget of victims, as upstream's: by it a later plan knows them. */
 export const preemptedReason = "PreemptionByScheduler";
 
 function whyNotEligible({ pod, view, evaluation }: PreemptionFacts): Obstacle | undefined {

@@ -25,6 +25,7 @@ import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** Keeps the pods and claims of StatefulSets in order (k8s.io/kubernetes pkg/controller/statefulset). */
 export function statefulSetController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const sets = indexed(context, informers.for(StatefulSet));

@@ -3,6 +3,7 @@ import { by } from "../objects/caches.ts";
 import type { OwnedPods } from "../objects/owned-pods.ts";
 import type { PersistentVolumeClaim } from "../objects/storage.ts";
 
+/** A StatefulSet with the pods, revisions and claims that are its own or may become so. */
 export interface Observed {
   readonly set: StatefulSet;
   /** Pods that the set controls, whether it selects them or not. */
@@ -16,6 +17,7 @@ export interface Observed {
   readonly claims: Pick<ReadonlyMap<string, PersistentVolumeClaim>, "get">;
 }
 
+/** What gather reads. */
 export interface Caches {
   readonly sets: Informer<StatefulSet>;
   readonly pods: OwnedPods;
@@ -23,6 +25,7 @@ export interface Caches {
   readonly claims: Informer<PersistentVolumeClaim>;
 }
 
+/** Undefined: the StatefulSet does not exist. */
 export function gather({ sets, pods, revisions, claims }: Caches, key: ObjectKey): Observed | undefined {
   const set = sets.get(key);
   if (!set) return undefined;

@@ -14,6 +14,7 @@ export const revisionLabel = "controller-revision-hash";
 const nameLabel = "statefulset.kubernetes.io/pod-name";
 const indexLabel = "apps.kubernetes.io/pod-index";
 
+/** `spec.ordinals.start`; 0 by default. */
 export function firstOrdinal({ spec }: StatefulSet): number {
   return spec.ordinals?.start ?? 0;
 }
@@ -31,6 +32,7 @@ export function isKept(set: StatefulSet, ordinal: number): boolean {
   return ordinal >= first && ordinal < first + (set.spec.replicas ?? 1);
 }
 
+/** `data-web-0`: the template, the set and the ordinal. */
 export function claimName(set: StatefulSet, template: string, ordinal: number): string {
   return `${template}-${set.metadata.name}-${ordinal}`;
 }
@@ -40,16 +42,19 @@ export function claimNames(set: StatefulSet, ordinal: number): string[] {
   return (set.spec.volumeClaimTemplates ?? []).map(({ metadata }) => claimName(set, metadata.name, ordinal));
 }
 
+/** Labels that only the pod of this ordinal has; Services select single pods by them. */
 export function identityLabels(set: StatefulSet, ordinal: number): Record<string, string> {
   return { [nameLabel]: `${set.metadata.name}-${ordinal}`, [indexLabel]: String(ordinal) };
 }
 
+/** A template that pods of the set are made of: the present one, or that of an older revision. */
 export interface Version {
   readonly template: PodTemplateSpec;
   /** The name of its ControllerRevision. */
   readonly revision: string;
 }
 
+/** The pod of an ordinal: name, hostname and claims are its own; claims take the place of volumes of their names. */
 export function podOf(set: StatefulSet, ordinal: number, { template, revision }: Version): Pod {
   const pod = podFromTemplate(set, template);
   const { generateName: _generated, ...metadata } = pod.metadata;

@@ -6,6 +6,7 @@ import { PersistentVolumeClaim } from "../objects/storage.ts";
 import type { Caches, Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** Does one step. A claim of the name that exists is used; a pod of the name that others control is an error. */
 export async function perform(
   caches: Caches & { readonly context: Context },
   { set }: Observed,

@@ -14,6 +14,7 @@ const BURST = 500;
 /** Steps of one round, about: a set may have thousands of claims for each pod. */
 const STEPS = 1_000;
 
+/** What the parts of the plan have in common. */
 export interface Facts {
   readonly observed: Observed;
   /** Pods that belong to the set. */
@@ -51,6 +52,7 @@ export function replicasWork(facts: Facts): Work {
   return merge(kept, condemnedWork(facts, condemned));
 }
 
+/** One pod after the other (`OrderedReady`, the default), each once the one before is healthy. */
 export function isMonotonic({ spec }: StatefulSet): boolean {
   return spec.podManagementPolicy !== "Parallel";
 }

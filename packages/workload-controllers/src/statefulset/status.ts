@@ -3,18 +3,22 @@ import { isAvailable, isReady } from "../objects/pods.ts";
 import { revisionLabel } from "./identity.ts";
 import type { Revisions } from "./versions.ts";
 
+/** Its name is free only once it is gone. */
 export function isTerminating({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
+/** Counts as `readyReplicas`, even while it is being deleted. */
 export function isRunningAndReady(pod: Pod): boolean {
   return pod.status?.phase === "Running" && isReady(pod);
 }
 
+/** The next ordinal may follow. */
 export function isHealthy(pod: Pod): boolean {
   return isRunningAndReady(pod) && !isTerminating(pod);
 }
 
+/** The name of the ControllerRevision that the pod was made of. */
 export function revisionOf({ metadata }: Pod): string | undefined {
   return metadata.labels?.[revisionLabel];
 }

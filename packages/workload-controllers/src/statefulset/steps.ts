@@ -3,6 +3,7 @@ import type { ClaimStep, Target } from "../objects/claim.ts";
 import type { RevisionStep } from "../objects/revisions.ts";
 import type { PersistentVolumeClaim } from "../objects/storage.ts";
 
+/** What plan may return. */
 export type Step =
   | ClaimStep
   | RevisionStep

@@ -6,6 +6,7 @@ import { firstOrdinal, type Version } from "./identity.ts";
 
 const hashLabel = "controller.kubernetes.io/hash";
 
+/** The two revisions of a rolling update; without one both are the same. */
 export interface Revisions {
   /** Of the pods that are not updated yet. */
   readonly current: ControllerRevision;

@@ -7,6 +7,7 @@ import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** Deletes finished Jobs after their TTL (k8s.io/kubernetes pkg/controller/ttlafterfinished). */
 export function ttlAfterFinishedController(context: Context): ControllerOptions {
   const { clock, log, informers } = context;
   const jobs = informers.for(Job);

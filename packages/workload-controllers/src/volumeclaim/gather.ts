@@ -8,6 +8,7 @@ import {
   type StorageClass,
 } from "../objects/storage.ts";
 
+/** A claim with the volumes and classes that it may be bound to or provisioned by. */
 export interface Observed {
   readonly claim: PersistentVolumeClaim;
   /** The volume that the claim names. */
@@ -20,6 +21,7 @@ export interface Observed {
   readonly pods: readonly Pod[];
 }
 
+/** What gather reads; `client` lists pods from the server before a claim that is being deleted is unprotected. */
 export interface Caches {
   readonly claims: Informer<PersistentVolumeClaim>;
   readonly volumes: Informer<PersistentVolume>;
@@ -31,6 +33,7 @@ export interface Caches {
 /** The index of pods by the claims that they use, as "namespace/name". */
 export const byClaim = "claims";
 
+/** Undefined: the claim does not exist. */
 export async function gather(
   { claims, volumes, storageClasses, pods, client }: Caches,
   key: ObjectKey,

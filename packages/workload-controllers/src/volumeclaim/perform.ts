@@ -5,6 +5,7 @@ import { annotation, claimFinalizer, PersistentVolume, PersistentVolumeClaim } f
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** Does one step; class and binding are written with the resourceVersion: a change meanwhile is a conflict. */
 export async function perform(
   { informers }: Context,
   { claim }: Observed,

@@ -10,6 +10,7 @@ export interface Failure {
   readonly final: boolean;
 }
 
+/** A filter that was prepared for one pod. Undefined: the pod can run on the node. */
 export type NodeTest = (node: NodeInfo) => Failure | undefined;
 
 /** Why a pod cannot run on any node. */
@@ -44,6 +45,7 @@ export function busy(reason: string): Failure {
   return { reasons: [reason], final: false };
 }
 
+/** A failure that remains when pods go: preemption does not try the node. */
 export function final(reason: string): Failure {
   return { reasons: [reason], final: true };
 }

@@ -14,6 +14,7 @@ export interface SpreadConstraint {
   includes(node: NodeInfo): boolean;
 }
 
+/** The pod's constraints with `DoNotSchedule` (for the filter) or `ScheduleAnyway` (for the score). */
 export function spreadConstraints(pod: PodInfo, whenUnsatisfiable: string): SpreadConstraint[] {
   return (pod.spec.topologySpreadConstraints ?? [])
     .filter((constraint) => constraint.whenUnsatisfiable === whenUnsatisfiable)

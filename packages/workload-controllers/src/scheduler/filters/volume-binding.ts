@@ -58,6 +58,7 @@ interface NoVolumes {
 const NO_VOLUME: NoVolumes = { reason: "node(s) didn't find available persistent volumes to bind" };
 const NO_ROOM: NoVolumes = { reason: "node(s) did not have enough free storage" };
 
+/** A volume that exists comes before one that is to be provisioned; no volume is planned for two claims. */
 export function planVolumes(
   claims: readonly PersistentVolumeClaim[],
   { node }: NodeInfo,

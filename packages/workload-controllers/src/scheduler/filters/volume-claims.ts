@@ -17,6 +17,7 @@ export function claimKeysOf(pod: PodInfo): string[] {
   });
 }
 
+/** The pod's claims that exist; those that are missing are the affair of the filter VolumeBinding. */
 export function claimsOf(pod: PodInfo, storage: StorageView): PersistentVolumeClaim[] {
   return (pod.spec.volumes ?? []).flatMap((volume) => {
     const name = claimNameOf(pod, volume);

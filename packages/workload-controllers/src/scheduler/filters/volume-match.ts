@@ -21,6 +21,7 @@ export function findVolume(
   return bestVolume(claim, fitting);
 }
 
+/** By the volume's node affinity; without one every node reaches it. */
 export function isReachable(volume: PersistentVolume, node: Node): boolean {
   const required = volume.spec.nodeAffinity?.required;
   return required === undefined || nodeSelectorTest(required)(node);

@@ -2,6 +2,7 @@ import type { NodeInfo } from "../../model/node-info.ts";
 import type { PodInfo } from "../../model/pod-info.ts";
 import type { ClusterView } from "../view.ts";
 
+/** The best rating of a score; the worst is 0 (upstream's MaxNodeScore). */
 export const highest = 100;
 
 /** One rule about which of several nodes is better. */
