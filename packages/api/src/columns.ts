@@ -2,6 +2,7 @@ import type { PrinterColumn } from "./kind.ts";
 
 /** Columns that `kubectl get` prints, with the names that scripts already use. */
 
+/** How long ago the object was created. */
 export const age: PrinterColumn = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 
 /** A column of a JSON path such as ".spec.version", as text unless `extra` has another type. */

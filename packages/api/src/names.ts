@@ -1,5 +1,6 @@
 /** Well-known names of Cluster API (contract v1beta2) and ours. Keys say what, values are what the wire carries. */
 
+/** Labels of Cluster API on objects, Nodes and CRDs. */
 export const labels = {
   clusterName: "cluster.x-k8s.io/cluster-name",
   controlPlane: "cluster.x-k8s.io/control-plane",
@@ -15,7 +16,7 @@ export const labels = {
   topologyDeploymentName: "topology.cluster.x-k8s.io/deployment-name",
 } as const;
 
-/** Annotations of our own on objects of Cluster API. */
+/** Annotations of Cluster API on its objects and on Nodes, and those of ours on Clusters. */
 export const annotations = {
   paused: "cluster.x-k8s.io/paused",
   managedBy: "cluster.x-k8s.io/managed-by",
@@ -58,7 +59,7 @@ export const annotations = {
   disableVersionCheck: "unsafe.topology.cluster.x-k8s.io/disable-update-version-check",
 } as const;
 
-/** Finalizers of our own. */
+/** Finalizers of the controllers of Cluster API's kinds. */
 export const finalizers = {
   cluster: "cluster.cluster.x-k8s.io",
   machine: "machine.cluster.x-k8s.io",
@@ -69,7 +70,7 @@ export const finalizers = {
   clusterResourceSet: "addons.cluster.x-k8s.io",
 } as const;
 
-/** Taints of Cluster API on Nodes that are not ready for pods yet. */
+/** Taints of Cluster API on Nodes: until they are initialized, and since a rollout that replaces them. */
 export const taints = {
   uninitialized: "node.cluster.x-k8s.io/uninitialized",
   outdatedRevision: "node.cluster.x-k8s.io/outdated-revision",

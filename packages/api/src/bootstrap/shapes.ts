@@ -3,6 +3,7 @@ import { optional, text } from "../schema/fields.ts";
 
 /** What kubeadm configuration objects share (kubeadm.k8s.io/v1beta4, durations as whole seconds). */
 
+/** Flags of a component, by name without "--". */
 export const extraArgs = optional(
   listByKey(object({ name: text(1, 256), value: text(0, 1024) }), ["name", "value"], { min: 1, max: 100 }),
 );

@@ -1,5 +1,6 @@
 /** What the kinds of the OpenStack provider have in common. */
 
+/** The API group. */
 export const group = "infrastructure.cluster.x-k8s.io";
 /** The stored version of OpenStackCluster, OpenStackMachine and their templates. */
 export const version = "v1beta2";

@@ -6,6 +6,7 @@ import type { Condition } from "@causeway/kubernetes";
  * (apiextensions.k8s.io/v1, "Specifying a structural schema"), each with the bounds the API server holds objects to.
  */
 
+/** An object with these properties; they are required unless they are `optional`. */
 export const object: typeof Type.Object = Type.Object;
 /** A property that an object may leave out. */
 export const optional: typeof Type.Optional = Type.Optional;

@@ -7,6 +7,7 @@ import type { FieldProblem } from "../errors/status.ts";
  * What is wrong with the parts that webhook configurations and policies share, in the words of admissionregistration.
  */
 
+/** What becomes of a request when a webhook or a policy fails. */
 export const FAILURE_POLICIES = ["Fail", "Ignore"];
 /** Whether rules are also about other versions of the kinds that they name. */
 export const MATCH_POLICIES = ["Equivalent", "Exact"];

@@ -4,6 +4,7 @@ import type { FieldProblem } from "./status.ts";
 
 /** Problems in the words of apimachinery's field package, so that clients can match on them. */
 
+/** A field that is missing, or empty where it must not be. */
 export function required(field: string, detail = ""): FieldProblem {
   return { field, message: `Required value${detail ? `: ${detail}` : ""}`, reason: "FieldValueRequired" };
 }

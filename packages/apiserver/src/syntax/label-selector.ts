@@ -7,6 +7,7 @@ import { labelKeyFaults, labelValueFaults } from "./names.ts";
  * Source: kubernetes.io "Labels and Selectors", Set-based requirement.
  */
 
+/** Whether labels are those that a selector selects. */
 export type LabelTest = (labels: Json) => boolean;
 
 interface Token {

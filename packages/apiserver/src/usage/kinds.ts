@@ -8,6 +8,7 @@ import type { Column, Resource } from "../contract/resource.ts";
  * metrics-server; a cluster that runs its own workloads has them without one. Source: k8s.io/metrics, v1beta1.
  */
 
+/** The group of the kinds. */
 export const USAGE_GROUP = "metrics.k8s.io";
 /** The only served version of the group. */
 export const USAGE_VERSION = "v1beta1";

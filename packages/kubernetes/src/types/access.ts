@@ -2,6 +2,7 @@ import type { KubeObject, Resource, ResourceType } from "./meta.ts";
 
 /** Wire types of certificates.k8s.io/v1, rbac.authorization.k8s.io/v1 and coordination.k8s.io/v1. */
 
+/** The PKCS #10 request, who should sign it, and who sent it. */
 export interface CertificateSigningRequestSpec {
   /** PEM in base64. */
   request: string;

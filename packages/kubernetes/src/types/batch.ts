@@ -4,6 +4,7 @@ import type { ObjectMeta, Resource, ResourceType } from "./meta.ts";
 
 /** Wire types of batch/v1; unknown fields are kept. */
 
+/** What a failed pod of a Job with these exit codes or conditions leads to. */
 export interface PodFailurePolicyRule {
   action: "FailJob" | "FailIndex" | "Ignore" | "Count";
   onExitCodes?: { containerName?: string; operator: "In" | "NotIn"; values: number[] };

@@ -2,6 +2,7 @@ import type { KubeObject, ObjectMeta, Resource, ResourceType } from "./meta.ts";
 
 /** Wire types of core/v1, with the fields that controllers here read or write; unknown fields are kept. */
 
+/** v1 Namespace. */
 export interface Namespace extends KubeObject {
   spec?: { finalizers?: string[] };
   status?: { phase?: "Active" | "Terminating" };

@@ -2,6 +2,7 @@ import type { Resource, ResourceType } from "./meta.ts";
 
 /** Wire types of apiextensions.k8s.io/v1. */
 
+/** By which names a custom resource is requested. */
 export interface CustomResourceDefinitionNames {
   plural: string;
   singular?: string;

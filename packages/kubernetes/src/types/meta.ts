@@ -1,5 +1,6 @@
 /** Wire types of k8s.io/apimachinery meta/v1, exactly as JSON carries them. Unknown fields are kept. */
 
+/** An object on which another depends: it is deleted by garbage collection when its owners are gone. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;

@@ -2,6 +2,7 @@ import type { Condition, KubeObject, Resource, ResourceType } from "./meta.ts";
 
 /** Wire types of Services and their endpoints: core/v1 Service and discovery.k8s.io/v1 EndpointSlice. */
 
+/** A port of a Service, and the port of the pods behind it. */
 export interface ServicePort {
   name?: string;
   protocol?: "TCP" | "UDP" | "SCTP";

@@ -4,6 +4,7 @@ import { reference, templateReference } from "../../versions/reference.ts";
 
 /** Differences that several kinds of cluster.x-k8s.io have in common. */
 
+/** Times of a Machine's deletion, which were durations next to its other fields. */
 export const deletionTimeouts: Lens = all(
   seconds("nodeDrainTimeout", "deletion.nodeDrainTimeoutSeconds"),
   seconds("nodeVolumeDetachTimeout", "deletion.nodeVolumeDetachTimeoutSeconds"),

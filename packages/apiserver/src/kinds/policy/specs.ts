@@ -9,6 +9,7 @@ import { tolerationProblems } from "../core/pods/scheduling.ts";
  * PodDisruptionBudgets, PriorityClasses, RuntimeClasses. Source: Kubernetes API reference.
  */
 
+/** What is wrong with the spec of a PodDisruptionBudget beyond single fields. */
 export function budgetProblems(spec: Json): FieldProblem[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec;
   const problems = selectorProblems("spec.selector", selector);

@@ -9,6 +9,7 @@ import type { FieldProblem } from "../../errors/status.ts";
  * What the rules of pods have in common. Source: Kubernetes API reference, PodSpec; the words are kube-apiserver's.
  */
 
+/** What a check finds; none when a value is valid. */
 export type Problems = readonly FieldProblem[];
 
 /** A value that a list of unique items has twice. */

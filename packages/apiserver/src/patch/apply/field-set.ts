@@ -41,6 +41,7 @@ export function fieldSet(member: boolean, children: Iterable<readonly [string, F
  * that own thousands of fields each, of which one write changes a few.
  */
 
+/** The paths that are in either set. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(a)) return b;
   if (isEmpty(b)) return a;
