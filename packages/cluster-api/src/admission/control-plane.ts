@@ -27,6 +27,7 @@ export function replicaRefusals(replicas: number | undefined, isEtcdExternal: bo
   return [];
 }
 
+/** etcd is then not a part of the control plane's machines, and any number of them may serve. */
 export function hasExternalEtcd({ spec }: KubeadmControlPlane): boolean {
   return spec.kubeadmConfigSpec?.clusterConfiguration?.etcd?.external !== undefined;
 }

@@ -77,6 +77,7 @@ function isProgress({ reason }: WantedCondition): boolean {
   );
 }
 
+/** By the label `cluster.x-k8s.io/control-plane`, whatever its value. */
 export function machinesByRole(all: readonly Machine[]): {
   controlPlaneMachines: Machine[];
   workerMachines: Machine[];

@@ -16,6 +16,7 @@ import { performClusterStep } from "./perform.ts";
 import { clusterStepEvents, planCluster } from "./plan.ts";
 import type { ClusterStep } from "./steps.ts";
 
+/** Reconciles Clusters: infrastructure, control plane, the connection to the workload cluster, deletion in order. */
 export function clusterController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const pipeline: Pipeline<ClusterFacts, ClusterStep, ClusterStatus> = {

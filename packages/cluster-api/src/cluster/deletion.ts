@@ -7,6 +7,7 @@ import { whyAbsent, type Referred } from "../contract/kind-table.ts";
 import { machinesByRole } from "./conditions.ts";
 import type { ClusterFacts } from "./facts.ts";
 
+/** The stage of a Cluster's deletion: what to do now, and what the condition Deleting says. */
 export interface ClusterDeletion {
   readonly steps: readonly ObjectStep[];
   readonly condition: WantedCondition;

@@ -17,6 +17,7 @@ import { planClusterDeletion } from "./deletion.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
 import type { ClusterFacts } from "./facts.ts";
 
+/** Steps patch and delete what the Cluster refers to and owns; the status is the whole one. */
 export type ClusterPlan = Plan<ObjectStep, ClusterStatus>;
 
 /** What to do for a Cluster: it owns its provider objects, and their status is copied to it. */

@@ -8,6 +8,7 @@ import { classesWith } from "../topology/controller.ts";
 import type { ClassFacts } from "./facts.ts";
 import { planClusterClass } from "./plan.ts";
 
+/** Reconciles ClusterClasses: owns their templates and reports problems of their variables and patches. */
 export function clusterClassController(context: Context): ControllerOptions {
   const { clock, log, classes, informers } = context;
   const pipeline: Pipeline<ClassFacts, ObjectStep, ClusterClassStatus> = {

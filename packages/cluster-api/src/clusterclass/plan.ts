@@ -6,6 +6,7 @@ import { patchStep, type ObjectStep } from "../objects/steps.ts";
 import type { ClassFacts } from "./facts.ts";
 import { classProblems } from "./problems.ts";
 
+/** Steps own the templates; the status lists the variables. */
 export type ClassPlan = Plan<ObjectStep, ClusterClassStatus>;
 
 /**

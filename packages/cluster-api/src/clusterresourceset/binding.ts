@@ -15,6 +15,7 @@ export function recordOf(
   return entry?.resources?.find((record) => record.kind === kind && record.name === name);
 }
 
+/** What became of one resource: `applied` is false if that failed. */
 export interface Outcome {
   readonly resource: ResourceFacts;
   readonly applied: boolean;
@@ -57,6 +58,7 @@ export function newBinding(cluster: Cluster, set: ClusterResourceSet): ClusterRe
   };
 }
 
+/** Whether the binding still has an entry of this ClusterResourceSet. */
 export function names(binding: ClusterResourceSetBinding, set: string): boolean {
   return binding.spec.bindings?.some(({ clusterResourceSetName }) => clusterResourceSetName === set) ?? false;
 }

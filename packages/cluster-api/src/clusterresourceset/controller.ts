@@ -18,6 +18,7 @@ import { performResourceSetStep } from "./perform.ts";
 import { planClusterResourceSet, resourceSetStepEvents } from "./plan.ts";
 import type { ResourceSetStep } from "./steps.ts";
 
+/** Applies what ConfigMaps and Secrets of a ClusterResourceSet hold to the workload clusters that it selects. */
 export function clusterResourceSetController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const pipeline: Pipeline<ResourceSetFacts, ResourceSetStep, ClusterResourceSetStatus> = {

@@ -21,6 +21,7 @@ import { recordOf } from "./binding.ts";
 import type { ResourceFacts, ResourceSetFacts, TargetFacts } from "./facts.ts";
 import type { Application, ResourceSetStep } from "./steps.ts";
 
+/** Steps apply resources and record that in the binding of each Cluster. */
 export type ResourceSetPlan = Plan<ResourceSetStep, ClusterResourceSetStatus>;
 
 /**

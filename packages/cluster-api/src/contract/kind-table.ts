@@ -14,6 +14,7 @@ export interface KindTable {
   find(reference: Pick<ContractReference, "apiGroup" | "kind">): Kind<KubeObject> | undefined;
 }
 
+/** Found by group and kind; the version is the kind's own. */
 export function createKindTable(kinds: readonly Kind<KubeObject>[]): KindTable {
   const byName = new Map(kinds.map((kind) => [`${kind.kind}.${kind.group}`, kind]));
   return { kinds, find: (reference) => byName.get(`${reference.kind}.${reference.apiGroup}`) };

@@ -10,6 +10,7 @@ export interface ProviderObject extends KubeObject {
   readonly status?: unknown;
 }
 
+/** Where clients reach an API server: a name or an address, and a port above 0. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
@@ -55,6 +56,7 @@ export function endpointOf(object: ProviderObject): Endpoint | undefined {
   return undefined;
 }
 
+/** A zone with a name of the provider's; `controlPlane`: control-plane machines may be in it. */
 export type FailureDomain = NonNullable<ClusterStatus["failureDomains"]>[number];
 
 /** InfraCluster: status.failureDomains. */
@@ -101,6 +103,7 @@ export function failureDomainOf(object: ProviderObject): string | undefined {
   return textAt(object, "status", "failureDomain");
 }
 
+/** An address of a machine, of the types that Nodes have. */
 export type MachineAddress = NonNullable<MachineStatus["addresses"]>[number];
 const addressTypes: readonly string[] = ["Hostname", "ExternalIP", "InternalIP", "ExternalDNS", "InternalDNS"];
 
@@ -149,6 +152,7 @@ export function machineTemplateReferenceOf(
   return apiGroup === undefined || kind === undefined || name === undefined ? undefined : { apiGroup, kind, name };
 }
 
+/** As far as the control plane reports them. */
 export interface ReplicaCounts {
   desiredReplicas?: number;
   replicas?: number;

@@ -15,6 +15,7 @@ export interface RequestFacts {
   readonly tokenMachine: string | undefined;
 }
 
+/** What becomes of a request; no request is denied. */
 export type Verdict =
   | { readonly kind: "approve"; readonly reason: string; readonly message: string }
   /** Not ours to judge. */
@@ -24,9 +25,12 @@ export type Verdict =
   /** Left to a person. */
   | { readonly kind: "leave"; readonly message: string };
 
+/** Signs the client certificates of kubelets. */
 export const clientSigner = "kubernetes.io/kube-apiserver-client-kubelet";
+/** Signs the serving certificates of kubelets. */
 export const servingSigner = "kubernetes.io/kubelet-serving";
 const nodePrefix = "system:node:";
+/** Before the ID of the bootstrap token, in the user name of a machine that joins. */
 export const bootstrapPrefix = "system:bootstrap:";
 
 /**

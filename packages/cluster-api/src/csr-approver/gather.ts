@@ -11,11 +11,13 @@ export function requestKey(cluster: ObjectKey, name: string): ObjectKey {
   return { namespace: indexOfCluster(cluster), name };
 }
 
+/** The Cluster in a key of requestKey. */
 export function clusterOf(key: ObjectKey): ObjectKey {
   const [namespace = "", name = ""] = key.namespace.split("/");
   return { namespace, name };
 }
 
+/** A request that is open, in the workload cluster that it was made in. */
 export interface Gathered {
   readonly remote: RemoteCluster;
   readonly request: CertificateSigningRequest;

@@ -8,6 +8,7 @@ import { performExtensionStep } from "./perform.ts";
 import { planExtension } from "./plan.ts";
 import type { ExtensionStep } from "./steps.ts";
 
+/** Reconciles ExtensionConfigs: discovers which hooks a runtime extension handles. */
 export function extensionConfigController(context: Context): ControllerOptions {
   const { clock, log, extensionConfigs } = context;
   const last: LastDiscoveries = new Map();

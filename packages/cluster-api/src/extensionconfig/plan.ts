@@ -4,6 +4,7 @@ import { notPaused, settleConditions } from "../objects/conditions.ts";
 import type { ExtensionFacts } from "./facts.ts";
 import type { ExtensionStep } from "./steps.ts";
 
+/** The status holds what the last discovery found. */
 export type ExtensionPlan = Plan<ExtensionStep, ExtensionConfigStatus>;
 
 /** Milliseconds after which an extension is asked again what it handles; sooner after a failure. */

@@ -8,8 +8,10 @@ export interface Call {
   readonly given: readonly Value[];
 }
 
+/** A function that templates may call. It throws an Error for arguments that it does not accept. */
 export type TemplateFunction = (call: Call) => Value;
 
+/** The argument at `index`, counted from 0. @throws Error if there are fewer */
 export function argument({ given, name }: Call, index: number): Value {
   if (index >= given.length)
     throw new Error(`wrong number of args for ${name}: want at least ${index + 1} got ${given.length}`);
@@ -23,6 +25,7 @@ export function text(call: Call, index: number): string {
   return value === null || value === undefined ? "" : show(value);
 }
 
+/** An integer argument, as toInteger reads it. @throws Error for lists, maps and infinity */
 export function whole(call: Call, index: number): bigint {
   const value = toInteger(argument(call, index));
   if (value === undefined) throw wrong(call, argument(call, index), "int");
@@ -37,6 +40,7 @@ export function count(call: Call, index: number): number {
   return Number(value);
 }
 
+/** A number argument; texts are parsed, and what is no number is 0. @throws Error for lists and maps */
 export function float(call: Call, index: number): number {
   const value = argument(call, index);
   if (typeof value === "number") return value;
@@ -46,6 +50,7 @@ export function float(call: Call, index: number): number {
   return Number(integer);
 }
 
+/** A list argument, which costs a step for each item; nil is the empty list. @throws Error for other values */
 export function list(call: Call, index: number): readonly Value[] {
   const value = argument(call, index);
   if (value === null || value === undefined) return [];
@@ -54,6 +59,7 @@ export function list(call: Call, index: number): readonly Value[] {
   return value;
 }
 
+/** A map argument, which costs a step for each key; nil is the empty map. @throws Error for other values */
 export function fields(call: Call, index: number): Fields {
   const value = argument(call, index);
   if (value === null || value === undefined) return {};
@@ -62,6 +68,7 @@ export function fields(call: Call, index: number): Fields {
   return value;
 }
 
+/** The error for an argument of another kind, such as "expected list, got map". */
 export function wrong({ name }: Call, value: Value, wanted: string): Error {
   return new Error(`error calling ${name}: expected ${wanted}, got ${kindOf(value)}`);
 }

@@ -1,7 +1,10 @@
 /** Templates come from users who may write a ClusterClass: what one may hold, and what rendering it may take. */
 export const TEMPLATE_LENGTH = 10_240;
+/** How deep actions, pipelines and templates may be nested. */
 export const TEMPLATE_DEPTH = 32;
+/** Characters of the output, and of each text that a function makes. */
 export const RENDERED_LENGTH = 262_144;
+/** What all nodes, calls and texts of one rendering may cost together. */
 export const RENDERING_STEPS = 100_000;
 
 /** What rendering has taken so far. */

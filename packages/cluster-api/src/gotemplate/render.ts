@@ -8,6 +8,7 @@ import type { Body, Command, Node, Operand, Pipeline } from "./tree.ts";
 import { fieldOf, isFields, isList, isTrue, kindOf, show, type Value } from "./values.ts";
 import type { TemplateFunction } from "./arguments.ts";
 
+/** What differs from the default, which is that of the templates of a ClusterClass. */
 export interface RenderOptions {
   /** A field that does not exist is an error, in place of "<no value>". */
   readonly missingKey?: "error";

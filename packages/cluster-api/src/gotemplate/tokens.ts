@@ -1,5 +1,6 @@
 import { TEMPLATE_LENGTH } from "./limits.ts";
 
+/** A part of a template: `text` is outside actions, all other types are inside. */
 export interface Token {
   readonly type: "text" | "open" | "close" | "word" | "field" | "variable" | "number" | "string" | "sign" | "space";
   readonly text: string;

@@ -8,6 +8,7 @@ export type Node =
   | { readonly type: "template"; readonly name: string; readonly pipe: Pipeline | undefined }
   | { readonly type: "break" | "continue" };
 
+/** What is between two actions of a block, in order. */
 export type Body = readonly Node[];
 
 /** A text, and the templates that it defines. */
@@ -26,6 +27,7 @@ export interface Pipeline {
 /** A function or a value, and the arguments of the function. */
 export type Command = readonly [Operand, ...Operand[]];
 
+/** A value in a command; `path` are the fields that follow it: `$a.b.c` has `["b", "c"]`. */
 export type Operand =
   | { readonly type: "literal"; readonly value: string | number | bigint | boolean | null }
   | { readonly type: "dot"; readonly path: readonly string[] }

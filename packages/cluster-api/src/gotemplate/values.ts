@@ -3,14 +3,17 @@
  * compares otherwise than an integer.
  */
 export type Value = null | undefined | boolean | number | bigint | string | readonly Value[] | Fields;
+/** A map with texts as keys. */
 export interface Fields {
   readonly [name: string]: Value;
 }
 
+/** A map: neither nil nor a list. */
 export function isFields(value: Value): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A list, also an empty one. */
 export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }

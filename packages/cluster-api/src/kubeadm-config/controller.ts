@@ -19,6 +19,7 @@ import { planKubeadmConfig } from "./plan.ts";
 import type { ConfigStep } from "./steps.ts";
 import { tokenLabel } from "./token.ts";
 
+/** Reconciles KubeadmConfigs: makes the bootstrap data of machines, with tokens of their own. */
 export function kubeadmConfigController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const pipeline: Pipeline<ConfigFacts, ConfigStep, KubeadmConfigStatus> = {

@@ -17,6 +17,7 @@ export interface ConfigOwner {
   readonly hasJoined: boolean;
 }
 
+/** The ConfigMap CLUSTER-lock as it is. */
 export interface InitLock {
   readonly uid: string;
   /** The Machine that has it. */

@@ -63,6 +63,7 @@ function ownerOf({ machines, pools }: Context, config: KubeadmConfig): ConfigOwn
   return pool?.metadata.uid === owner.uid ? ownerFromPool(pool) : undefined;
 }
 
+/** What a KubeadmConfig needs to know of its Machine. */
 export function ownerFromMachine({ metadata, spec, status }: Machine): ConfigOwner {
   return {
     kind: "Machine",

@@ -11,6 +11,7 @@ export function lockName(cluster: string): string {
 
 const key = "lock-information";
 
+/** The ConfigMap that the first machine to create it holds; it is deleted with its Cluster. */
 export function newLock(cluster: Cluster, machine: string): ConfigMap {
   return {
     apiVersion: "v1",

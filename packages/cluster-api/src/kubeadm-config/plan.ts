@@ -14,6 +14,7 @@ import type { ConfigFacts } from "./facts.ts";
 import type { ConfigStep } from "./steps.ts";
 import { expiryOf, tokenLifetime } from "./token.ts";
 
+/** Steps take the lock, make the token and the data Secret; secrets are in none of them. */
 export type ConfigPlan = Plan<ConfigStep, KubeadmConfigStatus>;
 
 interface Decision {

@@ -12,6 +12,7 @@ export const tokenLabel = "bootstrap.causeway.dev/config";
 
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
 
+/** From a cryptographic random number generator. */
 export function newToken(): string {
   return `${randomText(6)}.${randomText(16)}`;
 }
@@ -20,14 +21,17 @@ function randomText(length: number): string {
   return Array.from({ length }, () => letters[randomInt(letters.length)]).join("");
 }
 
+/** `abcdef.0123456789abcdef`: six and sixteen letters or digits. */
 export function isToken(text: string | undefined): text is string {
   return text !== undefined && /^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(text);
 }
 
+/** Of a token, or of its ID, which are its first six characters. */
 export function tokenSecretName(token: string): string {
   return `bootstrap-token-${token.slice(0, 6)}`;
 }
 
+/** Whose token it is: the label and the description of its Secret. */
 export interface TokenOwner {
   readonly configUid: string;
   readonly machine: string;
@@ -60,6 +64,7 @@ export function expiryOf(secret: Secret): number {
   return Number.isNaN(at) ? Infinity : at;
 }
 
+/** As `data` of Secrets holds texts. */
 export function base64(text: string): string {
   return Buffer.from(text, "utf8").toString("base64");
 }

@@ -17,6 +17,7 @@ import { performControlPlaneStep } from "./perform.ts";
 import { controlPlaneStepEvents, planControlPlane } from "./plan.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
+/** Reconciles KubeadmControlPlanes: machines, etcd's members, rollouts and remediation. */
 export function controlPlaneController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const name = "kubeadmcontrolplane";

@@ -97,6 +97,7 @@ async function missingCertificates(
   return found.flat();
 }
 
+/** From the cache, else from the server: Secrets that a user made may lack the label by which the cache selects. */
 export async function findSecret(context: Context, key: ObjectKey, signal: AbortSignal): Promise<Secret | undefined> {
   return context.secrets.get(key) ?? (await context.informers.client.find(Secret, key, { signal }));
 }

@@ -48,6 +48,7 @@ export function inPlaceSpec({
   };
 }
 
+/** Of machines of the control plane, and of what is made for them. */
 export function machineLabels({ metadata, spec }: KubeadmControlPlane, cluster: string): Record<string, string> {
   return {
     ...spec.machineTemplate.metadata?.labels,
@@ -57,6 +58,7 @@ export function machineLabels({ metadata, spec }: KubeadmControlPlane, cluster: 
   };
 }
 
+/** What a new machine does not get from the control plane's template. */
 export interface NewMachine {
   readonly name: string;
   readonly cluster: string;
@@ -97,6 +99,7 @@ export function configSpec({ spec }: KubeadmControlPlane, role: "init" | "join")
   return { ...same, joinConfiguration: { ...joinConfiguration, controlPlane: joinConfiguration?.controlPlane ?? {} } };
 }
 
+/** The KubeadmConfig of a machine: "init" for the first one, "join" for those that follow. */
 export function configOf(
   control: KubeadmControlPlane,
   machine: Machine,

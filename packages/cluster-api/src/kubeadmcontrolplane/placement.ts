@@ -50,6 +50,7 @@ export function machineToDelete(
   return group.toSorted((a, b) => size(b) - size(a) || byAge(a, b))[0];
 }
 
+/** The oldest first; names decide where the times are the same. */
 export function byAge(a: OwnedMachine, b: OwnedMachine): number {
   const born = ({ machine }: OwnedMachine) => `${machine.metadata.creationTimestamp ?? ""}/${machine.metadata.name}`;
   return born(a) < born(b) ? -1 : 1;

@@ -32,6 +32,7 @@ import { scaling } from "./scale.ts";
 import { controlPlaneStatus, type Progress } from "./status.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
+/** Steps write objects of both clusters, and change etcd's members. */
 export type ControlPlanePlan = Plan<ControlPlaneStep, KubeadmControlPlaneStatus>;
 
 /** Upstream's pace while preflight checks fail, and for looking at the machines otherwise. */

@@ -3,6 +3,7 @@ import { CausewayError, messageOf } from "@causeway/foundation";
 import type { ClusterConfig } from "@causeway/kubernetes";
 import { WebSocket } from "ws";
 
+/** A port of a pod in the workload cluster. */
 export interface ForwardTarget {
   readonly namespace: string;
   readonly pod: string;

@@ -9,6 +9,7 @@ function voters(members: readonly EtcdMember[]): EtcdMember[] {
   return members.filter(({ isLearner }) => !isLearner);
 }
 
+/** Whether enough voters serve. A member with a `problem` counts as a voter that does not. */
 export function hasQuorum(members: readonly EtcdMember[]): boolean {
   const all = voters(members);
   return all.length > 0 && all.filter(({ problem }) => problem === undefined).length >= quorumOf(all.length);

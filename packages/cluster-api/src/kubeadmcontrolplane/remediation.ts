@@ -15,6 +15,7 @@ export interface RemediationNote {
   readonly retryCount: number;
 }
 
+/** The note in an annotation; undefined if there is none, or it is no such JSON. */
 export function noteIn(text: string | undefined): RemediationNote | undefined {
   try {
     const parsed: unknown = JSON.parse(text ?? "");
@@ -44,6 +45,7 @@ export function lastRemediation(facts: ControlPlaneFacts): RemediationNote | und
   return remediationUnderWay(facts) ?? replacement ?? known;
 }
 
+/** What to do about machines that failed their health check, or when to try again. */
 export interface Remediation {
   readonly steps: readonly ControlPlaneStep[];
   /** Why a failed machine is not replaced now. */

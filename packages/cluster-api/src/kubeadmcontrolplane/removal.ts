@@ -43,6 +43,7 @@ function isAtHook({ metadata, status }: Machine): boolean {
   return others.length === 0 && getCondition(status?.conditions, "Deleting")?.reason === "WaitingForPreTerminateHook";
 }
 
+/** Removes the hook that keeps a deleted machine, if it has it. */
 export function release({ machine }: OwnedMachine): ControlPlaneStep[] {
   if (machine.metadata.annotations?.[cleanupHook] === undefined) return [];
   return patchStep(Machine, machine, { metadata: { ...lockOf(machine), annotations: { [cleanupHook]: null } } });

@@ -8,6 +8,7 @@ import { survivesWithout } from "./quorum.ts";
 import { remediationUnderWay } from "./remediation.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
+/** The next machine to add or to remove; neither steps nor reasons: there is nothing to do. */
 export interface ScalePlan {
   readonly steps: readonly ControlPlaneStep[];
   /** Why no machine is added or removed now. */
@@ -63,11 +64,13 @@ function skippedMinor({ control, machines }: ControlPlaneFacts): string | undefi
   return to < newest ? `${version} is before ${highest}: a control plane cannot be downgraded` : undefined;
 }
 
+/** 34 for "v1.34.2"; undefined if it is no version. */
 export function minorOf(version: string): number | undefined {
   const found = /^v?\d+\.(\d+)\./.exec(version)?.[1];
   return found === undefined ? undefined : Number(found);
 }
 
+/** The lowest first, by numbers: v1.9.0 comes before v1.10.0. */
 export function byVersion(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });
 }

@@ -18,6 +18,7 @@ export interface Progress {
   readonly now: number;
 }
 
+/** The whole status; `version` is the lowest that a machine has. */
 export function controlPlaneStatus(facts: ControlPlaneFacts, progress: Progress): KubeadmControlPlaneStatus {
   const { control, machines: owned } = facts;
   const { generation, name } = control.metadata;

@@ -16,6 +16,7 @@ export type NodeFinding =
   | { readonly node: Node }
   | { readonly node?: undefined; readonly reason: string; readonly message: string; readonly unknown?: boolean };
 
+/** What the conditions of a Machine are computed from. */
 export interface MachineView {
   readonly facts: MachineFacts;
   readonly finding: NodeFinding;
@@ -228,6 +229,7 @@ export function isReadyMachine(machine: Machine): boolean {
   return isTrue(machine.status?.conditions, "Ready");
 }
 
+/** For counters: a machine that is being deleted is not available, whatever its conditions say. */
 export function isAvailableMachine(machine: Machine): boolean {
   return isTrue(machine.status?.conditions, "Available") && machine.metadata.deletionTimestamp === undefined;
 }

@@ -29,6 +29,7 @@ import { performMachineStep } from "./perform.ts";
 import { machineStepEvents, planMachine } from "./plan.ts";
 import type { MachineStep } from "./steps.ts";
 
+/** Reconciles Machines: bootstrap data, infrastructure, Node, and deletion with hooks, drain and volumes. */
 export function machineController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const pipeline: Pipeline<MachineFacts, MachineStep, MachineStatus> = {

@@ -35,6 +35,7 @@ export function planDeletion(facts: MachineFacts, now: number): Deletion {
   return { steps, reason: "DeletionCompleted", message: "", times };
 }
 
+/** The condition Deleting of a Machine at this stage. */
 export function deletingCondition(deletion: Deletion): WantedCondition {
   return { type: "Deleting", status: "True", reason: deletion.reason, message: deletion.message };
 }

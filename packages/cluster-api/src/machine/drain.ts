@@ -3,6 +3,7 @@ import { isConflict, isNotFound, isTooManyRequests, Pod, type KubernetesClient }
 import { hasCode } from "@causeway/foundation";
 import type { PodFacts } from "./facts.ts";
 
+/** The pods of one Node to evict now. */
 export interface DrainOrder {
   readonly node: string;
   readonly pods: readonly PodFacts[];

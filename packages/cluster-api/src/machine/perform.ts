@@ -7,6 +7,7 @@ import { fieldManager } from "../objects/steps.ts";
 import { drain } from "./drain.ts";
 import type { MachineStep } from "./steps.ts";
 
+/** Throws CAPI_WORKLOAD_UNREACHABLE for steps on Nodes and pods without a connection, and CAPI_DRAIN_BLOCKED. */
 export async function performMachineStep(
   context: Context,
   order: { readonly step: MachineStep; readonly machine: Machine },

@@ -18,6 +18,7 @@ import type { MachineFacts } from "./facts.ts";
 import { nodePatch } from "./node.ts";
 import type { MachineStep } from "./steps.ts";
 
+/** Steps are in the management cluster, and on the Node and its pods in the workload cluster. */
 export type MachinePlan = Plan<MachineStep, MachineStatus>;
 
 /**
@@ -194,6 +195,7 @@ function initializationOf({
   };
 }
 
+/** `status.phase`, which follows from spec and status. */
 export type MachinePhase = NonNullable<MachineStatus["phase"]>;
 
 function phaseOf(machine: Machine, status: MachineStatus): MachinePhase {

@@ -18,6 +18,7 @@ import { performDeploymentStep } from "./perform.ts";
 import { deploymentStepEvents, planMachineDeployment } from "./plan.ts";
 import type { DeploymentStep } from "./steps.ts";
 
+/** Reconciles MachineDeployments: one MachineSet for each template, and rollouts between them. */
 export function machineDeploymentController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const pipeline: Pipeline<DeploymentFacts, DeploymentStep, MachineDeploymentStatus> = {

@@ -17,6 +17,7 @@ import { onDelete, proportional, resolveCount, rollingUpdate, type Replicas, typ
 import { deploymentStatus } from "./status.ts";
 import { inPlaceChanges, sameMachines, templateHash } from "../objects/template.ts";
 
+/** Steps create, scale and delete MachineSets. */
 export type DeploymentPlan = Plan<ObjectStep, MachineDeploymentStatus>;
 
 /** What to do for a MachineDeployment: one MachineSet for its template, the others on their way to none. */
@@ -186,6 +187,7 @@ interface Limits {
   readonly maxUnavailable: number;
 }
 
+/** Percentages resolved; the defaults of a rolling update are 1 and 0. */
 export function limitsOf({ spec }: MachineDeployment): Limits {
   const desired = spec.replicas ?? 1;
   const given = spec.rollout?.strategy?.rollingUpdate;

@@ -9,6 +9,7 @@ export interface SetCount {
   readonly machines: number;
 }
 
+/** The sets of one MachineDeployment: the one of its template, and the others. */
 export interface RolloutState {
   readonly desired: number;
   readonly maxSurge: number;

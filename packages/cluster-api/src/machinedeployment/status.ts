@@ -11,6 +11,7 @@ interface Context {
   readonly limits: { readonly desired: number; readonly maxUnavailable: number };
 }
 
+/** The whole status, from the Machines of all of its sets. */
 export function deploymentStatus(facts: DeploymentFacts, context: Context): MachineDeploymentStatus {
   const { deployment, sets, machinesOf } = facts;
   const { now, limits } = context;

@@ -17,6 +17,7 @@ import { performHealthCheckStep } from "./perform.ts";
 import { healthCheckStepEvents, planHealthCheck } from "./plan.ts";
 import type { HealthCheckStep } from "./steps.ts";
 
+/** Reconciles MachineHealthChecks: marks Machines as unhealthy, so that their owners replace them. */
 export function healthCheckController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const name = "machinehealthcheck";

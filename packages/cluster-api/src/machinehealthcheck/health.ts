@@ -11,6 +11,7 @@ export type Health =
 
 const defaultStartup = 600;
 
+/** What the health of all Machines of a check depends on. */
 export interface HealthContext {
   readonly check: MachineHealthCheck;
   readonly cluster: Cluster;

@@ -1,5 +1,6 @@
 import type { MachineHealthCheckSpec } from "@causeway/api";
 
+/** When a check may act: `unhealthyInRange` such as `"[3-5]"`, or `unhealthyLessThanOrEqualTo` such as `"40%"`. */
 export type Trigger = NonNullable<NonNullable<MachineHealthCheckSpec["remediation"]>["triggerIf"]>;
 
 /** Whether remediation may act with so many unhealthy Machines, and how many more it allows. */

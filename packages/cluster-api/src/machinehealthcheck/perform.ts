@@ -7,6 +7,7 @@ import type { HealthCheckStep } from "./steps.ts";
 /** Owns conditions of Machines next to those of the Machine's own controller. */
 const fieldManager = "causeway-machinehealthcheck";
 
+/** Writes the conditions of a Machine, which may be gone by then, or an object. */
 export async function performHealthCheckStep(
   context: Context,
   step: HealthCheckStep,

@@ -18,6 +18,7 @@ import { healthOf, type Health } from "./health.ts";
 import { allowanceOf } from "./limit.ts";
 import type { HealthCheckStep } from "./steps.ts";
 
+/** Steps set conditions of Machines; the check itself deletes no Machine. */
 export type HealthCheckPlan = Plan<HealthCheckStep, MachineHealthCheckStatus>;
 
 interface Checked {

@@ -20,6 +20,7 @@ import { performMachinePoolStep } from "./perform.ts";
 import { machinePoolStepEvents, planMachinePool } from "./plan.ts";
 import type { MachinePoolStep } from "./steps.ts";
 
+/** Reconciles MachinePools: a group of machines that the infrastructure provider keeps. */
 export function machinePoolController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const pipeline: Pipeline<MachinePoolFacts, MachinePoolStep, MachinePoolStatus> = {

@@ -6,6 +6,7 @@ import { perform } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import type { MachinePoolStep } from "./steps.ts";
 
+/** Throws CAPI_WORKLOAD_UNREACHABLE for steps on Nodes without a connection. */
 export async function performMachinePoolStep(
   context: Context,
   order: { readonly step: MachinePoolStep; readonly pool: MachinePool },

@@ -10,6 +10,7 @@ import { memberSteps } from "./members.ts";
 import { machinePoolStatus } from "./status.ts";
 import type { MachinePoolStep } from "./steps.ts";
 
+/** Steps are in the management cluster, and on Nodes in the workload cluster. */
 export type MachinePoolPlan = Plan<MachinePoolStep, MachinePoolStatus>;
 
 /**

@@ -15,6 +15,7 @@ import type { MachinePoolFacts } from "./facts.ts";
 
 type Phase = NonNullable<MachinePoolStatus["phase"]>;
 
+/** The whole status, from what the provider reports and the Nodes of its instances. */
 export function machinePoolStatus(facts: MachinePoolFacts, now: number): MachinePoolStatus {
   const { pool } = facts;
   const { generation } = pool.metadata;

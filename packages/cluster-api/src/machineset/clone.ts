@@ -50,6 +50,7 @@ export function newMachine(set: MachineSet, name: string): Machine {
   };
 }
 
+/** Of Machines of the set, and of what is made for them. */
 export function machineLabels(set: MachineSet): Record<string, string> {
   const deployment = set.metadata.labels?.[labels.deploymentName];
   return {

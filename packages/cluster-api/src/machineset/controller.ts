@@ -20,6 +20,7 @@ import { performMachineSetStep } from "./perform.ts";
 import { machineSetStepEvents, planMachineSet } from "./plan.ts";
 import type { MachineSetStep } from "./steps.ts";
 
+/** Reconciles MachineSets: keeps a number of Machines, and replaces unhealthy ones. */
 export function machineSetController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const pipeline: Pipeline<MachineSetFacts, MachineSetStep, MachineSetStatus> = {

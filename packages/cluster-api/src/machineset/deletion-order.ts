@@ -1,6 +1,7 @@
 import { annotations, type Machine, type MachineSet } from "@causeway/api";
 import { getCondition } from "@causeway/kubernetes";
 
+/** Random, Newest or Oldest; Random means by name. */
 export type DeletionOrder = NonNullable<NonNullable<MachineSet["spec"]["deletion"]>["order"]>;
 
 const tenDays = 10 * 24 * 3600_000;

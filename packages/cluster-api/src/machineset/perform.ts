@@ -10,6 +10,7 @@ const remediationManager = "causeway-machineset-remediation";
 /** Creates under way at once, for one set. */
 const atOnce = 16;
 
+/** Does one step; creates that have begun are finished before an error is thrown. */
 export async function performMachineSetStep(
   context: Context,
   step: MachineSetStep,

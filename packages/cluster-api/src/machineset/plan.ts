@@ -21,6 +21,7 @@ import { machineSetStatus } from "./status.ts";
 import type { MachineSetStep } from "./steps.ts";
 import { versionSkew } from "./version-skew.ts";
 
+/** Steps create Machines and the objects that they refer to, and delete Machines. */
 export type MachineSetPlan = Plan<MachineSetStep, MachineSetStatus>;
 
 /** Ms after which the version of a control plane that keeps Machines from being made is read again, as upstream. */

@@ -4,6 +4,7 @@ import { getCondition, isTrue, type Condition, type WantedCondition, selectorTex
 import { listing, notPaused, settleConditions, summarise } from "../objects/conditions.ts";
 import type { MachineSetFacts } from "./facts.ts";
 
+/** The whole status; `blocked` says why no Machine can be created now. */
 export function machineSetStatus(
   facts: MachineSetFacts,
   on: { readonly now: number; readonly blocked: string | undefined },
@@ -43,6 +44,7 @@ function remediating(machines: readonly Machine[]): WantedCondition {
   return { type, status: "True", reason: "Remediating", message: listing(lines) };
 }
 
+/** Counters for the status of sets and deployments; `versions` are the kubelets'. */
 export interface MachineCounts {
   replicas: number;
   readyReplicas: number;
@@ -51,6 +53,7 @@ export interface MachineCounts {
   versions?: { version: string; replicas: number }[];
 }
 
+/** Machines that are being deleted count as replicas, but not as available. */
 export function countMachines(machines: readonly Machine[]): MachineCounts {
   const versions = new Map<string, number>();
   for (const { status } of machines) {
@@ -68,6 +71,7 @@ export function countMachines(machines: readonly Machine[]): MachineCounts {
   };
 }
 
+/** The condition MachinesReady; its message names at most three Machines. */
 export function machinesReady(machines: readonly Machine[]): WantedCondition {
   if (machines.length === 0) return { type: "MachinesReady", status: "True", reason: "NoReplicas" };
   return summarise(
@@ -77,6 +81,7 @@ export function machinesReady(machines: readonly Machine[]): WantedCondition {
   );
 }
 
+/** The condition MachinesUpToDate; its message names at most three Machines. */
 export function machinesUpToDate(machines: readonly Machine[]): WantedCondition {
   if (machines.length === 0) return { type: "MachinesUpToDate", status: "True", reason: "NoReplicas" };
   return summarise(

@@ -18,6 +18,7 @@ const moveLabel = "clusterctl.cluster.x-k8s.io/move";
 const clusterLabel = "cluster.x-k8s.io/cluster-name";
 const sourceLabel = "addons.causeway.dev/source";
 
+/** An object with its type, so that it can be read, created and deleted. */
 export interface Member {
   readonly type: ResourceType<KubeObject>;
   readonly object: KubeObject;
@@ -40,6 +41,7 @@ export function graphOf(members: readonly Member[]): Member[] {
 
 const uidOf = ({ object }: Member): string => object.metadata.uid ?? "";
 
+/** A Cluster of Cluster API, at any version. */
 export function isCluster({ object }: Member): boolean {
   return object.kind === "Cluster" && object.apiVersion.startsWith("cluster.x-k8s.io/");
 }
@@ -130,6 +132,7 @@ function kept(annotations: Readonly<Record<string, string>>): Record<string, str
   return paused === undefined ? {} : { [marks.paused]: paused };
 }
 
+/** The annotations that an object has when no move is under way. */
 export function withoutMarks(annotations: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith("move.causeway.dev/")));
 }

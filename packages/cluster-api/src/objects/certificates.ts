@@ -6,8 +6,10 @@ import { secretText, type Secret } from "@causeway/kubernetes";
  * API, certificate management). "sa" is a key pair without a certificate: tls.crt holds its public key.
  */
 export const certificatePurposes = ["ca", "etcd", "proxy", "sa"] as const;
+/** The part of the Secret's name after the cluster's. */
 export type CertificatePurpose = (typeof certificatePurposes)[number];
 
+/** One pair for each purpose. */
 export type Certificates = Readonly<Record<CertificatePurpose, KeyPair>>;
 
 /** Where kubeadm expects them, below its directory of certificates. */
@@ -18,6 +20,7 @@ const paths: Readonly<Record<CertificatePurpose, readonly [certificate: string, 
   sa: ["sa.pub", "sa.key"],
 };
 
+/** `web-etcd` for cluster "web" and purpose "etcd". */
 export function certificateSecretName(cluster: string, purpose: CertificatePurpose): string {
   return `${cluster}-${purpose}`;
 }

@@ -1,5 +1,6 @@
 import { setConditions, type Condition, type ConditionMoment, type WantedCondition } from "@causeway/kubernetes";
 
+/** The conditions before, of which transition times are kept. */
 export interface ConditionContext extends ConditionMoment {
   readonly previous: readonly Condition[] | undefined;
 }
@@ -13,6 +14,7 @@ export function settleConditions(wanted: readonly WantedCondition[], context: Co
 /** What an object that is worked on says of pausing. */
 export const notPaused: WantedCondition = { type: "Paused", status: "False", reason: "NotPaused" };
 
+/** One condition of several that are summarised. */
 export interface SummaryInput {
   /** What precedes the message, such as the name of the object or the condition. */
   readonly label: string;

@@ -93,6 +93,7 @@ export interface Context extends Omit<ClusterApiOptions, "kinds"> {
   readonly hooks: HookCalls;
 }
 
+/** The providers of Cluster API that are controllers of this package. */
 export type ProviderPart = "core" | "bootstrap" | "control-plane";
 
 /** Whether the controllers of this provider run here. */
@@ -112,6 +113,7 @@ export const by = {
   topology: "topology",
 };
 
+/** Adds all indexes; informers are started by who created them. */
 export function createContext(options: ClusterApiOptions): Context {
   const { informers } = options;
   let hooks: HookCalls | undefined;
@@ -228,6 +230,7 @@ export function clusterIndex(object: Member): string {
   return indexOfCluster(clusterKeyOf(object));
 }
 
+/** The value in `by.cluster` of what belongs to a Cluster: `default/web`. */
 export function indexOfCluster(key: ObjectKey): string {
   return `${key.namespace}/${key.name}`;
 }

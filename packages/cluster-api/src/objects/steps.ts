@@ -15,6 +15,7 @@ export type ObjectStep =
 /** What every controller of ours calls itself in managedFields. */
 export const fieldManager = "causeway-cluster-api";
 
+/** No step without a patch: callers pass what a comparison returned. */
 export function patchStep(
   type: ResourceType<KubeObject>,
   object: KubeObject,
@@ -29,6 +30,7 @@ export function deleteStep(type: ResourceType<KubeObject>, object: KubeObject): 
   return [{ do: "delete", type, key: keyFrom(object), uid: object.metadata.uid ?? "" }];
 }
 
+/** A patch is a merge patch; a deletion has the uid as precondition, and dependents are deleted later. */
 export async function performObjectStep(
   client: KubernetesClient,
   step: ObjectStep,

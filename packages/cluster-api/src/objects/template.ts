@@ -1,6 +1,7 @@
 import type { MachineDeploymentSpec } from "@causeway/api";
 import { fingerprint } from "./names.ts";
 
+/** The template of a MachineDeployment or MachineSet. */
 export type MachineTemplate = MachineDeploymentSpec["template"];
 
 /**
@@ -16,6 +17,7 @@ export function sameMachines(a: MachineTemplate, b: MachineTemplate): boolean {
   return templateHash(a) === templateHash(b);
 }
 
+/** Equal for templates whose machines need not be replaced by each other. */
 export function templateHash(template: MachineTemplate): string {
   return fingerprint(rollingPart(template));
 }

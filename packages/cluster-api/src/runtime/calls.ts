@@ -17,6 +17,7 @@ export type HookVerdict =
   | { readonly outcome: "passed" }
   | { readonly outcome: "blocked" | "failed"; readonly message: string; readonly until: number };
 
+/** What handlers of a hook are called with. */
 export interface HookQuestion {
   readonly hook: LifecycleHook;
   readonly cluster: Cluster;
@@ -24,6 +25,7 @@ export interface HookQuestion {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
+/** Where extensions and their authorities are read, and how they are called. */
 export interface HookCallsOptions {
   readonly configs: Informer<ExtensionConfig>;
   readonly kubernetes: KubernetesClient;

@@ -1,6 +1,7 @@
 /** The lifecycle hooks of the Runtime SDK (hooks.runtime.cluster.x-k8s.io/v1alpha1) that are called here. */
 export const hooksApi = "hooks.runtime.cluster.x-k8s.io/v1alpha1";
 
+/** A hook that extensions may handle, by the names of the Runtime SDK. */
 export type LifecycleHook =
   | "BeforeClusterCreate"
   | "AfterControlPlaneInitialized"
@@ -35,6 +36,7 @@ export function readResponse(body: unknown): HookResponse {
   return { status, message: typeof message === "string" ? message.slice(0, 1024) : "", retryAfterSeconds };
 }
 
+/** A JSON object, as responses of extensions must be. */
 export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

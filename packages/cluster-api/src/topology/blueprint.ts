@@ -5,6 +5,7 @@ import type { ProviderObject } from "../contract/provider-object.ts";
 import type { Blueprint, BlueprintTemplate } from "./model.ts";
 import { TopologyProblem } from "./problem.ts";
 
+/** A reference of a ClusterClass, with the version that its patches are written for. */
 export interface TemplateReference {
   readonly apiVersion: string;
   readonly kind: string;

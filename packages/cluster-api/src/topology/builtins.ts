@@ -33,6 +33,7 @@ export function clusterBuiltins(cluster: Cluster): Fields {
   });
 }
 
+/** What templates see of the control plane; `machineTemplate` is a name. */
 export interface ControlPlaneValues {
   readonly name: string;
   readonly version: string;
@@ -42,6 +43,7 @@ export interface ControlPlaneValues {
   readonly machineTemplate: string | undefined;
 }
 
+/** The variable `builtin.controlPlane`; what is undefined is left out. */
 export function controlPlaneBuiltins(values: ControlPlaneValues): Fields {
   const { name, version, replicas, machineTemplate, labels, annotations } = values;
   return withoutEmpty({

@@ -30,6 +30,7 @@ export function topologyCondition({ cluster, obstacle, desired, hooks }: Topolog
   };
 }
 
+/** A part of the topology has not reached its version yet, or may not go there yet. */
 export function isUpgrading({
   controlPlaneMoves,
   controlPlanePending,

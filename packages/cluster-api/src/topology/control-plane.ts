@@ -12,6 +12,7 @@ import { nameFor, templateName } from "./names.ts";
 import { patchedTemplate } from "./patches.ts";
 import { TopologyProblem } from "./problem.ts";
 
+/** The control plane of a topology with what belongs to it. */
 export interface DesiredControlPlane {
   readonly object: MadeObject;
   /** The template of its machines, where there are any. */
@@ -19,6 +20,7 @@ export interface DesiredControlPlane {
   readonly healthCheck: MadeObject | undefined;
 }
 
+/** What the control plane of a topology is computed from; `existing` keeps its name. */
 export interface ControlPlaneInput {
   readonly cluster: Cluster;
   readonly blueprint: Blueprint;
@@ -28,8 +30,10 @@ export interface ControlPlaneInput {
   readonly builtins: Fields;
 }
 
+/** The name of a control plane whose class says nothing else. */
 export const defaultNaming = "{{ .cluster.name }}-{{ .random }}";
 
+/** At `version`, which a step of an upgrade decides. @throws TopologyProblem */
 export function desiredControlPlane(input: ControlPlaneInput, version: string): DesiredControlPlane {
   const { cluster, blueprint, variables, builtins } = input;
   const { controlPlane: ofClass, patches = [], variables: definitions = [] } = blueprint.class.spec;

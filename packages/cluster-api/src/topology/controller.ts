@@ -22,6 +22,7 @@ import { performTopologyStep } from "./perform.ts";
 import { planTopology, topologyStepEvents } from "./plan.ts";
 import type { TopologyStep } from "./steps.ts";
 
+/** Reconciles Clusters with a topology: applies what their ClusterClass makes of it. */
 export function topologyController(context: Context): ControllerOptions {
   const { clock, log, topologies } = context;
   const differences = new Differences(context.informers.client);

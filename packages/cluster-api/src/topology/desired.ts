@@ -30,6 +30,7 @@ export interface Desired {
   readonly upgrades: Upgrades;
 }
 
+/** What the objects of a topology are computed from. */
 export interface DesiredInput {
   readonly cluster: Cluster;
   readonly blueprint: Blueprint;

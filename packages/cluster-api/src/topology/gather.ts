@@ -88,6 +88,7 @@ function classOf({ classes }: Context, cluster: Cluster): ClusterClass | NonNull
   return { reason: "ClusterClassNotReconciled", message };
 }
 
+/** The ClusterClass with its templates, from the caches. @throws TopologyProblem */
 export function readBlueprint(context: Context, clusterClass: ClusterClass): Blueprint {
   const namespace = clusterClass.metadata.namespace ?? "";
   return blueprintOf(clusterClass, ({ apiVersion, kind, name }) =>

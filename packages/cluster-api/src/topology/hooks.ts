@@ -39,6 +39,7 @@ export interface HookState {
   readonly until?: number;
 }
 
+/** No hook holds anything back, and none has failed. */
 export const noHooks: HookState = { blocking: [], failed: [], add: [], remove: [] };
 
 /** The hooks that a Cluster is marked with. */
@@ -46,6 +47,7 @@ export function pendingHooks({ metadata }: Pick<Cluster, "metadata">): ReadonlyS
   return new Set((metadata.annotations?.[pendingHooksAnnotation] ?? "").split(",").filter((name) => name !== ""));
 }
 
+/** Neither infrastructure nor control plane is recorded yet. */
 export function isBeingCreated({ spec }: Pick<Cluster, "spec">): boolean {
   return spec.infrastructureRef === undefined && spec.controlPlaneRef === undefined;
 }

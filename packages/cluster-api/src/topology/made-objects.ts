@@ -13,6 +13,7 @@ export interface MadeObject {
 
 type Marks = Readonly<Record<string, string>>;
 
+/** What an object gets besides what its template says. */
 export interface ObjectHead {
   readonly cluster: Cluster;
   readonly name: string;

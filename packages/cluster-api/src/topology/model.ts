@@ -40,6 +40,7 @@ export interface Difference {
   readonly metadata: boolean;
 }
 
+/** A key of the object among all kinds, such as `MachineDeployment.cluster.x-k8s.io/default/web-md-0`. */
 export function idOf(kind: Pick<Kind<KubeObject>, "kind" | "group">, object: KubeObject): string {
   return `${kind.kind}.${kind.group}/${object.metadata.namespace ?? ""}/${object.metadata.name}`;
 }

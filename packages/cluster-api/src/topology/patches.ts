@@ -16,6 +16,7 @@ export type Holder =
   | { readonly type: "infrastructure" | "controlPlane" }
   | { readonly type: "machineDeployment"; readonly class: string };
 
+/** A template, the patches of its class, and what these may read. */
 export interface PatchInput {
   readonly patches: readonly Patch[];
   /** At the version that the ClusterClass refers to. */
@@ -50,6 +51,7 @@ export function patchedTemplate({ patches, template, holder, variables }: PatchI
   return result;
 }
 
+/** By apiVersion, kind and what the template is for; names of classes may begin or end with `*`. */
 export function isSelected(
   { selector }: Definition,
   template: Pick<ProviderObject, "apiVersion" | "kind">,

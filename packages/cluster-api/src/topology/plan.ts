@@ -12,6 +12,7 @@ import { idOf } from "./model.ts";
 import type { MadeObject } from "./made-objects.ts";
 import type { TopologyStep } from "./steps.ts";
 
+/** The report is not a status of its own: the Cluster's controller publishes it. */
 export type TopologyPlan = Plan<TopologyStep, TopologyReport>;
 
 /** What to do for a Cluster with a topology: its objects as the ClusterClass says, and nothing that it does not. */

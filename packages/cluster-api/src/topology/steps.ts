@@ -1,6 +1,7 @@
 import type { KubeObject, ObjectKey, ResourceType } from "@causeway/kubernetes";
 import type { MadeObject } from "./made-objects.ts";
 
+/** What plan may return: writes of the Cluster itself, and of the objects that its topology wants. */
 export type TopologyStep =
   /**
    * Records in the Cluster which objects are its own, before they are made: whatever happens then, its deletion finds

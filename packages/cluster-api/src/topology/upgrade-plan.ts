@@ -6,6 +6,7 @@ export interface UpgradePath {
   readonly workers: readonly string[];
 }
 
+/** Versions such as "v1.34.2". */
 export interface UpgradePathInput {
   /** The version of the topology. */
   readonly desired: string;

@@ -18,6 +18,7 @@ export interface WorkersVersion {
   };
 }
 
+/** Versions of a topology, as they are and as they are wanted. */
 export interface UpgradeFacts {
   readonly desired: string;
   readonly known: readonly string[] | undefined;
@@ -31,6 +32,7 @@ export interface UpgradeFacts {
   readonly hold?: { readonly controlPlane?: boolean; readonly workers?: boolean } | undefined;
 }
 
+/** The version that workers get now. */
 export interface WorkersDecision {
   readonly version: string;
   /** Not created before the control plane is stable. */

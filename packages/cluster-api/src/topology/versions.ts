@@ -30,6 +30,7 @@ function prereleases(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true }) < 0 ? -1 : 1;
 }
 
+/** Builds count: v1.34.2+a and v1.34.2+b are not the same. @throws Error when a text is no version */
 export function isSameVersion(a: string, b: string): boolean {
   return compareVersions(a, b) === 0;
 }

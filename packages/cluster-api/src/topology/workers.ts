@@ -12,6 +12,7 @@ import { TopologyProblem } from "./problem.ts";
 import type { WorkersDecision } from "./upgrades.ts";
 
 type DeploymentClass = NonNullable<NonNullable<ClusterClass["spec"]["workers"]>["machineDeployments"]>[number];
+/** An entry of `spec.topology.workers.machineDeployments`. */
 export type DeploymentTopology = NonNullable<
   NonNullable<NonNullable<Cluster["spec"]["topology"]>["workers"]>["machineDeployments"]
 >[number];
@@ -26,6 +27,7 @@ export interface DesiredWorkers {
   readonly decision: WorkersDecision;
 }
 
+/** What all workers of a topology are computed from. */
 export interface WorkersInput {
   readonly cluster: Cluster;
   readonly blueprint: Blueprint;
@@ -46,6 +48,7 @@ export function currentDeployment(current: CurrentState, topologyName: string): 
   );
 }
 
+/** Templates that exist and are of the same kind keep their names. @throws TopologyProblem */
 export function desiredWorkers(
   input: WorkersInput,
   topology: DeploymentTopology,

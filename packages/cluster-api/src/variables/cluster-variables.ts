@@ -2,11 +2,13 @@ import { schemaOf, type VariableDefinition } from "./definition.ts";
 import { withDefaults } from "./schema.ts";
 import { valueProblems } from "./validate.ts";
 
+/** A variable with any JSON value. */
 export interface VariableValue {
   readonly name: string;
   readonly value: unknown;
 }
 
+/** Values, and what is wrong with them: a message for each problem, with its path. */
 export interface VariableVerdict {
   /** With the defaults of the definitions. */
   readonly values: readonly VariableValue[];

@@ -4,10 +4,12 @@ import { compilePattern } from "./pattern.ts";
 import { isObject, partsOf, SCHEMA_DEPTH, SCHEMA_SIZE, type VariableSchema } from "./schema.ts";
 import { valueProblems } from "./validate.ts";
 
+/** An entry of `spec.variables` of a ClusterClass. */
 export type VariableDefinition = NonNullable<ClusterClass["spec"]["variables"]>[number];
 
 const types: ReadonlySet<unknown> = new Set(["object", "array", "string", "integer", "number", "boolean"]);
 
+/** As the user wrote it: definitionProblems says what is wrong with it. */
 export function schemaOf(definition: Pick<VariableDefinition, "schema">): VariableSchema {
   return definition.schema.openAPIV3Schema as VariableSchema;
 }

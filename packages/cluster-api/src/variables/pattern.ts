@@ -19,6 +19,7 @@ export function matchesPattern(owner: object, pattern: string, text: string): bo
   return found.matcher(text).find();
 }
 
+/** @throws Error when it is no pattern, is too long, or repeats too often */
 export function compilePattern(pattern: string): ReturnType<typeof RE2JS.compile> {
   if (pattern.length > longestPattern) throw new Error(`a pattern has at most ${longestPattern} characters`);
   const repeats = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, low, high]) =>

@@ -31,10 +31,13 @@ export interface VariableSchema {
 
 /** Schemas come from users who may write a ClusterClass: how deep one may be, and how many schemas it may have. */
 export const SCHEMA_DEPTH = 32;
+/** Schemas in one definition, the outermost included. */
 export const SCHEMA_SIZE = 2_000;
 
+/** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>;
 
+/** Neither null nor a list. */
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
