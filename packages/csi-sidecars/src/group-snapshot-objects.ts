@@ -3,6 +3,7 @@ import type { SnapshotError } from "./snapshot-objects.ts";
 
 /** Wire types of groupsnapshot.storage.k8s.io/v1beta2, with the fields that are read or written here. */
 
+/** groupsnapshot.storage.k8s.io/v1beta2 VolumeGroupSnapshot: the group that a user asks for. */
 export type VolumeGroupSnapshot = Resource<
   {
     readonly source: { readonly selector?: SelectorLike; readonly volumeGroupSnapshotContentName?: string };

@@ -2,6 +2,7 @@ import type { KubeObject, Resource, ResourceType } from "@causeway/kubernetes";
 
 /** Wire types of snapshot.storage.k8s.io/v1, with the fields that are read or written here. */
 
+/** Why a snapshot failed last, and when. */
 export interface SnapshotError {
   readonly time?: string;
   readonly message?: string;

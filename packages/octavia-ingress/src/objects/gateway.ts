@@ -2,6 +2,7 @@ import type { Condition, KubeObject, Resource, ResourceType } from "@causeway/ku
 
 /** Wire types of gateway.networking.k8s.io, with the fields that are read or written here. */
 
+/** gateway.networking.k8s.io/v1 GatewayClass: which controller serves Gateways of the class. */
 export interface GatewayClass extends KubeObject {
   spec: {
     controllerName: string;

@@ -2,6 +2,7 @@ import type { KubeObject, Resource, ResourceType } from "@causeway/kubernetes";
 
 /** Wire types of networking.k8s.io/v1, with the fields that are read or written here. */
 
+/** Where requests are forwarded: a port of a Service; `resource` is another kind of backend. */
 export interface IngressBackend {
   service?: { name: string; port?: { name?: string; number?: number } };
   resource?: { apiGroup?: string; kind: string; name: string };

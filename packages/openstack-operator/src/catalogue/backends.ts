@@ -3,6 +3,7 @@ import type { Component } from "../model/component.ts";
 
 /** Databases, brokers and caches. Those of one service carry its name: mariadb-neutron. */
 
+/** A Galera cluster of MariaDB: of one service, or without an owner the one that services share. */
 export function databaseCluster(owner?: OpenStackService): Component {
   return {
     name: owner === undefined ? "mariadb" : `mariadb-${owner}`,

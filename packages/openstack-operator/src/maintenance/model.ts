@@ -3,6 +3,7 @@
  * them.
  */
 
+/** A Kubernetes node that runs servers. */
 export interface ComputeNode {
   readonly name: string;
   readonly cordoned: boolean;

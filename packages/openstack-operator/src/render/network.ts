@@ -12,6 +12,7 @@ import type { NetworkPolicy, NetworkPolicySpec, PodDisruptionBudget, PolicyPeer,
 
 /** Services, NetworkPolicies in both directions and budgets, from the ports and connections of the table. */
 
+/** The Services of a component; none for those without ports, on every node, or outside of the cluster. */
 export function servicesOf(context: Context, component: Component): Rendered<Service>[] {
   const { name: deployment } = context.deployment.metadata;
   const name = objectName(deployment, component.name);

@@ -2,6 +2,7 @@ import type { Component } from "../model/component.ts";
 
 /** Security contexts: Pod Security "restricted", and what a component needs of its host in addition. */
 
+/** The securityContext of a component's pods: of those that need their host only the seccomp profile is set. */
 export function podSecurity({ uid, host, pings }: Component): Record<string, unknown> {
   if (host) return { seccompProfile: { type: "RuntimeDefault" } };
   return {

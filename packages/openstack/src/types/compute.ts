@@ -1,5 +1,6 @@
 /** Nova, wire-true: https://docs.openstack.org/api-ref/compute/ */
 
+/** The status of a server, in Nova's words. */
 export type ServerStatus =
   | "ACTIVE"
   | "BUILD"

@@ -1,5 +1,6 @@
 /** Neutron, wire-true: https://docs.openstack.org/api-ref/network/v2/ */
 
+/** A network of Neutron. */
 export interface Network {
   id: string;
   name: string;

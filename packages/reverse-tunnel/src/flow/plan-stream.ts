@@ -3,6 +3,7 @@
  * socket is the API server's, and for the agent, whose socket is a kubelet's.
  */
 
+/** What one end knows of a stream. Sizes are in bytes. */
 export interface StreamState {
   /** Both ends know WINDOW and END packets. */
   readonly windowed: boolean;

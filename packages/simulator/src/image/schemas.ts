@@ -3,6 +3,7 @@
  * https://docs.openstack.org/api-ref/image/v2/
  */
 
+/** The parts of JSON schema that Glance's own have. */
 export interface Schema {
   readonly name?: string;
   readonly type?: string | readonly string[];

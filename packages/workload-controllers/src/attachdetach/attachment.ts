@@ -3,6 +3,7 @@ import { csiOf, type CsiName, type PersistentVolume, type VolumeAttachment } fro
 
 /** Names as kube-controller-manager and the kubelet make them. */
 
+/** The name of the VolumeAttachment of a volume and a node: "csi-" and a SHA-256. */
 export function attachmentName({ driver, volumeHandle }: CsiName, node: string): string {
   return `csi-${createHash("sha256").update(`${volumeHandle}${driver}${node}`).digest("hex")}`;
 }

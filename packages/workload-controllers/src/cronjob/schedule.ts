@@ -1,5 +1,6 @@
 /** Schedules of CronJobs: the five fields and the descriptors of upstream's parser (robfig/cron v3, standard form). */
 
+/** A schedule that was read, in its time zone. */
 export interface Schedule {
   /** The first moment after `after`, in milliseconds since the epoch; undefined: none within five years. */
   next(after: number): number | undefined;

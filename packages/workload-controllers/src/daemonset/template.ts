@@ -4,6 +4,7 @@ import type { NodeSelectorTerm, SchedulingSpec, Toleration } from "../model/spec
 
 /** What kube-controller-manager adds to the pods of a DaemonSet. */
 
+/** Of pods: the ControllerRevision of the template that they were created from. */
 export const hashLabel = "controller-revision-hash";
 const generationLabel = "pod-template-generation";
 const generationAnnotation = "deprecated.daemonset.template.generation";

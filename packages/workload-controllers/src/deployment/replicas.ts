@@ -3,6 +3,7 @@ import { scaled } from "../objects/int-or-percent.ts";
 
 /** The numbers of a rollout (k8s.io/kubernetes pkg/controller/deployment/util). */
 
+/** Wanted pods of a Deployment; the API's default is 1. */
 export const wantedOf = ({ spec }: Deployment): number => spec.replicas ?? 1;
 /** Wanted pods of a ReplicaSet; the API's default is 1. */
 export const sizeOf = ({ spec }: ReplicaSet): number => spec.replicas ?? 1;

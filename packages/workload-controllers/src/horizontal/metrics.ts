@@ -10,6 +10,7 @@ import { pluralOf } from "./scale-target.ts";
  * Source: k8s.io/metrics: metrics.k8s.io/v1beta1, custom.metrics.k8s.io/v1beta2, external.metrics.k8s.io/v1beta1.
  */
 
+/** Where the metrics of an autoscaler are read. */
 export interface Place {
   readonly client: KubernetesClient;
   readonly namespace: string;

@@ -3,6 +3,7 @@ import type { LabelSelector } from "./spec.ts";
 
 /** Kinds whose pods are spread over nodes and zones, with what selects their pods. */
 
+/** What the scheduler reads of a StatefulSet or ReplicaSet. */
 export interface SelectorOwner extends KubeObject {
   readonly spec?: { readonly selector?: LabelSelector };
 }

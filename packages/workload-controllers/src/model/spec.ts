@@ -2,6 +2,7 @@ import type { Node, ObjectMeta, Pod } from "@causeway/kubernetes";
 
 /** The parts of a pod's and a node's wire form that scheduling reads. */
 
+/** One expression of a selector; `operator` is In, NotIn, Exists or DoesNotExist, and for nodes Gt or Lt. */
 export interface Requirement {
   readonly key: string;
   readonly operator: string;

@@ -2,6 +2,7 @@ import type { Pod } from "@causeway/kubernetes";
 
 /** What controllers ask of a pod (k8s.io/kubernetes pkg/api/v1/pod and pkg/controller). */
 
+/** All of its containers have ended, and none is restarted. */
 export function isTerminal(pod: Pod): boolean {
   return pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 }

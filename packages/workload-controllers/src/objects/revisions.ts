@@ -18,6 +18,7 @@ import { fieldManager, performClaim } from "./pipeline.ts";
 
 /** The history of a StatefulSet's or DaemonSet's template, as `kubectl rollout history` and `undo` read it. */
 
+/** What plan decides about the ControllerRevisions of one owner. */
 export type RevisionStep =
   | { readonly type: "create-revision"; readonly revision: ControllerRevision }
   /** An older revision with the present template becomes the latest again. */

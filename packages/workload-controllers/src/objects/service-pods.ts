@@ -16,6 +16,7 @@ import { hasLabels } from "./selector.ts";
 
 /** What the controllers of EndpointSlices and Endpoints have in common. */
 
+/** Of EndpointSlices and Endpoints whose Service has no virtual address; its value is "". */
 export const headlessLabel = "service.kubernetes.io/headless";
 
 /** The Service has endpoints that a controller keeps. */

@@ -8,6 +8,7 @@ import { fieldManager } from "./pipeline.ts";
 
 /** What the two controllers that keep EndpointSlices have in common. */
 
+/** Of EndpointSlices: the Service that they belong to. */
 export const serviceLabel = "kubernetes.io/service-name";
 /** Whose controller keeps the slice: others leave it alone. */
 export const managerLabel = "endpointslice.kubernetes.io/managed-by";

@@ -10,6 +10,7 @@ import type { PersistentVolumeClaim } from "../objects/storage.ts";
 
 /** What a pod of a StatefulSet is called, and what is its own: its labels, its host name and its claims. */
 
+/** Of pods: the ControllerRevision of the template that they were created from. */
 export const revisionLabel = "controller-revision-hash";
 const nameLabel = "statefulset.kubernetes.io/pod-name";
 const indexLabel = "apps.kubernetes.io/pod-index";
