@@ -14,6 +14,7 @@ export function loopbackOf(address: string): string {
   return `127.${low >> 16}.${(low >> 8) & 255}.${low & 255}`;
 }
 
+/** 127.0.0.0/8 or ::1, as text; no host name. */
 export const isLoopback = (host: string): boolean => /^127(\.\d{1,3}){3}$/.test(host) || host === "::1";
 
 /** So many entries a table has. */

@@ -41,6 +41,7 @@ export function authorities({ secrets }: KeyTables, ref: string | undefined): Bu
   return base64 === undefined ? undefined : Buffer.from(base64, "base64");
 }
 
+/** A certificate ready to be served, and the lower-case host names it is for (with wildcards). */
 export interface NamedContext {
   readonly context: SecureContext;
   readonly names: readonly string[];

@@ -12,6 +12,7 @@ export interface ClientConnection {
   readonly port: number;
 }
 
+/** What the choice of a member, and the connection to it, depend on; `timeout` is in milliseconds. */
 export interface ConnectOptions {
   readonly pool: Backend;
   readonly memory: PoolMemory;
@@ -24,6 +25,7 @@ export interface ConnectOptions {
   readonly tls: SecureContextOptions | undefined;
 }
 
+/** The member that has accepted, and the open connection to it. */
 export interface Connected {
   readonly member: BackendMember;
   readonly socket: Socket;

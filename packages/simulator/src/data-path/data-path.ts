@@ -16,6 +16,7 @@ import { joinSockets, type ProxyContext } from "./proxy-context.ts";
 import { Probes } from "./probes.ts";
 import { readFrontends } from "./read-frontends.ts";
 
+/** The state of other services that decides what is served where. */
 export interface DataPathParts {
   readonly state: BalancerState;
   readonly keys: KeyTables;

@@ -10,6 +10,7 @@ const pages: Readonly<Record<number, readonly [reason: string, text: string]>> =
   504: ["Gateway Time-out", "The server didn't respond in time."],
 };
 
+/** A response that the load balancer writes itself; `headers` alternate names and values. */
 export interface OwnPage {
   readonly status: number;
   readonly reason: string;
@@ -17,6 +18,7 @@ export interface OwnPage {
   readonly body: string;
 }
 
+/** HAProxy's page for a status: 400, 403, 408, 502, 503 or 504. */
 export function errorPage(status: number): OwnPage {
   const [reason, text] = pages[status] ?? ["Error", ""];
   const body = `<html><body><h1>${status} ${reason}</h1>\n${text}\n</body></html>\n`;
@@ -32,6 +34,7 @@ const reasons: Readonly<Record<number, string>> = {
   308: "Permanent Redirect",
 };
 
+/** The response of a redirecting L7 policy. Permanent redirects (301, 308) may be cached. */
 export function redirectPage(code: number, location: string): OwnPage {
   const headers = ["content-length", "0", "location", location];
   const cache = code === 301 || code === 308 ? [] : ["cache-control", "no-cache"];
@@ -47,10 +50,12 @@ export function rawPage({ status, reason, headers, body }: OwnPage): string {
 /** Headers of one connection only; Node writes its own. */
 const hops = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding"]);
 
+/** Node's `rawHeaders` as pairs of name and value. */
 export function pairsOf(raw: readonly string[]): (readonly [string, string])[] {
   return raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1] ?? ""] as const] : []));
 }
 
+/** What is known of a client's request apart from its headers. */
 export interface ForwardedFacts {
   readonly source: string;
   readonly clientCertificate: ClientCertificate | undefined;

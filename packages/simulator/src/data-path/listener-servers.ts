@@ -21,6 +21,7 @@ export interface ConnectionServer {
 /** `why`: it cannot serve. */
 export type MadeServer = ConnectionServer | { readonly why: string };
 
+/** The server for a listener's protocol: TCP and HTTPS pass bytes, HTTP and TERMINATED_HTTPS are proxied. */
 export function serverFor(frontend: Frontend, context: ProxyContext, keys: KeyTables): MadeServer {
   if (frontend.protocol === "TCP" || frontend.protocol === "HTTPS")
     return { serve: (socket) => void serveTcp(context, socket) };

@@ -89,6 +89,7 @@ function separated(value: string): string[] {
   return [...parts, value.slice(from).trim()];
 }
 
+/** All values of a cookie: a request can have it several times. */
 export function cookieValues({ headers }: RequestFacts, name: string): string[] {
   const pairs = headers.filter(([each]) => each.toLowerCase() === "cookie").flatMap(([, value]) => value.split(";"));
   return pairs.flatMap((pair) => {

@@ -37,8 +37,10 @@ export interface FrontendTls {
   readonly versions: readonly string[] | undefined;
 }
 
+/** Octavia's `action` of an L7 policy. */
 export type PolicyAction = "REJECT" | "REDIRECT_TO_URL" | "REDIRECT_PREFIX" | "REDIRECT_TO_POOL";
 
+/** An L7 policy: the first one whose rules match decides. `code` is the status of a redirect. */
 export interface Policy {
   readonly action: PolicyAction;
   /** All must match; never empty. */
@@ -49,6 +51,7 @@ export interface Policy {
   readonly pool: Backend | undefined;
 }
 
+/** An L7 rule in Octavia's words; `type` is "PATH", "HEADER", …, and `compare` is "EQUAL_TO", "REGEX", …. */
 export interface Rule {
   readonly type: string;
   readonly compare: string;
@@ -57,6 +60,7 @@ export interface Rule {
   readonly invert: boolean;
 }
 
+/** A pool. Its name is HAProxy's. */
 export interface Backend {
   /** The pool's. */
   readonly id: string;
@@ -69,6 +73,7 @@ export interface Backend {
   readonly monitor: Monitor | undefined;
 }
 
+/** A member of a pool, as HAProxy's `server` lines have it. */
 export interface BackendMember {
   readonly id: string;
   readonly address: string;

@@ -9,6 +9,7 @@ const NO_CLIENT = { source: "", sourcePort: 0, destination: "", port: 0 };
 /** The status line is within so many bytes. */
 const LONGEST = 16_384;
 
+/** A member's place on this machine, and how its pool's monitor probes it. */
 export interface Probed {
   readonly monitor: Monitor;
   readonly place: Place;

@@ -19,6 +19,7 @@ export interface ProxyContext {
   join(client: Socket, member: Socket): void;
 }
 
+/** Passes bytes both ways. The end of one side's stream ends the other's; its error or close destroys the other. */
 export function joinSockets(client: Socket, member: Socket): void {
   for (const [from, to] of [
     [client, member],

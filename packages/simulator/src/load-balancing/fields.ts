@@ -9,13 +9,16 @@ export interface Field<T> {
   readonly required?: true;
   readonly put?: false;
 }
+/** The fields of a kind of resource, by their names on the wire. */
 export type Fields = Readonly<Record<string, Field<unknown>>>;
+/** What reading a body of these fields gives; undefined and absent both mean not given. */
 export type InputOf<F extends Fields> = {
   readonly [K in keyof F]?: F[K] extends Field<infer T> ? T | undefined : never;
 };
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** A string of at most 255 characters. */
 export function text(value: unknown, field: string): string {
   if (typeof value === "string" && value.length <= 255) return value;
   const why =
@@ -26,11 +29,13 @@ export function text(value: unknown, field: string): string {
 /** A description: null takes it away. */
 export const words = (value: unknown, field: string): string => (value === null ? "" : text(value, field));
 
+/** A UUID with dashes. */
 export function uuid(value: unknown, field: string): string {
   if (typeof value === "string" && uuidPattern.test(value)) return value;
   throw invalidField(field, shown(value), "Value should be UUID format");
 }
 
+/** A boolean, or the words "true" and "false" in any case. */
 export function bool(value: unknown, field: string): boolean {
   const word = typeof value === "string" ? value.toLowerCase() : value;
   if (word === true || word === "true") return true;
@@ -38,11 +43,13 @@ export function bool(value: unknown, field: string): boolean {
   throw invalidField(field, shown(value), "Value should be a boolean");
 }
 
+/** An IPv4 or IPv6 address, as it was written. */
 export function ip(value: unknown, field: string): string {
   if (typeof value === "string" && parseIp(value)) return value;
   throw invalidField(field, shown(value), "Value should be IPv4 or IPv6 format");
 }
 
+/** A whole number in this range, also as a string of digits. */
 export const integer =
   (least: number, most: number) =>
   (value: unknown, field: string): number => {
@@ -55,6 +62,7 @@ export const integer =
     return number;
   };
 
+/** One of these words, in this case. */
 export const oneOf =
   (...words: readonly string[]) =>
   (value: unknown, field: string): string => {
@@ -62,11 +70,13 @@ export const oneOf =
     throw invalidField(field, shown(value), `Value should be one of: ${words.join(", ")}`);
   };
 
+/** null, or what `read` reads. */
 export const orNull =
   <T>(read: (value: unknown, field: string) => T) =>
   (value: unknown, field: string): T | null =>
     value === null ? null : read(value, field);
 
+/** A list whose every element `read` reads. */
 export const listOf =
   <T>(read: (value: unknown, field: string) => T) =>
   (value: unknown, field: string): readonly T[] => {
@@ -83,6 +93,7 @@ export function cidrs(value: unknown, field: string): readonly string[] | null {
   throw invalidField(field, shown(value), "Value should be IPv4 or IPv6 CIDR format");
 }
 
+/** A JSON object, whatever is in it. */
 export function object(value: unknown, field: string): JsonObject {
   if (isObject(value)) return value;
   throw invalidField(field, shown(value), "Value should be a dictionary");
@@ -106,6 +117,7 @@ export function readCreate<F extends Fields>(fields: F, given: unknown, argument
   return input;
 }
 
+/** Reads a PUT body's resource: fields that only a creation may give are refused with 400. */
 export function readUpdate<F extends Fields>(fields: F, given: unknown, argument: string): InputOf<F> {
   return readGiven(fields, { given, argument, method: "PUT" });
 }

@@ -23,9 +23,12 @@ const fields = {
   http_version: { read: orNull((value: unknown) => Number(value)) },
   domain_name: { read: orNull(text) },
 } as const;
+/** What a health monitor may be given, also inside a tree of one request. */
 export const monitorFields = fields;
+/** A health monitor as a request gives it. */
 export type MonitorInput = InputOf<typeof fields>;
 
+/** Health monitors. With one its pool is in transition, and the listeners that lead to the pool. */
 export function monitorKind(state: BalancerState): Kind<HealthMonitor, typeof fields> {
   return {
     singular: "healthmonitor",
@@ -47,6 +50,7 @@ export function monitorKind(state: BalancerState): Kind<HealthMonitor, typeof fi
   };
 }
 
+/** The routes below /lbaas/healthmonitors. A pool has at most one monitor. */
 export function mountHealthMonitors(app: BalancerApp, state: BalancerState): void {
   const kind = monitorKind(state);
   const special = {

@@ -12,6 +12,7 @@ function code(value: unknown, field: string): number {
   return Number(oneOf("301", "302", "303", "307", "308")(typeof value === "number" ? String(value) : value, field));
 }
 
+/** What an L7 policy may be given, also inside a tree of one request. */
 export const policyFields = {
   ...common,
   ...owner,
@@ -25,6 +26,7 @@ export const policyFields = {
   redirect_http_code: { read: orNull(code) },
 } as const;
 
+/** What an L7 rule may be given. Rules have no name. */
 export const ruleFields = {
   tags: common.tags,
   admin_state_up: common.admin_state_up,

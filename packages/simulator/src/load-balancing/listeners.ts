@@ -49,9 +49,11 @@ const fields = {
   tls_versions: { read: orNull(listOf(text)) },
   alpn_protocols: { read: orNull(listOf(text)) },
 } as const;
+/** What a listener may be given, also inside a tree of one request. */
 export const listenerFields = fields;
 type ListenerInput = InputOf<typeof fields>;
 
+/** Listeners. A change of one puts it and its load balancer in transition, and nothing else. */
 export function listenerKind(state: BalancerState): Kind<Listener, typeof fields> {
   return {
     singular: "listener",
@@ -78,6 +80,7 @@ export function listenerKind(state: BalancerState): Kind<Listener, typeof fields
   };
 }
 
+/** The routes below /lbaas/listeners. Statistics are zeros: traffic is not counted. */
 export function mountListeners(app: BalancerApp, state: BalancerState, kind: ReturnType<typeof listenerKind>): void {
   const byBalancer = (row: Listener, ids: readonly string[]) =>
     ids.includes(state.listeners.get(row.id)?.loadbalancer_id ?? "");
@@ -184,6 +187,7 @@ const poolProtocols: Readonly<Record<string, readonly string[]>> = {
   SCTP: ["SCTP"],
 };
 
+/** Throws Octavia's 400 if a listener of one protocol cannot send to a pool of the other. */
 export function checkPoolProtocol(listener: string, pool: string): void {
   if (poolProtocols[listener]?.includes(pool)) return;
   const why = `The pool protocol '${pool}' is invalid while the listener protocol is '${listener}'.`;

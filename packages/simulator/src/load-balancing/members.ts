@@ -43,9 +43,12 @@ const fields = {
   monitor_address: { read: orNull(ip) },
   monitor_port: { read: orNull(integer(1, 65535)) },
 } as const;
+/** What a member may be given, also inside a tree of one request. */
 export const memberFields = fields;
+/** A member as a request gives it. */
 export type MemberInput = InputOf<typeof fields>;
 
+/** Members. With one its pool is in transition, and the listeners that lead to the pool. */
 export function memberKind(state: BalancerState): Kind<Member, typeof fields> {
   return {
     singular: "member",
@@ -69,6 +72,7 @@ export function memberKind(state: BalancerState): Kind<Member, typeof fields> {
 
 type MemberKind = ReturnType<typeof memberKind>;
 
+/** The routes below /lbaas/pools/{id}/members. PUT of the list replaces it (not with additive_only). */
 export function mountMembers(app: BalancerApp, state: BalancerState, pools: ReturnType<typeof poolKind>): void {
   const kind = memberKind(state);
   const poolOf = (c: BalancerRequest) => found(pools, c.var.caller, c.req.param("pool") ?? "");

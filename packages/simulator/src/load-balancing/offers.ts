@@ -44,12 +44,14 @@ export interface OfferWords {
   readonly capabilities: Readonly<Record<string, string>>;
 }
 
+/** Flavors with their profiles, or availability zones with theirs: the tables and the words. */
 export interface Offers {
   readonly words: OfferWords;
   readonly profiles: Table<Profile>;
   readonly offers: Table<Offer>;
 }
 
+/** The words of flavors, which are found by id. */
 export const flavorWords: OfferWords = {
   offer: "flavor",
   offers: "flavors",
@@ -72,6 +74,7 @@ export const flavorWords: OfferWords = {
   },
 };
 
+/** The words of availability zones, which are found by name. */
 export const zoneWords: OfferWords = {
   offer: "availability_zone",
   offers: "availability_zones",
@@ -94,6 +97,7 @@ export const zoneWords: OfferWords = {
   },
 };
 
+/** The kernel's tables of flavors, or of availability zones. */
 export function offersOf(kernel: Kernel, words: OfferWords): Offers {
   return {
     words,

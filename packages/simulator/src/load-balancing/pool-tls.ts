@@ -33,6 +33,7 @@ function ciphers(value: unknown, field: string): string {
   return value;
 }
 
+/** The TLS fields of a pool that speaks plain text to its members. */
 export const noTls = {
   tls_container_ref: null,
   ca_tls_container_ref: null,

@@ -26,9 +26,11 @@ function persistence(value: unknown, field: string): Readonly<Record<string, unk
   const type = oneOf("APP_COOKIE", "SOURCE_IP", "HTTP_COOKIE")(asked["type"], "type");
   return { type, cookie_name: null, persistence_timeout: null, persistence_granularity: null, ...asked };
 }
+/** What a pool may be given, also inside a tree of one request. */
 export const poolFields = fields;
 type PoolInput = InputOf<typeof fields>;
 
+/** Pools. One that an L7 policy redirects to cannot be deleted: 409. */
 export function poolKind(state: BalancerState): Kind<Pool, typeof fields> {
   return {
     singular: "pool",
@@ -60,6 +62,7 @@ export function listenerRefs(state: BalancerState, poolId: string): readonly str
   return state.listeners.by("default_pool_id", poolId).map((listener) => `listener:${listener.id}`);
 }
 
+/** The routes below /lbaas/pools. A request names the load balancer or a listener as the pool's parent. */
 export function mountPools(app: BalancerApp, state: BalancerState, kind: ReturnType<typeof poolKind>): void {
   const byBalancer = (row: Pool, ids: readonly string[]) =>
     ids.includes(state.pools.get(row.id)?.loadbalancer_id ?? "");

@@ -26,6 +26,7 @@ export function checkProtocol(balancer: LoadBalancer, protocol: string): void {
   }
 }
 
+/** 400 for CIDRs of the VIP's other IP version; 501 for any with OVN. */
 export function checkAllowedCidrs(balancer: LoadBalancer, cidrs: readonly string[] | null | undefined): void {
   const vip = balancer.vip_address;
   const stray = cidrs?.find((cidr) => cidr.includes(":") !== vip.includes(":"));
@@ -35,22 +36,26 @@ export function checkAllowedCidrs(balancer: LoadBalancer, cidrs: readonly string
   }
 }
 
+/** 501 for all algorithms but SOURCE_IP_PORT with OVN. */
 export function checkAlgorithm(balancer: LoadBalancer, algorithm: string): void {
   if (isOvn(balancer) && algorithm !== "SOURCE_IP_PORT") {
     throw noOption("ovn", `OVN provider does not support ${algorithm} algorithm`);
   }
 }
 
+/** 501 with OVN: it has no amphora to fail over. */
 export function checkFailover(balancer: LoadBalancer): void {
   if (isOvn(balancer)) throw noOption("ovn", "OVN provider does not support loadbalancer failover");
 }
 
+/** What providers check of a member. */
 export interface MemberAsk {
   readonly address: string;
   readonly monitor_address?: string | null | undefined;
   readonly monitor_port?: number | null | undefined;
 }
 
+/** 501 for a member that OVN cannot have: with a monitor's address or port, or of the other IP version. */
 export function checkMember(balancer: LoadBalancer, member: MemberAsk): void {
   if (!isOvn(balancer)) return;
   if ((member.monitor_address ?? null) !== null || (member.monitor_port ?? null) !== null) {
@@ -64,6 +69,7 @@ export function checkMember(balancer: LoadBalancer, member: MemberAsk): void {
   }
 }
 
+/** 501 for monitors other than TCP and UDP-CONNECT with OVN. */
 export function checkMonitorType(balancer: LoadBalancer, type: string): void {
   if (isOvn(balancer) && type !== "TCP" && type !== "UDP-CONNECT") {
     const why = `OVN provider does not support ${type} health monitor type. Supported types: UDP-CONNECT, TCP`;
@@ -71,6 +77,7 @@ export function checkMonitorType(balancer: LoadBalancer, type: string): void {
   }
 }
 
+/** 501 with OVN, which does not read requests. */
 export function checkL7(balancer: LoadBalancer, what: "l7policies" | "l7rules"): void {
   if (isOvn(balancer)) throw noAction("ovn", `This provider does not support creating ${what}.`);
 }

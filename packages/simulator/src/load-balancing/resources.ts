@@ -3,6 +3,7 @@ import type { NetworkLinks } from "../kernel/links.ts";
 
 import { flavorWords, offersOf, zoneWords, type Offers } from "./offers.ts";
 
+/** Octavia's `provisioning_status`: in a PENDING one the load balancer and all below it are immutable. */
 export type ProvisioningStatus = "ACTIVE" | "ERROR" | "PENDING_CREATE" | "PENDING_UPDATE" | "PENDING_DELETE";
 
 /** What all of Octavia's resources carry; rows have the wire's own field names. */
@@ -17,6 +18,7 @@ export interface Resource {
   readonly updated_at: string | null;
 }
 
+/** A load balancer; the port of its VIP is the network service's. */
 export interface LoadBalancer extends Resource {
   readonly description: string;
   readonly vip_address: string;
@@ -45,6 +47,7 @@ export interface Amphora {
   readonly updated_at: string;
 }
 
+/** A listener: a protocol and a port of the load balancer's addresses. Timeouts are in milliseconds. */
 export interface Listener extends Resource {
   readonly loadbalancer_id: string;
   readonly description: string;
@@ -68,6 +71,7 @@ export interface Listener extends Resource {
   readonly alpn_protocols: readonly string[] | null;
 }
 
+/** A pool. It belongs to a load balancer, and listeners and L7 policies refer to it. */
 export interface Pool extends Resource {
   readonly loadbalancer_id: string;
   readonly description: string;
@@ -84,6 +88,7 @@ export interface Pool extends Resource {
   readonly alpn_protocols?: readonly string[] | null;
 }
 
+/** A member of a pool; `backup` ones get connections only when no other is up. */
 export interface Member extends Resource {
   readonly pool_id: string;
   readonly address: string;
@@ -95,6 +100,7 @@ export interface Member extends Resource {
   readonly monitor_port: number | null;
 }
 
+/** The health monitor of a pool; `delay` and `timeout` are in seconds. */
 export interface HealthMonitor extends Resource {
   readonly pool_id: string;
   readonly type: string;
@@ -109,6 +115,7 @@ export interface HealthMonitor extends Resource {
   readonly domain_name: string | null;
 }
 
+/** An L7 policy of a listener; lower positions decide first. */
 export interface L7Policy extends Resource {
   readonly listener_id: string;
   readonly description: string;
@@ -120,6 +127,7 @@ export interface L7Policy extends Resource {
   readonly redirect_http_code: number | null;
 }
 
+/** An L7 rule. All rules of a policy must match. */
 export interface L7Rule extends Resource {
   readonly l7policy_id: string;
   readonly type: string;
@@ -145,6 +153,7 @@ export interface BalancerState {
   readonly zones: Offers;
 }
 
+/** Octavia's tables, and what it calls of Neutron. */
 export function balancerState(kernel: Kernel, links: NetworkLinks): BalancerState {
   return {
     kernel,

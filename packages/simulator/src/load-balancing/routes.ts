@@ -10,8 +10,11 @@ import { listAnswer } from "./listing.ts";
 import { change, checkMutable } from "./provisioning.ts";
 import { tableOf, type BalancerState, type LoadBalancer, type Resource } from "./resources.ts";
 
+/** The Hono environment of Octavia's routes. */
 export type BalancerEnv = { Variables: { caller: Caller } };
+/** Where Octavia's routes are added. */
 export type BalancerApp = Hono<BalancerEnv>;
+/** A request to Octavia. */
 export type BalancerRequest = Context<BalancerEnv>;
 
 /** Where Octavia serves its API, as the router writes it. */
@@ -47,6 +50,7 @@ export function checkAdmin({ isAdmin }: Caller): void {
   if (!isAdmin) throw denied();
 }
 
+/** Throws Octavia's 403 for a row of another project, except for administrators. */
 export function checkOwner(caller: Caller, row: Resource): void {
   if (!caller.isAdmin && row.project_id !== caller.projectId) throw denied();
 }
@@ -63,6 +67,7 @@ export function found<T extends Resource>(
   return row;
 }
 
+/** Throws Octavia's 403 if the project has `used` up its quota of this kind. */
 export function checkQuota(
   state: BalancerState,
   projectId: string,
@@ -83,6 +88,7 @@ function checkedBody(body: unknown): JsonObject {
   throw fault(400, "Request is not in valid JSON format");
 }
 
+/** A list of one kind: all rows, and how filters that are no fields of the view choose among them (`special`). */
 export interface ListRoute<T extends Resource> {
   readonly plural: string;
   readonly rows: readonly T[];
@@ -90,6 +96,7 @@ export interface ListRoute<T extends Resource> {
   readonly special?: Readonly<Record<string, (row: T, values: readonly string[]) => boolean>>;
 }
 
+/** The response of a list: the caller's rows, filtered, sorted and paged. */
 export function list<T extends Resource>(c: BalancerRequest, route: ListRoute<T>) {
   return c.json(listAnswer({ ...route, caller: c.var.caller, url: new URL(c.req.url) }));
 }
@@ -186,6 +193,7 @@ export function show(c: BalancerRequest, singular: string, view: JsonObject): Re
   return c.json({ [singular]: shownFields(c, view, "show") });
 }
 
+/** The id in a route's path; "" where the route has none. */
 export const idOf = (c: BalancerRequest): string => c.req.param("id") ?? "";
 
 /** What a response shows: of a GET only the requested fields. */

@@ -22,12 +22,14 @@ const worst = (statuses: readonly string[]): string =>
 
 const isDown = (row: Resource): boolean => !row.admin_state_up || row.provisioning_status === "PENDING_CREATE";
 
+/** The operating status of a load balancer: the worst of its pools', unless it failed or is disabled itself. */
 export function balancerStatus(state: BalancerState, row: LoadBalancer): string {
   if (row.provisioning_status === "ERROR") return "ERROR";
   if (isDown(row)) return "OFFLINE";
   return worst(state.pools.by("loadbalancer_id", row.id).map((pool) => poolStatus(state, pool)));
 }
 
+/** The operating status of a listener: its default pool's, except that an idle pool leaves it ONLINE. */
 export function listenerStatus(state: BalancerState, row: Listener): string {
   if (isDown(row)) return "OFFLINE";
   const pool = row.default_pool_id === null ? undefined : state.pools.get(row.default_pool_id);
@@ -35,6 +37,7 @@ export function listenerStatus(state: BalancerState, row: Listener): string {
   return status === "OFFLINE" ? "ONLINE" : status;
 }
 
+/** The operating status of a pool: ERROR if all members fail, DEGRADED if some do, OFFLINE if it is not used. */
 export function poolStatus(state: BalancerState, row: Pool): string {
   if (isDown(row) || isIdle(state, row)) return "OFFLINE";
   const statuses = state.members.by("pool_id", row.id).map((member) => memberStatus(state, member));
@@ -63,6 +66,7 @@ export function memberStatus(state: BalancerState, row: Member): string {
   return row.weight === 0 && driverOf(balancer?.provider ?? "") === "amphora" ? "DRAINING" : "ONLINE";
 }
 
+/** A load balancer as Octavia returns it, with the ids of its listeners and pools. */
 export function balancerView(state: BalancerState, row: LoadBalancer): JsonObject {
   const { owns_port: _, ...wire } = row;
   return {
@@ -75,6 +79,7 @@ export function balancerView(state: BalancerState, row: LoadBalancer): JsonObjec
   };
 }
 
+/** A listener as Octavia returns it, with the ids of its L7 policies. */
 export function listenerView(state: BalancerState, row: Listener): JsonObject {
   const { loadbalancer_id: balancer, ...wire } = row;
   return {
@@ -86,6 +91,7 @@ export function listenerView(state: BalancerState, row: Listener): JsonObject {
   };
 }
 
+/** A pool as Octavia returns it; `healthmonitor_id` is absent without a monitor. */
 export function poolView(state: BalancerState, row: Pool): JsonObject {
   const { loadbalancer_id: balancer, ...wire } = row;
   const monitor = state.monitors.by("pool_id", row.id)[0];
@@ -101,11 +107,13 @@ export function poolView(state: BalancerState, row: Pool): JsonObject {
   };
 }
 
+/** A member as Octavia returns it. */
 export function memberView(state: BalancerState, row: Member): JsonObject {
   const { pool_id: _, ...wire } = row;
   return { ...wire, tenant_id: row.project_id, operating_status: memberStatus(state, row) };
 }
 
+/** A health monitor as Octavia returns it. `_` makes it fit where the other views are used. */
 export function monitorView(_: BalancerState, row: HealthMonitor): JsonObject {
   const { pool_id: pool, ...wire } = row;
   return {
@@ -116,6 +124,7 @@ export function monitorView(_: BalancerState, row: HealthMonitor): JsonObject {
   };
 }
 
+/** An L7 policy as Octavia returns it, with the ids of its rules. */
 export function policyView(state: BalancerState, row: L7Policy): JsonObject {
   return {
     ...row,
@@ -125,6 +134,7 @@ export function policyView(state: BalancerState, row: L7Policy): JsonObject {
   };
 }
 
+/** An L7 rule as Octavia returns it: without a name, which rules do not have. */
 export function ruleView(_: BalancerState, row: L7Rule): JsonObject {
   const { l7policy_id: _policy, name: _name, ...wire } = row;
   return { ...wire, tenant_id: row.project_id, operating_status: isDown(row) ? "OFFLINE" : "ONLINE" };

@@ -9,6 +9,7 @@ import { born, defined, touched, type AddressGroup, type NetworkState } from "./
 const attributes = { ...common, addresses: { read: cidrs, put: false, filter: false } } as const;
 type Attributes = typeof attributes;
 
+/** Address groups: lists of CIDRs that rules of security groups refer to. */
 export function addressGroupCollection(state: NetworkState): Collection<AddressGroup, Attributes> {
   return {
     singular: "address_group",

@@ -38,14 +38,17 @@ export function parseCidr(text: string): Cidr | undefined {
   return { version: ip.version, base, length, last: base | hosts };
 }
 
+/** The canonical text of a prefix: "10.0.0.0/24". */
 export function formatCidr({ version, base, length }: Cidr): string {
   return `${formatIp({ version, value: base })}/${length}`;
 }
 
+/** True if the address is in the prefix; false for another IP version. */
 export function contains(cidr: Cidr, ip: Ip): boolean {
   return cidr.version === ip.version && ip.value >= cidr.base && ip.value <= cidr.last;
 }
 
+/** True if the prefixes have an address in common; false for another IP version. */
 export function overlaps(a: Cidr, b: Cidr): boolean {
   return a.version === b.version && a.base <= b.last && b.base <= a.last;
 }

@@ -25,7 +25,9 @@ export function filterReader({ read, filter }: Attribute<unknown>): Attribute<un
   return read === bool || read === integer ? read : undefined;
 }
 
+/** The attributes of a kind of resource, by their names on the wire. */
 export type Attributes = Readonly<Record<string, Attribute<unknown>>>;
+/** What reading a body of these attributes gives; undefined and absent both mean not given. */
 export type InputOf<A extends Attributes> = {
   readonly [K in keyof A]?: A[K] extends Attribute<infer T> ? T | undefined : never;
 };
@@ -48,17 +50,20 @@ export function shown(value: unknown): string {
 
 const quoted = (value: unknown): string => (typeof value === "string" ? `'${value}'` : shown(value));
 
+/** A string of at most 255 characters. */
 export function text(value: unknown, field: string): string {
   if (typeof value !== "string") throw invalidValue(field, `'${shown(value)}' is not a valid string.`);
   if (value.length > 255) throw invalidValue(field, `'${value}' exceeds maximum length of 255.`);
   return value;
 }
 
+/** A UUID, also without dashes. */
 export function uuid(value: unknown, field: string): string {
   if (typeof value === "string" && uuidPattern.test(value)) return value;
   throw invalidValue(field, `'${shown(value)}' is not a valid UUID.`);
 }
 
+/** A boolean as oslo.utils reads it: also 0, 1 and the words "true" and "false" in any case. */
 export function bool(value: unknown): boolean {
   const word = typeof value === "string" ? value.toLowerCase() : value;
   if (word === true || word === "true" || word === 1 || word === "1") return true;
@@ -66,42 +71,50 @@ export function bool(value: unknown): boolean {
   throw invalidInput(`'${shown(value)}' cannot be converted to boolean.`);
 }
 
+/** A whole number, also as a string of digits. */
 export function integer(value: unknown): number {
   const number = typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isInteger(number)) return number;
   throw invalidInput(`'${shown(value)}' is not an integer.`);
 }
 
+/** An IPv4 or IPv6 address, as it was written. */
 export function address(value: unknown, field: string): string {
   if (typeof value === "string" && parseIp(value)) return value;
   throw invalidValue(field, `'${shown(value)}' is not a valid IP address.`);
 }
 
+/** A MAC address with colons, in lower case. */
 export function mac(value: unknown, field: string): string {
   if (typeof value === "string" && macPattern.test(value)) return value.toLowerCase();
   throw invalidValue(field, `'${shown(value)}' is not a valid MAC address.`);
 }
 
+/** A JSON object, whatever is in it. */
 export function object(value: unknown, field: string): JsonObject {
   if (isObject(value)) return value;
   throw invalidValue(field, `'${shown(value)}' is not a dictionary.`);
 }
 
+/** A JSON list, whatever is in it. */
 export function list(value: unknown, field: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw invalidValue(field, `'${shown(value)}' is not a list.`);
 }
 
+/** A list whose every element `read` reads. */
 export const listOf =
   <T>(read: (value: unknown, field: string) => T) =>
   (value: unknown, field: string): readonly T[] =>
     list(value, field).map((element) => read(element, field));
 
+/** null, or what `read` reads. */
 export const orNull =
   <T>(read: (value: unknown, field: string) => T) =>
   (value: unknown, field: string): T | null =>
     value === null ? null : read(value, field);
 
+/** One of these words, in this case. */
 export const oneOf =
   <const V extends readonly string[]>(...values: V) =>
   (value: unknown, field: string): V[number] => {
@@ -110,6 +123,7 @@ export const oneOf =
     return found;
   };
 
+/** One of these numbers, also as a string of digits. */
 export const oneOfNumbers =
   <const V extends readonly number[]>(...values: V) =>
   (value: unknown, field: string): V[number] => {
@@ -134,7 +148,9 @@ export function routes(value: unknown, field: string): readonly { destination: s
   });
 }
 
+/** The attribute "name" of every resource. */
 export const name: Attribute<string> = { read: text };
+/** The attribute "description" of every resource. */
 export const description: Attribute<string> = { read: text };
 const owner: Attribute<string> = { read: text };
 
@@ -190,6 +206,7 @@ function permit({ attributes, singular }: Kind<Attributes>, { given, caller, ver
   throw forbidden(asked.reduce((left, field) => `(${left} and ${rule}:${field})`, rule));
 }
 
+/** What reading bodies needs to know of a kind; `singular` is the name around the resource in a body. */
 export interface Kind<A extends Attributes> {
   readonly singular: string;
   readonly attributes: A;

@@ -17,10 +17,14 @@ import { badRequest, conflict, forbidden, neutronError } from "./errors.ts";
 import { filtered, filtersOf, pageOf, remembered, type ListSpec } from "./listing.ts";
 import type { NetworkState } from "./resources.ts";
 
+/** The Hono environment of Neutron's routes. */
 export type NetworkEnv = { Variables: { caller: Caller } };
+/** Where Neutron's routes are added. */
 export type NetworkApp = Hono<NetworkEnv>;
+/** A request to Neutron. */
 export type NetworkRequest = Context<NetworkEnv>;
 
+/** What every row of a collection has; `revision_number` counts its changes, as If-Match checks it. */
 export interface Row {
   readonly id: string;
   readonly project_id: string;

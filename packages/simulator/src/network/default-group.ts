@@ -13,6 +13,7 @@ export function ensureDefaultGroup(state: NetworkState, projectId: string): Secu
   return group;
 }
 
+/** The project's group "default"; undefined before its first use (`ensureDefaultGroup`). */
 export function defaultGroup(state: NetworkState, projectId: string): SecurityGroup | undefined {
   return state.groups.by("project_id", projectId).find((group) => group.name === "default");
 }

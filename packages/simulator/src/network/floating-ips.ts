@@ -25,6 +25,7 @@ const attributes = {
 type Attributes = typeof attributes;
 type Input = InputOf<Attributes>;
 
+/** Floating IPs: each has a port of its own on the external network, which goes with it. */
 export function floatingIpCollection(state: NetworkState): Collection<FloatingIp, Attributes> {
   state.kernel.agenda.handler("network.floatingip", (id) => settle(state, id));
   return {

@@ -92,6 +92,10 @@ export interface Page<T> {
   readonly links: readonly { rel: string; href: string }[] | undefined;
 }
 
+/**
+ * Sorts the rows and cuts out the page of the query's limit, marker and page_reverse. Throws the kind's 404 for an
+ * unknown marker.
+ */
 export function pageOf<T extends Row>(rows: T[], url: URL, spec: ListSpec<T>): Page<T> {
   const query = url.searchParams;
   const ordered = sorted(rows, query, spec);

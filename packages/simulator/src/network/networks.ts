@@ -39,6 +39,7 @@ function notNegative(value: unknown, field: string): number {
 
 type Attributes = typeof attributes;
 
+/** True for own, shared and external networks, and those that an RBAC policy opens to the project. */
 export const seesNetwork = (state: NetworkState, caller: Caller, row: Network): boolean =>
   caller.isAdmin ||
   row.project_id === caller.projectId ||
@@ -50,6 +51,7 @@ export const seesNetwork = (state: NetworkState, caller: Caller, row: Network): 
 export const usableNetwork = (state: NetworkState, caller: Caller, row: Network): boolean =>
   row.shared || opened(state, caller, row.id);
 
+/** Networks. A network's name is not unique, also within a project. */
 export function networkCollection(state: NetworkState): Collection<Network, Attributes> {
   return {
     singular: "network",

@@ -21,6 +21,7 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 
 const allocationKey = (subnetId: string, ip: string): string => `${subnetId}|${ip}`;
 
+/** True if a port has this address of the subnet. */
 export function isTaken(state: NetworkState, subnetId: string, ip: string): boolean {
   return state.ports.by("allocations", allocationKey(subnetId, ip)).length > 0;
 }
@@ -56,6 +57,7 @@ export function freeMac(state: NetworkState, networkId: string): string {
   }
 }
 
+/** True if a port of the network has this MAC address. */
 export function macTaken(state: NetworkState, networkId: string, mac: string): boolean {
   return state.ports.by("mac_address", mac).some((port) => port.network_id === networkId);
 }
@@ -190,6 +192,7 @@ export function addMetadataPort(state: NetworkState, network: Network): void {
   });
 }
 
+/** Gives the network's metadata port an address of the subnet, if that is IPv4 and has one left. */
 export function addMetadataAddress(state: NetworkState, subnet: Subnet): void {
   const port = metadataPort(state, subnet.network_id);
   const ip = port && subnet.ip_version === 4 ? firstFree(state, [subnet]) : undefined;
@@ -197,6 +200,7 @@ export function addMetadataAddress(state: NetworkState, subnet: Subnet): void {
   state.ports.update(port.id, { ...addressFields([...port.fixed_ips, ip]), ...touched(state.kernel, port) });
 }
 
+/** Takes a subnet's addresses from the network's metadata port, before the subnet is deleted. */
 export function dropMetadataAddress(state: NetworkState, subnet: Subnet): void {
   const port = metadataPort(state, subnet.network_id);
   if (!port?.subnet_ids.includes(subnet.id)) return;

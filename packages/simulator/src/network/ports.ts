@@ -72,8 +72,10 @@ const attributes = {
   propagate_uplink_status: { read: bool },
 } as const;
 type Attributes = typeof attributes;
+/** A port as a request gives it. */
 export type PortInput = InputOf<Attributes>;
 
+/** Ports. Visible to their project and to the network's owner. */
 export function portCollection(state: NetworkState): Collection<Port, Attributes> {
   return {
     singular: "port",

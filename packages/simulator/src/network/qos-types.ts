@@ -32,6 +32,7 @@ export interface QosType {
   readonly supported: boolean;
 }
 
+/** The kinds of QoS rules, by the name that their paths and `rule_types` have. */
 export const qosTypes: Readonly<Record<string, QosType>> = {
   bandwidth_limit: {
     attributes: {

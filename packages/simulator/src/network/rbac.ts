@@ -78,6 +78,7 @@ export function dropPolicies(state: NetworkState, objectId: string): void {
 const openPolicy = (state: NetworkState, objectId: string, action: string) =>
   state.rbac.by("object_id", objectId).find((row) => row.target_tenant === "*" && row.action === action);
 
+/** RBAC policies. One for all projects ("*") is made by administrators only. */
 export function rbacCollection(state: NetworkState): Collection<RbacPolicy, Attributes> {
   return {
     singular: "rbac_policy",

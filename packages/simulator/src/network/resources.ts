@@ -12,6 +12,7 @@ export interface Resource {
   readonly revision_number: number;
 }
 
+/** A network's row. Its subnets are found by their `network_id`. */
 export interface Network extends Resource {
   readonly admin_state_up: boolean;
   readonly mtu: number;
@@ -42,6 +43,7 @@ export interface ServiceFlavor {
   readonly profiles: readonly string[];
 }
 
+/** A profile of a service flavor: a driver and its options. */
 export interface ServiceProfile {
   readonly id: string;
   readonly project_id: string;
@@ -68,16 +70,19 @@ export interface Segment {
   readonly revision_number: number;
 }
 
+/** A range of addresses that Neutron allocates from, ends included. */
 export interface Pool {
   readonly start: string;
   readonly end: string;
 }
 
+/** A static route of a subnet or router. */
 export interface Route {
   readonly destination: string;
   readonly nexthop: string;
 }
 
+/** A subnet; `cidr` is in canonical form. IPv6 modes are null on IPv4 subnets. */
 export interface Subnet extends Resource {
   readonly network_id: string;
   readonly ip_version: 4 | 6;
@@ -96,22 +101,26 @@ export interface Subnet extends Resource {
   readonly dns_publish_fixed_ip?: boolean;
 }
 
+/** An address of a port, and the subnet that it is from. */
 export interface FixedIp {
   readonly subnet_id: string;
   readonly ip_address: string;
 }
 
+/** Further addresses that a port may send from; `ip_address` may be a CIDR. */
 export interface AddressPair {
   readonly mac_address: string;
   readonly ip_address: string;
 }
 
+/** An option that DHCP gives to this port alone. */
 export interface DhcpOption {
   readonly opt_name: string;
   readonly opt_value: string;
   readonly ip_version: number;
 }
 
+/** A port. Its lists of addresses are kept twice: as the wire has them, and as the table's indexes need them. */
 export interface Port extends Resource {
   readonly network_id: string;
   readonly mac_address: string;
@@ -138,12 +147,14 @@ export interface Port extends Resource {
   readonly subnet_ids: readonly string[];
 }
 
+/** A router's external gateway. */
 export interface GatewayInfo {
   readonly network_id: string;
   readonly external_fixed_ips: readonly FixedIp[];
   readonly enable_snat: boolean;
 }
 
+/** A router; its interfaces are ports whose `device_id` is the router. */
 export interface Router extends Resource {
   readonly admin_state_up: boolean;
   readonly external_gateway_info: GatewayInfo | null;
@@ -151,6 +162,7 @@ export interface Router extends Resource {
   readonly availability_zone_hints: readonly string[];
 }
 
+/** A floating IP; `port_id` and `fixed_ip_address` are null while it is not associated. */
 export interface FloatingIp extends Resource {
   readonly floating_ip_address: string;
   readonly floating_network_id: string;
@@ -163,10 +175,12 @@ export interface FloatingIp extends Resource {
   readonly qos_policy_id?: string | null;
 }
 
+/** A security group; its rules are rows of their own. */
 export interface SecurityGroup extends Resource {
   readonly stateful: boolean;
 }
 
+/** A rule: what a group's ports may receive ("ingress") or send ("egress"). null means any. */
 export interface SecurityGroupRule {
   readonly id: string;
   readonly project_id: string;
@@ -185,12 +199,14 @@ export interface SecurityGroupRule {
   readonly revision_number: number;
 }
 
+/** A port that is a VLAN of a trunk. */
 export interface SubPort {
   readonly port_id: string;
   readonly segmentation_type: string;
   readonly segmentation_id: number;
 }
 
+/** A trunk: a parent port that has the traffic of other ports, tagged. */
 export interface Trunk extends Resource {
   readonly port_id: string;
   readonly admin_state_up: boolean;
@@ -200,14 +216,17 @@ export interface Trunk extends Resource {
   readonly sub_port_ids: readonly string[];
 }
 
+/** A list of CIDRs for rules of security groups. */
 export interface AddressGroup extends Resource {
   readonly addresses: readonly string[];
 }
 
+/** Within a scope addresses do not overlap, so traffic is routed without NAT. */
 export interface AddressScope extends Resource {
   readonly ip_version: 4 | 6;
 }
 
+/** Prefixes that subnets are allocated from. Lengths are of the subnets' CIDRs. */
 export interface SubnetPool extends Resource {
   readonly prefixes: readonly string[];
   readonly ip_version: 4 | 6;
@@ -219,6 +238,7 @@ export interface SubnetPool extends Resource {
   readonly is_default: boolean;
 }
 
+/** A QoS policy; its rules are rows of their own. */
 export interface QosPolicy extends Resource {
   readonly is_default: boolean;
 }
@@ -243,6 +263,7 @@ export interface RbacPolicy {
   readonly revision_number: number;
 }
 
+/** A port of a floating IP that is forwarded to a port of a server. */
 export interface PortForwarding {
   readonly id: string;
   readonly floatingip_id: string;
@@ -279,6 +300,7 @@ export interface NetworkState {
   readonly cursors: Map<string, bigint>;
 }
 
+/** Neutron's tables, with the indexes that lists and checks use. */
 export function networkState(kernel: Kernel): NetworkState {
   const owned = ["project_id", "name"];
   const portIndexes = [...owned, "network_id", "device_id", "allocations", "addresses", "subnet_ids"];

@@ -36,6 +36,7 @@ const attributes = {
 type Attributes = typeof attributes;
 type Input = InputOf<Attributes>;
 
+/** Routers. Those with interfaces cannot be deleted. */
 export function routerCollection(state: NetworkState): Collection<Router, Attributes> {
   return {
     singular: "router",
@@ -195,8 +196,10 @@ export function checkRoutes(state: NetworkState, router: Router, wanted: readonl
   }
 }
 
+/** Neutron's 400 for an interface that a router cannot have. */
 export const badRouter = (why: string) => neutronError(400, "BadRequest", `Bad router request: ${why}`);
 
+/** A router as Neutron returns it; `distributed` and `ha` only for administrators. */
 export function routerView(row: Router, caller: Caller): JsonObject {
   const admin = caller.isAdmin ? { distributed: false, ha: false } : {};
   return { ...row, tenant_id: row.project_id, status: "ACTIVE", availability_zones: [], ...admin };

@@ -43,10 +43,12 @@ export function protocol(value: unknown): string | null {
   throw neutronError(400, "SecurityGroupRuleInvalidProtocol", `${why} ${known}`);
 }
 
+/** The IP protocol number of a rule's name or digits: 6 for "tcp". */
 export function protocolNumber(word: string): number {
   return numbers[word] ?? Number(word);
 }
 
+/** A rule's protocol with its ports, or for ICMP its type (`min`) and code (`max`). */
 export interface PortRange {
   readonly protocol: string | null;
   readonly min: number | null;

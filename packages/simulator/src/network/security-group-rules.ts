@@ -24,6 +24,7 @@ const attributes = {
 type Attributes = typeof attributes;
 type Input = InputOf<Attributes>;
 
+/** Security group rules. Only the description of one can change. */
 export function ruleCollection(state: NetworkState): Collection<SecurityGroupRule, Attributes> {
   return {
     singular: "security_group_rule",

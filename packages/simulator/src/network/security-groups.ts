@@ -11,6 +11,7 @@ import { born, defined, touched, type NetworkState, type SecurityGroup, type Sec
 const attributes = { ...common, stateful: { read: bool, filter: false } } as const;
 type Attributes = typeof attributes;
 
+/** Security groups. "default" cannot be renamed, and no other may take its name. */
 export function securityGroupCollection(state: NetworkState): Collection<SecurityGroup, Attributes> {
   return {
     singular: "security_group",
@@ -74,6 +75,7 @@ function view(state: NetworkState, row: SecurityGroup, caller: Caller): JsonObje
   return { ...row, tenant_id: row.project_id, shared: opened(state, caller, row.id), security_group_rules: rules };
 }
 
+/** A rule as Neutron returns it; `normalized_cidr` has no host bits. */
 export function ruleView(row: SecurityGroupRule): JsonObject {
   return { ...row, tenant_id: row.project_id, normalized_cidr: normalizedCidr(row) };
 }

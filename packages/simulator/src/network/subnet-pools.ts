@@ -20,6 +20,7 @@ const attributes = {
 type Attributes = typeof attributes;
 type Input = InputOf<Attributes>;
 
+/** 404, also for a subnet pool that the caller may not see. */
 export const subnetPoolNotFound = (id: string) =>
   neutronError(404, "SubnetPoolNotFound", `Subnet pool ${id} could not be found.`);
 
@@ -73,6 +74,7 @@ export function subnetPoolCollection(state: NetworkState): Collection<SubnetPool
   };
 }
 
+/** True for own pools, and those that an RBAC policy opens to the project. */
 export function seesPool(state: NetworkState, caller: Caller, row: SubnetPool): boolean {
   return caller.isAdmin || row.project_id === caller.projectId || opened(state, caller, row.id);
 }

@@ -93,6 +93,7 @@ export function subnetCollection(
   };
 }
 
+/** True for own subnets, and those of networks that are shared with the project. */
 export function seesSubnet(state: NetworkState, caller: Caller, row: Subnet): boolean {
   return caller.isAdmin || row.project_id === caller.projectId || sharedNetwork(state, caller, row.network_id);
 }

@@ -13,6 +13,7 @@ const attributes = {
 } as const;
 type Attributes = typeof attributes;
 
+/** Trunks. One whose parent port is bound to a host cannot be deleted. */
 export function trunkCollection(state: NetworkState): Collection<Trunk, Attributes> {
   return {
     singular: "trunk",
