@@ -10,6 +10,7 @@ import { faultRulesOf } from "./fault-rules.ts";
 import type { Faults } from "./faults.ts";
 import { addStateRoutes, type Snapshots } from "./snapshots.ts";
 
+/** What the control API reads and changes of the cloud; it is no OpenStack service and takes no token. */
 export interface Controlled {
   readonly kernel: OwnedKernel;
   readonly calls: CallLog;

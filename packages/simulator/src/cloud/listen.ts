@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { CausewayError, InputError } from "@causeway/foundation";
 
+/** A server that accepts connections; `port` is the actual one, also where 0 was requested. */
 export interface ListeningServer {
   readonly port: number;
   /** Stops at once: open connections are cut. */

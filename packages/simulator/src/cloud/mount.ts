@@ -10,7 +10,9 @@ import { ServiceError } from "../kernel/service-error.ts";
 import type { CallLog } from "./calls.ts";
 import type { Faults } from "./faults.ts";
 
+/** What the middleware sets for every route; `requestId` is the X-Openstack-Request-Id of the response. */
 export type CloudVariables = { caller: Caller; requestId: string };
+/** The app in front of all services: it has Node's own request and response as bindings. */
 export type CloudApp = Hono<{ Bindings: HttpBindings; Variables: CloudVariables }>;
 type CloudContext = Context<{ Bindings: HttpBindings; Variables: CloudVariables }>;
 
@@ -20,6 +22,7 @@ export interface Mounted {
   readonly service: Service;
 }
 
+/** What the middleware before every service needs. */
 export interface Front {
   readonly kernel: OwnedKernel;
   readonly calls: CallLog;

@@ -3,6 +3,7 @@ import { at, isObject, textAt, type JsonObject } from "../kernel/json.ts";
 import { computeError } from "./model.ts";
 import { pythonRepr } from "../kernel/python.ts";
 
+/** One entry of `block_device_mapping_v2`; `size` is in GiB, 0 where the request has none. */
 export interface BootVolume {
   readonly source: "volume" | "image" | "snapshot" | "blank";
   readonly uuid: string;
@@ -13,6 +14,7 @@ export interface BootVolume {
   readonly boot_index: number;
 }
 
+/** One entry of `networks`: an existing port, or a network in which Nova makes one. */
 export interface AskedNetwork {
   readonly port?: string;
   readonly uuid?: string;
@@ -87,6 +89,7 @@ const fields: Readonly<Record<string, number>> = {
   hostname: 90,
 };
 
+/** Nova's 400 for a value that its JSON schema refuses; `why` is the validator's own sentence. */
 export const invalid = (field: string, value: unknown, why: string) =>
   computeError(400, `Invalid input for field/attribute ${field}. Value: ${pythonText(value)}. ${why}`);
 
@@ -240,6 +243,7 @@ function checkFields(server: JsonObject, minor: number): void {
   }
 }
 
+/** As Nova accepts them in paths and bodies: also without dashes. */
 export const isUuid = (value: unknown): value is string =>
   typeof value === "string" && /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i.test(value);
 
@@ -283,6 +287,7 @@ export function tagsOf(value: unknown): readonly string[] {
   return [...new Set(tags)].sort();
 }
 
+/** A tag of a server or a device: at most 60 characters, without "," and "/". Throws Nova's 400. */
 export function checkTag(tag: unknown, field: string): string {
   if (typeof tag !== "string") throw invalid(field, tag, `${pythonRepr(tag)} is not of type 'string'`);
   if (tag.length > 60) throw invalid(field, tag, `${pythonRepr(tag)} is too long`);

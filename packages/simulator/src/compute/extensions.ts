@@ -115,6 +115,7 @@ const view = (alias: string, name: string) => ({
   description: `${name}.`,
 });
 
+/** GET /extensions and /extensions/{alias}: a fixed list, since all extensions became part of Nova. */
 export function addExtensionRoutes(app: ComputeApp): void {
   app.get("/v2.1/extensions", (c) =>
     c.json({ extensions: Object.entries(names).map(([alias, name]) => view(alias, name)) }),

@@ -79,6 +79,7 @@ function compare(a: string | number, b: string | number): number {
 const described = (c: ComputeContext, flavor: Flavor) =>
   c.get("minor") >= 55 ? { description: flavor.description } : {};
 
+/** A flavor in the words of the request's microversion: `description` from 2.55 on, `extra_specs` from 2.61 on. */
 export const flavorView = (c: ComputeContext, flavor: Flavor) => ({
   id: flavor.id,
   name: flavor.name,

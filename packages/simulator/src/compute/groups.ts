@@ -3,8 +3,7 @@ import { ownedBy } from "../kernel/rest/owned.ts";
 import { exceededLimit } from "../kernel/rest/quota.ts";
 import { mountResource } from "../kernel/rest/resource.ts";
 import { invalid } from "./create-request.ts";
-import { computeError, type ComputeApp, type ComputeParts, type ServerGroup } from "./model.ts";
-import type { ComputeEnv } from "./views.ts";
+import { computeError, type ComputeApp, type ComputeEnv, type ComputeParts, type ServerGroup } from "./model.ts";
 import { pythonRepr } from "../kernel/python.ts";
 
 const policies = ["anti-affinity", "affinity", "soft-anti-affinity", "soft-affinity"];

@@ -14,6 +14,7 @@ interface HostService {
   readonly zone: string;
 }
 
+/** The processes that `os-services` lists: a compute service for each zone, and two of the controller. */
 export const hostServices: readonly HostService[] = [
   { number: 1, binary: "nova-scheduler", host: "controller", zone: "internal" },
   { number: 2, binary: "nova-conductor", host: "controller", zone: "internal" },

@@ -1,5 +1,6 @@
 import { computeError, type ComputeParts } from "./model.ts";
 
+/** Counted against the quotas of the same names; `ram` is in MiB. */
 export interface Usage {
   readonly instances: number;
   readonly cores: number;

@@ -22,6 +22,7 @@ const known = new Set([
   ..."system_metadata tags tags-any task_state tenant_id terminated_at user_id uuid vm_state".split(" "),
 ]);
 
+/** One page of servers. */
 export interface Page {
   readonly servers: readonly Server[];
   /** True if there are more after these. */
@@ -221,6 +222,7 @@ function timeTests(query: URLSearchParams): readonly Test[] {
   return tests;
 }
 
+/** A time in the query as milliseconds since the epoch; undefined: not given. Throws Nova's 400 if it is none. */
 export function instantOf(query: URLSearchParams, parameter: string): number | undefined {
   const value = query.get(parameter);
   if (value === null) return undefined;

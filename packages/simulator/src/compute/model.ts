@@ -8,6 +8,7 @@ import type { VolumeLinks } from "../kernel/volume-links.ts";
 import type { Image } from "../image/model.ts";
 import type { InjectedFile } from "./create-request.ts";
 
+/** A flavor: `ram` and `swap` in MiB, `disk` and `ephemeral` in GiB. */
 export interface Flavor {
   readonly id: string;
   readonly name: string;
@@ -25,6 +26,7 @@ export interface Flavor {
   readonly projects?: readonly string[];
 }
 
+/** Nova's `vm_state`, from which `statusOf` derives the status that clients see. */
 export type VmState =
   | "building"
   | "active"
@@ -37,6 +39,7 @@ export type VmState =
   | "error"
   | "deleted";
 
+/** A volume on a server; `device` is the path in the guest, "/dev/vdb". */
 export interface ServerVolume {
   readonly volume_id: string;
   readonly attachment_id: string;
@@ -54,6 +57,7 @@ export interface RequestedNetwork {
   readonly fixed_ip?: string;
 }
 
+/** What `os-instance-actions` lists: a request that changed the server. */
 export interface InstanceAction {
   readonly action: string;
   readonly request_id: string;
@@ -63,6 +67,7 @@ export interface InstanceAction {
   readonly message: string | null;
 }
 
+/** A server as it is kept. Addresses are not: they are read from the network service's ports. */
 export interface Server {
   readonly id: string;
   readonly name: string;
@@ -147,6 +152,7 @@ export interface HostState {
   readonly forced_down: boolean;
 }
 
+/** A server group; `policy` is "affinity", "anti-affinity" or one of their soft variants. */
 export interface ServerGroup {
   readonly id: string;
   readonly name: string;
@@ -157,6 +163,7 @@ export interface ServerGroup {
   readonly user_id: string;
 }
 
+/** A key pair of a user. The private key is returned once, by the create, and is not kept. */
 export interface Keypair {
   /** user id "/" name */
   readonly id: string;
@@ -169,6 +176,7 @@ export interface Keypair {
   readonly created_at: string;
 }
 
+/** All of Nova's state. `images` is Glance's own table, since Nova reads and makes images. */
 export interface ComputeTables {
   readonly servers: Table<Server>;
   /** Kept for changes-since, a while. */
@@ -182,6 +190,7 @@ export interface ComputeTables {
   readonly hosts: Table<HostState>;
 }
 
+/** What Nova's routes work with: its state, and the other services as it calls them. */
 export interface ComputeParts {
   readonly kernel: Kernel;
   readonly tables: ComputeTables;
@@ -190,14 +199,19 @@ export interface ComputeParts {
   readonly ask: Ask;
 }
 
-export type ComputeVariables = { caller: Caller; minor: number; requestId: string };
+/** What the middleware sets for every route; `minor` is 79 of microversion 2.79. */
+type ComputeVariables = { caller: Caller; minor: number; requestId: string };
+/** The Hono environment of Nova's routes. */
 export type ComputeEnv = { Variables: ComputeVariables };
+/** Where Nova's routes are added. */
 export type ComputeApp = Hono<ComputeEnv>;
 /** The routes' app as a service's: it sets more variables than others do. */
 export const asServiceApp = (app: ComputeApp): Service["app"] => app as unknown as Service["app"];
 
+/** The availability zones, and the one compute host of each. */
 export const zones: Readonly<Record<string, string>> = { nova: "compute-1", az2: "compute-2" };
 
+/** Nova's tables. Names that begin with "_" are internal: the inventory does not list their rows. */
 export const computeTables = (kernel: Kernel): ComputeTables => ({
   servers: kernel.table("server", ["project_id", "name"]),
   deleted: kernel.table("_deleted_server", ["project_id"]),
@@ -224,8 +238,10 @@ export function computeError(code: number, message: string, more: object = {}): 
   return new ServiceError(code, { [faultNames[code] ?? "computeFault"]: { code, message, ...more } });
 }
 
+/** Nova's 404, also for a server of another project. */
 export const serverNotFound = (id: string): ServiceError => computeError(404, `Instance ${id} could not be found.`);
 
+/** Nova's 403 for a rule of its policy: "os_compute_api:os-hypervisors:list". */
 export const denied = (rule: string): ServiceError =>
   computeError(403, `Policy doesn't allow ${rule} to be performed.`);
 

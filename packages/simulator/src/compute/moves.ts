@@ -39,6 +39,7 @@ const moves: Readonly<Record<string, Move>> = {
   },
 };
 
+/** Actions of a server that `os-instance-actions` records, and the names it records them by. */
 export const recordedMoves: Readonly<Record<string, string>> = {
   pause: "pause",
   unpause: "unpause",

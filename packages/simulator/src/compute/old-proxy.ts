@@ -24,6 +24,7 @@ export async function asked(
   throw computeError(code, words ?? wordsOf({ status, body }));
 }
 
+/** By the other service's status: the status that Nova responds with, and its message if it has one of its own. */
 export type Refusals = Readonly<Record<number, readonly [number, string?]>>;
 
 /** The message of a refusal, wherever a service writes it. */
@@ -32,6 +33,7 @@ function wordsOf({ body }: Reply): string {
   return textAt(one, "message") ?? "The service did not say why.";
 }
 
+/** The objects of a list response: those in `field`; none if it is not a list. */
 export const rowsOf = (answer: JsonObject, field: string): readonly JsonObject[] => {
   const rows: unknown = answer[field];
   return Array.isArray(rows) ? rows.filter(isObject) : [];

@@ -26,6 +26,7 @@ import { strictQueries } from "./strict-queries.ts";
 import { addServerRoutes } from "./servers.ts";
 import { rootOf } from "./views.ts";
 
+/** The microversions that are served: 2.1 to 2.93, the newest one of OpenStack 2022.2. */
 export const computeVersions = {
   type: "compute",
   major: 2,

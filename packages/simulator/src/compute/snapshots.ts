@@ -52,6 +52,7 @@ interface ImageFields {
   readonly properties: Readonly<Record<string, string>>;
 }
 
+/** Makes an image of a server's disk, with the formats of the image it was made of, and active at once. */
 export function imageOf({ c, parts, server }: ActionContext, { name, properties }: ImageFields): Image {
   const now = parts.kernel.timestamp();
   const base = parts.tables.images.get(server.image_id);

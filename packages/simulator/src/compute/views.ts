@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
-import { requestedPorts, zones, type ComputeParts, type ComputeVariables, type Flavor, type Server } from "./model.ts";
+import { requestedPorts, zones, type ComputeEnv, type ComputeParts, type Flavor, type Server } from "./model.ts";
 
-export type ComputeEnv = { Variables: ComputeVariables };
+/** A request to Nova. */
 export type ComputeContext = Context<ComputeEnv>;
 type View = Record<string, unknown>;
 
 /** Root of the service, as the caller sees it. */
 export const rootOf = (c: Context): string => `${new URL(c.req.url).origin}/compute`;
 
+/** The two links of a resource: with the version in the path, and the bookmark without it. */
 export function linksOf(c: Context, kind: string, id: string): readonly object[] {
   const root = rootOf(c);
   return [
@@ -25,6 +26,7 @@ const bookmark = (c: Context, kind: string, id: string) => ({
 /** "…Z" with microseconds and no zone, as Nova writes some instants. */
 const micros = (timestamp: string | null) => (timestamp === null ? null : timestamp.replace(/Z$/, ".000000"));
 
+/** The status that clients see: "ACTIVE", "SHUTOFF", "VERIFY_RESIZE", …; a task can hide the state ("REBOOT"). */
 export function statusOf(server: Server): string {
   switch (server.vm_state) {
     case "building":
@@ -73,6 +75,7 @@ const powerStates: Readonly<Record<Server["vm_state"], number>> = {
 export const hostOf = (server: Server): string | null =>
   server.launched_at === null || server.vm_state === "shelved_offloaded" ? null : (zones[server.zone] ?? null);
 
+/** A server in a list without details. */
 export const briefView = (c: Context, server: Server): View => ({
   id: server.id,
   name: server.name,

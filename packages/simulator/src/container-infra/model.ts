@@ -16,6 +16,7 @@ export interface HeatCluster {
   readonly isDenied: boolean;
 }
 
+/** The clusters of Magnum's database. Tests put them there (`magnumControl`): the API creates none. */
 export const heatClusters = (kernel: Kernel): Table<HeatCluster> =>
   kernel.table("_heat_cluster", ["project_id", "name"]);
 

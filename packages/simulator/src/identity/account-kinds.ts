@@ -77,6 +77,7 @@ function subtreeOf(tables: IdentityTables, id: string): JsonObject | null {
     : Object.fromEntries(children.map((child) => [child.id, subtreeOf(tables, child.id)]));
 }
 
+/** Projects: names are unique within a domain. Disabling and deleting one revokes the tokens for it. */
 export function projectKind(tables: IdentityTables): AccountKind<Project> {
   const unique = (name: string, domain: string, id?: string) =>
     refuseTaken(
@@ -140,6 +141,7 @@ export function projectKind(tables: IdentityTables): AccountKind<Project> {
   };
 }
 
+/** Users: a password is kept as a hash. A new password, disabling and deleting revoke the user's tokens. */
 export function userKind(tables: IdentityTables): AccountKind<User> {
   const secretOf = (given: JsonObject) => {
     const password = textAt(given, "password");
@@ -209,6 +211,7 @@ export function userKind(tables: IdentityTables): AccountKind<User> {
   };
 }
 
+/** Groups of users. Deleting one removes its assignments and memberships. */
 export function groupKind(tables: IdentityTables): AccountKind<Group> {
   return {
     one: "group",
@@ -232,6 +235,7 @@ export function groupKind(tables: IdentityTables): AccountKind<Group> {
   };
 }
 
+/** Roles: global ones (`domain_id` is null), and those of one domain. */
 export function roleKind(tables: IdentityTables): AccountKind<Role> {
   return {
     one: "role",
@@ -270,6 +274,7 @@ export function roleKind(tables: IdentityTables): AccountKind<Role> {
   };
 }
 
+/** Domains: only a disabled one can be deleted, and its projects, users and groups with it. */
 export function domainKind(tables: IdentityTables): AccountKind<Domain> {
   const unique = (name: string, id?: string) =>
     refuseTaken(

@@ -52,6 +52,7 @@ export function list(
 /** What lacks a field that others have does not equal any value of it. */
 const has = (view: JsonView, filter: string): boolean => filter in tagTests || (filter.split("__")[0] ?? "") in view;
 
+/** The URL of the request itself, query included: what a list's `links.self` returns. */
 export function selfOf(c: IdentityContext): string {
   return baseOf(c) + c.req.path.slice("/identity/v3".length) + new URL(c.req.url).search;
 }

@@ -10,11 +10,13 @@ interface Extended {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
+/** A domain. Projects act as domains in Keystone; here they are rows of their own. */
 export interface Domain extends Extended {
   readonly description: string;
   readonly enabled: boolean;
 }
 
+/** A project; `extra` has the fields that Keystone keeps without knowing them. */
 export interface Project extends Extended {
   readonly domain_id: string;
   readonly description: string;
@@ -24,6 +26,7 @@ export interface Project extends Extended {
   readonly tags?: readonly string[];
 }
 
+/** A user with a local password, or without one. */
 export interface User extends Extended {
   readonly domain_id: string;
   readonly enabled: boolean;
@@ -35,6 +38,7 @@ export interface User extends Extended {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
+/** A group of users; who is in it is in the table of memberships. */
 export interface Group extends Extended {
   readonly domain_id: string;
   readonly description: string;
@@ -47,6 +51,7 @@ export interface Membership {
   readonly user_id: string;
 }
 
+/** A role; `domain_id` null or absent: one for all domains. */
 export interface Role extends Extended {
   readonly description?: string | null;
   readonly domain_id?: string | null;
@@ -78,6 +83,7 @@ export interface Trust {
   readonly role_ids: readonly string[];
 }
 
+/** An application credential: it lends these roles of its user in one project, by a secret of its own. */
 export interface Credential {
   readonly id: string;
   readonly name: string;
@@ -127,6 +133,7 @@ export interface SecretHash {
   readonly hash: string;
 }
 
+/** All of Keystone's state that is kept as typed rows; other resources are `PlainObject`s. */
 export interface IdentityTables {
   readonly projects: Table<Project>;
   readonly domains: Table<Domain>;
@@ -142,6 +149,7 @@ export interface IdentityTables {
   readonly implications: Table<Implication>;
 }
 
+/** Keystone's tables. Tokens are found by the hash of their text (`tokenHash`). */
 export const identityTables = (kernel: Kernel): IdentityTables => ({
   projects: kernel.table("_project", ["name"]),
   domains: kernel.table("_domain", ["name"]),
@@ -162,15 +170,18 @@ export const identityId = (kernel: Kernel): string => kernel.newId().replaceAll(
 
 const hash = (secret: string, salt: string) => scryptSync(secret, salt, 32, { N: 1024 });
 
+/** A new salt, and the scrypt hash of the secret with it (N = 1024: fast rather than strong). */
 export function hashSecret(secret: string): SecretHash {
   const salt = randomBytes(12).toString("base64url");
   return { salt, hash: hash(secret, salt).toString("base64url") };
 }
 
+/** True if this is the secret that was hashed; the comparison takes the same time wherever they differ. */
 export function secretMatches(secret: string, kept: SecretHash): boolean {
   return timingSafeEqual(hash(secret, kept.salt), Buffer.from(kept.hash, "base64url"));
 }
 
+/** The id of a token's row: SHA-256 of the token, so that the state folder holds no usable token. */
 export const tokenHash = (token: string): string => createHash("sha256").update(token).digest("base64url");
 
 const titles: Readonly<Record<number, string>> = {
@@ -186,12 +197,14 @@ export function identityError(code: number, message: string): ServiceError {
   return new ServiceError(code, { error: { code, message, title: titles[code] ?? "Error" } });
 }
 
+/** Keystone's 401: no token, or one that is unknown, expired or revoked. */
 export const unauthorized = (): ServiceError =>
   identityError(401, "The request you have made requires authentication.");
 
 /** A body that Keystone's schemas refuse. The real message continues with the schema itself. */
 export const schemaError = (problem: string): ServiceError => identityError(400, problem);
 
+/** Keystone's 400 for a body that lacks `what` ("user in request body"). */
 export const malformed = (what: string): ServiceError =>
   identityError(
     400,

@@ -12,6 +12,7 @@ export interface PlainObject extends Identified {
   readonly fields: JsonObject;
 }
 
+/** One kind of resource that `addPlainRoutes` serves; `one` and `many` are the names in bodies. */
 export interface PlainKind {
   /** "services", "OS-OAUTH1/consumers" */
   readonly path: string;
@@ -37,6 +38,7 @@ export interface PlainKind {
   idOf?(given: JsonObject): string | undefined;
 }
 
+/** The table of a plain kind, by its singular: "_service". */
 export const plainTable = (parts: Pick<IdentityParts, "kernel">, one: string): Table<PlainObject> =>
   parts.kernel.table(`_${one}`);
 

@@ -4,10 +4,14 @@ import { identityError, unauthorized, type IdentityTables } from "./model.ts";
 import type { Tokens } from "./tokens.ts";
 import type { CatalogSource } from "./views.ts";
 
+/** The Hono environment of Keystone's routes. The caller is absent where a request has no token: `callerOf`. */
 export type IdentityEnv = { Variables: { caller: Caller } };
+/** Where Keystone's routes are added. */
 export type IdentityApp = Service["app"];
+/** A request to Keystone. */
 export type IdentityContext = Context<IdentityEnv>;
 
+/** What Keystone's routes work with; `source` is what the catalog is made of. */
 export interface IdentityParts {
   readonly kernel: Kernel;
   readonly tables: IdentityTables;

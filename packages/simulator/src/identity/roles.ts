@@ -8,6 +8,7 @@ export interface Implication {
   readonly implied: string;
 }
 
+/** Which roles imply which. It starts as `bootstrapped`. */
 export const implicationsOf = (kernel: Kernel): Table<Implication> => kernel.table("_implication", ["prior"]);
 
 /** What a role brings with it, as `keystone-manage bootstrap` sets it up. */
@@ -16,6 +17,7 @@ export const bootstrapped: readonly (readonly [string, string])[] = [
   ["member", "reader"],
 ];
 
+/** What a role is assigned on: a project or a domain. */
 export type Target = Pick<Assignment, "project_id"> | Pick<Assignment, "domain_id">;
 
 /** An assignment on the target itself, or one above it that is inherited. */
@@ -44,6 +46,7 @@ export function rolesOn(tables: IdentityTables, user: string, target: Target): r
   );
 }
 
+/** The roles with all that they imply, also through others: admin implies member, which implies reader. */
 export function withImplied(tables: IdentityTables, ids: readonly string[]): readonly string[] {
   const all = new Set(ids);
   // A set is walked over what is added on the way, too.

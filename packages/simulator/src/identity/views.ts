@@ -1,11 +1,13 @@
 import type { Service } from "../kernel/interface.ts";
 import type { Credential, Domain, Group, IdentityTables, Project, Role, Token, Trust, User } from "./model.ts";
 
+/** An object as a response has it. */
 export type JsonView = Readonly<Record<string, unknown>>;
 
 /** "2026-11-22T08:23:44.000000Z", as Keystone writes instants. */
 const instant = (milliseconds: number) => `${new Date(milliseconds).toISOString().slice(0, 19)}.000000Z`;
 
+/** A project as Keystone returns it; `base` is the URL of the API ("…/identity/v3"). */
 export const projectView = (p: Project, base: string): JsonView => ({
   ...p.extra,
   id: p.id,
@@ -20,6 +22,7 @@ export const projectView = (p: Project, base: string): JsonView => ({
   links: { self: `${base}/projects/${p.id}` },
 });
 
+/** A user as Keystone returns it: never the password or its hash. */
 export const userView = (u: User, base: string): JsonView => ({
   ...u.extra,
   ...(u.description === undefined ? {} : { description: u.description }),
@@ -33,6 +36,7 @@ export const userView = (u: User, base: string): JsonView => ({
   links: { self: `${base}/users/${u.id}` },
 });
 
+/** A group as Keystone returns it; its users are a list of their own. */
 export const groupView = (g: Group, base: string): JsonView => ({
   ...g.extra,
   id: g.id,
@@ -51,11 +55,13 @@ const roleFields = (r: Role): JsonView => ({
   options: ["admin", "member", "reader"].includes(r.name) ? { immutable: true } : {},
 });
 
+/** A role with its link, as the routes below /roles return it; tokens have it without. */
 export const roleView = (r: Role, base: string): JsonView => ({
   ...roleFields(r),
   links: { self: `${base}/roles/${r.id}` },
 });
 
+/** A domain as Keystone returns it. */
 export const domainView = (d: Domain, base: string): JsonView => ({
   ...d.extra,
   id: d.id,
@@ -84,12 +90,14 @@ const trustFields = (t: Trust, base: string): JsonView => ({
 /** In a list, without its roles. */
 export const trustListView = trustFields;
 
+/** A trust with its roles, as a read of one returns it. */
 export const trustView = (t: Trust, tables: IdentityTables, base: string): JsonView => ({
   roles: t.role_ids.flatMap((id) => tables.roles.get(id) ?? []).map((r) => roleView(r, base)),
   ...trustFields(t, base),
   roles_links: { self: `${base}/${t.id}/roles`, next: null, previous: null },
 });
 
+/** An application credential without its secret, which only the response to the create has. */
 export function credentialView(c: Credential, tables: IdentityTables, base: string): JsonView {
   return {
     id: c.id,
@@ -118,6 +126,7 @@ export interface CatalogSource {
   services(): readonly { readonly root: string; readonly service: Pick<Service, "type" | "name" | "catalogPath"> }[];
 }
 
+/** The interfaces of every service: here all have the same URL. */
 export const endpointInterfaces = ["public", "internal", "admin"] as const;
 
 /** `{project_id}` in a service's path becomes the project of the token; without one such a service has no endpoints. */
@@ -154,6 +163,7 @@ export function endpointViews(source: CatalogSource, origin: string, base: strin
   });
 }
 
+/** A token as authentication and validation return it. `catalog` undefined: left out (`?nocatalog`). */
 export function tokenView(token: Token, tables: IdentityTables, catalog: readonly JsonView[] | undefined): JsonView {
   const user = tables.users.get(token.user_id);
   const project = token.project_id === undefined ? undefined : tables.projects.get(token.project_id);

@@ -6,6 +6,7 @@ import { download, passesFilter } from "./download.ts";
 import { imageFor, ownImage, type Image, type ImageTables } from "./model.ts";
 import { taskView, type Task, type TaskTable } from "./task-model.ts";
 
+/** Methods of the interoperable image import that are enabled, as GET /v2/info/import lists them. */
 export const importMethods = ["glance-direct", "web-download"] as const;
 const STORE = "file";
 /** The lock of the one import that an image may have at a time. */

@@ -19,6 +19,7 @@ const ways = new Set([
 
 const defaultLimit = 25;
 
+/** A page of images, and whether more follow. */
 export interface ImagePage {
   readonly page: readonly Image[];
   readonly more: boolean;

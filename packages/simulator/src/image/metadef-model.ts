@@ -11,6 +11,7 @@ export interface MetadefPart {
   readonly updated_at: string;
 }
 
+/** The kinds of parts of a namespace, by the last element of their paths. */
 export type MetadefKind = "objects" | "properties" | "tags" | "resource_type_associations";
 
 /** A namespace of metadata definitions; its id is its name. */
@@ -32,6 +33,7 @@ interface ResourceType {
   readonly updated_at: string;
 }
 
+/** All state of Glance's metadata definitions. */
 export interface Metadefs {
   readonly kernel: Kernel;
   readonly namespaces: Table<Namespace>;
@@ -41,6 +43,7 @@ export interface Metadefs {
 /** The path of namespaces. */
 export const namespacesPath = "/v2/metadefs/namespaces";
 
+/** The namespace in a route's path; "" where the route has none. */
 export const nameIn = (request: { param(name: string): string | undefined }): string =>
   request.param("namespace") ?? "";
 
@@ -84,8 +87,10 @@ export function namespaceView(namespace: Namespace, reading: boolean): object {
   };
 }
 
+/** A part without its times, as namespaces and properties show it. */
 export const plainView = ({ name, fields }: MetadefPart): object => ({ name, ...fields });
 
+/** A part with its times. */
 export const datedView = ({ name, fields, created_at, updated_at }: MetadefPart): object => ({
   name,
   ...fields,
@@ -93,6 +98,7 @@ export const datedView = ({ name, fields, created_at, updated_at }: MetadefPart)
   updated_at,
 });
 
+/** An object of a namespace, with its own path and its schema's. */
 export const objectView = (namespace: string, part: MetadefPart): object => ({
   ...datedView(part),
   self: `${namespacesPath}/${namespace}/objects/${part.name}`,

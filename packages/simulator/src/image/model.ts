@@ -1,6 +1,7 @@
 import { htmlPage } from "../kernel/html-page.ts";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
 
+/** An image. Its bytes are in another table: `ImageData`. */
 export interface Image {
   readonly id: string;
   readonly name: string;
@@ -41,6 +42,7 @@ export interface ImageMember {
   readonly updated_at: string;
 }
 
+/** All of Glance's state apart from tasks and metadata definitions. */
 export interface ImageTables {
   readonly images: Table<Image>;
   readonly data: Table<ImageData>;
@@ -49,6 +51,7 @@ export interface ImageTables {
   readonly members: Table<ImageMember>;
 }
 
+/** Glance's tables. Nova and Cinder use the one of images, too. */
 export const imageTables = (kernel: Kernel): ImageTables => ({
   images: kernel.table("image", ["name"]),
   data: kernel.table("_image_data"),

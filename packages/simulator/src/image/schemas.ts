@@ -25,7 +25,9 @@ export interface Schema {
   readonly links?: readonly { readonly rel: string; readonly href: string }[];
 }
 
+/** What `disk_format` may be, as Glance's default configuration permits it. */
 export const diskFormats = ["ami", "ari", "aki", "vhd", "vhdx", "vmdk", "raw", "qcow2", "vdi", "iso", "ploop"];
+/** What `container_format` may be. */
 export const containerFormats = ["ami", "ari", "aki", "bare", "ovf", "ova", "docker", "compressed"];
 const statuses = "queued saving active killed deleted uploading importing pending_delete deactivated".split(" ");
 
@@ -61,6 +63,7 @@ const location: Schema = {
   required: ["url", "metadata"],
 };
 
+/** GET /v2/schemas/image. Further properties of an image are strings. */
 export const imageSchema: Schema = {
   name: "image",
   properties: {

@@ -18,8 +18,10 @@ export interface Task {
   readonly expires_at: string | null;
 }
 
+/** The tasks, found by their image. */
 export type TaskTable = Table<Task>;
 
+/** The kernel's table of tasks; internal, so the inventory does not list it. */
 export const taskTable = (kernel: Kernel): TaskTable => kernel.table("_image_task", ["image_id"]);
 
 /** What a list says of a task. */

@@ -11,6 +11,7 @@ export interface AgendaEntry {
   readonly argument: string;
 }
 
+/** What the agenda runs on. Entries are rows of `table`, so that they outlast a restart. */
 export interface AgendaOptions {
   readonly clock: Clock;
   readonly table: Table<AgendaEntry>;

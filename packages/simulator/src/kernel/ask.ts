@@ -9,6 +9,7 @@ export interface Question {
   readonly body?: unknown;
 }
 
+/** What the other service responded. */
 export interface Reply {
   readonly status: number;
   /** Undefined: none, or none that is JSON. */

@@ -35,5 +35,6 @@ const amphora = {
 /** Milliseconds from request to result as they were recorded; operations not named take none. */
 const realDelays: Readonly<Record<string, number>> = { ...asTheyAre, "loadbalancer.ovn.member": member, ...amphora };
 
+/** Milliseconds by operation ("server.create"); with "instant" nothing takes time. */
 export const delaysOf = (profile: "instant" | "real"): Readonly<Record<string, number>> =>
   profile === "real" ? realDelays : {};

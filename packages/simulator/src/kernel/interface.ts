@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import type { Clock } from "@causeway/foundation";
 import type { ServiceError } from "./service-error.ts";
 
+/** A row of a table: the id is unique within it. */
 export interface Identified {
   readonly id: string;
 }

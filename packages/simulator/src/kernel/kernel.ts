@@ -9,6 +9,7 @@ import { restoreSnapshot, takeSnapshot, type Snapshot } from "./snapshot.ts";
 import { memoryStore, openStore, type Store } from "./store.ts";
 import { StoredTable, type UndoLog } from "./table.ts";
 
+/** How to make a kernel; `delays` override those of `profile`, by operation, in milliseconds. */
 export interface KernelOptions {
   /** State folder; undefined keeps all in memory. */
   readonly dir?: string | undefined;

@@ -48,6 +48,7 @@ export interface LinkedGroup {
   readonly rules: readonly LinkedRule[];
 }
 
+/** A rule as `os-security-groups` shows it; `from` and `to` are the range of ports. */
 export interface LinkedRule {
   readonly id: string;
   readonly protocol: string | null;

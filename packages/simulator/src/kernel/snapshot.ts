@@ -14,6 +14,7 @@ export interface Snapshot {
 
 const agendaTable = "_agenda";
 
+/** All rows of all tables; `at` is the instant that the agenda's entries are relative to. */
 export function takeSnapshot(tables: ReadonlyMap<string, StoredTable<Identified>>, at: number): Snapshot {
   return { at, rows: new Map([...tables].map(([name, table]) => [name, [...table.all()]])) };
 }

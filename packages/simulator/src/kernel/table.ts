@@ -7,6 +7,7 @@ export interface UndoLog {
   current: (() => void)[] | undefined;
 }
 
+/** What all tables of a kernel share. */
 export interface TableContext {
   readonly store: Store;
   readonly undo: UndoLog;

@@ -133,6 +133,7 @@ function requirePair(references: readonly SecretReference[]): void {
   );
 }
 
+/** A container as Barbican returns it, with those that have registered as its consumers. */
 export function containerView(c: Context, o: Container, consumers: readonly Consumer[]): object {
   return {
     created: o.created,

@@ -9,6 +9,7 @@ export interface Access {
   readonly updated: string;
 }
 
+/** A secret's row: metadata, and its payload in base64 once there is one. */
 export interface Secret {
   readonly id: string;
   readonly name: string | null;
@@ -28,11 +29,13 @@ export interface Secret {
   readonly updated: string;
 }
 
+/** A secret of a container and its role in it: "certificate", "private_key", "intermediates". */
 export interface SecretReference {
   readonly name: string;
   readonly secret_ref: string;
 }
 
+/** A container; `type` is "generic", "certificate" or "rsa". */
 export interface Container {
   readonly id: string;
   readonly name: string | null;
@@ -55,6 +58,7 @@ export interface Consumer {
   readonly created: string;
 }
 
+/** An order of a key or a pair that Barbican makes itself. */
 export interface Order {
   readonly id: string;
   readonly project_id: string;
@@ -72,6 +76,7 @@ export interface Order {
   readonly updated: string;
 }
 
+/** All of Barbican's state. Octavia's data path reads certificates from it. */
 export interface KeyTables {
   readonly secrets: Table<Secret>;
   readonly containers: Table<Container>;
@@ -79,11 +84,13 @@ export interface KeyTables {
   readonly orders: Table<Order>;
 }
 
+/** What Barbican's routes work with. */
 export interface KeyParts {
   readonly kernel: Kernel;
   readonly tables: KeyTables;
 }
 
+/** Barbican's tables. */
 export const keyTables = (kernel: Kernel): KeyTables => ({
   secrets: kernel.table("secret", ["project_id"]),
   containers: kernel.table("secret_container", ["project_id"]),
@@ -138,6 +145,7 @@ export function owned<T extends { readonly project_id: string }>(
   return object;
 }
 
+/** Barbican's 404; `what` is "Secret", "Container", "Order", …. */
 export function missing(what: string): ServiceError {
   return keyError(404, "Not Found", `${what === "Container" ? "Secrets container" : what} not found.`);
 }

@@ -16,6 +16,7 @@ export interface OrderContext {
   readonly root: string;
 }
 
+/** What an order of an asymmetric key makes. */
 export interface KeyPair {
   readonly algorithm: "rsa" | "dsa";
   readonly publicKey: Buffer;

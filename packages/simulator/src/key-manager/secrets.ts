@@ -86,6 +86,7 @@ function present(parts: KeyParts, c: Context<{ Variables: { caller: Caller } }>,
   return readable(alive, c.get("caller"), deed(doing));
 }
 
+/** A secret as Barbican returns it: its payload is a request of its own. */
 export function secretView(c: Context, s: Secret): object {
   return {
     created: s.created,

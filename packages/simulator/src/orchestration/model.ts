@@ -15,6 +15,7 @@ export interface StackResource {
   readonly requiredBy?: readonly string[];
 }
 
+/** A stack as it is kept. The outputs of its template have their values, as `resolved`. */
 export interface Stack {
   readonly id: string;
   readonly name: string;
@@ -33,6 +34,7 @@ export interface Stack {
   readonly updated: string | null;
 }
 
+/** What Heat's routes work with. */
 export interface StackParts {
   readonly kernel: Kernel;
   readonly stacks: Table<Stack>;
@@ -40,8 +42,10 @@ export interface StackParts {
   readonly gone: Table<Stack>;
 }
 
+/** The stacks that exist, nested ones included. */
 export const stackTable = (kernel: Kernel): Table<Stack> => kernel.table("stack", ["project_id", "name", "owner_id"]);
 
+/** Deleted and abandoned stacks. */
 export const goneTable = (kernel: Kernel): Table<Stack> => kernel.table("_stack_gone");
 
 const titles: Readonly<Record<number, string>> = {
@@ -64,6 +68,7 @@ export function stackError(code: number, type: string, message: string): Service
   return new ServiceError(code, { code, title, explanation, error: { message, traceback: null, type } });
 }
 
+/** Heat's 404. */
 export const missingStack = (name: string): ServiceError =>
   stackError(404, "EntityNotFound", `The Stack (${name}) could not be found.`);
 

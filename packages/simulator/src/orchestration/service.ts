@@ -21,6 +21,7 @@ type StackContext = Context<{ Variables: { caller: Caller } }>;
 
 const rootOf = (c: StackContext): string => `${new URL(c.req.url).origin}/orchestration`;
 
+/** What an operator can set in heat.conf. */
 export interface OrchestrationOptions {
   /** enable_stack_abandon, which Heat's own default has off. */
   readonly mayAbandon: boolean;

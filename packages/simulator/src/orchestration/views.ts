@@ -3,6 +3,7 @@ import type { Stack, StackResource } from "./model.ts";
 
 type View = Readonly<Record<string, unknown>>;
 
+/** The URL of a stack: below its project, by name and id. */
 export const stackPath = (root: string, { name, id, project_id }: Stack): string =>
   `${root}/v1/${project_id}/stacks/${name}/${id}`;
 
@@ -43,6 +44,7 @@ export function stackView(root: string, stack: Stack): View {
   };
 }
 
+/** A stack's outputs with their values; null where one has none. */
 export function outputsOf({ template }: Stack): View[] {
   const outputs = template["outputs"];
   return Object.entries(isObject(outputs) ? outputs : {}).map(([output_key, output]) => ({

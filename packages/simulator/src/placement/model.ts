@@ -16,6 +16,7 @@ export interface Inventory {
   readonly allocation_ratio: number;
 }
 
+/** A resource provider; `generation` counts its changes, and a write must name the current one. */
 export interface Provider {
   readonly id: string;
   readonly name: string;
@@ -41,6 +42,7 @@ interface Named {
   readonly id: string;
 }
 
+/** All of Placement's state. Servers are Nova's own: their allocations are computed from them. */
 export interface PlacementState {
   readonly kernel: Kernel;
   readonly providers: Table<Provider>;
@@ -50,11 +52,16 @@ export interface PlacementState {
   readonly servers: Table<Server>;
 }
 
+/** What the middleware sets for every route; `minor` is 36 of microversion 1.36. */
 export type PlacementVariables = { caller: Caller; minor: number; requestId: string };
+/** The Hono environment of Placement's routes. */
 export type PlacementEnv = { Variables: PlacementVariables };
+/** Where Placement's routes are added. */
 export type PlacementApp = Hono<PlacementEnv>;
+/** A request to Placement. */
 export type PlacementContext = Context<{ Variables: PlacementVariables }>;
 
+/** Traits that every compute host has. */
 export const hostTraits = [
   "COMPUTE_ACCELERATORS",
   "COMPUTE_DEVICE_TAGGING",
@@ -68,6 +75,7 @@ export const hostTraits = [
   "COMPUTE_VOLUME_MULTI_ATTACH",
 ] as const;
 
+/** Resource classes that every Placement knows; a custom one begins with "CUSTOM_". */
 export const standardClasses = [
   "VCPU",
   "MEMORY_MB",
@@ -101,6 +109,7 @@ const whole = (total: number, ratio: number, reserved = 0): Inventory => ({
   allocation_ratio: ratio,
 });
 
+/** Placement's tables, with a provider for each compute host. */
 export function placementState(kernel: Kernel): PlacementState {
   const providers: Table<Provider> = kernel.table("_resource_provider", ["name"]);
   for (const [place, host] of Object.values(zones).entries()) {
@@ -152,6 +161,7 @@ export function usedOf(state: PlacementState, provider: Provider): Readonly<Reco
   return used;
 }
 
+/** How much of an inventory consumers can take in all: overcommitted, less what is reserved. */
 export const capacityOf = (inventory: Inventory): number =>
   Math.floor((inventory.total - inventory.reserved) * inventory.allocation_ratio);
 

@@ -11,6 +11,7 @@ export function derivedId({ id }: { readonly id: string }, label: string): strin
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
 }
 
+/** The id of a share's one instance. */
 export const instanceId = (share: Share): string => derivedId(share, "instance");
 
 interface Location {

@@ -5,8 +5,10 @@ import { ownedBy } from "../kernel/rest/owned.ts";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
 import type { ShareType } from "./types.ts";
 
+/** Metadata of shares and other objects. */
 export type Labels = Readonly<Record<string, string>>;
 
+/** A share; `size` is in GiB. */
 export interface Share {
   readonly id: string;
   readonly name: string | null;
@@ -24,7 +26,7 @@ export interface Share {
   readonly type?: { readonly id: string; readonly name: string };
   /** What its type let it do when it was made. Absent: what the default type does. */
   readonly supports?: Support;
-  /** True if a backend has it and returns its location. Absent: as its status says. */
+  /** See `placeOf`. Absent: as its status says. */
   readonly place?: "none" | "taken" | "exported";
   /** Its backend had it before Manila did. */
   readonly managed?: true;
@@ -41,6 +43,7 @@ export interface Support {
   readonly mount_snapshot_support: boolean;
 }
 
+/** What the share's type let it do when it was made. */
 export const supportOf = ({ supports }: Share): Support =>
   supports ?? {
     snapshot_support: true,
@@ -49,9 +52,11 @@ export const supportOf = ({ supports }: Share): Support =>
     mount_snapshot_support: false,
   };
 
+/** Whether a backend has the share ("none", "taken"), and whether its location is returned, too ("exported"). */
 export const placeOf = ({ place, status }: Share): NonNullable<Share["place"]> =>
   place ?? (status === "creating" ? "none" : "exported");
 
+/** A snapshot; `share_size` is the share's when it was made, in GiB. */
 export interface ShareSnapshot {
   readonly id: string;
   readonly name: string | null;
@@ -67,6 +72,7 @@ export interface ShareSnapshot {
   readonly created_at: string;
 }
 
+/** Who may mount a share: `access_to` is an address, a user or a cephx name, by `access_type`. */
 export interface AccessRule {
   readonly id: string;
   readonly share_id: string;
@@ -81,6 +87,7 @@ export interface AccessRule {
   readonly updated_at: null;
 }
 
+/** Where Manila places share servers in Neutron, in each availability zone. */
 export interface ShareNetwork {
   readonly id: string;
   readonly name: string | null;
@@ -123,6 +130,7 @@ export interface SecurityService {
   readonly updated_at: string | null;
 }
 
+/** What Manila's routes work with. */
 export interface ShareParts {
   readonly kernel: Kernel;
   readonly shares: Table<Share>;
@@ -133,11 +141,16 @@ export interface ShareParts {
   readonly types: Table<ShareType>;
 }
 
+/** What the middleware sets for every route; `minor` is 65 of microversion 2.65. */
 export type ShareVariables = { caller: Caller; minor: number; requestId: string };
+/** The Hono environment of Manila's routes. */
 export type ShareEnv = { Variables: ShareVariables };
+/** Where Manila's routes are added. */
 export type ShareApp = Hono<ShareEnv>;
+/** A request to Manila. */
 export type ShareContext = Context<ShareEnv>;
 
+/** Manila's tables. */
 export const shareParts = (kernel: Kernel): ShareParts => ({
   kernel,
   shares: kernel.table("share", ["project_id"]),
@@ -151,8 +164,11 @@ export const shareParts = (kernel: Kernel): ShareParts => ({
 /** The type "default": its id is the same in every cloud of ours. */
 export const typeId = "5a0e6c1a-6f6b-4c0e-9d55-2f4f4a3b1c77";
 
+/** The time as Manila writes it: with microseconds and without a zone. */
 export const instantOf = (kernel: Kernel): string => `${new Date(kernel.clock.now()).toISOString().slice(0, 23)}000`;
+/** Manila's 404, also for another project's object. */
 export const notThere = () => computeError(404, "The resource could not be found.");
+/** Manila's 403 of its policy. */
 export const refused = () => computeError(403, "Access was denied to this resource.");
 /** A body without what is to be made; Manila has 422 for it. */
 export const unprocessable = () => computeError(422, "Unable to process the contained instructions");
@@ -160,6 +176,7 @@ export const unprocessable = () => computeError(422, "Unable to process the cont
 /** How Manila answers requests about most of its resources. */
 export const manila = { statuses: { create: 200, delete: 202 }, bodyMissing: unprocessable } as const;
 
+/** Throws Manila's 403 unless the caller is an administrator. */
 export function requireAdmin(c: ShareContext): void {
   if (!c.get("caller").isAdmin) throw refused();
 }
@@ -183,6 +200,7 @@ export const isTrue = (word: string | undefined): boolean => /^(1|true)$/i.test(
 /** An administrator requests what all projects have. */
 export const asksForAll = (c: ShareContext): boolean => c.get("caller").isAdmin && isTrue(c.req.query("all_tenants"));
 
+/** The two links of a resource: with the version in the path, and the bookmark without it. */
 export const linksOf = (c: ShareContext, kind: string, id: string): readonly object[] => {
   const root = `${new URL(c.req.url).origin}/share`;
   return [

@@ -47,6 +47,7 @@ export function shareView(c: ShareContext, share: Share): JsonObject {
   };
 }
 
+/** A share or snapshot in a list without details. */
 export const briefView = (
   c: ShareContext,
   kind: string,
@@ -57,6 +58,7 @@ export const briefView = (
   links: linksOf(c, kind, object.id),
 });
 
+/** A snapshot in the words of the request's microversion. */
 export function snapshotView(c: ShareContext, snapshot: ShareSnapshot): JsonObject {
   const minor = c.get("minor");
   const { user_id, project_id, metadata, ...rest } = snapshot;
@@ -69,6 +71,7 @@ export function snapshotView(c: ShareContext, snapshot: ShareSnapshot): JsonObje
   };
 }
 
+/** A share network in the words of the request's microversion: before 2.51 it has one subnet, inline. */
 export function shareNetworkView(c: ShareContext, network: ShareNetwork): JsonObject {
   const minor = c.get("minor");
   const { subnets, services: _services, ...rest } = network;

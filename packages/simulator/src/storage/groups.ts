@@ -19,6 +19,7 @@ interface GroupType {
   readonly group_specs: Readonly<Record<string, string>>;
 }
 
+/** A group of volumes that are snapshotted together. Its volumes refer to it. */
 export interface VolumeGroup {
   readonly id: string;
   readonly name: string | null;
@@ -33,6 +34,7 @@ export interface VolumeGroup {
   readonly created_at: string;
 }
 
+/** Groups and their types. */
 export interface GroupTables {
   readonly groups: Table<VolumeGroup>;
   readonly types: Table<GroupType>;
@@ -148,6 +150,7 @@ interface GroupParts {
   readonly volumes: Volumes;
 }
 
+/** The group, if the caller may see it; else 404. */
 export const groupFor = ({ groups }: GroupTables, c: StorageContext, id: string): VolumeGroup =>
   ownedBy(c.get("caller"), groups.get(id), () => computeError(404, `Group ${id} could not be found.`));
 

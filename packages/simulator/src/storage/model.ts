@@ -3,6 +3,7 @@ import type { Caller, Kernel, Table } from "../kernel/interface.ts";
 import { computeError } from "../compute/model.ts";
 import { ownedBy } from "../kernel/rest/owned.ts";
 
+/** A volume on a server; `device` is the path in the guest, "/dev/vdb". */
 export interface VolumeAttachment {
   readonly attachment_id: string;
   readonly server_id: string;
@@ -10,6 +11,7 @@ export interface VolumeAttachment {
   readonly attached_at: string;
 }
 
+/** A volume; `size` is in GiB. */
 export interface Volume {
   readonly id: string;
   readonly name: string | null;
@@ -25,8 +27,8 @@ export interface Volume {
   readonly metadata: Readonly<Record<string, string>>;
   readonly multiattach: boolean;
   readonly image_id: string | null;
-  /** What was set over the image's own. */
   readonly group_id?: string | null;
+  /** What was set over the image's own. */
   readonly image_metadata?: Readonly<Record<string, string>>;
   /** Absent: true of volumes made of an image. */
   readonly bootable?: boolean;
@@ -40,6 +42,7 @@ export interface Volume {
   readonly updated_at: string | null;
 }
 
+/** A snapshot of a volume; `size` is the volume's when it was made, in GiB. */
 export interface Snapshot {
   readonly id: string;
   readonly name: string | null;
@@ -70,6 +73,7 @@ export interface Attachment {
   readonly created_at: string;
 }
 
+/** A backup of a volume or a snapshot; `container` is where the driver put it. */
 export interface Backup {
   readonly id: string;
   readonly name: string | null;
@@ -89,6 +93,7 @@ export interface Backup {
   readonly updated_at: string | null;
 }
 
+/** A volume type. */
 export interface VolumeType {
   readonly id: string;
   readonly name: string;
@@ -101,6 +106,7 @@ export interface VolumeType {
   readonly qos_specs_id?: string | null;
 }
 
+/** All of Cinder's state apart from groups, quotas and QoS specs. */
 export interface StorageTables {
   readonly volumes: Table<Volume>;
   readonly snapshots: Table<Snapshot>;
@@ -109,12 +115,15 @@ export interface StorageTables {
   readonly backups: Table<Backup>;
 }
 
+/** What Cinder's routes work with. */
 export interface StorageParts {
   readonly kernel: Kernel;
   readonly tables: StorageTables;
 }
 
+/** The Hono environment of Cinder's routes; `minor` is 70 of microversion 3.70. */
 export type StorageEnv = { Variables: { caller: Caller; minor: number; requestId: string } };
+/** Where Cinder's routes are added. */
 export type StorageApp = Hono<StorageEnv>;
 
 /**
@@ -133,9 +142,12 @@ export const cinderLater = (one: string) => ({
   statuses: { create: 202, delete: 202 } as const,
 });
 
+/** The name of the type of volumes that are created without one. */
 export const defaultType = "__DEFAULT__";
+/** Availability zones of volumes: the same names as Nova's. */
 export const storageZones = ["nova", "az2"];
 
+/** Cinder's tables. */
 export const storageTables = (kernel: Kernel): StorageTables => ({
   volumes: kernel.table("volume", ["project_id"]),
   snapshots: kernel.table("snapshot", ["project_id", "volume_id"]),
@@ -147,6 +159,7 @@ export const storageTables = (kernel: Kernel): StorageTables => ({
 /** Cinder writes instants with microseconds and without a zone. */
 export const instantOf = (kernel: Kernel): string => `${new Date(kernel.clock.now()).toISOString().slice(0, 23)}000`;
 
+/** Cinder's 404, also for another project's volume. */
 export const volumeNotFound = (id: string) => computeError(404, `Volume ${id} could not be found.`);
 
 /** The volume, if the caller may see it; else 404. */

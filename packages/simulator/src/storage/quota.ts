@@ -3,6 +3,7 @@ import { ServiceError } from "../kernel/service-error.ts";
 import { everyProject } from "../kernel/settings.ts";
 import type { StorageParts } from "./model.ts";
 
+/** Counted against the quotas of the same names; gigabytes include snapshots, not backups. */
 export interface StorageUsage {
   readonly volumes: number;
   readonly gigabytes: number;

@@ -17,6 +17,7 @@ interface Encryption {
   readonly fields: JsonObject;
 }
 
+/** Throws Cinder's 403, which names the rule, unless the caller is an administrator. */
 export function requireStorageAdmin(c: StorageContext, rule: string): void {
   if (!c.get("caller").isAdmin) throw denied(rule);
 }

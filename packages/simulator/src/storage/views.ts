@@ -4,11 +4,13 @@ import type { Table } from "../kernel/interface.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Snapshot, StorageEnv, Volume, VolumeType } from "./model.ts";
 
+/** A request to Cinder. */
 export type StorageContext = Context<StorageEnv>;
 
 /** Root of the service, as the caller sees it. */
 export const storageRoot = (c: Context): string => `${new URL(c.req.url).origin}/volume`;
 
+/** The two links of a resource: with the version in the path, and the bookmark without it. */
 export function linksOf(c: StorageContext, kind: string, id: string): readonly object[] {
   const project = c.get("caller").projectId;
   const root = storageRoot(c);
@@ -18,6 +20,7 @@ export function linksOf(c: StorageContext, kind: string, id: string): readonly o
   ];
 }
 
+/** A volume in a list without details. */
 export const briefVolume = (c: StorageContext, volume: Volume): JsonObject => ({
   id: volume.id,
   name: volume.name,

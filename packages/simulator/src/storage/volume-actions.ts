@@ -10,6 +10,7 @@ interface Order {
   readonly volume: Volume;
   readonly body: unknown;
 }
+/** What one member of the body of …/action does; it sends the response itself. */
 export type Action = (c: StorageContext, order: Order) => Response;
 
 /** POST …/volumes/{id}/action. */
