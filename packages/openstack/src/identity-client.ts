@@ -119,6 +119,7 @@ export interface IdentityExchange {
   readonly closed: AbortSignal;
 }
 
+/** Throws CLOUD_CONFIG_INVALID when a certificate file cannot be read. Close it when it is no longer used. */
 export function exchangeOf(config: CloudConfig, options: IdentityClientOptions): IdentityExchange {
   const { clock = systemClock, log = silentLog } = options;
   const transport = createLiveTransport(new LiveConfig(config, log), {

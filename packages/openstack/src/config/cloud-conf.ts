@@ -43,6 +43,7 @@ export const cloudConfKeys: readonly string[] = [...Object.keys(AUTH), ...Object
 /** Characters. */
 const LARGEST = 1024 * 1024;
 
+/** Which section of a cloud.conf is read, and where its clouds.yaml is searched for. */
 export interface CloudConfOptions extends Omit<SearchOptions, "path"> {
   /** Of the section [Global "NAME"]. Default: [Global] without a name. */
   readonly name?: string | undefined;

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { LimitExceeded, messageOf, readTextFile, InputError } from "@causeway/foundation";
 
+/** Where clouds.yaml and the files next to it are searched for. */
 export interface SearchOptions {
   /** A clouds.yaml to take in place of any other. */
   readonly path?: string | undefined;
@@ -11,6 +12,7 @@ export interface SearchOptions {
   readonly directory?: string;
 }
 
+/** A file that was found and read; `path` is for messages. */
 export interface CloudFile {
   readonly path: string;
   readonly text: string;

@@ -25,6 +25,7 @@ export interface LoadOptions extends SearchOptions {
   readonly ca?: string | undefined;
 }
 
+/** Fields of an entry of clouds.yaml that are not checked yet. */
 export type Entries = Record<string, unknown>;
 
 /**

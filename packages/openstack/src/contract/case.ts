@@ -6,6 +6,7 @@ import { connectCloud, type ConnectOptions } from "../connect.ts";
 import type { Cloud } from "../types/cloud.ts";
 import type * as N from "../types/network.ts";
 
+/** The cloud that the cases run on, and what they may use of it. */
 export interface ContractSettings {
   readonly config: CloudConfig;
   /** An administrator of the same cloud, for cases that need one. */
@@ -38,6 +39,7 @@ export interface ContractContext {
   readonly image: string;
 }
 
+/** One behaviour of OpenStack that we rely on, as a program that fails where a cloud differs. */
 export interface ContractCase {
   /** As a sentence. */
   readonly name: string;

@@ -15,6 +15,7 @@ async function makeUser(context: ContractContext, what = "user") {
   return { user, role };
 }
 
+/** What we rely on of Keystone: projects, users, roles, application credentials, trusts and the catalog. */
 export const identityCases: readonly ContractCase[] = [
   {
     name: "a project is made, changed, tagged and deleted, and its name is taken while it is there",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { LoadBalancer } from "../types/load-balancing.ts";
 import { eventually, failsWith, makeSubnet, type ContractCase, type ContractContext } from "./case.ts";
 
+/** What we rely on of Octavia, mostly with provider ovn. */
 export const loadBalancingCases: readonly ContractCase[] = [
   {
     name: "an OVN load balancer with all its parts is one create and one cascading delete",
@@ -83,6 +84,10 @@ export const loadBalancingCases: readonly ContractCase[] = [
   },
 ];
 
+/**
+ * A load balancer with a TCP and a UDP listener, created in one request and deleted with the case; it may still be
+ * PENDING_CREATE.
+ */
 export async function makeLoadBalancer(
   context: ContractContext,
   { provider = "ovn" }: { provider?: string } = {},

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { isRecord } from "../errors/message.ts";
 import { identityUrl } from "../session/endpoints.ts";
 
+/** A proxy of `lossyProxy`, as a case uses it. */
 export interface LossyProxy {
   /** In place of the cloud's own auth_url; calls to the network service go through the proxy, too. */
   readonly authUrl: string;

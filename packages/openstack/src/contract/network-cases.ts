@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { lossyProxy } from "./lossy-proxy.ts";
 import { failsWith, makeSubnet, type ContractCase, type ContractContext } from "./case.ts";
 
+/** What we rely on of Neutron in every cloud. */
 export const networkCases: readonly ContractCase[] = [
   {
     name: "a network, its subnet and ports are created with tags, and deleted",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { failsWith, makeSubnet, type ContractCase } from "./case.ts";
 
+/** What we rely on of Neutron's extensions; each case needs its own ones. */
 export const networkExtensionCases: readonly ContractCase[] = [
   {
     name: "a trunk carries subports, which are bound to it and to nothing else",

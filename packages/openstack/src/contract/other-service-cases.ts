@@ -3,6 +3,7 @@ import { eventually, failsWith, makeSubnet, type ContractCase } from "./case.ts"
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
+/** What we rely on of services that not every cloud has. */
 export const otherServiceCases: readonly ContractCase[] = [
   {
     name: "a secret is stored, read and deleted",

@@ -3,6 +3,7 @@ import type { Port } from "../types/network.ts";
 import type { Server, ServerCreate } from "../types/compute.ts";
 import { eventually, failsWith, makeSubnet, type ContractCase, type ContractContext } from "./case.ts";
 
+/** What we rely on of Nova. */
 export const serverCases: readonly ContractCase[] = [
   {
     name: "a server on a given port, with user data and tags, becomes ACTIVE and is deleted; its port remains",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { cloudIdentity } from "../identity.ts";
 import { failsWith, type ContractCase } from "./case.ts";
 
+/** What we rely on of tokens, the catalog and version documents. */
 export const sessionCases: readonly ContractCase[] = [
   {
     name: "services return their versions, and their clocks agree with ours",

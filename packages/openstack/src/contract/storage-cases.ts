@@ -24,6 +24,7 @@ function isNow(context: ContractContext, id: string, status: string): Promise<Vo
   );
 }
 
+/** What we rely on of Cinder and Glance. */
 export const storageCases: readonly ContractCase[] = [
   {
     name: "a volume is created, renamed, given metadata, extended and deleted",

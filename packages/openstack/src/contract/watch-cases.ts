@@ -4,6 +4,7 @@ import { watchCloud } from "../watch/watch.ts";
 import { makeServer } from "./server-cases.ts";
 import { makeSubnet, type ContractCase } from "./case.ts";
 
+/** What our informers rely on of the services' lists. */
 export const watchCases: readonly ContractCase[] = [
   {
     name: "informers hold the project's resources, external networks included, for one call per type",

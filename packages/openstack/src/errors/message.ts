@@ -63,6 +63,7 @@ function text(value: unknown): string {
   return typeof value === "string" ? plainText(value) : JSON.stringify(value).slice(0, 1000);
 }
 
+/** True for a JSON object; false for an array and for null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -10,6 +10,7 @@ export interface CallFacts {
   readonly url: string;
 }
 
+/** A response of status 400 or more, as `errorFromAnswer` reads it. */
 export interface FailedAnswer {
   readonly status: number;
   readonly body: unknown;

@@ -28,6 +28,7 @@ export interface Call {
   readonly onSent?: (() => void) | undefined;
 }
 
+/** What all calls of one cloud share. */
 export interface ExchangeOptions {
   readonly cloud: string;
   readonly clock: Clock;
@@ -46,6 +47,7 @@ export interface ExchangeOptions {
 /** Sends a call within the cloud's budget; anything but a status below 400 is thrown as a CausewayError. */
 export type Exchange = (call: Call) => Promise<HttpAnswer>;
 
+/** The one place that sends calls to a cloud: it applies the budget and the deadline, counts, measures and logs. */
 export function createExchange(options: ExchangeOptions): Exchange {
   const { clock, log, budget, counter } = options;
   const measure = measures(options.metrics);

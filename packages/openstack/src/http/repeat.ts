@@ -2,6 +2,7 @@ import { backoff, CausewayError, retry, type Backoff, type Clock, type Log } fro
 import { errorOfUnknownOutcome } from "../errors/network-error.ts";
 import type { CallFacts } from "../errors/openstack-error.ts";
 
+/** What repetition needs; an aborted `signal` ends it with the signal's reason. */
 export interface RepeatOptions {
   readonly clock: Clock;
   readonly log: Log;

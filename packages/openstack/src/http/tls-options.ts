@@ -3,6 +3,7 @@ import { createSecureContext } from "node:tls";
 import { InputError, messageOf, readTextFile } from "@causeway/foundation";
 import type { CloudTls } from "../config/config.ts";
 
+/** Options of Node's TLS: PEM texts, no paths. Without `ca` Node's own authorities are trusted. */
 export interface TlsOptions {
   readonly ca?: string;
   readonly cert?: string;

@@ -4,8 +4,10 @@ import { LimitExceeded, parseBoundedJson, readBeginning, readBounded } from "@ca
 import type { CloudTls } from "../config/config.ts";
 import { tlsOptions } from "./tls-options.ts";
 
+/** What a request sends; a stream can be sent once only, so repeated calls make a new one (`Content`). */
 export type BodyData = string | Uint8Array | AsyncIterable<Uint8Array>;
 
+/** A request as it is sent, with the token among its headers. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
@@ -18,6 +20,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
+/** A response of any status; header names are in lower case. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -46,6 +49,9 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/**
+ * Opens no connection before the first request. Throws CLOUD_CONFIG_INVALID for a certificate file that cannot be read.
+ */
 export function createTransport(tls: CloudTls = {}, connections = 16): Transport {
   const agent = new Agent({
     connections,

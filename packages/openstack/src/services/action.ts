@@ -7,6 +7,7 @@ import type { CallOptions } from "../types/collection.ts";
  */
 export type Act = (id: string, order: Readonly<Record<string, unknown>>, options?: CallOptions) => Promise<unknown>;
 
+/** Actions of the objects of one collection: "/servers". */
 export function actionsOf(client: ServiceClient, collection: string): Act {
   return (id, order, options) =>
     client.send({ method: "POST", route: `${collection}/{id}/action`, ids: [id], body: order }, options);

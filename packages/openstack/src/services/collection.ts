@@ -5,6 +5,7 @@ import type { ServiceClient } from "../session/client.ts";
 import type { Collection, Query } from "../types/collection.ts";
 import { listIn, nextQuery, objectIn } from "./wire.ts";
 
+/** How a service serves one kind of object, where it differs from the others. */
 export interface CollectionShape<T, Create> {
   /** "/ports"; may have {id} for `parents`. */
   readonly route: string;

@@ -5,6 +5,7 @@ import { listIn } from "./wire.ts";
 /** Makes many objects of a collection in one request: all or none. */
 export type Bulk = <T>(many: string, bodies: readonly unknown[], options?: CallOptions) => Promise<T[]>;
 
+/** `many` is the plural with underscores, as the body has it: "security_group_rules". No bodies: no request. */
 export function createBulk(client: ServiceClient): Bulk {
   return async <T>(many: string, bodies: readonly unknown[], options?: CallOptions): Promise<T[]> => {
     if (bodies.length === 0) return [];

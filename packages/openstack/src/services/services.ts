@@ -31,8 +31,10 @@ type ServiceField =
   | "orchestration"
   | "placement"
   | "sharedFileSystem";
+/** The fields of a cloud that are services. */
 export type Services = Pick<Cloud, ServiceField>;
 
+/** What services are made from; `currentUser` is the id of the token's user. */
 export interface ServiceParts {
   client(service: ServiceName): ServiceClient;
   readonly clock: Clock;

@@ -56,6 +56,7 @@ export interface ServiceClient {
   create<T>(call: CreateCall<T>): Promise<T>;
 }
 
+/** What the clients of all services of a cloud share. */
 export interface ClientParts {
   readonly session: Session;
   readonly exchange: Exchange;
@@ -68,6 +69,7 @@ export interface ClientParts {
  */
 const LEARNS: ReadonlySet<ServiceName> = new Set(["block-storage"]);
 
+/** Negotiates the microversion once, at the first call, and renews the token once when it is refused. */
 export function createServiceClient(service: ServiceName, parts: ClientParts): ServiceClient {
   const { session, exchange } = parts;
   const repeat = (options: CallOptions | undefined): RepeatOptions => ({

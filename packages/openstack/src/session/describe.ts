@@ -8,6 +8,7 @@ import { baseUrl, versionUrl } from "./endpoints.ts";
 import type { ServiceName } from "../types/service-name.ts";
 import type { Session } from "./session.ts";
 
+/** What `describeService` needs of a cloud. */
 export interface DescribeParts {
   readonly session: Session;
   readonly exchange: Exchange;

@@ -2,6 +2,7 @@ import { InputError } from "@causeway/foundation";
 import { isRecord } from "../errors/message.ts";
 import type { EndpointInterface } from "../config/config.ts";
 
+/** An endpoint of the catalog, as the token has it. */
 export interface Endpoint {
   readonly type: string;
   readonly interface: EndpointInterface;

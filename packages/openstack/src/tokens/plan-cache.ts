@@ -13,6 +13,7 @@ export interface CacheRules {
   readonly refusal: number;
 }
 
+/** "use": what is known answers; "ask": Keystone has to. */
 export type CacheVerdict = "use" | "ask";
 
 /** Whether what is known of a token is enough, or Keystone has to be asked. */

@@ -5,6 +5,7 @@ interface Waiter {
   readonly shed: () => void;
 }
 
+/** How many requests about tokens Keystone gets at once, and how many wait. */
 export interface TurnLimits {
   /** Tokens of which Keystone is asked at the same time. */
   readonly slots: number;

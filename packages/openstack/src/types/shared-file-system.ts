@@ -55,6 +55,7 @@ export interface ExportLocation {
   /** For administrators: only they may use it. */
   is_admin_only?: boolean;
 }
+/** Who may mount a share, by address, user or cephx name. */
 export interface AccessRule {
   id: string;
   access_type: "ip" | "user" | "cert" | "cephx";

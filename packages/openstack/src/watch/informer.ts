@@ -25,6 +25,7 @@ export interface WatchedType<T> {
   readonly changes?: ChangeMarks<T>;
 }
 
+/** What an informer polls, and how often. */
 export interface InformerOptions<T> {
   readonly type: WatchedType<T>;
   readonly list: (signal: AbortSignal) => Promise<T[]>;

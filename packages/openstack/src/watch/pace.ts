@@ -17,6 +17,7 @@ export interface WatchIntervals {
   readonly apart?: number;
 }
 
+/** What decides the pause after a poll. */
 export interface Situation {
   /** Milliseconds that the last poll took. */
   readonly took: number;
@@ -49,6 +50,7 @@ function quickest({ took }: Pick<Situation, "took">, { fast = 1_000, fastest = 2
  */
 const HINTED = 1_000;
 
+/** An object in a transition of which nothing is known. */
 export interface FirstLook extends Omit<Look, "expected"> {
   /** Milliseconds that the quickest of its family take, where that is known. */
   readonly hint?: number | undefined;
@@ -75,6 +77,7 @@ export function closeLook({ since, polledAt, took, hint = 0 }: FirstLook, interv
 /** The first poll is never later (ms) than this, whatever is expected. */
 const LONGEST = 20_000;
 
+/** An object in a transition, and what is known of how long such ones take. */
 export interface Look {
   /** When the object was first seen as it is (ms since epoch). */
   readonly since: number;

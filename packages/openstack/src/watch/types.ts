@@ -14,8 +14,10 @@ const tagged = { tag: (object: { tags?: readonly string[] }) => object.tags ?? [
 const named = { name: (object: { name: string }) => [object.name] };
 const owned = { project: (object: { project_id: string }) => [object.project_id] };
 
+/** Networks, also those of other projects that are shared or external. */
 export const networks = still<N.Network>("networks", { ...named, ...tagged, ...owned });
 
+/** Subnets, found by their network, too. */
 export const subnets = still<N.Subnet>("subnets", {
   ...named,
   ...tagged,
@@ -23,10 +25,13 @@ export const subnets = still<N.Subnet>("subnets", {
   network: (subnet) => [subnet.network_id],
 });
 
+/** Routers. */
 export const routers = still<N.Router>("routers", { ...named, ...tagged });
 
+/** Security groups; their rules are in them. */
 export const securityGroups = still<N.SecurityGroup>("security groups", { ...named, ...tagged });
 
+/** Floating IPs, found by address, port and external network. They have no name. */
 export const floatingIps = still<N.FloatingIp>("floating IPs", {
   ...tagged,
   address: (ip) => [ip.floating_ip_address],
@@ -34,6 +39,7 @@ export const floatingIps = still<N.FloatingIp>("floating IPs", {
   network: (ip) => [ip.floating_network_id],
 });
 
+/** Ports. One on a server may be DOWN for a minute and still come up. */
 export const ports: WatchedType<N.Port> = {
   ...still<N.Port>("ports", {
     ...named,
@@ -47,6 +53,7 @@ export const ports: WatchedType<N.Port> = {
     port.status === "BUILD" || (port.status === "DOWN" && isOnServer(port) && unchanged < PORT_COMES_UP),
 };
 
+/** Servers. One with a task is in transition. */
 export const servers: WatchedType<C.Server> = {
   ...still<C.Server>("servers", { ...named, ...tagged }),
   inTransition: (server) => server.status === "BUILD" || (server["OS-EXT-STS:task_state"] ?? null) !== null,
@@ -54,8 +61,11 @@ export const servers: WatchedType<C.Server> = {
     server["OS-EXT-STS:task_state"] === "deleting" || ["DELETED", "SOFT_DELETED"].includes(server.status),
 };
 
+/** Server groups. Their members are the servers' ids. */
 export const serverGroups = still<C.ServerGroup>("server groups", { ...named });
+/** Flavors. They hardly ever change: by default they are polled every five minutes. */
 export const flavors: WatchedType<C.Flavor> = { ...still<C.Flavor>("flavors", { ...named }), hardlyChanges: true };
+/** Images that the project may use. They hardly ever change, but one that is saved is in transition. */
 export const images: WatchedType<Image> = {
   ...still<Image>("images", { ...named, ...tagged }),
   inTransition: (image) => ["queued", "saving", "importing"].includes(image.status),
@@ -65,6 +75,7 @@ export const images: WatchedType<Image> = {
 const VOLUME_SETTLED = new Set(["available", "in-use", "error", "maintenance"]);
 /** Milliseconds. Nova reserves a volume a moment before it attaches it; one that stays reserved is another user's. */
 const RESERVED = 60_000;
+/** Volumes. Lists of what has changed lately replace whole lists where the service has them. */
 export const volumes: WatchedType<Volume> = {
   ...still<Volume>("volumes", {
     ...named,
@@ -81,6 +92,7 @@ export const volumes: WatchedType<Volume> = {
   },
 };
 
+/** Load balancers, found by the address, port and subnet of their VIP. */
 export const loadBalancers: WatchedType<L.LoadBalancer> = {
   ...provisioned<L.LoadBalancer>("load balancers", {
     ...named,
@@ -97,6 +109,7 @@ function transitionOf({ provider, provisioning_status: status, pools }: L.LoadBa
   return { kind: `${provider} ${status}`, family: provider, size: grows ? Math.max(1, (pools ?? []).length) : 1 };
 }
 
+/** Listeners, found by their load balancer. */
 export const listeners = partOfLoadBalancer<L.Listener>("listeners");
 /** Octavia stamps a pool with each change of its members and its monitor (seen with amphora and OVN of Zed). */
 export const pools: WatchedType<L.Pool> = { ...partOfLoadBalancer<L.Pool>("pools"), marksCount: true };
