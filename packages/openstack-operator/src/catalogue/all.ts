@@ -33,6 +33,7 @@ const byService: readonly (readonly [OpenStackService, readonly Component[]])[] 
 /** Every component that there can be, but for clusters of single services. */
 export const allComponents: readonly Component[] = byService.flatMap(([, components]) => components);
 
+/** The services of a deployment that names none: all but those of `onRequest`. */
 export const defaultServices: readonly OpenStackService[] = byService
   .map(([service]) => service)
   .filter((service) => !onRequest.has(service));

@@ -39,6 +39,7 @@ export function databaseCluster(owner?: OpenStackService): Component {
   };
 }
 
+/** RabbitMQ for all services ("rabbitmq"), or with `owner` a cluster of that service's own ("rabbitmq-nova"). */
 export function brokerCluster(owner?: OpenStackService): Component {
   return {
     name: owner === undefined ? "rabbitmq" : `rabbitmq-${owner}`,
@@ -69,6 +70,7 @@ export function brokerCluster(owner?: OpenStackService): Component {
   };
 }
 
+/** One cache for all services; clients know each pod by its name. */
 export const memcached: Component = {
   name: "memcached",
   service: "memcached",

@@ -21,6 +21,7 @@ export function servicesWithDatabases(components: readonly Component[]): OpenSta
   return components.filter(({ name, service }) => name === `${service}-db-init`).map(({ service }) => service);
 }
 
+/** The Jobs of one backup: databases of services, OVN's databases where it runs, and the deployment's keys. */
 export function backupJobs(components: readonly Component[]): Component[] {
   const hasOvn = components.some(({ name }) => name === "ovn-nb");
   const databases = servicesWithDatabases(components).map((service) =>

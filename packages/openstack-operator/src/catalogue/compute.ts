@@ -17,6 +17,7 @@ import {
 const CONFIG = ["--config-dir", "/etc/nova/nova.conf.d"];
 const schemas = ["nova-db-sync", "nova-cell-sync", "nova-register", "nova-broker-init"];
 
+/** Nova's Jobs, APIs and workers, and nova-compute on every node with the role Compute. */
 export const nova: readonly Component[] = [
   ...databaseJobs("nova", ["nova-manage", ...CONFIG, "api_db", "sync"]),
   brokerJob("nova"),
@@ -167,6 +168,7 @@ export const nova: readonly Component[] = [
   }),
 ];
 
+/** libvirt on every node with the role Compute. Its machines continue while it is replaced. */
 export const libvirt: readonly Component[] = [
   {
     name: "libvirt",

@@ -9,6 +9,7 @@ const onHost = { service: "ovn", placement: "Host", scale: "Node", kind: "Daemon
 /** Checks each node again whenever what is asked of it changes, and before that reaches a process of it. */
 export const PREFLIGHT = "host-preflight";
 
+/** The check that every node passes before its network is changed. */
 export const preflight: Component = {
   name: PREFLIGHT,
   ...onHost,
@@ -30,6 +31,7 @@ export const preflight: Component = {
 
 const FRR_READY = "/run/frr/ready";
 
+/** FRR and OVN's BGP agent: only in deployments with `network.bgp`. */
 export const bgp: readonly Component[] = [
   {
     name: "frr",
@@ -90,6 +92,7 @@ export const bgp: readonly Component[] = [
   }),
 ];
 
+/** The Job that makes the fabric's networks in Neutron: only with `network.providerNetworks`. */
 export const providerNetworks: Component = job("neutron", {
   name: "neutron-provider-networks",
   does: "Makes the networks of the fabric: one segment with its VLAN and subnet for each rack.",
@@ -102,6 +105,7 @@ export const providerNetworks: Component = job("neutron", {
   programs: ["provider-networks.py", "provider-networks.json"],
 });
 
+/** What `network` of a deployment adds to the catalogue. */
 export function fabricComponents({ network }: OpenStackDeploymentSpec, hasNeutron: boolean): Component[] {
   return [...(network?.bgp ? bgp : []), ...(network?.providerNetworks && hasNeutron ? [providerNetworks] : [])];
 }

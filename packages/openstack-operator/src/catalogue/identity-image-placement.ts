@@ -1,6 +1,7 @@
 import type { Component } from "../model/component.ts";
 import { backends, databaseJobs, identity, job, registration, uses, wsgi } from "./words.ts";
 
+/** Keystone: its API, and the Jobs that set up what every other service needs of it. */
 export const keystone: readonly Component[] = [
   ...databaseJobs("keystone", ["keystone-manage", "--config-dir", "/etc/keystone/keystone.conf.d", "db_sync"]),
   wsgi("keystone", {
@@ -35,6 +36,7 @@ export const keystone: readonly Component[] = [
   }),
 ];
 
+/** Glance's API. */
 export const glance: readonly Component[] = [
   ...databaseJobs("glance", ["glance-manage", "--config-dir", "/etc/glance/glance.conf.d", "db_sync"]),
   registration("glance"),
@@ -50,6 +52,7 @@ export const glance: readonly Component[] = [
   }),
 ];
 
+/** Placement's API. */
 export const placement: readonly Component[] = [
   ...databaseJobs("placement", ["placement-manage", "--config-dir", "/etc/placement/placement.conf.d", "db", "sync"]),
   registration("placement"),
@@ -66,6 +69,7 @@ export const placement: readonly Component[] = [
   }),
 ];
 
+/** Barbican's API, with its simple crypto plugin: secrets are in its database, encrypted by a key of ours. */
 export const barbican: readonly Component[] = [
   ...databaseJobs("barbican", ["barbican-manage", "db", "upgrade"]),
   registration("barbican"),
@@ -81,6 +85,7 @@ export const barbican: readonly Component[] = [
   }),
 ];
 
+/** The dashboard. It has no database: sessions are in memcached. */
 export const horizon: readonly Component[] = [
   wsgi("horizon", {
     name: "horizon",

@@ -64,6 +64,7 @@ const ovnDatabase = (side: "nb" | "sb", port: number, peer: number): Component =
 
 const onHost = { placement: "Host", scale: "Node", kind: "DaemonSet" } as const;
 
+/** OVN: both databases, northd, and what runs on each node. */
 export const ovn: readonly Component[] = [
   ovnDatabase("nb", 6641, 6643),
   ovnDatabase("sb", 6642, 6644),
@@ -179,6 +180,7 @@ const neutronWorker = (name: string, does: string, more: { readonly topic?: stri
       : more),
   });
 
+/** Neutron's API and workers, and the metadata agent of every compute node. */
 export const neutron: readonly Component[] = [
   ...databaseJobs("neutron", ["neutron-db-manage", "--config-dir", "/etc/neutron/neutron.conf.d", "upgrade", "heads"]),
   brokerJob("neutron"),

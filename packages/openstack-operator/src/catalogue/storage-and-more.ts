@@ -34,6 +34,7 @@ const preparation = (service: OpenStackService, sync: readonly string[]): Compon
 
 const volumes = all("cinder", uses("glance-api", "api"), uses("nova-api", "api"), uses("barbican-api", "api"));
 
+/** Cinder's API, scheduler, volume and backup processes. */
 export const cinder: readonly Component[] = [
   ...preparation("cinder", ["cinder-manage", "--config-dir", "/etc/cinder/cinder.conf.d", "db", "sync"]),
   wsgi("cinder", {
@@ -76,6 +77,7 @@ export const cinder: readonly Component[] = [
 
 const stacks = all("heat", ...["nova-api", "neutron-server", "glance-api", "cinder-api"].map((to) => uses(to, "api")));
 
+/** Heat's two APIs and its engine. */
 export const heat: readonly Component[] = [
   ...preparation("heat", ["heat-manage", "--config-dir", "/etc/heat/heat.conf.d", "db_sync"]),
   wsgi("heat", {
@@ -112,6 +114,7 @@ const balancers = all(
   ...["nova-api", "neutron-server", "glance-api", "barbican-api"].map((to) => uses(to, "api")),
 );
 
+/** Octavia's API, the driver of OVN, and the processes of amphorae. */
 export const octavia: readonly Component[] = [
   ...preparation("octavia", ["/bin/sh", "/programs/octavia-db-sync.sh"]).map((component) =>
     component.name === "octavia-db-sync" ? { ...component, programs: ["octavia-db-sync.sh"] } : component,
@@ -181,6 +184,7 @@ export const octavia: readonly Component[] = [
 
 const zones = all("designate");
 
+/** Designate's API, central, workers and the server that zones are transferred from. */
 export const designate: readonly Component[] = [
   ...preparation("designate", [
     "designate-manage",
@@ -225,6 +229,7 @@ export const designate: readonly Component[] = [
 
 const shares = all("manila", ...["nova-api", "neutron-server", "cinder-api"].map((to) => uses(to, "api")));
 
+/** Manila's API, scheduler and share process. */
 export const manila: readonly Component[] = [
   ...preparation("manila", ["manila-manage", "--config-dir", "/etc/manila/manila.conf.d", "db", "sync"]),
   wsgi("manila", {

@@ -13,13 +13,16 @@ export const backends = (service: OpenStackService): Connection[] => [
   needs(databaseOf(service), "mysql"),
   needs("memcached", "memcache"),
 ];
+/** The connection to the service's message broker. */
 export const broker = (service: OpenStackService): Connection => needs(brokerOf(service), "amqp");
+/** The connection to Keystone. */
 export const identity: Connection = needs("keystone-api", "api");
 
 /**
  * The names that stand for the cluster that a service uses: which one that is, the deployment's specification decides.
  */
 export const databaseOf = (service: OpenStackService): string => `database:${service}`;
+/** See `databaseOf`. */
 export const brokerOf = (service: OpenStackService): string => `broker:${service}`;
 
 /** Grace of a service that stops by oslo.service's own limit. */
@@ -28,6 +31,7 @@ export const serviceGrace: Grace = {
 };
 /** uWSGI ends its workers within this time. */
 export const wsgiGrace: Grace = { seconds: 80 };
+/** The user that all services of OpenStack run as, in images and on volumes. */
 export const SERVICE_UID = 42_424;
 
 const api = (port: number, publicName: string): Port[] => [{ name: "api", port, publicName, tls: true }];

@@ -6,6 +6,7 @@ export interface Changes {
   readonly [name: string]: Changes | string | null;
 }
 
+/** A schema as nested objects of texts. */
 export interface Members {
   readonly [name: string]: Members | string;
 }

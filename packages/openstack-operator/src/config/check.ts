@@ -11,6 +11,7 @@ export interface OptionProblem {
   readonly message: string;
 }
 
+/** What the check has to know of the deployment. */
 export interface CheckOptions {
   /** Names of sections that the administrator gives, such as those of enabled_backends. */
   readonly named?: readonly string[];

@@ -25,23 +25,29 @@ export interface TlsMaterial {
   readonly pairs: Readonly<Record<string, KeyPair | undefined>>;
 }
 
+/** The domain of a Kubernetes cluster that has no other one. */
 export const CLUSTER_DOMAIN = "cluster.local";
 
+/** Makes the configuration of one service. Pure. */
 export type Configure = (facts: Facts) => ServiceConfiguration;
 
 /** The name of a component's Service inside the cluster. */
 export const hostOf = ({ name, namespace }: Pick<Facts, "name" | "namespace">, component: string): string =>
   `${name}-${component}.${namespace}.svc`;
 
+/** Where users reach an endpoint: "https://identity.cloud.example.org". */
 export const publicUrl = ({ spec }: Facts, endpoint: string): string => `https://${endpoint}.${spec.domain}`;
 
+/** Where pods reach a component: "http://demo-keystone-api.openstack.svc:5000", with https where the APIs have TLS. */
 export const internalUrl = (facts: Facts, component: string, port: number): string =>
   `${facts.spec.tls ? "https" : "http"}://${hostOf(facts, component)}:${port}`;
 
+/** A value that there is one of at a time: "barbican.kek". "" while it is not made yet. */
 export function secretOf({ credentials }: Facts, key: string): string {
   return credentials.values[key] ?? "";
 }
 
+/** The account that configuration uses now, of the current generation. */
 export function accountOf({ credentials }: Facts, service: OpenStackService, use: CredentialUse) {
   const { generation, values } = credentials;
   return {
@@ -79,6 +85,7 @@ export function ovnConnection(facts: Facts, side: "nb" | "sb"): string {
     .join(",");
 }
 
+/** SQLAlchemy's URL, with the password: it belongs into the secret part of a configuration. */
 export function databaseUrl(facts: Facts, service: OpenStackService, database: string): string {
   const { user, password } = accountOf(facts, service, "database");
   const backend = facts.catalogue.databases.get(service) ?? "mariadb";
@@ -86,6 +93,7 @@ export function databaseUrl(facts: Facts, service: OpenStackService, database: s
   return `mysql+pymysql://${user}:${password}@${at}/${database}?charset=utf8`;
 }
 
+/** The URL of oslo.messaging, with the password and all brokers; the virtual host is the service's name. */
 export function brokerUrl(facts: Facts, service: OpenStackService): string {
   const { user, password } = accountOf(facts, service, "broker");
   const backend = facts.catalogue.brokers.get(service) ?? "rabbitmq";
@@ -93,6 +101,7 @@ export function brokerUrl(facts: Facts, service: OpenStackService): string {
   return `rabbit://${hosts.map((host) => `${user}:${password}@${host}`).join(",")}/${service}`;
 }
 
+/** The pods of memcached as "HOST:PORT,HOST:PORT". */
 export const cacheServers = (facts: Facts): string => membersOf(facts, "memcached", 11_211).join(",");
 
 /** Log lines are one JSON object each, tracebacks included. */
@@ -106,6 +115,7 @@ const logging: Sections = {
   },
 };
 
+/** What every service has: logs, proxies in front of it, health checks and locks. */
 export const commonOpen = (): Sections => ({
   ...logging,
   oslo_middleware: { enable_proxy_headers_parsing: "true" },
@@ -127,6 +137,7 @@ export function authOpen(facts: Facts, service: OpenStackService): Record<string
   };
 }
 
+/** The password that belongs to `authOpen`. */
 export const authSecret = (facts: Facts, service: OpenStackService): Record<string, string> => ({
   password: accountOf(facts, service, "identity").password,
 });
@@ -186,6 +197,7 @@ export function patientDatabases(open: Sections): Sections {
   return Object.fromEntries(found);
 }
 
+/** How a service talks to its broker: quorum queues, and the URL in the secret part. */
 export function brokerParts(facts: Facts, service: OpenStackService): ServiceConfiguration {
   const { release } = facts.spec;
   // Queues for replies that outlive a broker exist since 2024.1.

@@ -32,6 +32,7 @@ const sources: Partial<Record<OpenStackRelease, Source>> = {
   "2025.1": { text: epoxy },
 };
 
+/** The releases whose options are checked. */
 export const SCHEMA_RELEASES: readonly string[] = Object.keys(sources);
 
 const loaded = new Map<string, ReleaseSchema>();
@@ -50,8 +51,10 @@ export function schemaOf(release: OpenStackRelease): ReleaseSchema | undefined {
   return schema;
 }
 
+/** Types of options, by their names. */
 export type Section = Readonly<Record<string, string>>;
 
+/** The options of one service in one release, those of the libraries it uses included. */
 export interface ServiceSchema {
   /** Undefined: the release has no such section. */
   section(name: string): Section | undefined;

@@ -7,6 +7,7 @@ import { merged, type Sections } from "./sections.ts";
 /** TLS of the APIs: whom clients trust, and where a pod has its own certificate. */
 
 const FOLDER = "/etc/openstack-tls";
+/** Where the files of the APIs' TLS are in every pod. */
 export const TLS = {
   folder: FOLDER,
   authorities: `${FOLDER}/ca.crt`,

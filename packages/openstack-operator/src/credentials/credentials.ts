@@ -14,8 +14,10 @@ export interface Credentials {
   readonly values: Readonly<Record<string, string>>;
 }
 
+/** A service's account without its generation: "nova.database". */
 export type AccountKey = `${string}.${CredentialUse}`;
 
+/** The key of a password: "nova.database.1". */
 export const accountKey = (key: AccountKey, generation: number): string => `${key}.${generation}`;
 
 /** The name of an account. The first one has the name of the service, as every installation of OpenStack has it. */
@@ -33,6 +35,7 @@ const SHARED = ["metadata.secret", "octavia.heartbeat", "heat.domainAdmin", "bar
 
 /** How often keys that have one value at a time were replaced. */
 const KEY_GENERATION = "keys.generation";
+/** How often keys that have one value at a time were replaced; 0 at first. */
 export const keyGenerationOf = ({ values }: Credentials): number => Number(values[KEY_GENERATION] ?? "0");
 
 /**
@@ -41,6 +44,7 @@ export const keyGenerationOf = ({ values }: Credentials): number => Number(value
  */
 const REPLACED = ["memcached.key", "metadata.secret"] as const;
 
+/** New values for the keys that can be replaced at once; accounts are left as they are. */
 export function withReplacedKeys(credentials: Credentials, generation: number): Credentials {
   const replaced = Object.fromEntries(REPLACED.map((key) => [key, newValue(key)]));
   return { ...credentials, values: { ...credentials.values, ...replaced, [KEY_GENERATION]: String(generation) } };
@@ -75,6 +79,7 @@ export function newValue(key: string): string {
   return randomBytes(24).toString("hex");
 }
 
+/** Reads the data of the Secret; undefined: there is no Secret yet. */
 export function readCredentials(data: Readonly<Record<string, string>> | undefined): Credentials | undefined {
   if (!data) return undefined;
   const values = Object.fromEntries(
@@ -84,6 +89,7 @@ export function readCredentials(data: Readonly<Record<string, string>> | undefin
   return { generation: Number(generation), accounts: accounts.split(" ").map(Number), values: rest };
 }
 
+/** The data of the Secret, in base64. */
 export function writeCredentials({ generation, accounts, values }: Credentials): Record<string, string> {
   const all = { ...values, generation: String(generation), accounts: accounts.join(" ") };
   return Object.fromEntries(

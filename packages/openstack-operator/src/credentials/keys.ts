@@ -7,8 +7,10 @@ import { randomBytes } from "node:crypto";
  */
 export type FernetKeys = Readonly<Record<string, string>>;
 
+/** 32 random bytes in URL-safe base64, with its padding, as Fernet writes keys. */
 export const newFernetKey = (): string => randomBytes(32).toString("base64url") + "=".repeat(1);
 
+/** The keys of a new repository: one is staged, one signs. */
 export function firstKeys(make: () => string = newFernetKey): FernetKeys {
   return { "0": make(), "1": make() };
 }
@@ -20,6 +22,7 @@ export function keysKept(lifetimeHours: number, everyHours: number): number {
   return Math.ceil(lifetimeHours / everyHours) + 2;
 }
 
+/** The keys after one rotation; the oldest are dropped, so that at most `kept` remain. */
 export function rotatedKeys(keys: FernetKeys, kept: number, make: () => string = newFernetKey): FernetKeys {
   const numbers = Object.keys(keys)
     .map(Number)

@@ -7,6 +7,7 @@ import { idOf, type Observed } from "./gather.ts";
 import { readinessOf, serves, type Readiness } from "./readiness.ts";
 import { containerFailure, podProblem } from "./pod-problem.ts";
 
+/** A component as the status of the deployment has it. */
 export type ComponentStatus = NonNullable<OpenStackDeploymentStatus["components"]>[number];
 
 /** One component: how it is, what should be written, and what stands before it. */
@@ -65,6 +66,7 @@ function worst(all: readonly Readiness[]): Readiness {
   return sorted[0] ?? { state: "Ready", step: "no node is in its groups" };
 }
 
+/** The components of the status, with what each waits for and why; texts are cut to the CRD's limits. */
 export function statusOf(judged: ReadonlyMap<string, Judged>, observed: Observed): ComponentStatus[] {
   return [...judged.values()].map((each) => {
     const { component, readiness, unmet } = each;
@@ -102,6 +104,9 @@ export function chainOf(judged: ReadonlyMap<string, Judged>, name: string): Judg
   return chain;
 }
 
+/**
+ * What is wrong with the component at the end of the chain: "mariadb: 1 of 3 pods are ready". "" of an unknown name.
+ */
 export function rootCauseOf(judged: ReadonlyMap<string, Judged>, name: string, observed: Observed): string {
   const last = chainOf(judged, name).at(-1);
   if (!last) return "";

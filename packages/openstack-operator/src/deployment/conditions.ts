@@ -14,6 +14,7 @@ interface From {
   readonly now: number;
 }
 
+/** The conditions of a deployment; those that did not change keep the time of their last transition. */
 export function conditionsOf({ deployment, judged, components, upgrade, restore, now }: From): Condition[] {
   const { metadata, spec, status } = deployment;
   const waiting = [...judged.values()].filter((each) => !isDone(each));

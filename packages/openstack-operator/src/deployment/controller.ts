@@ -22,6 +22,7 @@ import { perform } from "./perform.ts";
 import { plan, type Desire, type Status } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** What the controller needs beyond its client. */
 export interface DeploymentControllerOptions {
   readonly informers: Informers;
   readonly events: EventRecorder;

@@ -63,6 +63,7 @@ export const writtenKinds: readonly ResourceType<KubeObject>[] = [
   Job,
 ] as readonly ResourceType<KubeObject>[];
 
+/** The informers that `gather` reads; it makes no calls. */
 export interface GatherFrom {
   readonly deployments: Informer<OpenStackDeployment>;
   readonly written: readonly Informer<KubeObject>[];
@@ -73,8 +74,10 @@ export interface GatherFrom {
   readonly optional: OptionalKinds;
 }
 
+/** The name of the index that finds objects by "NAMESPACE/NAME" of their deployment. */
 export const byDeployment = "openstack-deployment";
 
+/** The name of the deployment that an object belongs to; undefined: it belongs to none. */
 export const deploymentOf = ({ metadata }: Pick<KubeObject, "metadata">): string | undefined =>
   metadata.labels?.[labels.deployment] ?? metadata.labels?.[labels.backendOf];
 
@@ -83,6 +86,7 @@ const indexOf = ({ metadata }: KubeObject): string[] => {
   return name === undefined ? [] : [`${metadata.namespace}/${name}`];
 };
 
+/** Opens the informers: all but those of deployments and nodes are limited to the operator's own labels. */
 export function openInformers(informers: Informers): GatherFrom {
   const indexed = <T extends KubeObject>(type: ResourceType<T>, labelSelector: string = labels.deployment) => {
     const informer = informers.for(type, { labelSelector });
@@ -100,8 +104,10 @@ export function openInformers(informers: Informers): GatherFrom {
   };
 }
 
+/** An object within its namespace: "Deployment/demo-nova-api". */
 export const idOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`;
 
+/** What is there of a deployment; undefined: it was deleted. */
 export function gather(from: GatherFrom, key: ObjectKey): Observed | undefined {
   const deployment = from.deployments.get(key);
   if (!deployment) return undefined;

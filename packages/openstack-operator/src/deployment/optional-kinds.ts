@@ -24,6 +24,7 @@ export interface OptionalKinds {
 
 type Open = (type: ResourceType<KubeObject>, label: string) => Informer<KubeObject>;
 
+/** Opens an informer of a kind once its CRD is there. `indexed` opens it with a label. */
 export function openOptionalKinds(informers: Informers, indexed: Open): OptionalKinds {
   const crds = informers.for({ ...CustomResourceDefinition, metadataOnly: true });
   const open = new Map<string, Informer<KubeObject>>();

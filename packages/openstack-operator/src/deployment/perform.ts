@@ -27,6 +27,7 @@ import { optionalTypeOf } from "./optional-kinds.ts";
 import { hostsAnnotation, keysGenerationAnnotation, renewedAtAnnotation, rotatedAtAnnotation } from "./rotation.ts";
 import type { Step } from "./steps.ts";
 
+/** What steps are performed with. */
 export interface PerformWith {
   readonly client: KubernetesClient;
   readonly clock: Clock;
@@ -34,6 +35,7 @@ export interface PerformWith {
 
 const DAY = 24 * 3_600_000;
 
+/** Performs one step. Steps on Secrets read them again first: another leader may have been faster. */
 export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {
   const { client } = using;
   switch (step.type) {

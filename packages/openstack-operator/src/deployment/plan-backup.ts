@@ -12,6 +12,7 @@ const HOUR = 3_600_000;
 type Record = NonNullable<OpenStackDeploymentStatus["backups"]>[number];
 type State = NonNullable<OpenStackDeploymentStatus["backup"]>;
 
+/** What is to be done for backups, and what the status says of them. */
 export interface BackupPlan {
   readonly steps: readonly Step[];
   readonly status: Pick<OpenStackDeploymentStatus, "backup" | "backups">;
@@ -20,6 +21,7 @@ export interface BackupPlan {
   readonly next?: number;
 }
 
+/** What `planBackup` reads. */
 export interface BackupFacts {
   readonly observed: Observed;
   readonly desired: Pick<Desired, "templates" | "catalogue">;

@@ -126,6 +126,7 @@ export function restoreStatusOf(
 const isOver = ({ belongs }: RestoreStep, judged: ReadonlyMap<string, Judged>): boolean =>
   [...judged.values()].filter(belongs).every(isDone);
 
+/** One condition for each step of the restore; none without a restore. `refusal`: why it does not begin. */
 export function restoreConditions(restore: RestoreStatus | undefined, refusal?: string): WantedCondition[] {
   if (!restore) return [];
   const message = refusal ?? `backup ${restore.from}`;

@@ -34,6 +34,7 @@ import type { Step } from "./steps.ts";
 import { planTls, type TlsPlan } from "./tls.ts";
 import { upgradeOf, type Upgrade } from "./upgrade.ts";
 
+/** The status that the plan makes. */
 export type Status = OpenStackDeploymentStatus;
 
 /** Renders what a deployment should consist of; a cache of it may be given. */

@@ -11,6 +11,7 @@ export interface Readiness {
 const ready = (step: string): Readiness => ({ state: "Ready", step });
 const progressing = (step: string): Readiness => ({ state: "Progressing", step });
 
+/** How far a workload is; undefined: it was not created yet. A Job is ready once it has ended. */
 export function readinessOf(component: Component, found: KubeObject | undefined): Readiness {
   if (!found) return { state: "Absent", step: "not created yet" };
   switch (found.kind) {

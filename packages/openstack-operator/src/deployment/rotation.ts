@@ -10,10 +10,12 @@ import type { Step } from "./steps.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+/** How long own certificates of the APIs are valid, unless the deployment says otherwise. */
 export const CERTIFICATE_DAYS = 90;
 
 /** Digest of the names that a certificate was issued for. */
 export const hostsAnnotation = "openstack.causeway.dev/hosts";
+/** When the keys in a Secret were rotated last, as RFC 3339. */
 export const rotatedAtAnnotation = "openstack.causeway.dev/rotated-at";
 
 /** Missing values come before anything else. */
@@ -31,6 +33,7 @@ export function missingCredentials(
 /** Which components have ended their part, by name. */
 export type IsDone = (component: string) => boolean;
 
+/** The next step of a rotation of passwords. */
 export interface PasswordRotation {
   readonly steps: readonly Step[];
   /** What it does now; undefined: nothing. */
@@ -96,12 +99,14 @@ export function rotateTokenKeys(
 
 /** How often the credential keys in this Secret were rotated. */
 export const keysGenerationAnnotation = "openstack.causeway.dev/keys-generation";
+/** 0 for keys that were never rotated, and where there is no Secret. */
 export const credentialKeysGeneration = (secret: Secret | undefined): number =>
   Number(secret?.metadata.annotations?.[keysGenerationAnnotation] ?? "0");
 
 /** Staged, encrypting, and the one before, which nothing is encrypted with once the Job that migrates has ended. */
 const CREDENTIAL_KEYS = 3;
 
+/** The next step of a rotation of keys; `finished` is the rotation that all keys have had. */
 export interface KeyRotation {
   readonly steps: readonly Step[];
   readonly doing?: string;

@@ -31,6 +31,7 @@ export interface TlsPlan {
 
 const NONE: TlsPlan = { steps: [], objects: [] };
 
+/** The certificates as `spec.tls.from` says: own ones, those of a Secret, or cert-manager's. */
 export function planTls(observed: Observed, components: readonly Component[], now: number): TlsPlan {
   const { tls } = observed.deployment.spec;
   if (!tls) return NONE;

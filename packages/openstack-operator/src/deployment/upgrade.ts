@@ -14,6 +14,7 @@ export interface Upgrade {
   status(judged: ReadonlyMap<string, Judged>, now: number): UpgradeStatus;
 }
 
+/** The upgrade that is under way; undefined: the release that runs is the wanted one, or none ran yet. */
 export function upgradeOf({ spec, status }: OpenStackDeployment): Upgrade | undefined {
   const { release: from, upgrade: before } = status ?? {};
   if (from === undefined || from === spec.release) return undefined;

@@ -26,6 +26,7 @@ import type { OpenNova } from "./nova.ts";
 import { performMaintenance } from "./perform.ts";
 import { planMaintenance } from "./plan.ts";
 
+/** What the controller needs beyond its client; tests give another `openNova`. */
 export interface MaintenanceOptions {
   readonly informers: Informers;
   readonly events: EventRecorder;

@@ -18,6 +18,7 @@ import { guardImage, guardKey, guardLabel, nodeLabel } from "./guards.ts";
 import { isOurs, type Attempt, type ComputeNode, type ComputeService, type Limits, type Situation } from "./model.ts";
 import type { Nova, NovaAccess, OpenNova } from "./nova.ts";
 
+/** The informers that maintenance reads. */
 export interface MaintenanceFrom {
   readonly deployments: Informer<OpenStackDeployment>;
   readonly nodes: Informer<Node>;
@@ -25,6 +26,7 @@ export interface MaintenanceFrom {
   readonly budgets: Informer<PodDisruptionBudget>;
 }
 
+/** Opens them; pods and budgets are limited to guards. */
 export function openMaintenanceInformers(informers: Informers): MaintenanceFrom {
   return {
     deployments: informers.for(OpenStackDeployment),
@@ -45,12 +47,14 @@ export interface Memory {
   nova?: NovaAccess & { readonly open: Nova };
 }
 
+/** What is planned from, and what steps are performed with; `open` undefined: Nova is not read. */
 export interface ObservedMaintenance extends Situation {
   readonly deployment: OpenStackDeployment;
   readonly memory: Memory;
   readonly open: Nova | undefined;
 }
 
+/** What gathering needs; `memories` is by "NAMESPACE/NAME" of the deployment. */
 export interface GatherMaintenance {
   readonly from: MaintenanceFrom;
   readonly client: KubernetesClient;
@@ -58,6 +62,7 @@ export interface GatherMaintenance {
   readonly memories: Map<string, Memory>;
 }
 
+/** Undefined: the deployment is gone, paused, or was never ready. Nova is read only where a node gives a reason. */
 export async function gatherMaintenance(
   using: GatherMaintenance,
   key: ObjectKey,

@@ -10,10 +10,12 @@ import type { PodDisruptionBudget } from "../render/types.ts";
  * forbids it while servers are on the node. The node is named on the pod: a scheduler has no say.
  */
 export const guardLabel = "openstack.causeway.dev/guard-of";
+/** Label of a guard and its budget: `guardKey` of their node. */
 export const nodeLabel = "openstack.causeway.dev/guarded-node";
 
 /** Names of nodes may be longer than a label's value. */
 export const guardKey = (node: string): string => digestOf(node);
+/** The name of a node's guard, and of its budget. */
 export const guardName = (deployment: string, node: string): string => `${deployment}-guard-${guardKey(node)}`;
 
 /**
@@ -29,6 +31,7 @@ export function guardImage({ spec, status }: OpenStackDeployment): string {
   );
 }
 
+/** The pod that a drain has to evict. It sleeps, without rights and with nearly no resources. */
 export function guardPod(deployment: OpenStackDeployment, node: string, image: string): Pod {
   return {
     apiVersion: "v1",
@@ -59,6 +62,7 @@ export function guardPod(deployment: OpenStackDeployment, node: string, image: s
   };
 }
 
+/** The budget that keeps a drain from evicting the guard. */
 export function guardBudget(deployment: OpenStackDeployment, node: string): PodDisruptionBudget {
   return {
     apiVersion: "policy/v1",

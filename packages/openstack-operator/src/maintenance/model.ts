@@ -48,6 +48,7 @@ export interface Attempt {
   readonly at: number;
 }
 
+/** Limits of `spec.maintenance`, with their defaults. */
 export interface Limits {
   /** Compute nodes of one availability zone that are in maintenance at once. */
   readonly nodes: number;
@@ -57,6 +58,7 @@ export interface Limits {
   readonly flap: number;
 }
 
+/** What the plan reads. */
 export interface Situation {
   readonly nodes: readonly ComputeNode[];
   /** Undefined: nothing of Nova had to be read. */
@@ -82,6 +84,7 @@ export interface Situation {
   readonly limits: Limits;
 }
 
+/** What is done next; `name` is a node, a budget ("forget") or a server. */
 export type MaintenanceStep =
   | { readonly type: "guard" | "hold" | "release" | "forget"; readonly name: string }
   /** Deletes what the cloud still has of a host: agents of its network, its provider, and then its compute service. */
@@ -95,6 +98,7 @@ export type MaintenanceStep =
       readonly node: string;
     };
 
+/** A node in maintenance, as the status of the deployment has it; `servers` are still on it. */
 export interface NodeMaintenance {
   readonly node: string;
   readonly phase:
@@ -112,6 +116,7 @@ export interface NodeMaintenance {
 }
 
 const OURS = "causeway: ";
+/** Why a compute is disabled, as Nova keeps it. `isOurs` recognizes it by its beginning. */
 export const reasonFor = (node: string, why: "is cordoned" | "is fenced" | "was removed"): string =>
   `${OURS}node ${node} ${why}`;
 /** Only what the operator disabled is enabled by it. */

@@ -51,6 +51,7 @@ export function novaInside(using: { readonly clock: Clock; readonly metrics?: Me
   };
 }
 
+/** What maintenance needs of a cloud, through the SDK. */
 export function novaOf(cloud: Cloud): Nova {
   const { compute, network, placement } = cloud;
   const { hosts, servers, serverActions } = compute;

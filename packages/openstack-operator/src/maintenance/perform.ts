@@ -6,11 +6,13 @@ import { guardBudget, guardImage, guardName, guardPod } from "./guards.ts";
 import type { ObservedMaintenance } from "./gather.ts";
 import type { MaintenanceStep } from "./model.ts";
 
+/** What steps are performed with, in addition to what was gathered. */
 export interface PerformMaintenance {
   readonly client: KubernetesClient;
   readonly clock: Clock;
 }
 
+/** Performs one step. Orders to move a server are counted, so that the plan can leave time between them. */
 export async function performMaintenance(
   { client, clock }: PerformMaintenance,
   step: MaintenanceStep,

@@ -10,6 +10,7 @@ import {
   type Situation,
 } from "./model.ts";
 
+/** What is to be done, and what the status and events say. */
 export interface MaintenancePlan {
   readonly steps: readonly MaintenanceStep[];
   /** Nodes in maintenance, by name. */

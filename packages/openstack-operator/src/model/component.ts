@@ -14,6 +14,7 @@ export type BackendOperator = "percona" | "rabbitmq";
 /** Which nodes a component runs on. */
 export type Placement = "Control" | "Compute" | "Network" | "Host";
 
+/** A port that a component listens on. */
 export interface Port {
   readonly name: string;
   readonly port: number;
@@ -52,6 +53,7 @@ export type Grace =
   | { readonly option: { readonly section: string; readonly name: string; readonly fallback: number } }
   | { readonly seconds: number };
 
+/** A folder of the host that a component mounts. */
 export interface HostPath {
   readonly path: string;
   readonly readOnly?: true;
@@ -73,6 +75,7 @@ export interface HostNeeds {
 /** What may be lost at once. */
 export type Quorum = "Any" | "Majority";
 
+/** What an account of a service is for. */
 export type CredentialUse =
   /** An account in the databases of the service. */
   | "database"
@@ -81,6 +84,7 @@ export type CredentialUse =
   /** A user of Keystone. */
   | "identity";
 
+/** A program that reports a component's metrics, in a container next to it. */
 export interface Exporter {
   readonly image: string;
   readonly command: readonly string[];
@@ -91,6 +95,7 @@ export interface Exporter {
   readonly sockets?: string;
 }
 
+/** A process of the cloud, or a Job: what it runs, what it needs, and how it is probed and stopped. */
 export interface Component {
   readonly name: string;
   readonly service: OpenStackService;

@@ -11,17 +11,17 @@ export const labels = {
   run: "openstack.causeway.dev/run",
   /** Objects of other operators: they hold data, and nothing that looks for objects of ours finds their children. */
   backendOf: "openstack.causeway.dev/backend-of",
-  /** Node label with the groups' roles. */
+  /** Kubernetes' own label for the program that an object is managed by. */
   managedBy: "app.kubernetes.io/managed-by",
 } as const;
 
+/** Annotations of objects of a deployment. */
 export const annotations = {
   /** Digest of what a Job depends on. */
   inputs: "openstack.causeway.dev/inputs",
-  /** Reason that a Nova service is disabled with, so that only our own is enabled again. */
-  release: "openstack.causeway.dev/release",
   /** The backup whose passwords a Secret has. */
   restored: "openstack.causeway.dev/restored",
 } as const;
 
+/** The field manager of all writes. */
 export const fieldManager = "causeway-openstack-operator";

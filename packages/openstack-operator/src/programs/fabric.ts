@@ -15,6 +15,7 @@ export function fabricFiles(facts: Facts): Record<string, string> {
 type Network = NonNullable<Facts["spec"]["network"]>;
 type Bgp = NonNullable<Network["bgp"]>;
 
+/** False: the peer is an interface, whose neighbor BGP finds by itself (unnumbered). */
 export const isAddress = (peer: string): boolean => /^[0-9a-fA-F.:]+$/.test(peer) && /[.:]/.test(peer);
 
 /** One neighbor for each leaf; single addresses alone are announced: a node must not say that it leads to a network. */

@@ -6,6 +6,7 @@ import { TLS, tlsPortOf, type Facts } from "../config/index.ts";
 import type { Component, Placement } from "../model/component.ts";
 import { labels } from "../model/names.ts";
 
+/** Nodes with the same roles, as the deployment's specification has them. */
 export type NodeGroup = OpenStackDeploymentSpec["nodeGroups"][number];
 
 /** What objects are rendered from. */
@@ -32,22 +33,27 @@ export interface Context {
   readonly messagesOf: string;
 }
 
+/** Names of the objects that pods mount for TLS. */
 export interface TlsNames {
   readonly authorities: string;
   readonly pairs: ReadonlyMap<string, string>;
 }
 
+/** Names of the ConfigMap and the Secret with a service's two parts of configuration. */
 export interface ConfigurationNames {
   readonly open: string;
   readonly secret: string;
 }
 
+/** Ten hexadecimal digits of the content's SHA-256; the order of fields does not matter. */
 export function digestOf(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 10);
 }
 
+/** The name of a component's objects: "demo-nova-api". */
 export const objectName = (deployment: string, component: string): string => `${deployment}-${component}`;
 
+/** The labels by which a component's pods are found. A selector is immutable: never add to it. */
 export function selectorOf(deployment: string, component: string): Record<string, string> {
   return { [labels.deployment]: deployment, [labels.component]: component };
 }
@@ -109,6 +115,7 @@ export function imageOf(
 
 /** The program that makes each line of a container's log one JSON object. It is process 1, of Python's own library. */
 export const LINES = "lines.py";
+/** The command with `LINES` around it. */
 export const underLines = (component: Component, command: readonly string[]): string[] => [
   "/usr/bin/python3",
   "-IS",

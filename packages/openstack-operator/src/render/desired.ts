@@ -24,15 +24,16 @@ export interface Desired {
   readonly problems: readonly OptionProblem[];
 }
 
+/** What decides what a deployment consists of. */
 export interface DesireOptions {
   readonly deployment: OpenStackDeployment;
   readonly credentials: Credentials;
   readonly computeNodes: readonly string[];
-  /** The release that is left, while an upgrade is under way. */
   /** How often credential keys were rotated. */
   readonly credentialKeys?: string;
   /** When certificates were renewed, by service: pods that read them at their start alone start again. */
   readonly certificates?: Readonly<Record<string, string | undefined>>;
+  /** The release that is left, while an upgrade is under way. */
   readonly upgradeFrom?: string;
   readonly tls?: TlsMaterial | undefined;
   /** Clusters that operators of others run, by component. */

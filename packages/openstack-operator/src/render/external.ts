@@ -18,6 +18,7 @@ function podLabels(deployment: string, { name, operator }: Component): Record<st
     : { "app.kubernetes.io/name": cluster };
 }
 
+/** The pods of another operator's cluster, for network policies. */
 export const externalPeer = (deployment: string, component: Component): PolicyPeer => ({
   podSelector: { matchLabels: podLabels(deployment, component) },
 });

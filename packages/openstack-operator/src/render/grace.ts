@@ -17,8 +17,10 @@ export function shutdownSeconds({ grace }: Component, configuration: Sections | 
   return Number.isSafeInteger(given) && given > 0 ? given : fallback;
 }
 
+/** True for APIs over HTTP: before they stop, their health check fails for a while. */
 export const drains = ({ probe }: Component): boolean => probe?.ask === "http";
 
+/** terminationGracePeriodSeconds of a component's pods: draining, the process's own limit, and a margin. */
 export function graceSeconds(component: Component, configuration: Sections | undefined): number {
   return (
     shutdownSeconds(component, configuration) + (drains(component) ? DRAIN_SECONDS + QUEUE_SECONDS : 0) + MARGIN_SECONDS

@@ -185,6 +185,7 @@ export function budgetsOf(context: Context, component: Component): Rendered<PodD
   ];
 }
 
+/** The account of all pods that have no rights in the cluster: no token is mounted. */
 export function serviceAccountOf(context: Context): Rendered {
   const object: KubeObject & { automountServiceAccountToken: boolean } = {
     apiVersion: "v1",

@@ -16,6 +16,7 @@ interface CertificateSpec {
 /** A certificate that cert-manager writes into a Secret. */
 export type Certificate = Resource<CertificateSpec, { conditions?: Condition[] }>;
 
+/** How clients reach certificates of cert-manager. */
 export const Certificate: ResourceType<Certificate> = {
   group: "cert-manager.io",
   version: "v1",
@@ -34,6 +35,7 @@ interface PerconaStatus {
 /** Galera with HAProxy, run by Percona's operator. */
 export type PerconaXtraDBCluster = Resource<Record<string, unknown>, PerconaStatus>;
 
+/** How clients reach clusters of Percona's operator. */
 export const PerconaXtraDBCluster: ResourceType<PerconaXtraDBCluster> = {
   group: "pxc.percona.com",
   version: "v1",
@@ -52,6 +54,7 @@ export type RabbitmqCluster = Resource<
   }
 >;
 
+/** How clients reach clusters of RabbitMQ's operator. */
 export const RabbitmqCluster: ResourceType<RabbitmqCluster> = {
   group: "rabbitmq.com",
   version: "v1beta1",

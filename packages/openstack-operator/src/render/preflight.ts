@@ -8,6 +8,7 @@ import type { Parts } from "./types.ts";
 
 const STATE = "/instances";
 
+/** What the check of a group's nodes is to look for; empty for every other component. */
 export function preflightEnvironment({ deployment }: Context, { name }: Component, group?: NodeGroup) {
   if (name !== PREFLIGHT || !group) return {};
   const { network = {}, storage = {} } = deployment.spec;
@@ -30,6 +31,7 @@ function sharedState({ deployment }: Pick<Context, "deployment">, group: NodeGro
   return group.roles.includes("Compute") ? deployment.spec.storage?.serverStateClaim : undefined;
 }
 
+/** What the check mounts to see that it can be mounted; nothing for every other component. */
 export function preflightParts(context: Context, { name }: Component, group?: NodeGroup): Parts {
   const parts: Parts = { volumes: [], mounts: [] };
   if (name !== PREFLIGHT || !group) return parts;

@@ -49,6 +49,7 @@ export interface Revisions {
 
 type Owner = Pick<Context, "deployment">;
 
+/** All revisions that a deployment's pods refer to now, and what is wrong with the administrator's options. */
 export function revisionsOf(owner: Owner, facts: Facts): Revisions {
   const objects: Rendered<ConfigMap | Secret>[] = [];
   const problems: OptionProblem[] = [];

@@ -16,6 +16,7 @@ export function podSecurity({ uid, host, pings }: Component): Record<string, unk
   };
 }
 
+/** A container's security context; the pod's is `podSecurity`. */
 export function containerSecurity({ uid, host }: Component): Record<string, unknown> {
   if (!host) {
     return {

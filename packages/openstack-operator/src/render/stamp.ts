@@ -1,6 +1,7 @@
 import type { KubeObject } from "@causeway/kubernetes";
 import { digestOf } from "./context.ts";
 
+/** Digest of an object as it was written, see `stamped`. */
 export const digestAnnotation = "openstack.causeway.dev/digest";
 
 /** The object with the digest of its content: what was removed from it is seen by that. */

@@ -8,19 +8,23 @@ export interface Parts {
   readonly mounts: Mount[];
 }
 
+/** A mount; the kit's type lacks `mountPropagation`. */
 export type Mount = NonNullable<Container["volumeMounts"]>[number] & { mountPropagation?: string };
 
+/** Whom a network policy admits. */
 export interface PolicyPeer {
   podSelector?: LabelSelector;
   namespaceSelector?: LabelSelector;
   ipBlock?: { cidr: string };
 }
 
+/** A port that a network policy admits. */
 export interface PolicyPort {
   protocol: "TCP" | "UDP";
   port: number;
 }
 
+/** A policy of networking.k8s.io/v1. */
 export interface NetworkPolicySpec {
   podSelector: LabelSelector;
   policyTypes: ("Ingress" | "Egress")[];
@@ -28,8 +32,10 @@ export interface NetworkPolicySpec {
   egress?: { to?: PolicyPeer[]; ports?: PolicyPort[] }[];
 }
 
+/** A network policy. */
 export type NetworkPolicy = KubeObject & { spec: NetworkPolicySpec };
 
+/** How clients reach network policies. */
 export const NetworkPolicy: ResourceType<NetworkPolicy> = {
   group: "networking.k8s.io",
   version: "v1",
@@ -38,11 +44,13 @@ export const NetworkPolicy: ResourceType<NetworkPolicy> = {
   namespaced: true,
 };
 
+/** A budget of policy/v1. */
 export type PodDisruptionBudget = Resource<
   { minAvailable?: IntOrString; maxUnavailable?: IntOrString; selector: LabelSelector },
   Record<string, unknown>
 >;
 
+/** How clients reach budgets. */
 export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = {
   group: "policy",
   version: "v1",

@@ -16,6 +16,7 @@ function targetOf({ deployment }: Context, { vault }: Component): Target | undef
 /** Secrets that a backup of keys consists of, by the name that they have in it. */
 const KEY_ROLES = ["credentials", "token-keys", "credential-keys", "authority"] as const;
 
+/** What a Job of backups mounts: the target, the passphrase, and for keys the Secrets; nothing for other components. */
 export function vaultParts(context: Context, component: Component): Parts {
   const parts: Parts = { volumes: [], mounts: [] };
   const { spec, metadata } = context.deployment;
@@ -42,6 +43,7 @@ export function vaultParts(context: Context, component: Component): Parts {
   return parts;
 }
 
+/** The variables by which a Job of backups finds its target; empty for other components. */
 export function vaultEnvironment(context: Context, component: Component): Record<string, string> {
   const { spec, metadata } = context.deployment;
   const target = targetOf(context, component);

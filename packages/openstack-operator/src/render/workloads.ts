@@ -19,6 +19,7 @@ import type { PerconaXtraDBCluster, RabbitmqCluster } from "./optional-types.ts"
 import { podOf } from "./pod.ts";
 import { replicasOf } from "./sizes.ts";
 
+/** An object that runs a component. */
 export type Workload = Deployment | StatefulSet | DaemonSet | Job | PerconaXtraDBCluster | RabbitmqCluster;
 
 /** The workloads of a component: one, or one for each group of nodes. */

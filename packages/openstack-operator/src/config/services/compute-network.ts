@@ -21,6 +21,7 @@ import { TLS } from "../tls.ts";
 const WITH_REGION = ["neutron", "placement"] as const;
 const WITHOUT_REGION = ["cinder", "service_user"] as const;
 
+/** nova.conf, of the APIs and workers as of the compute nodes. */
 export const nova: Configure = (facts) => {
   const check = tokenCheck(facts, "nova");
   const broker = brokerParts(facts, "nova");
@@ -107,6 +108,7 @@ function neutronTls({ spec: { release, tls } }: Facts): Sections {
   return { DEFAULT: { use_ssl: "true" }, ssl: { cert_file: TLS.certificate, key_file: TLS.key } };
 }
 
+/** neutron.conf, with ML2's options, which are in the same file. */
 export const neutron: Configure = (facts) => {
   const check = tokenCheck(facts, "neutron");
   const broker = brokerParts(facts, "neutron");

@@ -11,8 +11,10 @@ import {
 import { merged } from "../sections.ts";
 import { keysKept } from "../../credentials/keys.ts";
 
+/** How long tokens live, and how often their keys rotate, unless the deployment says otherwise. */
 export const TOKEN_HOURS = 12;
 
+/** keystone.conf. Keys of tokens and credentials are files of their own. */
 export const keystone: Configure = (facts) => {
   const { lifetimeHours = TOKEN_HOURS, everyHours = TOKEN_HOURS } = facts.spec.rotation?.tokenKeys ?? {};
   return {
@@ -30,6 +32,7 @@ export const keystone: Configure = (facts) => {
   };
 };
 
+/** glance-api.conf: images are in Ceph, or in files. */
 export const glance: Configure = (facts) => {
   const check = tokenCheck(facts, "glance");
   const { ceph, imageClaim } = facts.spec.storage ?? {};
@@ -57,6 +60,7 @@ export const glance: Configure = (facts) => {
   };
 };
 
+/** placement.conf. */
 export const placement: Configure = (facts) => {
   const check = tokenCheck(facts, "placement");
   return {
@@ -65,6 +69,7 @@ export const placement: Configure = (facts) => {
   };
 };
 
+/** barbican.conf. */
 export const barbican: Configure = (facts) => {
   const check = tokenCheck(facts, "barbican");
   const connection = databaseUrl(facts, "barbican", "barbican");

@@ -34,6 +34,7 @@ function usual(facts: Facts, service: OpenStackService, open: Sections, secret: 
   };
 }
 
+/** cinder.conf: volumes are in Ceph, or in LVM. */
 export const cinder: Configure = (facts) => {
   const { ceph } = facts.spec.storage ?? {};
   const backend = ceph ? "ceph" : "lvm";
@@ -70,6 +71,7 @@ export const cinder: Configure = (facts) => {
   );
 };
 
+/** heat.conf. Stacks' own users are in the domain "heat". */
 export const heat: Configure = (facts) =>
   usual(
     facts,
@@ -104,6 +106,7 @@ function withoutProject({ auth_type, auth_url, username, user_domain_name }: Rec
   };
 }
 
+/** octavia.conf. Load balancers are OVN's unless a request names the provider amphora. */
 export const octavia: Configure = (facts) =>
   usual(
     facts,
@@ -141,6 +144,7 @@ function withoutRegion({ region_name: _region, ...options }: Record<string, stri
   return options;
 }
 
+/** designate.conf. Its database is in a section of another name. */
 export const designate: Configure = (facts) => {
   const { open, secret } = usual(facts, "designate", {});
   const { database = {}, ...rest } = secret;
@@ -153,6 +157,7 @@ export const designate: Configure = (facts) => {
   };
 };
 
+/** manila.conf, with the generic driver: shares are on servers of Nova. */
 export const manila: Configure = (facts) =>
   usual(
     facts,
