@@ -33,6 +33,7 @@ export interface Backups {
   restore(restore: RestoreSpec, keyspace: Keyspace, signal: AbortSignal): Promise<void>;
 }
 
+/** The object store of all control planes of a process, and how it is used. */
 export interface BackupsOptions {
   readonly store: ObjectStore;
   /** 32 bytes of the operator: every object is encrypted with it. */

@@ -15,6 +15,7 @@ export interface StoredKey {
   readonly modified: number;
 }
 
+/** A key without the prefix of its keyspace, and its value. */
 export interface Value {
   readonly key: string;
   /** Base64. */
@@ -54,6 +55,7 @@ interface Answer {
   readonly more?: boolean;
 }
 
+/** Keys with a lease (events) and keys of our own are left out. */
 export async function openReader(
   { access, prefix }: Keyspace,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
@@ -121,5 +123,7 @@ function behind(key: string): string {
   return Buffer.concat([Buffer.from(key, "base64"), Buffer.from([0])]).toString("base64");
 }
 
+/** As etcd's JSON API holds keys and values. */
 export const base64 = (text: string): string => Buffer.from(text).toString("base64");
+/** The text in base64. */
 export const plain = (encoded: string): string => Buffer.from(encoded, "base64").toString();

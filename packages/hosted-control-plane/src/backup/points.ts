@@ -9,6 +9,7 @@ export interface Point {
   readonly full: string;
 }
 
+/** When points of a control plane are taken, and how long they are kept. */
 export interface Schedule {
   /** Milliseconds between two points with all data. */
   readonly fullEvery: number;
@@ -33,6 +34,7 @@ export function parsePoint(name: string): Point | undefined {
   return Number.isNaN(time) ? undefined : { id, time, full };
 }
 
+/** The point has all data itself. */
 export function isFull({ id, full }: Point): boolean {
   return id === full;
 }

@@ -8,6 +8,7 @@ import { parsePoint, pointAt, pointName, type Point } from "./points.ts";
 import type { SealedStore } from "./store.ts";
 import { dataName, type BackupSecrets, type Manifest } from "./take.ts";
 
+/** The point to restore. */
 export interface RestoreFrom {
   readonly store: SealedStore;
   /** Of the control plane that was backed up. */
@@ -32,6 +33,7 @@ const BYTES = 1_000_000;
  */
 const CREATED_AGAIN = ["registry/configmaps/kube-public/cluster-info", ...policyKeys("")];
 
+/** All points of a control plane, in the order of the store; other names are left out. */
 export async function pointsOf(store: SealedStore, folder: string, signal: AbortSignal): Promise<Point[]> {
   const names = await store.list(`${folder}/points/`, signal);
   return names.flatMap((name) => parsePoint(name) ?? []);

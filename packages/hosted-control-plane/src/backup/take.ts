@@ -23,6 +23,7 @@ export interface Manifest {
   readonly secrets: BackupSecrets;
 }
 
+/** What a point is taken of, and where it is stored. */
 export interface TakeFrom {
   readonly store: SealedStore;
   readonly folder: string;
@@ -82,6 +83,7 @@ export async function deletePoint(
   for (const name of await store.list(`${folder}/data/${point.id}/`, signal)) await store.delete(name, signal);
 }
 
+/** The name in the store of the data of the point `id`; `part` is a number, or "keys". */
 export function dataName(folder: string, id: string, part: string): string {
   return `${folder}/data/${id}/${part}`;
 }

@@ -14,6 +14,7 @@ import { kubeconfigRenewAnnotation, kubeconfigRootAnnotation, kubeconfigServerAn
 import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type Root, type RotatedRoots } from "./roots.ts";
 import type { RootPurpose } from "./steps.ts";
 
+/** What the annotations of the kubeconfig Secret say of it. */
 export interface KubeconfigFacts {
   readonly server: string;
   /** Ms since epoch. */
@@ -47,6 +48,7 @@ export interface Observed {
   readonly defaults: { readonly host: string | undefined };
 }
 
+/** Caches of the management cluster, and what gather reads elsewhere. */
 export interface GatherFrom {
   readonly controlPlanes: Informer<HostedControlPlane>;
   readonly clusters: Informer<Cluster>;
@@ -59,6 +61,7 @@ export interface GatherFrom {
   readonly advertise: (object: HostedControlPlane) => Promise<string | undefined>;
 }
 
+/** Secrets are those with the label `cluster.x-k8s.io/cluster-name`. */
 export function openInformers(
   informers: Informers,
 ): Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets" | "namespaces" | "machines"> {
@@ -80,6 +83,7 @@ async function listMachines(
   return (await client.list(Machine, { namespace, labelSelector, signal })).items;
 }
 
+/** Undefined: the control plane does not exist. */
 export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const object = from.controlPlanes.get(key);
   if (!object) return undefined;
@@ -121,6 +125,7 @@ async function defaultHost(
   return runtime.assignsEndpoint?.(chosen) === true ? "" : advertise(object);
 }
 
+/** The name of a control plane in its runtime: `default.web`. */
 export function runtimeId(object: HostedControlPlane): string {
   return `${object.metadata.namespace}.${object.metadata.name}`;
 }

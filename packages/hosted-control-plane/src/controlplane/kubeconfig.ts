@@ -4,6 +4,7 @@ import { serialsOf } from "./roots.ts";
 
 /** Annotations on the kubeconfig Secret that say, without opening it, whether it still serves. */
 export const kubeconfigServerAnnotation = "controlplane.causeway.dev/server";
+/** When it is written again, in ms since epoch. */
 export const kubeconfigRenewAnnotation = "controlplane.causeway.dev/renew-at";
 /** Serial numbers of the authorities that it was written with. */
 export const kubeconfigRootAnnotation = "controlplane.causeway.dev/root";
@@ -11,6 +12,7 @@ export const kubeconfigRootAnnotation = "controlplane.causeway.dev/root";
 /** One year, renewed at half of it: KubeadmControlPlane's figures. */
 const lifetime = 365 * 24 * 3600_000;
 
+/** A kubeconfig, and the annotations of its Secret. */
 export interface AdminKubeconfig {
   readonly text: string;
   readonly annotations: Record<string, string>;

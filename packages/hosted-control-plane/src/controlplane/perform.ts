@@ -22,6 +22,7 @@ import { restoreOf } from "./backup-spec.ts";
 import { finalizer, secretFinalizer } from "./plan.ts";
 import type { RootPurpose, Step } from "./steps.ts";
 
+/** What the writes need. */
 export interface PerformWith {
   readonly client: KubernetesClient;
   readonly runtime: ControlPlaneRuntime;
@@ -31,6 +32,7 @@ export interface PerformWith {
   readonly events: EventRecorder;
 }
 
+/** "deferred": another leader brought the root to its next stage first. */
 export async function perform(
   using: PerformWith,
   step: Step,

@@ -7,6 +7,7 @@ import type { Step } from "./steps.ts";
 type AuthoritiesStatus = NonNullable<NonNullable<HostedControlPlane["status"]>["authorities"]>;
 type Phase = NonNullable<AuthoritiesStatus["phase"]>;
 
+/** What the rotation of the roots of a control plane depends on. */
 export interface AuthoritiesFrom {
   readonly object: HostedControlPlane;
   readonly facts: AuthorityFacts;
@@ -16,6 +17,7 @@ export interface AuthoritiesFrom {
   readonly now: number;
 }
 
+/** What to do about a rotation now, and what is reported of it. */
 export interface AuthoritiesPlan {
   /** Bring the roots that are behind to where the others are: done before anything runs with half of a rotation. */
   readonly catchUp: readonly Step[];
@@ -235,6 +237,7 @@ function lookAgain({ spec }: HostedControlPlane, { at, now }: { at: RootStage; n
   return Number.isFinite(next) ? next : undefined;
 }
 
+/** `2026-01-02T03:04:05Z` for milliseconds since epoch: RFC 3339 in whole seconds. */
 export function instant(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }

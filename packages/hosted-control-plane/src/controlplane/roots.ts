@@ -4,6 +4,7 @@ import type { RootPurpose } from "./steps.ts";
 
 /** Roots that are rotated: the cluster's authority, the key of account tokens, and the front proxy's authority. */
 export const rotatedPurposes = ["ca", "sa", "proxy"] as const satisfies readonly RootPurpose[];
+/** The part of the Secret's name after the cluster's. */
 export type RotatedPurpose = (typeof rotatedPurposes)[number];
 
 /**
@@ -11,17 +12,20 @@ export type RotatedPurpose = (typeof rotatedPurposes)[number];
  * one signs, the old one is trusted still. "retire": the new one only, and not everything knows that yet.
  */
 export const rootStages = ["single", "trust", "sign", "retire"] as const;
+/** In the order in which a rotation goes through them. */
 export type RootStage = (typeof rootStages)[number];
 
 /** Annotations of a root's Secret: where its rotation is, and its times (RFC 3339). */
 export const stageAnnotation = "controlplane.causeway.dev/rotation-stage";
 /** The rotateAfter of the running rotation, or of the last one. */
 export const rotationAnnotation = "controlplane.causeway.dev/rotation";
+/** When the last rotation ended and the old root was given up. */
 export const retiredAtAnnotation = "controlplane.causeway.dev/retired-at";
 
 /** Keys of the Secret for the root beside the one that signs. */
 export const OTHER = { certificate: "other.crt", key: "other.key" } as const;
 
+/** What the Secret of a root holds. */
 export interface Root {
   readonly secret: Secret;
   readonly stage: RootStage;

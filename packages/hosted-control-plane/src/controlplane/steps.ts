@@ -5,6 +5,7 @@ import type { ControlPlaneSpec } from "../runtime.ts";
 /** "ca" signs everything, "proxy" is the front proxy's root, "sa" signs service-account tokens. */
 export type RootPurpose = "ca" | "proxy" | "sa";
 
+/** What plan may return. */
 export type Step =
   | { readonly type: "add-finalizer" }
   /** Makes the Secret CLUSTER-PURPOSE, owned by the control plane; one that is there already is kept. */

@@ -29,6 +29,7 @@ export interface BackupObserved {
   readonly encryption: string | undefined;
 }
 
+/** Take a point: all data, or what changed since `parent`; or delete one. */
 export type BackupStep =
   | { readonly type: "take"; readonly parent?: Point }
   | { readonly type: "delete"; readonly point: Point };
@@ -65,6 +66,7 @@ function stateOf(folder: string, points: readonly Point[]): BackupState {
   };
 }
 
+/** The control planes to back up, and where what is known of their backups goes. */
 export interface BackupLoopOptions {
   /** Undefined: control planes that want backups have a condition that says so. */
   readonly backups: Backups | undefined;

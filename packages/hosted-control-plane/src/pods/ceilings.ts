@@ -140,6 +140,7 @@ function gibibytes(bytes: number): string {
   return `${Math.ceil(bytes / 2 ** 30)}Gi`;
 }
 
+/** `default` for the id `default.web`. */
 export function managementNamespace(id: string): string {
   return id.slice(0, id.indexOf("."));
 }

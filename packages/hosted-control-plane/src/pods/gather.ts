@@ -32,6 +32,7 @@ export interface Observed {
   readonly share: number;
 }
 
+/** Where the state of control planes in a service cluster is read. */
 export interface GatherFrom {
   readonly cluster: ServiceCluster;
   readonly settings: PodsSettings;
@@ -42,6 +43,7 @@ export interface GatherFrom {
   readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
 }
 
+/** What this process remembers of one control plane. */
 export interface Tenant {
   readonly spec: ControlPlaneSpec;
   readonly namespaceName: string;
@@ -50,6 +52,7 @@ export interface Tenant {
   readonly restored: boolean;
 }
 
+/** From the caches of the service cluster; only the Secret with cloud.conf is read from a server. */
 export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSignal): Promise<Observed> {
   const { cluster, settings, readSecret } = from;
   const { spec, namespaceName, joinedAt, hasEtcdUser, restored } = tenant;

@@ -7,6 +7,7 @@ const known: Readonly<Record<string, VersionImages>> = {
   "v1.34": { etcd: "3.6.4-0" },
 };
 
+/** Full references, such as `registry.k8s.io/etcd:3.6.4-0`. */
 export interface Images {
   readonly etcd: string;
   readonly apiServer: string;
@@ -14,10 +15,12 @@ export interface Images {
   readonly scheduler: string;
 }
 
+/** `v1.34` for `v1.34.2`; undefined if it is no version. */
 export function minorOf(version: string): string | undefined {
   return /^v\d+\.\d+(?=\.)/.exec(version)?.[0];
 }
 
+/** Minor versions that have images, with those of the operator: the oldest first. */
 export function servedMinors({ versions }: PodsSettings): string[] {
   return Object.keys({ ...known, ...versions }).toSorted((a, b) => minorNumber(a) - minorNumber(b));
 }
@@ -27,7 +30,7 @@ export function minorNumber(version: string): number {
   return Number(/^v\d+\.(\d+)/.exec(version)?.[1] ?? Number.NaN);
 }
 
-/** Negative: `a` is older. Build metadata and pre-releases are compared as text. */
+/** Negative: `a` is older. Build metadata and pre-releases are not compared: v1.34.0-rc.1 equals v1.34.0. */
 export function compareVersions(a: string, b: string): number {
   const parts = (version: string) => /^v(\d+)\.(\d+)\.(\d+)(.*)$/.exec(version)?.slice(1) ?? [];
   const [x, y] = [parts(a), parts(b)];

@@ -2,6 +2,7 @@ import { canonicalJson } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { appliedAnnotation, digestOf } from "./tenant.ts";
 
+/** `Secret/etcd-ca`: unique in a namespace, as no two kinds here have one name. */
 export function idOf({ kind, metadata }: Pick<KubeObject, "kind" | "metadata">): string {
   return `${kind}/${metadata.name}`;
 }

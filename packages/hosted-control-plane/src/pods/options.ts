@@ -32,6 +32,7 @@ export interface PodsSettings {
   readonly gateway?: GatewaySettings;
 }
 
+/** The gateway whose one port leads to the API servers of all tenants (package api-gateway). */
 export interface GatewaySettings {
   /** "api.example.org": names below it lead to the gateway. */
   readonly domain: string;
@@ -44,6 +45,7 @@ export interface GatewaySettings {
   readonly namespace: string;
 }
 
+/** The etcd that control planes without one of their own share. */
 export interface PoolSettings {
   /** 1 or 3, kept as it was at the beginning. Default: 3. */
   readonly members?: number;
@@ -68,10 +70,12 @@ export interface VersionImages {
   readonly etcd: string;
 }
 
+/** `spec.pods` of a HostedControlPlane, as runtimes get it. */
 export type PodsSpec = NonNullable<ControlPlaneSpec["pods"]>;
 /** Does it store its objects in the etcd that control planes share? */
 export function isPooled({ pods }: Pick<ControlPlaneSpec, "pods">): boolean {
   return (pods?.datastore?.type ?? "Pooled") === "Pooled";
 }
 
+/** Small, Medium or Large; `sizes` says what each is given. */
 export type SizeClass = NonNullable<PodsSpec["size"]>;

@@ -21,6 +21,7 @@ import type { Credentials, Entry, Step } from "./steps.ts";
 import { inputsAnnotation, renewAtAnnotation } from "./tenant.ts";
 import { typeOf } from "./types.ts";
 
+/** What the steps need: the service cluster, etcd, and backups. */
 export interface PerformWith {
   readonly client: KubernetesClient;
   readonly clock: Clock;
@@ -36,10 +37,12 @@ export interface PerformWith {
 /** The namespace that steps are performed in. */
 type PerformOn = Pick<Observed, "namespace" | "namespaceName">;
 
+/** What this runtime calls itself in managedFields of the service cluster. */
 export const fieldManager = "causeway-hosted-control-plane";
 
 const YEAR = 365 * 24 * 3600_000;
 
+/** "deferred": another leader wrote the object first, and the next plan sees it. */
 export async function perform(
   using: PerformWith,
   step: Step,

@@ -19,6 +19,7 @@ export interface EtcdAuthorityPlace {
   readonly rotation: string | undefined;
 }
 
+/** A Secret without annotations, or none, is in stage "single". */
 export function placeOf(secret: Secret | undefined): EtcdAuthorityPlace {
   const { annotations = {} } = secret?.metadata ?? {};
   const stage = annotations[rotationStageAnnotation];

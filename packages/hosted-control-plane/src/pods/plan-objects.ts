@@ -9,6 +9,7 @@ export function initializedNamespace(namespace: Namespace | undefined): boolean 
   return namespace?.metadata.annotations?.[initializedAnnotation] !== undefined;
 }
 
+/** What the namespace of a control plane, or of the shared etcd, is made from. */
 export interface NamespaceFrom {
   readonly namespace: Namespace | undefined;
   readonly namespaceName: string;
@@ -21,6 +22,7 @@ export interface NamespaceFrom {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** No step where the namespace has what is wanted; once it is initialized, it says so for ever. */
 export function namespaceSteps({
   namespace,
   namespaceName,

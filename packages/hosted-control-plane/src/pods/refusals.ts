@@ -58,6 +58,7 @@ const dataLost: Rule = ({ namespace, namespaceName, spec }) =>
 
 const keys: Rule = (observed) => keyProblem(keysOf(observed), rootCredentials(observed.spec));
 
+/** What keyProblem judges: whether keys are missing that data depends on. */
 export function keysOf({ live, namespaceName, namespace }: Observed): Parameters<typeof keyProblem>[0] {
   return { live, namespaceName, hasData: initializedNamespace(namespace) || live.has("StatefulSet/etcd") };
 }

@@ -5,6 +5,7 @@ import { componentLabel, credentialsAnnotation, versionAnnotation } from "./tena
 
 type Workload = Deployment | StatefulSet;
 
+/** The object as a Deployment or StatefulSet, which callers know it is. */
 export function workload(object: KubeObject | undefined): Workload | undefined {
   return object as Workload | undefined;
 }
@@ -25,19 +26,23 @@ function isUnchanged({ status }: Workload): boolean {
   return currentRevision !== undefined && currentRevision === updateRevision;
 }
 
+/** As the object's status says; 0 of an object that does not exist. */
 export function replicasOf(live: Workload | undefined): { total: number; ready: number; updated: number } {
   const { replicas = 0, readyReplicas = 0, updatedReplicas = 0 } = live?.status ?? {};
   return { total: replicas, ready: readyReplicas, updated: updatedReplicas };
 }
 
+/** The Kubernetes version that its newest pods run; undefined: it does not exist. */
 export function templateVersion(live: Workload | undefined): string | undefined {
   return live?.spec.template.metadata?.annotations?.[versionAnnotation];
 }
 
+/** The digest of the Secrets that its newest pods were made with; "" if it does not exist. */
 export function templateCredentials(live: Workload | undefined): string {
   return live?.spec.template.metadata?.annotations?.[credentialsAnnotation] ?? "";
 }
 
+/** The pods of one program, ready or not. */
 export function podsOf(pods: readonly Pod[], component: string): Pod[] {
   return pods.filter(({ metadata }) => metadata.labels?.[componentLabel] === component);
 }

@@ -10,6 +10,7 @@ export interface ServiceCluster {
   readonly objects: readonly Informer<KubeObject>[];
 }
 
+/** Informers with the label of this runtime; their creator runs them. */
 export function openServiceCluster(informers: Informers): ServiceCluster {
   const scope = { labelSelector: managedSelector };
   return {

@@ -7,6 +7,7 @@ export interface Resources {
   readonly limits: { readonly memory: string };
 }
 
+/** What each program of a control plane of one size is given. */
 export interface Size {
   readonly etcd: Resources;
   readonly apiServer: Resources;

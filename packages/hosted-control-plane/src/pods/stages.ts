@@ -12,11 +12,13 @@ import { isPooled, type TunnelSettings } from "./options.ts";
 import { sizes, type Size } from "./sizes.ts";
 import { digestOf } from "./tenant.ts";
 
+/** Where nodes and users reach the API servers. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
 }
 
+/** How far the programs of a control plane are, and what they are to be. */
 export interface Stages {
   /** The objects of all stages that began, each as its stage wants it now. */
   readonly objects: readonly KubeObject[];

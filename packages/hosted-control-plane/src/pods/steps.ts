@@ -43,6 +43,7 @@ export interface Credentials {
   readonly once: boolean;
 }
 
+/** What plan may return, for a control plane or for the shared etcd. */
 export type Step =
   /** Refused if it exists and is another's. */
   | { readonly type: "apply-namespace"; readonly object: KubeObject }

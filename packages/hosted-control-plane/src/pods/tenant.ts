@@ -3,10 +3,13 @@ import { canonicalJson } from "@causeway/foundation";
 
 /** Label of everything that this runtime writes into a service cluster. */
 export const managedByLabel = "app.kubernetes.io/managed-by";
+/** The value of `managedByLabel`. */
 export const managedBy = "causeway-hosted-control-plane";
+/** The program that an object is of, such as "kube-apiserver". */
 export const componentLabel = "app.kubernetes.io/component";
 /** Annotations of the tenant's namespace: whose it is. */
 export const idAnnotation = "controlplane.causeway.dev/id";
+/** The management cluster (`PodsSettings.owner`). */
 export const ownerAnnotation = "controlplane.causeway.dev/owner";
 /** On the namespace: the keys of its data were created; they are never created a second time. */
 export const initializedAnnotation = "controlplane.causeway.dev/initialized";
@@ -14,6 +17,7 @@ export const initializedAnnotation = "controlplane.causeway.dev/initialized";
 export const appliedAnnotation = "controlplane.causeway.dev/applied";
 /** On a Secret: digest of what its certificates were issued from, and when (ms since epoch) they are issued again. */
 export const inputsAnnotation = "controlplane.causeway.dev/inputs";
+/** In ms since epoch, half a year before the certificates expire. */
 export const renewAtAnnotation = "controlplane.causeway.dev/renew-at";
 /** On a pod template: the Kubernetes version of its program. */
 export const versionAnnotation = "controlplane.causeway.dev/version";
@@ -26,6 +30,7 @@ export const grantedAnnotation = "controlplane.causeway.dev/granted";
 export const budgetAnnotation = "controlplane.causeway.dev/budget";
 /** On a Secret with etcd's authority: the stage of its rotation, and which one it is or was last. */
 export const rotationStageAnnotation = "controlplane.causeway.dev/rotation-stage";
+/** The id of the rotation. */
 export const rotationAnnotation = "controlplane.causeway.dev/rotation";
 /** On it: how often its content was changed. Of it and its copy, the one that was changed more often is right. */
 export const turnAnnotation = "controlplane.causeway.dev/turn";
@@ -36,8 +41,10 @@ export const restoredAnnotation = "controlplane.causeway.dev/restored";
 /** On the namespace: the URL at which what machines need to join was created, and a digest of rotated roots. */
 export const joinedAnnotation = "controlplane.causeway.dev/joined-at";
 
+/** Selects everything that this runtime writes. */
 export const managedSelector = `${managedByLabel}=${managedBy}`;
 
+/** 32 hexadecimal digits, the same whatever the order of keys. */
 export function digestOf(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 32);
 }

@@ -10,6 +10,7 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 
+/** networking.k8s.io/v1, with the fields that are written here. */
 export interface NetworkPolicySpec {
   podSelector: LabelSelector;
   policyTypes: ("Ingress" | "Egress")[];
@@ -17,18 +18,22 @@ export interface NetworkPolicySpec {
   egress?: { to?: NetworkPeer[]; ports?: NetworkPort[] }[];
 }
 
+/** Pods, namespaces or networks; selectors of both kinds have to match. */
 export interface NetworkPeer {
   podSelector?: LabelSelector;
   namespaceSelector?: LabelSelector;
   ipBlock?: { cidr: string; except?: string[] };
 }
 
+/** A number, or the name of a container's port. */
 export interface NetworkPort {
   port?: number | string;
   protocol?: "TCP" | "UDP";
 }
 
+/** What pods may connect to, and who may connect to them. */
 export type NetworkPolicy = Resource<NetworkPolicySpec, unknown>;
+/** For informers and the client. */
 export const NetworkPolicy: ResourceType<NetworkPolicy> = {
   group: "networking.k8s.io",
   version: "v1",
@@ -37,7 +42,9 @@ export const NetworkPolicy: ResourceType<NetworkPolicy> = {
   namespaced: true,
 };
 
+/** policy/v1, with the fields that are written here. */
 export type PodDisruptionBudget = Resource<{ maxUnavailable?: number; selector: LabelSelector }, unknown>;
+/** For informers and the client. */
 export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = {
   group: "policy",
   version: "v1",
@@ -57,6 +64,7 @@ export const tenantTypes = [
   PodDisruptionBudget,
 ] as readonly ResourceType<KubeObject>[];
 
+/** @throws Error for a kind that is not in `tenantTypes` */
 export function typeOf({ kind }: KubeObject): ResourceType<KubeObject> {
   const found = tenantTypes.find((type) => type.kind === kind);
   if (found === undefined) throw new Error(`kind ${kind} is not one that the pods runtime writes`);

@@ -18,6 +18,7 @@ import { messageOf, whenAborted, type Clock, type Log } from "@causeway/foundati
 import { endProcess } from "./end-process.ts";
 import { identityOf, processesWith, readIdentity, type ProcessIdentity } from "./process-identity.ts";
 
+/** A program with its command line. */
 export interface ChildCommand {
   /** Also the name of its log and of its pid file. */
   readonly name: string;
@@ -27,6 +28,7 @@ export interface ChildCommand {
   readonly grace: number;
 }
 
+/** Where a program leaves its files, and who learns of its state. */
 export interface ChildWith {
   /** Folder of pid files and logs. */
   readonly dir: string;
@@ -158,6 +160,7 @@ function markOf(dir: string, name: string): string {
   return `${readFileSync(file, "utf8")}/${name}`;
 }
 
+/** By it a later process of ours finds the program that this one started. */
 export function pidFileOf(dir: string, name: string): string {
   return join(dir, `${name}.pid`);
 }

@@ -5,6 +5,7 @@ import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ChildCommand } from "./child.ts";
 import type { Ports } from "./ports.ts";
 
+/** What the command lines are made from. */
 export interface CommandsFrom {
   readonly spec: ControlPlaneSpec;
   readonly ports: Ports;
@@ -20,6 +21,7 @@ export interface CommandsFrom {
   readonly encryption: string | undefined;
 }
 
+/** The programs of one control plane, in the order in which they are started. */
 export interface Commands {
   readonly etcd: ChildCommand;
   readonly api: ChildCommand;
@@ -85,6 +87,7 @@ function membership({ join, id }: ControlPlaneSpec) {
   };
 }
 
+/** `[2001:db8::1]` for an IPv6 address, other hosts as they are. */
 export const hostInUrl = (host: string): string => (host.includes(":") ? `[${host}]` : host);
 
 function apiArgs(from: CommandsFrom): string[] {

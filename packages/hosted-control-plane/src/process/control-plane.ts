@@ -13,6 +13,7 @@ import { portsOf, type Ports } from "./ports.ts";
 import { probeApi } from "./probe.ts";
 import { programNames } from "./programs.ts";
 
+/** Where the programs of a control plane keep their files, and how they are reached. */
 export interface ControlPlaneWith {
   /** Folder of this control plane. */
   readonly dir: string;

@@ -20,6 +20,7 @@ export function identityOf(pid: number): ProcessIdentity | undefined {
   return { pid, start, boot: textOf("/proc/sys/kernel/random/boot_id")?.trim() ?? "" };
 }
 
+/** The same process, not another one that got its number later. */
 export function isAlive(process: ProcessIdentity): boolean {
   const now = identityOf(process.pid);
   return now !== undefined && now.start === process.start && now.boot === process.boot;

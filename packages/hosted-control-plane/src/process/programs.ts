@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { CausewayError } from "@causeway/foundation";
 import { download, DOWNLOADS, readDownloads } from "./downloads.ts";
 
+/** The programs that a folder of one version has. */
 export const programNames = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
 
 /** Versions whose programs are in `folder`, as VERSION/PROGRAM, or can be downloaded into it. */
@@ -28,6 +29,7 @@ export interface ProgramFolder {
   of(version: string, signal: AbortSignal): Promise<string>;
 }
 
+/** Downloads only what is missing, and only if all that is missing is in the list of downloads. */
 export function openPrograms(folder: string): ProgramFolder {
   /** By version: of two control planes of one version, one waits for the other's download. */
   const underWay = new Map<string, Promise<void>>();

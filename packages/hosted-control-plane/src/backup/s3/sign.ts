@@ -8,6 +8,7 @@ export interface S3Credentials {
   readonly sessionToken?: string;
 }
 
+/** A request before it is signed. */
 export interface S3Request {
   readonly method: string;
   /** With the port, where it is not the scheme's own. */
@@ -20,6 +21,7 @@ export interface S3Request {
   readonly body: Uint8Array;
 }
 
+/** Who signs, for which region and when; servers refuse times that are too far from their own. */
 export interface S3SignWith {
   readonly credentials: S3Credentials;
   readonly region: string;

@@ -11,6 +11,7 @@ import { etcdMembers, ETCD_CLIENT_PORT } from "./etcd.ts";
 import { namedMeta, selectorOf } from "./meta.ts";
 import { podAddress, podTemplate } from "./pod.ts";
 
+/** What the objects of the API servers are made from. */
 export interface ApiServerFrom {
   readonly spec: ControlPlaneSpec;
   readonly namespace: string;
@@ -62,6 +63,7 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
+/** kube-apiserver, and how many of it a drain may stop. Its Service is with the network's objects. */
 export function apiServerObjects(from: ApiServerFrom): KubeObject[] {
   return [deployment(from), disruptionBudget(from)];
 }

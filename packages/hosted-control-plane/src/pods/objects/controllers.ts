@@ -6,6 +6,7 @@ import type { Resources, Size } from "../sizes.ts";
 import { namedMeta, selectorOf } from "./meta.ts";
 import { podAddress, podTemplate } from "./pod.ts";
 
+/** What the objects of the controllers are made from. */
 export interface ControllersFrom {
   readonly spec: ControlPlaneSpec;
   readonly namespace: string;

@@ -5,6 +5,7 @@ import type { Credentials, Entry } from "../steps.ts";
 import { isPooled } from "../options.ts";
 import { digestOf } from "../tenant.ts";
 
+/** What the Secrets of the programs are issued from. */
 export interface CredentialsFrom {
   readonly spec: ControlPlaneSpec;
   readonly namespace: string;
@@ -62,6 +63,7 @@ function text(file: string, content: string): Entry {
   return { type: "text", file, text: content };
 }
 
+/** One certificate for all members, as server, client and peer. */
 export function etcdCredentials({
   etcdAuthority,
   namespace,
@@ -147,6 +149,7 @@ function kubeconfig({ spec, namespace }: CredentialsFrom, user: string): Entry {
 /** Of the Service that the programs next to the API use. */
 export const API_SERVICE_PORT = 6443;
 
+/** The name at which programs in the service cluster reach the API servers. */
 export function apiServiceName(namespace: string): string {
   return `kube-apiserver.${namespace}.svc`;
 }

@@ -5,6 +5,7 @@ import type { Size } from "../sizes.ts";
 import { podAddress, podTemplate } from "./pod.ts";
 import { labelsOf, namedMeta, selectorOf } from "./meta.ts";
 
+/** What an etcd is made from: one of a control plane, or the shared one. */
 export interface EtcdFrom {
   readonly namespace: string;
   readonly version: string;
@@ -18,7 +19,9 @@ export interface EtcdFrom {
   readonly shared?: boolean;
 }
 
+/** For API servers, and for this program. */
 export const ETCD_CLIENT_PORT = 2379;
+/** For the other members. */
 export const ETCD_PEER_PORT = 2380;
 const METRICS_PORT = 2381;
 const PKI = "/etc/etcd/pki";
@@ -28,6 +31,7 @@ export function etcdObjects(from: EtcdFrom): KubeObject[] {
   return [service(from), statefulSet(from)];
 }
 
+/** 3 where three are requested, else 1. */
 export function etcdMembers(datastore: PodsSpec["datastore"]): number {
   return datastore?.members === 3 ? 3 : 1;
 }

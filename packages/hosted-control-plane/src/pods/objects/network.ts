@@ -195,6 +195,7 @@ function towardsNodes({ tunnel, nodeNetworks = [] }: PodsSettings): NonNullable<
   return nodeNetworks.length === 0 ? [] : [{ to: networks(nodeNetworks) }];
 }
 
+/** The Service of the API, and what pods of the namespace may connect to and be reached from. */
 export function tenantNetwork(spec: ControlPlaneSpec, namespace: string, settings: PodsSettings): KubeObject[] {
   return [apiService(spec, namespace, settings), ...networkPolicies(spec, namespace, settings)];
 }

@@ -2,12 +2,14 @@ import type { Container, PodTemplateSpec } from "@causeway/kubernetes";
 import { componentLabel, credentialsAnnotation, managedBy, managedByLabel, versionAnnotation } from "../tenant.ts";
 import type { Resources } from "../sizes.ts";
 
+/** A path that responds with 200 while a program is live, or ready. */
 export interface Probe {
   readonly path: string;
   readonly port: number;
   readonly scheme: "HTTP" | "HTTPS";
 }
 
+/** What differs between the programs of a control plane. */
 export interface PodOf {
   readonly component: string;
   /** Kubernetes version. */
@@ -28,6 +30,7 @@ export interface PodOf {
   readonly bindsLowPorts?: true;
 }
 
+/** A volume of one Secret, one ConfigMap or a claim. */
 export interface Mount {
   readonly name: string;
   readonly path: string;
@@ -41,6 +44,7 @@ const USER = 65_532;
 /** Octal 440: the group of the pod reads it. */
 const READABLE = 288;
 
+/** In a command: the kubelet replaces it with the pod's address. */
 export const podAddress = "$(POD_IP)";
 
 /** The pod template of one program: what restricted Pod Security asks for, probes, spread over nodes and zones. */

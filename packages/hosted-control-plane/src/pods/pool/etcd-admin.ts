@@ -28,6 +28,7 @@ export interface EtcdAdmin {
   removeUser(access: EtcdAccess, user: EtcdUser, signal: AbortSignal): Promise<void>;
 }
 
+/** A user of an etcd: one control plane. */
 export interface EtcdUser {
   readonly name: string;
   /** "/NAME/" */
@@ -43,6 +44,7 @@ const LIFETIME = 24 * 3600_000;
 /** One call of etcd's API, such as "kv/range". */
 export type Call = (path: string, body?: object, options?: CallOptions) => Promise<Record<string, unknown>>;
 
+/** For one call. */
 export interface CallOptions {
   /** One member; undefined: the first one that answers. */
   readonly host?: string;

@@ -56,6 +56,7 @@ export interface PoolState {
 /** Whose namespace it is, in the place of a control plane's id. */
 export const POOL_ID = "etcd";
 
+/** One stage at a time: namespace and keys, certificates, the etcd, then its users. */
 export function planPool(observed: PoolObserved, now: number): Plan<Step, PoolState> {
   const refusal = refusalOf(observed);
   if (refusal !== undefined) return { steps: [], status: poolState(observed, refusal), wait: { for: refusal.message } };

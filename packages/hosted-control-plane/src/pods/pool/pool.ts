@@ -26,6 +26,7 @@ import type { EtcdAdmin } from "./etcd-admin.ts";
 import { planPool, type PoolObserved, type PoolState } from "./plan.ts";
 import { rotationReport } from "./rotation-report.ts";
 
+/** The service cluster, and the control planes that share the etcd. */
 export interface PoolOptions {
   readonly cluster: ServiceCluster;
   readonly settings: PodsSettings;
@@ -41,6 +42,7 @@ export interface PoolOptions {
   readonly log: Log;
 }
 
+/** The shared etcd; `state` is undefined until it was planned for the first time. */
 export interface Pool {
   readonly state: PoolState | undefined;
   wake(): void;

@@ -3,6 +3,7 @@ import { prefixOf } from "../tenant.ts";
 import { policyKeys, policyObjects } from "./policy.ts";
 import type { StorageRecord } from "./records.ts";
 
+/** The shared etcd: `call` as root, `etcd` for its users. */
 export interface EnforceWith {
   readonly call: Call;
   readonly access: EtcdAccess;
@@ -10,6 +11,7 @@ export interface EnforceWith {
   readonly now: number;
 }
 
+/** The control plane whose stage is to hold. */
 export interface Enforced {
   /** Of the control plane: its namespace in the service cluster. */
   readonly name: string;

@@ -39,6 +39,7 @@ interface RangeAnswer {
   readonly more?: boolean;
 }
 
+/** What etcd's API leaves out is 0 or "". */
 export async function memberStatus(call: Call, host: string): Promise<MemberStatus> {
   const answer = await call("maintenance/status", {}, { host });
   const header = (answer["header"] ?? {}) as { member_id?: string; revision?: string };
@@ -54,6 +55,7 @@ export async function memberStatus(call: Call, host: string): Promise<MemberStat
   };
 }
 
+/** Alarms of other kinds (CORRUPT) are left out. */
 export async function spaceAlarms(call: Call): Promise<SpaceAlarm[]> {
   const { alarms } = (await call("maintenance/alarm", { action: "GET" })) as {
     alarms?: readonly { memberID?: string; alarm?: string }[];
@@ -149,10 +151,12 @@ export async function defragment(call: Call, host: string): Promise<void> {
   await call("maintenance/defragment", {}, { host, timeout: 300_000 });
 }
 
+/** Requested of the leader, `from`. */
 export async function moveLeader(call: Call, from: MemberStatus, to: MemberStatus): Promise<void> {
   await call("maintenance/transfer-leadership", { targetID: to.id }, { host: from.host });
 }
 
+/** Has the etcd accept writes again, once no member has the alarm. */
 export async function disarm(call: Call, { memberID }: SpaceAlarm): Promise<void> {
   await call("maintenance/alarm", { action: "DEACTIVATE", memberID, alarm: "NOSPACE" });
 }

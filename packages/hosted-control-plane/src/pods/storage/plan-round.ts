@@ -21,6 +21,7 @@ export interface RoundObserved {
   readonly before: { readonly inUse: number; readonly revision: number } | undefined;
 }
 
+/** What one look at the shared etcd leads to. */
 export interface Round {
   /** The etcd grew fast, is nearly full, or accepts no writes: who writes is looked up and measured now. */
   readonly pressure: boolean;
@@ -40,6 +41,7 @@ const LARGEST_COPY = 1024 * MIB;
 const ALLOWANCE = 8 * MIB;
 const ALLOWANCE_UNDER_PRESSURE = 256 * MIB;
 
+/** Growth, alarms and free pages say what is done now; without pressure little is read and nothing compacted. */
 export function planRound(observed: RoundObserved): Round {
   const { members, alarms, quota, before } = observed;
   const inUse = Math.max(...members.map((each) => each.inUse), 0);

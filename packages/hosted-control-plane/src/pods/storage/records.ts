@@ -46,6 +46,7 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
+/** The ConfigMap that parseRecords reads, one JSON text for each control plane. */
 export function recordsObject(namespace: string, records: StorageRecords): ConfigMap {
   const entries = [...records].map(([name, record]) => [name, JSON.stringify(record)]);
   return {
@@ -56,6 +57,7 @@ export function recordsObject(namespace: string, records: StorageRecords): Confi
   };
 }
 
+/** A measure: bytes, the budget of that moment, and when it was (ms since epoch). */
 export interface Measured {
   readonly bytes: number;
   readonly budget: number;

@@ -25,6 +25,7 @@ export interface WatchedEtcd {
   readonly members: number;
 }
 
+/** The shared etcd, its control planes, and where records are saved. */
 export interface WatchdogOptions {
   /** Undefined: the etcd is not ready, or another process watches it. */
   readonly watched: () => WatchedEtcd | undefined;
