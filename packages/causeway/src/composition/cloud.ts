@@ -14,10 +14,11 @@ export interface ChosenCloud {
   readonly advertise: string | undefined;
   /** The load balancer provider to use; undefined: the cloud's default. */
   readonly provider: string | undefined;
-  /** Requests that the cloud has answered to us so far. */
+  /** Ends a simulated cloud; of a real one nothing is left open. */
   close(): Promise<void>;
 }
 
+/** What the options of `causeway up` say of the cloud; without `cloud` it is simulated. */
 export interface CloudChoice {
   readonly cloud?: string;
   readonly advertiseAddress?: string;

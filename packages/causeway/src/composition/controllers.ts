@@ -16,6 +16,7 @@ import type { CloudPool } from "@causeway/openstack";
 import { advertiseTowardsRouter } from "./advertise.ts";
 import { createFleet } from "../fleet/fleet.ts";
 
+/** What all controllers of `causeway up` work with. */
 export interface ControllersOptions {
   readonly client: KubernetesClient;
   readonly clouds: CloudPool;
@@ -36,6 +37,7 @@ export interface ControllersOptions {
   readonly log: Log;
 }
 
+/** All controllers of `causeway up`, with their caches. */
 export interface Controllers {
   readonly informers: Informers;
   readonly remoteClusters: RemoteClusters;

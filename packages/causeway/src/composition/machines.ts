@@ -53,6 +53,7 @@ function machineOf(server: Server, flavors: ReadonlyMap<string, Flavor>): Booted
 
 type Launch = (machine: BootedMachine, signal: AbortSignal) => Promise<void>;
 
+/** What every machine is run with. */
 export interface LaunchOptions {
   /** Where machines keep their disks. */
   readonly disks: { path(id: string): string };
@@ -66,6 +67,7 @@ export function launchHere({ disks, clock, log }: LaunchOptions): Launch {
     runMachine(machine, { identity: fileIdentity(disks.path(machine.id)), clock, log }, signal);
 }
 
+/** What machines need that run as processes of their own, in network namespaces. */
 export interface NamespaceOptions extends LaunchOptions {
   /** How this program is started for one machine. */
   readonly program: readonly string[];

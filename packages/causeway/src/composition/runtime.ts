@@ -47,6 +47,7 @@ export function newestVersion(programs = ""): string {
   });
 }
 
+/** What the offered runtimes run with. */
 export interface RuntimeOptions {
   readonly choice: RuntimeChoice;
   readonly apiServer: ApiServer;

@@ -18,6 +18,7 @@ import { magnumOfSystem } from "../magnum/of-system.ts";
 import { launchHere, simulatedMachines } from "./machines.ts";
 import type { State } from "./state.ts";
 
+/** What the options of `causeway up` come to. */
 export interface SystemOptions {
   readonly state: State;
   readonly cloud: ChosenCloud;

@@ -1,6 +1,7 @@
 import { InputError } from "@causeway/foundation";
 import { parse, stringify } from "yaml";
 
+/** The program that kubectl runs for a token (client.authentication.k8s.io/v1). */
 export interface Plugin {
   readonly command: string;
   readonly args: readonly string[];

@@ -19,6 +19,7 @@ import { hasIngresses, identityDigest, startMember, type Member } from "./member
 /** Holds a control plane until the load balancers of its Services are gone: only its own API knows them all. */
 export const fleetFinalizer = "cloud-controller-manager.causeway.dev/load-balancers";
 
+/** The management cluster, and what all members have in common. */
 export interface FleetOptions {
   readonly informers: Informers;
   readonly remoteClusters: RemoteClusters;

@@ -29,6 +29,7 @@ import type { CloudClient } from "@causeway/openstack";
 /** The IngressClass that each cluster with these controllers has. */
 export const INGRESS_CLASS = "octavia";
 
+/** A workload cluster, and the cloud with the cluster's credentials. */
 export interface IngressesOptions extends CloudClient {
   readonly remote: RemoteCluster;
   /** Begins the names in the cloud. */
@@ -41,6 +42,7 @@ export interface IngressesOptions extends CloudClient {
   readonly log: Log;
 }
 
+/** The controllers of Ingresses and Gateways of one workload cluster. */
 export interface MemberIngresses {
   run(signal: AbortSignal): Promise<void>;
   /** Deletes Ingresses and Gateways with load balancers, until none is left. They have to run meanwhile. */
@@ -92,6 +94,7 @@ export function memberIngresses(options: IngressesOptions): MemberIngresses | un
 const providerOf = (ofServices: string | undefined): string | undefined =>
   ofServices === "ovn" ? "amphora" : ofServices;
 
+/** Where Ingresses and Gateways are deleted. */
 export interface ReleaseIngressesOptions {
   /** Of the workload cluster. What is left is read from them: a tenant's objects may be many, and stay for long. */
   readonly informers: Informers;

@@ -12,6 +12,7 @@ import type { CloudPool } from "@causeway/openstack";
 import { memberIngresses } from "./ingress.ts";
 import { memberVolumes } from "./volumes.ts";
 
+/** The workload cluster, and what all members have in common. */
 export interface MemberOptions {
   /** Of the management cluster. */
   readonly informers: Informers;
@@ -40,6 +41,10 @@ export interface Member {
   stop(): Promise<void>;
 }
 
+/**
+ * Reads the cluster's credentials, then starts. It runs until it is stopped, or the connection to the cluster ends.
+ * Throws what `resolveIdentity` throws.
+ */
 export async function startMember(options: MemberOptions, signal: AbortSignal): Promise<Member> {
   const { cluster, remote, clock } = options;
   const log = options.log.with({ cluster: cluster.metadata.name });

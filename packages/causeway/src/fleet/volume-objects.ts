@@ -78,6 +78,7 @@ const objects: readonly Install[] = [
 const AGAIN = 5_000;
 const LONGEST_PAUSE = 60_000;
 
+/** Where objects are installed, and whether the node plugin is among them. */
 export interface InstallOptions {
   /** An image of Causeway: the node plugin is installed with it. */
   readonly csiImage?: string | undefined;

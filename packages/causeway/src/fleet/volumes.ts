@@ -16,6 +16,7 @@ import { createEventRecorder, type RemoteCluster } from "@causeway/kubernetes";
 import type { CloudClient } from "@causeway/openstack";
 import { installVolumeObjects } from "./volume-objects.ts";
 
+/** A workload cluster, and the cloud with the cluster's credentials. */
 export interface VolumesOptions extends CloudClient {
   readonly remote: RemoteCluster;
   /** Recorded in the metadata of volumes. */

@@ -19,6 +19,7 @@ export function renderError(error: unknown): string {
   return `${lines.join("\n")}\n`;
 }
 
+/** What an error says; 1 for errors without a code. */
 export function exitStatusOf(error: unknown): number {
   return error instanceof CausewayError ? error.exitStatus : exitStatus.failed;
 }

@@ -6,6 +6,7 @@ import { outputOption } from "../../options/output.ts";
 /** What `causeway cloud` is given. */
 export type CloudOptions = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway cloud`: a simulated OpenStack for other programs. */
 export function cloudCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

@@ -35,6 +35,7 @@ Examples:
 
 /** Built-in add-ons by the names of the option. */
 const builtIns = { "kube-proxy": "KubeProxy", coredns: "CoreDNS", flannel: "Flannel" } as const;
+/** As the catalogue of an AddonSet names it. */
 export type BuiltInAddon = (typeof builtIns)[keyof typeof builtIns];
 
 function addonNames(text: string): readonly BuiltInAddon[] {

@@ -3,6 +3,7 @@ import { services, type CloudAnswer, type AskedService, type CloudFacts } from "
 import type { Finding } from "./findings.ts";
 import { loadBalancerFindings } from "./load-balancer-findings.ts";
 
+/** Services, clocks, networks and load balancers, in the order in which they matter. */
 export function cloudFindings(facts: CloudFacts): Finding[] {
   return [
     ...services.flatMap((service) => serviceFinding(service, facts.services[service])),

@@ -1,6 +1,7 @@
 import type { ClusterFacts, Facts } from "./facts.ts";
 import type { Finding } from "./findings.ts";
 
+/** None without a cluster. */
 export function clusterFindings(cluster: Facts["cluster"]): Finding[] {
   if (cluster === undefined) return [];
   if ("error" in cluster) {

@@ -13,6 +13,7 @@ export const services = [
   "block-storage",
   "key-manager",
 ] as const;
+/** A type of service in Keystone's catalog. */
 export type AskedService = (typeof services)[number];
 
 /** An answer, or what the cloud said in its place. */
@@ -24,6 +25,7 @@ export interface Quota {
   readonly used: number;
 }
 
+/** What a user's credentials show of a cloud and its project. */
 export interface CloudFacts {
   readonly region: string;
   readonly services: Readonly<Record<AskedService, CloudAnswer<ServiceDescription | undefined>>>;
@@ -37,6 +39,7 @@ export interface CloudFacts {
   readonly quotas: CloudAnswer<Readonly<Record<string, Quota>>>;
 }
 
+/** What a cluster shows of its cloud controller. */
 export interface ClusterFacts {
   readonly version: string;
   readonly nodes: number;
@@ -48,6 +51,7 @@ export interface ClusterFacts {
   readonly leader: string;
 }
 
+/** All that `causeway doctor` judges. */
 export interface Facts {
   readonly cloud: CloudFacts;
   /** Undefined: no cluster was named. */
@@ -56,6 +60,7 @@ export interface Facts {
   readonly volumes?: CloudAnswer<VolumeFacts> | undefined;
 }
 
+/** An error becomes a fact, unless the signal has aborted. */
 export async function asked<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<CloudAnswer<T>> {
   try {
     return { value: await ask() };

@@ -10,6 +10,7 @@ import { volumeFindings } from "./volume-findings.ts";
  */
 export type State = "works" | "limited" | "missing" | "broken";
 
+/** One line of the report. */
 export interface Finding {
   readonly feature: string;
   readonly state: State;

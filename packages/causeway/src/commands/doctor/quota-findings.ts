@@ -24,6 +24,7 @@ const needed: Readonly<Record<string, number>> = {
   load_balancer: 1,
 };
 
+/** One for each quota that is too small for a small cluster, or one that says that there is room. */
 export function quotaFindings(quotas: CloudFacts["quotas"]): Finding[] {
   if ("error" in quotas) {
     const todo = "Ask the cloud's operator, or look with `openstack quota show --usage`.";

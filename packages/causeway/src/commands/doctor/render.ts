@@ -9,6 +9,7 @@ export interface Report {
   readonly findings: readonly Finding[];
 }
 
+/** A table for people, or the report as JSON or YAML. */
 export function renderReport(report: Report, format: OutputFormat): string {
   if (format === "json") return `${JSON.stringify(report, null, 2)}\n`;
   if (format === "yaml") return stringify(report);

@@ -5,6 +5,7 @@ import type { VolumeFacts } from "./volume-facts.ts";
 /** Objects that one finding names. */
 const MOST = 5;
 
+/** None without a cluster. */
 export function volumeFindings(volumes: CloudAnswer<VolumeFacts> | undefined): Finding[] {
   if (volumes === undefined) return [];
   const feature = "volumes";

@@ -5,6 +5,7 @@ import { logLevelOption } from "../../options/logging.ts";
 /** What `causeway machine-agent` is given. */
 export type MachineAgentOptions = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway machine-agent`: for a development cloud without hypervisors. */
 export function machineAgentCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

@@ -5,6 +5,7 @@ import { logLevelOption } from "../../options/logging.ts";
 /** What `causeway machine` is given. */
 export type MachineOptions = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway machine`: what `causeway machine-agent` starts for each machine, in namespaces of its own. */
 export function machineCommand(signal: AbortSignal) {
   return options()
     .addHelpText("after", "\nExamples:\n  causeway machine --disk /var/lib/machine-1 < machine-1.json")

@@ -45,6 +45,7 @@ export async function discover(cluster: string, options: DiscoverOptions, signal
   }
 }
 
+/** Shows what is recorded of a migration. Throws what `readRecord` throws. */
 export async function status(cluster: string, options: StatusOptions, signal: AbortSignal): Promise<void> {
   await withManagement(options, async ({ client }) => {
     print(renderStatus(await readRecord(client, cluster, signal), options.output));

@@ -6,8 +6,11 @@ import { cloudOptions } from "../../options/places.ts";
 
 /** What the phases of `causeway migrate magnum` are given. */
 export type MigrateOptions = ReturnType<ReturnType<typeof phaseOptions>["opts"]>;
+/** What `causeway migrate magnum discover` is given. */
 export type DiscoverOptions = ReturnType<ReturnType<typeof discoverOptions>["opts"]>;
+/** What `causeway migrate magnum status` is given. */
 export type StatusOptions = ReturnType<ReturnType<typeof statusOptions>["opts"]>;
+/** The phases in their order; rollback is possible until retire has begun. */
 export type PhaseCommand = "freeze" | "import" | "switch" | "adopt" | "roll" | "retire" | "rollback";
 
 const texts: Readonly<Record<PhaseCommand, string>> = {

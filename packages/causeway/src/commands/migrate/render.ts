@@ -53,6 +53,7 @@ export function renderPlan(plan: PhasePlan<Step>, output: OutputFormat): string 
   );
 }
 
+/** The phases that are done, each with its proof. */
 export function renderStatus({ phases, begun, inventory }: MigrationRecord, output: OutputFormat): string {
   return (
     written({ cluster: inventory.name, uuid: inventory.uuid, begun, phases }, output) ??

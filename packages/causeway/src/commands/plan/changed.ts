@@ -23,6 +23,7 @@ export interface Changed {
   readonly secrets: readonly Secret[];
 }
 
+/** What objects are collected onto. */
 export const nothingChanged: Changed = { clusters: [], infrastructures: [], machines: [], groups: [], secrets: [] };
 
 /** Larger files than any manifest of a cluster are refused. */

@@ -4,9 +4,11 @@ import type { OutputFormat } from "../../options/output.ts";
 import type { OrphanVolume } from "./volumes/plan.ts";
 import type { SweptVolume } from "./volumes/sweep.ts";
 
+/** What an orphan was made for: `Service default/web` or `claim default/data`. */
 export const ownerOf = (orphan: Orphan | OrphanVolume): string =>
   "service" in orphan ? `Service ${orphan.service}` : `claim ${orphan.claim}`;
 
+/** How the result is shown, and what was searched. */
 export interface SweptOptions {
   readonly output: OutputFormat;
   /** --volumes */

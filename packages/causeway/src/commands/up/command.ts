@@ -7,6 +7,7 @@ import { outputOption } from "../../options/output.ts";
 /** What `causeway up` is given. */
 export type UpOptions = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway up`. */
 export function upCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

@@ -4,6 +4,7 @@ import { outputOption } from "../../options/output.ts";
 /** What `causeway version` is given. */
 export type VersionOptions = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway version`. */
 export function versionCommand() {
   return options()
     .addHelpText(

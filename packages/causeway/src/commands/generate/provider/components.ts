@@ -41,6 +41,7 @@ const ofCore = (name: Parameters<typeof kindsOf>[0]) =>
     admission: clusterApiRules(unread),
   }) as const;
 
+/** The four providers that `causeway generate provider` writes files for. */
 export const releases: readonly Release[] = [
   {
     ...ofCore("core"),

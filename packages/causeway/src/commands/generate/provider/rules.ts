@@ -23,6 +23,7 @@ const common: readonly Rule[] = [
   { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: read },
 ];
 
+/** Of the manager of Clusters, Machines, ClusterResourceSets and the like. */
 export const coreRules: readonly Rule[] = [
   ...common,
   // What ClusterResourceSets apply is owned by them.
@@ -37,6 +38,7 @@ export const coreRules: readonly Rule[] = [
   { apiGroups: providerGroups, resources: ["*"], verbs: all },
 ];
 
+/** Of the manager that makes bootstrap data. */
 export const bootstrapRules: readonly Rule[] = [
   ...common,
   { apiGroups: [""], resources: ["secrets", "configmaps"], verbs: all },
@@ -45,6 +47,7 @@ export const bootstrapRules: readonly Rule[] = [
   { apiGroups: providerGroups, resources: ["*"], verbs: read },
 ];
 
+/** Of the manager of KubeadmControlPlanes. */
 export const controlPlaneRules: readonly Rule[] = [
   ...common,
   { apiGroups: [""], resources: ["secrets"], verbs: all },
@@ -53,6 +56,7 @@ export const controlPlaneRules: readonly Rule[] = [
   { apiGroups: providerGroups, resources: ["*"], verbs: all },
 ];
 
+/** Of the manager of OpenStackClusters and OpenStackMachines. */
 export const infrastructureRules: readonly Rule[] = [
   ...common,
   { apiGroups: [""], resources: ["namespaces"], verbs: read },

@@ -4,6 +4,7 @@ import { logLevelOption } from "../../../options/logging.ts";
 /** The flags of `causeway run api-gateway`. */
 export type ApiGatewayFlags = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway run api-gateway`. */
 export function apiGatewayCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

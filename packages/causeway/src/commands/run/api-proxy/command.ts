@@ -4,6 +4,7 @@ import { logLevelOption } from "../../../options/logging.ts";
 /** The flags of `causeway run api-proxy`. */
 export type ApiProxyFlags = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway run api-proxy`. */
 export function apiProxyCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

@@ -7,6 +7,7 @@ export type BarbicanKmsFlags = ReturnType<ReturnType<typeof options>["opts"]> & 
   readonly cloudConfig: string;
 };
 
+/** `causeway run barbican-kms`, with the flags of cloud-provider-openstack's plugin. */
 export function barbicanKmsCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

@@ -13,6 +13,7 @@ export interface Election {
   readonly retryPeriod: number;
 }
 
+/** The flags after they were checked. */
 export interface Flags {
   readonly controllers: ReadonlySet<ControllerName>;
   readonly clusterCidrs: readonly Cidr[];

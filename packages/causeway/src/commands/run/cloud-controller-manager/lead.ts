@@ -5,6 +5,7 @@ import type { Metrics } from "@causeway/foundation";
 import { electLeader } from "@causeway/kubernetes";
 import type { Run } from "./manager.ts";
 
+/** Runs the controllers of a set until the signal aborts. */
 export type Work = (controllers: ReadonlySet<ControllerName>, signal: AbortSignal) => Promise<void>;
 
 /**

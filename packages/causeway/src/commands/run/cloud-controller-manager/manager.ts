@@ -5,6 +5,7 @@ import { connectCloud, watchCloud } from "@causeway/openstack";
 import { nextConfiguration, readConfiguration, type Configuration } from "./configuration.ts";
 import type { Flags } from "./flags.ts";
 
+/** What a run of the manager keeps when its configuration changes. */
 export interface Run {
   readonly client: KubernetesClient;
   readonly clusterName: string;

@@ -15,6 +15,7 @@ export interface Address {
   readonly port: number;
 }
 
+/** The flags after they were checked. */
 export interface Settings {
   /** Undefined: work without being elected. */
   readonly election: Election | undefined;

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { InputError, messageOf, type Metrics } from "@causeway/foundation";
 import type { Address } from "./flags.ts";
 
+/** What is served over HTTP without TLS and login. */
 export interface Plain {
   /** Undefined: no metrics are served here. */
   readonly metrics?: Metrics;

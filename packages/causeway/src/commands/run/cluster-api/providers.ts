@@ -21,6 +21,7 @@ export const providers = {
   },
 } as const;
 
+/** One value of --providers. */
 export type ProviderName = keyof typeof providers;
 
 /** @throws FLAG_INVALID */

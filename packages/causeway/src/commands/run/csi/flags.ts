@@ -31,11 +31,13 @@ export const kubeletRegistrationPath = () =>
     "path of the driver's socket on the node: registers it with the kubelet",
   );
 
+/** As node-driver-registrar's flag. */
 export const pluginRegistrationPath = () =>
   new Option("--plugin-registration-path <dir>", "folder in which the kubelet searches plugins").default(
     "/registration",
   );
 
+/** Which services of the driver a process serves. */
 export interface ServiceFlags {
   readonly controller?: true | undefined;
   readonly node?: true | undefined;
@@ -58,4 +60,5 @@ export function servicesOf(flags: ServiceFlags): readonly ("controller" | "node"
   throw invalidFlag("provide-node-service", "true, unless --provide-controller-service is");
 }
 
+/** The error for a value that a flag cannot have; `must` continues "must be". */
 export const invalidFlag = (flag: string, must: string) => new InputError("FLAG_INVALID", `--${flag} must be ${must}.`);

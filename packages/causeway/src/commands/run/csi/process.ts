@@ -8,6 +8,7 @@ import { levelOf } from "../../../options/logging.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { invalidFlag } from "./flags.ts";
 
+/** A driver, and what is served beside it. */
 export interface DriverProcess {
   /** host:port of /metrics and /healthz; undefined serves none. */
   readonly httpEndpoint: string | undefined;
@@ -20,11 +21,13 @@ export interface DriverProcess {
   readonly registration: Omit<RegistrationOptions, "log"> | undefined;
 }
 
+/** The flags about the kubelet; without the first one the driver is not registered. */
 export interface RegistrationFlags {
   readonly kubeletRegistrationPath?: string | undefined;
   readonly pluginRegistrationPath: string;
 }
 
+/** For `runDriver`; `name` is the driver's. */
 export function registrationOf(
   { kubeletRegistrationPath: endpoint, pluginRegistrationPath: folder }: RegistrationFlags,
   name: string,
@@ -56,6 +59,7 @@ export async function runDriver(
   }
 }
 
+/** The flags about annotations of claims, and how the cluster is reached that has them. */
 export interface ClaimFlags {
   readonly pvcAnnotations: "true" | "false";
   readonly kubeconfig?: string | undefined;
@@ -104,4 +108,5 @@ async function serveHttp(address: string, metrics: Metrics): Promise<Server> {
   return server;
 }
 
+/** The log of a driver, at the level of its flags. */
 export const logOf = (flags: Parameters<typeof levelOf>[0]): Log => commandLog(levelOf(flags));

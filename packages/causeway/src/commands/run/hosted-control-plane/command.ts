@@ -5,6 +5,7 @@ import { LOG_LEVELS } from "../../../options/logging.ts";
 /** The flags of `causeway run hosted-control-plane`. */
 export type HostedControlPlaneFlags = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway run hosted-control-plane`: control planes as pods of a service cluster. */
 export function hostedControlPlaneCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

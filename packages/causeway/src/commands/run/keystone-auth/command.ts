@@ -4,6 +4,7 @@ import { LOG_LEVELS } from "../../../options/logging.ts";
 /** The flags of `causeway run keystone-auth`. */
 export type KeystoneAuthFlags = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway run keystone-auth`. */
 export function keystoneAuthCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

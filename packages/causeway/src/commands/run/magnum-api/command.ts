@@ -5,6 +5,7 @@ import { whole } from "../../../options/numbers.ts";
 /** The flags of `causeway run magnum-api`. */
 export type MagnumApiFlags = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway run magnum-api`. */
 export function magnumApiCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

@@ -4,6 +4,7 @@ import { LOG_LEVELS } from "../../../options/logging.ts";
 /** The flags of `causeway run octavia-ingress`. */
 export type OctaviaIngressFlags = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway run octavia-ingress`. */
 export function octaviaIngressCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

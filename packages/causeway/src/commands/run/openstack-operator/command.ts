@@ -4,6 +4,7 @@ import { LOG_LEVELS } from "../../../options/logging.ts";
 /** The flags of `causeway run openstack-operator`. */
 export type OpenStackOperatorFlags = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway run openstack-operator`. */
 export function openStackOperatorCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

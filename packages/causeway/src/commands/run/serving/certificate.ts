@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, type KeyPair, readTextFile, InputError } from "@causeway/foundation";
 
+/** Paths as the flags name them; the two files come before the folder. */
 export interface CertificateFiles {
   readonly tlsCertFile?: string;
   readonly tlsPrivateKeyFile?: string;

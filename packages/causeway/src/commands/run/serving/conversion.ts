@@ -12,6 +12,7 @@ export const VALIDATE_PATH = "/validate";
 /** Bytes of a review at most: a list of objects as large as etcd takes a request to be, many times over. */
 const LARGEST = 64 * 1024 * 1024;
 
+/** Where the webhook is served, and what it converts and judges. */
 export interface ConversionOptions {
   readonly kinds: readonly Kind<KubeObject>[];
   readonly address: string;

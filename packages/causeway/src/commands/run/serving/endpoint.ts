@@ -4,6 +4,7 @@ import { createServer } from "node:https";
 import { messageOf, type KeyPair, type Log, type Metrics, InputError } from "@causeway/foundation";
 import type { Guard } from "./guard.ts";
 
+/** Where health and metrics are served, and who may read them. */
 export interface EndpointOptions {
   readonly address: string;
   readonly port: number;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { InputError, messageOf, type Log, type Metrics } from "@causeway/foundation";
 
+/** What is served over HTTP without TLS and login. */
 export interface ServedMetrics {
   readonly metrics: Metrics;
   readonly log: Log;

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { InputError, systemClock, type Log, type Metrics } from "@causeway/foundation";
 import { createSharedWork, MOST_SHARDS, type KubernetesClient, type SharedWork } from "@causeway/kubernetes";
 
+/** Where processes agree on who has which namespaces. */
 export interface SharingOptions {
   readonly client: KubernetesClient;
   readonly namespace: string;

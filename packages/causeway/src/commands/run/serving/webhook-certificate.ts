@@ -3,6 +3,7 @@ import { createAuthority, InputError, issueCertificate, readTextFile, type KeyPa
 
 const year = 365 * 86_400_000;
 
+/** Where a webhook's certificate is, or what one is issued for. */
 export interface WebhookPlace {
   /** A folder with tls.crt and tls.key; undefined: a pair for this process. */
   readonly dir: string | undefined;

@@ -4,6 +4,7 @@ import { logLevelOption } from "../../../options/logging.ts";
 /** The flags of `causeway run tunnel-agent`. */
 export type TunnelAgentFlags = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway run tunnel-agent`, with the flags of konnectivity's agent. */
 export function tunnelAgentCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

@@ -4,6 +4,7 @@ import { logLevelOption } from "../../../options/logging.ts";
 /** The flags of `causeway run tunnel-server`. */
 export type TunnelServerFlags = ReturnType<ReturnType<typeof options>["opts"]>;
 
+/** `causeway run tunnel-server`, with the flags of konnectivity's server. */
 export function tunnelServerCommand(signal: AbortSignal) {
   return options()
     .addHelpText(

@@ -1,5 +1,6 @@
 import type { Observed } from "./gather.ts";
 
+/** An object in the cloud whose object in the cluster is gone. */
 export interface OrphanVolume {
   readonly kind: "attachment" | "snapshot" | "backup" | "volume";
   readonly name: string;

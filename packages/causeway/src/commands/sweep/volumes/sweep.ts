@@ -11,6 +11,7 @@ export interface SweptVolume extends OrphanVolume {
   readonly error?: string;
 }
 
+/** What to search, and whether it is deleted. */
 export interface VolumeSweep {
   readonly client: KubernetesClient;
   readonly cloud: Cloud;

@@ -11,6 +11,7 @@ import {
 import { demo } from "./manifests.ts";
 import { itemsOf, viewOf, type DemoView, type DemoWorld } from "./view.ts";
 
+/** What the demo shows of its cluster, at any time and with each change. */
 export interface DemoFollower {
   readonly view: DemoView;
   onChange(handler: (view: DemoView) => void): () => void;
@@ -22,6 +23,7 @@ export interface DemoFollower {
   until(test: (view: DemoView) => boolean, signal: AbortSignal, problemTimeout?: number): Promise<void>;
 }
 
+/** Caches of the management cluster and of the demo's own. */
 export interface FollowOptions {
   readonly informers: Informers;
   readonly remoteClusters: RemoteClusters;

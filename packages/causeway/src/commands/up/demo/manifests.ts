@@ -2,6 +2,7 @@ import type { Deployment, Service } from "@causeway/kubernetes";
 import type { Manifest } from "@causeway/api";
 import { clusterManifests } from "../../../clusters/manifests.ts";
 
+/** Names and sizes of the sample cluster. */
 export const demo = {
   namespace: "default",
   name: "demo",
@@ -11,6 +12,7 @@ export const demo = {
   service: "hello",
 } as const;
 
+/** What of the sample cluster depends on the cloud. */
 export interface DemoOptions {
   /** A clouds.yaml with the one entry `cloudName`. */
   readonly cloudsYaml: string;

@@ -5,6 +5,7 @@ import type { ServerProblem } from "@causeway/apiserver";
 const REPORT_AFTER = 5_000;
 const INTERVAL = 500;
 
+/** Where problems come from, and what becomes of them. */
 export interface ProblemsOptions {
   /** What the API server reports now. */
   readonly problems: () => readonly ServerProblem[];

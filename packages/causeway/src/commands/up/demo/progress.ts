@@ -4,6 +4,7 @@ import { itemsOf, type DemoView } from "./view.ts";
 /** Milliseconds after which a problem that only a user can fix ends an unattended run. */
 const problemTimeout = 5_000;
 
+/** What is shown, where, and until when. */
 export interface ProgressOptions {
   readonly follower: DemoFollower;
   readonly signal: AbortSignal;

@@ -25,6 +25,7 @@ export interface DemoWorld {
   readonly application: Deployment | undefined;
 }
 
+/** One line of the display. */
 export interface Item {
   readonly title: string;
   readonly done: boolean;
@@ -34,6 +35,7 @@ export interface Item {
   readonly problem?: string;
 }
 
+/** Everything that the display shows. */
 export interface DemoView {
   /** False once the cluster was deleted. */
   readonly exists: boolean;
@@ -64,6 +66,7 @@ const lasting = new Set([
   "Failed",
 ]);
 
+/** Ready once every part is done and all machines that are wanted have joined. */
 export function viewOf(world: DemoWorld): DemoView {
   const { infrastructure, deployment } = world;
   const parts = conditionsOf(infrastructure);
