@@ -18,11 +18,13 @@ export interface CloudNames {
   readonly isNewTemplate?: boolean;
 }
 
+/** What an accepted check read from the caller's cloud on the way. */
 export interface CloudFacts {
   /** `os_distro` of the image. Undefined: no image was looked up, or its service did not respond. */
   readonly distribution?: string | undefined;
 }
 
+/** Checks what a request names (image, flavors, networks, key pair) in the caller's own project. */
 export interface CloudChecker {
   /**
    * Looks each name up with the caller's token. A service that does not respond, or that refuses the token, refuses
@@ -36,6 +38,7 @@ export interface CloudChecker {
 
 const DEADLINE = 20_000;
 
+/** A checker for the cloud at `address`. Each call connects with the caller's token and has 20 seconds in all. */
 export function createCloudChecker(address: Omit<CloudConfig, "auth">, log: Log): CloudChecker {
   return {
     async check(token, names, signal) {

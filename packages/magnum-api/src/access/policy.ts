@@ -8,6 +8,7 @@ export interface Target {
 }
 
 type Check = (caller: Caller, target: Target, rules: Rules) => boolean;
+/** The parsed policy: checks by the name of an action or rule, such as "cluster:create". `allows` evaluates them. */
 export type Rules = ReadonlyMap<string, Check>;
 
 const LONGEST = 4_096;

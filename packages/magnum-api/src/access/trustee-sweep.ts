@@ -9,6 +9,7 @@ const MOST = 100;
 /** Users that cannot be deleted, after which a sweep ends. */
 const MOST_FAILURES = 3;
 
+/** What a sweep of orphaned trustee users reads, and the clock that sets its intervals. */
 export interface TrusteeSweep {
   readonly trustees: Pick<Trustees, "own" | "discard">;
   /** Whether there is a cluster with this uuid, as the management cluster has it now, of any state. */

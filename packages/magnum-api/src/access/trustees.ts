@@ -24,12 +24,16 @@ export interface TrusteeFor {
   readonly keypair?: { readonly name: string; readonly publicKey?: string | undefined } | undefined;
 }
 
+/**
+ * An application credential in Keystone of a cluster's user. Keystone shows the secret once, in the create's response.
+ */
 export interface IssuedCredential {
   readonly userId: string;
   readonly id: string;
   readonly secret: string;
 }
 
+/** A user in the trustee domain that this installation created for one cluster. */
 export interface Trustee {
   readonly id: string;
   /** Of its cluster. */
@@ -95,6 +99,7 @@ const ATTEMPTS = 5;
 
 const isId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
+/** What `createTrustees` needs in addition to the account: the mark of its users, clock and log. */
 export interface TrusteesOptions {
   /** What no other installation has. Undefined: it cannot be read; users that are created then have no mark. */
   readonly installation: (signal: AbortSignal) => Promise<string | undefined>;
@@ -102,6 +107,10 @@ export interface TrusteesOptions {
   readonly log: Log;
 }
 
+/**
+ * Users of clusters in Keystone, made by the account of --trustee-cloud.
+ * @throws MAGNUM_TRUSTEE_DOMAIN from each call that needs the domain while there is none of that name
+ */
 export function createTrustees(
   { account, domain, roles }: TrusteeOptions,
   { installation, clock, log }: TrusteesOptions,

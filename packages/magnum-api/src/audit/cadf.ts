@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { MagnumCluster } from "@causeway/api";
 import { clusterDetail } from "../resources/cluster-view.ts";
 
+/** What was done to a cluster, as in the event type "magnum.cluster.create"; rotations and resizes are updates. */
 export type AuditAction = "create" | "update" | "delete";
+/** The outcome of CADF (DMTF DSP0262): "pending" when a request is accepted, the others when the change ends. */
 export type AuditOutcome = "pending" | "success" | "failure";
 
 /** What happened to a cluster. */

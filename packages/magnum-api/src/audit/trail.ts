@@ -14,6 +14,7 @@ export interface AuditTrail {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** Where audit events go, what counts them, and how many wait while the target does not accept them. */
 export interface AuditOptions {
   readonly target: AuditTarget;
   readonly host: string;
@@ -30,6 +31,11 @@ const [SOONEST, LATEST] = [1_000, 30_000];
 /** Milliseconds for the last attempt. */
 const FAREWELL = 5_000;
 
+/**
+ * A trail that keeps events in memory until `run` has written them: in batches of 100, with a back-off of up to 30
+ * seconds
+ * when the target fails. Metric: causeway_magnum_api_audit_events_total.
+ */
 export function createAuditTrail(options: AuditOptions): AuditTrail {
   const { target, host, clock, log, most = MOST } = options;
   const counter = options.metrics.counter({

@@ -4,6 +4,7 @@ type Labels = Readonly<Record<string, string>>;
 
 /** What a cluster has of add-ons, by the words of label causeway_addons. */
 export const addonChoices = ["kube-proxy", "coredns", "network"] as const;
+/** One word of label causeway_addons. */
 export type AddonChoice = (typeof addonChoices)[number];
 
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
@@ -63,6 +64,7 @@ export const addonLabels: Readonly<Record<string, LabelRule>> = {
   manila_csi_enabled: notInstalled,
 };
 
+/** What the labels of a cluster say about its add-ons; `addonsOf` makes the AddonSet from it. */
 export interface AddonSettings {
   readonly chosen: readonly AddonChoice[];
   /** Registry and path of all their images, without a slash at its end; undefined: the projects' own registries. */
@@ -76,6 +78,11 @@ export interface AddonSettings {
   readonly octaviaIngress: boolean;
 }
 
+/**
+ * Reads the labels of a cluster that `addonLabels` accepted. Without label causeway_addons all add-ons are chosen;
+ * "none"
+ * chooses no add-on.
+ */
 export function addonSettings(labels: Labels): AddonSettings {
   const words = wordsOf(labels["causeway_addons"] ?? "");
   const imagePrefix = labels["container_infra_prefix"]?.replace(/\/+$/, "") || undefined;

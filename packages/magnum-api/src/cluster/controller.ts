@@ -25,6 +25,7 @@ import { plan } from "./plan.ts";
 import { reasonOf } from "./failed-reason.ts";
 import type { Step } from "./steps.ts";
 
+/** What the controller uses of the health prober: its last results, and when to reconcile because of them. */
 export interface ControlPlaneProbes {
   of(key: ObjectKey): ClusterProbe | undefined;
   /** Clusters whose result has changed. */
@@ -32,6 +33,7 @@ export interface ControlPlaneProbes {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** What the controller of MagnumClusters works with. The optional parts switch features off when they are missing. */
 export interface MagnumControllerOptions {
   readonly informers: Informers;
   readonly installation: Installation;

@@ -33,6 +33,10 @@ export interface HeldCredential {
   readonly credential: ClusterCredential | undefined;
 }
 
+/**
+ * Reads the Secret "NAME-cloud-config" of a cluster from the API server, not from an informer: it may have been written
+ * just now.
+ */
 export async function readHeld(
   client: KubernetesClient,
   { metadata }: MagnumCluster,

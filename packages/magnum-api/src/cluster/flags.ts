@@ -7,6 +7,7 @@ const logFlags = ["log-flush-frequency", "log-json-info-buffer-size", "log-json-
 /** The scheduler has its settings in a file of the operator: a tenant has none of its flags. */
 type Program = FlaggedProgram | "scheduler";
 
+/** The flags of a label after the check against the catalogue of flags that a tenant may set. */
 export interface ReadFlags {
   /** Fields of spec.flags of the control plane. */
   readonly settings: FlagSettings;
@@ -133,6 +134,7 @@ const kubeletFlags: Readonly<Record<string, KubeletValues>> = {
   v: number,
 };
 
+/** The flags of label kubelet_options, as extra arguments of the kubelet in a KubeadmConfigTemplate. */
 export interface KubeletArgs {
   /** All flags, refused ones, too: what was accepted once is not changed. */
   readonly args: readonly { readonly name: string; readonly value: string }[];

@@ -63,6 +63,10 @@ export interface Sources {
 
 const byCluster = "magnum cluster";
 
+/**
+ * Opens the informers of a cluster's objects and indexes them by cluster. Callers share them: each type has one
+ * informer.
+ */
 export function openSources(informers: Informers): Sources {
   const indexed = <T extends KubeObject>(informer: Informer<T>): Informer<T> => {
     informers.index(informer, { [byCluster]: (object: T) => clusterOf(object) });
@@ -95,6 +99,11 @@ export function machinesOf(sources: Pick<Sources, "machines">, key: ObjectKey): 
   return sources.machines.byIndex(byCluster, `${key.namespace}/${key.name}`);
 }
 
+/**
+ * Reads all that there is of a cluster from the caches; undefined: its MagnumCluster is gone. `probe` is the last
+ * result of
+ * the health prober for it.
+ */
 export function gather(
   sources: Sources,
   installation: Installation,

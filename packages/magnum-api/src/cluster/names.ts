@@ -22,9 +22,11 @@ export const migratingAnnotation = "magnum.causeway.dev/migrating";
  */
 export const pendingAnnotation = "magnum.causeway.dev/pending";
 
+/** Whether the request that creates this cluster is still being worked on; see `pendingAnnotation`. */
 export const isPending = ({ metadata }: Pick<MagnumCluster, "metadata">): boolean =>
   metadata.annotations?.[pendingAnnotation] !== undefined;
 
+/** Keeps a MagnumCluster until its Cluster, its machines and its credentials are gone. */
 export const finalizer = "magnum.causeway.dev/cluster";
 
 /** The namespace of a project's clusters and templates. */
@@ -60,6 +62,7 @@ export const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
 /** The entry of the cluster's clouds.yaml. */
 export const CLOUD = "magnum";
 
+/** The key of a MagnumCluster, which its Cluster and HostedControlPlane have as well: one name for all. */
 export const keyOfCluster = ({ metadata }: MagnumCluster): { namespace: string; name: string } => ({
   namespace: metadata.namespace ?? "",
   name: metadata.name,

@@ -18,6 +18,7 @@ import type { Observed } from "./gather.ts";
 import { finalizer, keyOfCluster } from "./names.ts";
 import type { Step } from "./steps.ts";
 
+/** The clients that steps of a MagnumCluster write with: Kubernetes, and Keystone to revoke credentials. */
 export interface PerformWith {
   readonly client: KubernetesClient;
   readonly credentials: Pick<ApplicationCredentialClient, "revoke">;
@@ -25,8 +26,10 @@ export interface PerformWith {
   readonly trustees?: Pick<Trustees, "remove"> | undefined;
 }
 
+/** The field manager of what the controller applies: objects of a cluster, and the status of its MagnumCluster. */
 export const fieldManager = "causeway-magnum";
 
+/** Performs one step of a plan. A step that is repeated after a crash does no harm. */
 export async function perform(using: PerformWith, step: Step, observed: Observed, signal: AbortSignal): Promise<void> {
   const { client } = using;
   const { object, cluster } = observed;

@@ -16,6 +16,11 @@ export interface RotationFacts {
  */
 type RotationStage = "None" | "Preparing" | "Rolling" | "Retiring" | "Done";
 
+/**
+ * The stage of the rotation that spec.rotateAuthoritiesAfter wants, from the control plane's status and the Machines.
+ * "None":
+ * none was ever wanted.
+ */
 export function rotationStage(facts: RotationFacts): RotationStage {
   const { object, controlPlane } = facts;
   const wanted = object.spec.rotateAuthoritiesAfter;

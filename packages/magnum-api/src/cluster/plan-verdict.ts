@@ -26,6 +26,7 @@ export interface Verdict {
   readonly code?: string | undefined;
 }
 
+/** Whether the control plane serves with the wanted version and the wanted number of ready API servers. */
 export function isControlPlaneReady({ object, cluster, controlPlane }: Observed): boolean {
   const status = controlPlane?.status;
   return (
@@ -47,6 +48,10 @@ const readyMasters = (controlPlane: HostedControlPlane | undefined): number =>
 const wantedMasters = ({ spec }: MagnumCluster, controlPlane: HostedControlPlane | undefined): number =>
   runtimeOf(controlPlane) === "Pods" ? spec.masterCount : 0;
 
+/**
+ * What prevents progress: missing credentials first, then failures of the cluster's objects, then one of its add-ons
+ * unless the status already has `addonsFailed`.
+ */
 export function findingOf(observed: Observed, now: number): Finding | undefined {
   const { object, infrastructure, controlPlane, servers, machines } = observed;
   const age = now - Date.parse(object.metadata.creationTimestamp ?? "");
@@ -58,6 +63,7 @@ export function findingOf(observed: Observed, now: number): Finding | undefined 
   return found ?? (object.status?.addonsFailed === true ? undefined : addonFinding(observed));
 }
 
+/** A change in progress as a verdict judges it: a create, an update or a rotation. */
 export interface Change {
   readonly observed: Observed;
   readonly isDone: boolean;
@@ -83,6 +89,11 @@ export function sinceOf({ object }: Observed, isDone: boolean, now: number): num
   return status.changingSince === undefined ? undefined : Date.parse(status.changingSince);
 }
 
+/**
+ * The state of a cluster that was never complete. CREATE_FAILED after a terminal finding, or createTimeout minutes (0:
+ * no
+ * limit).
+ */
 export function createVerdict({ observed, isDone, finding, since = 0, now }: Change): Verdict {
   const { spec } = observed.object;
   if (isDone) return { status: "CREATE_COMPLETE", reason: completeReason("CREATE", observed) };
@@ -94,6 +105,11 @@ export function createVerdict({ observed, isDone, finding, since = 0, now }: Cha
   return { status: "CREATE_IN_PROGRESS", reason: worded(finding) ?? waitingFor(observed) };
 }
 
+/**
+ * The state of a cluster that was complete before. UPDATE_FAILED after a terminal finding, or an hour without progress.
+ * What
+ * breaks by itself after a complete change keeps the state.
+ */
 export function updateVerdict(change: Change): Verdict {
   const { observed, isDone, isWriting, finding, since, now } = change;
   const { object } = observed;
@@ -145,6 +161,7 @@ function completeReason(what: "CREATE" | "UPDATE", observed: Observed): string {
   return [`${what} completed successfully`, ...notes].join(". ");
 }
 
+/** What `rotationStage` and the other functions of a rotation read of a cluster. */
 export function rotationFacts(observed: Observed): RotationFacts {
   return { ...observed, isSettled: arePoolsSettled(observed) };
 }
@@ -173,6 +190,7 @@ function waitingForControlPlane({ object, controlPlane }: Observed): string {
   return `waiting for the control plane${masters}`;
 }
 
+/** What an unfinished change waits for, and when its time limit has to be checked; undefined: the change is done. */
 export function waitOf(change: Change, createTimeout: number): Plan<Step, Status>["wait"] {
   const { observed, isDone, now } = change;
   const since = begunAt(change);

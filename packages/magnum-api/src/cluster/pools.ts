@@ -26,6 +26,10 @@ export function arePoolsSettled(observed: ObservedPools): boolean {
   );
 }
 
+/**
+ * The node groups of a cluster in the order of its spec, each with its MachineDeployment, its Machines and its ready
+ * nodes.
+ */
 export function poolsOf({ object, deployments, machines }: ObservedPools): readonly Pool[] {
   return object.spec.nodeGroups.map((group) => {
     const name = poolNameOf(object.metadata.name, group);

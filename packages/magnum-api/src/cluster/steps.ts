@@ -1,5 +1,6 @@
 import type { Machine, Manifest } from "@causeway/api";
 
+/** The writes that the plan of a MagnumCluster can order; `perform` does them. */
 export type Step =
   | { readonly type: "add-finalizer" }
   /** Deletes a row whose create did not finish, if it is not shown meanwhile, and its credential. */

@@ -16,6 +16,7 @@ export interface ProbePace {
   readonly together?: number;
 }
 
+/** Which clusters are probed and how. A test replaces `probe`, so that no connection is made. */
 export interface ProberOptions {
   readonly sources: Sources;
   /** Whether kubelets are probed, through the control planes: where these reach their nodes. */
@@ -51,6 +52,11 @@ interface Known {
   readonly failing: string | undefined;
 }
 
+/**
+ * A prober of all clusters whose control plane has served once. A failure is reported after two probes in a row that
+ * fail.
+ * Metric: causeway_magnum_api_health_probes_total.
+ */
 export function createHealthProber(options: ProberOptions): HealthProber {
   const { sources, clock, log, kubelets, probe = probeCluster } = options;
   const { interval = INTERVAL, perSecond = PER_SECOND, together = TOGETHER } = options.pace ?? {};

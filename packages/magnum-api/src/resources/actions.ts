@@ -19,6 +19,11 @@ const resizeFields: Fields = {
   nodegroup: { type: "text", min: 1, max: 255 },
 };
 
+/**
+ * POST clusters/ID/actions/resize, from microversion 1.7. A node group keeps its bounds; default-master changes the
+ * number of
+ * API servers. @throws MagnumError 400, 403, 404, 409
+ */
 export async function resizeCluster(api: Api, call: Call): Promise<Answer> {
   requireMinor(call, 7, "resize");
   const values = readFields(call.body, resizeFields, "cluster_resize_req");
@@ -121,6 +126,11 @@ const upgradeFields: Fields = {
   cluster_template: { type: "text", min: 1, max: 255 },
 };
 
+/**
+ * POST clusters/ID/actions/upgrade, from microversion 1.8: the version of another template, for the cluster or for one
+ * of its
+ * node groups. @throws MagnumError 400, 403, 404, 409
+ */
 export async function upgradeCluster(api: Api, call: Call): Promise<Answer> {
   requireMinor(call, 7, "upgrade");
   const values = readFields(call.body, upgradeFields, "cluster_upgrade_req");

@@ -34,6 +34,7 @@ const view = ({ spec }: MagnumCluster, call: Call, more: Readonly<Record<string,
   links: linksOf(call, `certificates/${spec.uuid}`),
 });
 
+/** GET certificates/ID: the certificate of the cluster's authority, in PEM. @throws MagnumError 403, 404, 409 */
 export async function showCertificate(api: Api, call: Call): Promise<Answer> {
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   enforce(api, call, "certificate:get", targetOf(cluster));
@@ -41,6 +42,10 @@ export async function showCertificate(api: Api, call: Call): Promise<Answer> {
   return { status: 200, body: view(cluster, call, { pem: certificate }) };
 }
 
+/**
+ * POST certificates: signs a certificate request for five years, for clients and servers. Each one is logged.
+ * @throws MagnumError 400, 403, 404, 409
+ */
 export async function signCertificate(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, fields, "certificate");
   const { cluster_uuid: ident, csr, ca_cert_type: type } = values;
@@ -97,6 +102,10 @@ async function authorityOf(api: Api, call: Call, cluster: MagnumCluster, type: s
   return { certificate, key };
 }
 
+/**
+ * PATCH certificates/ID: a rotation of the cluster's authority begins; its machines are replaced in its course.
+ * @throws MagnumError 403, 404, 409
+ */
 export async function rotateAuthority(api: Api, call: Call): Promise<Answer> {
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
   enforce(api, call, "certificate:rotate_ca", targetOf(cluster));

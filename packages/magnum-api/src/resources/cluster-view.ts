@@ -32,6 +32,7 @@ export function nodeCountOf({ spec, status }: MagnumCluster): number {
   }, 0);
 }
 
+/** Whether label auto_scaling_enabled of a cluster or node group is true, in the words that oslo accepts. */
 export function isAutoscaled(labels: Readonly<Record<string, string>>): boolean {
   return /^(true|yes|on|1|t|y)$/i.test(labels["auto_scaling_enabled"] ?? "");
 }

@@ -35,6 +35,7 @@ const listed: Listed<MagnumCluster> = {
   },
 };
 
+/** GET clusters, and clusters/detail with `isDetail`. @throws MagnumError 400, 403, 404 */
 export async function listClusters(api: Api, call: Call, isDetail = false): Promise<Answer> {
   enforce(api, call, isDetail ? "cluster:detail" : "cluster:get_all");
   const page = readPage(call.query);
@@ -52,6 +53,7 @@ export async function listClusters(api: Api, call: Call, isDetail = false): Prom
   return { status: 200, json: `{"clusters":[${texts.join()}]${more}}` };
 }
 
+/** GET clusters/ID, by uuid or name. @throws MagnumError 403, 404, 409 */
 export async function showCluster(api: Api, call: Call): Promise<Answer> {
   if (isAdmin(api, call)) enforce(api, call, "cluster:get_one_all_projects");
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");
@@ -65,6 +67,11 @@ function refuseZero(call: Call, count: unknown): void {
   if (count === 0 && call.minor < 10) throw invalid(zero);
 }
 
+/**
+ * POST clusters: checks everything that the request names, and the quotas, before a row is written. The response is 202
+ * with
+ * the uuid; the controller builds the cluster. @throws MagnumError 400, 403, 404, 409
+ */
 export async function createCluster(api: Api, call: Call): Promise<Answer> {
   const values = readFields(withoutEmpty(call.body), clusterFields, "cluster");
   refuseZero(call, values["node_count"]);
@@ -104,6 +111,7 @@ const quotaReached = (limit: number) =>
     `Resource limit exceeded: You have reached the maximum clusters per project, ${limit}. You may delete a cluster to make room for a new one.`,
   );
 
+/** The response to a change of a cluster that the controller makes later: 202 with the uuid only, as Magnum's. */
 export const accepted = ({ spec }: MagnumCluster): Answer => ({ status: 202, body: { uuid: spec.uuid } });
 
 const internal = [
@@ -119,6 +127,11 @@ const internal = [
 ];
 const mutable = ["node_count", "health_status", "health_status_reason"];
 
+/**
+ * PATCH clusters/ID: the number of nodes, and the health that a program outside reports. Other attributes are
+ * immutable.
+ * @throws MagnumError 400, 403, 404, 409
+ */
 export async function patchCluster(api: Api, call: Call): Promise<Answer> {
   onlyParameters(call.query, call.minor >= 3 ? ["rollback"] : []);
   const rollback = call.query.get("rollback");
@@ -231,6 +244,10 @@ function requireBounds(
     );
 }
 
+/**
+ * DELETE clusters/ID: the row is marked as deleted (204), and the controller deletes what belongs to it.
+ * @throws MagnumError 400, 403, 404, 409
+ */
 export async function deleteCluster(api: Api, call: Call): Promise<Answer> {
   onlyParameters(call.query, []);
   if (isAdmin(api, call)) enforce(api, call, "cluster:delete_all_projects");

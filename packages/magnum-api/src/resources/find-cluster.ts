@@ -31,6 +31,7 @@ export async function findCluster(api: Api, call: Call, ident: string): Promise<
 /** Of a cluster or template that could exist: what could not costs no read. */
 export const isName = (ident: string): boolean => ident !== "" && ident.length <= 255;
 
+/** What policy rules compare the caller with, such as `project_id:%(project_id)s`. */
 export const targetOf = ({ spec }: MagnumCluster) => ({ project_id: spec.projectID, user_id: spec.userID });
 
 const heats = ({ spec }: MagnumCluster): MagnumError =>

@@ -54,6 +54,10 @@ const groupFields: Fields = {
 const invalidGroup = (attribute: string, group: string, why: string) =>
   conflict(`${attribute} is invalid for nodegroup ${group}: ${why}.`);
 
+/**
+ * GET clusters/ID/nodegroups: default-master first, then the others in the order of creation; `role` filters.
+ * @throws MagnumError 400, 403, 404, 409
+ */
 export async function listGroups(api: Api, call: Call): Promise<Answer> {
   enforce(api, call, "nodegroup:get_all");
   if (isAdmin(api, call)) enforce(api, call, "nodegroup:get_all_all_projects");
@@ -79,6 +83,7 @@ export async function listGroups(api: Api, call: Call): Promise<Answer> {
   return { status: 200, body: { nodegroups: items.map(({ view }) => view), ...next } };
 }
 
+/** GET clusters/ID/nodegroups/GROUP, by uuid or name. @throws MagnumError 403, 404, 409 */
 export async function showGroup(api: Api, call: Call): Promise<Answer> {
   enforce(api, call, "nodegroup:get");
   if (isAdmin(api, call)) enforce(api, call, "nodegroup:get_one_all_projects");
@@ -86,6 +91,10 @@ export async function showGroup(api: Api, call: Call): Promise<Answer> {
   return { status: 200, body: groupView(cluster, groupFor(cluster, call.names["group"]), call).detail };
 }
 
+/**
+ * POST clusters/ID/nodegroups: at most 100 in a cluster, and only once its API has an address.
+ * @throws MagnumError 400, 403, 404, 409
+ */
 export async function createGroup(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, call.minor >= 14 ? groupFields : withoutNodeFields, "nodegroup");
   enforce(api, call, "nodegroup:create");
@@ -222,6 +231,10 @@ const fixed = [
   "/version",
 ];
 
+/**
+ * PATCH clusters/ID/nodegroups/GROUP: the bounds, and from microversion 1.14 labels and taints of nodes.
+ * @throws MagnumError 400, 403, 404, 409
+ */
 export async function patchGroup(api: Api, call: Call): Promise<Answer> {
   const patch = readPatch(call.body, { internal: fixed, mandatory: [] });
   enforce(api, call, "nodegroup:update");
@@ -259,6 +272,10 @@ export async function patchGroup(api: Api, call: Call): Promise<Answer> {
   return { status: 202, body: groupView(changed, groupFor(changed, group.uuid), call).detail };
 }
 
+/**
+ * DELETE clusters/ID/nodegroups/GROUP: the controller deletes its machines. Default groups are refused.
+ * @throws MagnumError 400, 403, 404, 409
+ */
 export async function deleteGroup(api: Api, call: Call): Promise<Answer> {
   enforce(api, call, "nodegroup:delete");
   const cluster = await findCluster(api, call, call.names["cluster"] ?? "");

@@ -4,6 +4,10 @@ import { onlyParameters, readPage } from "../server/page.ts";
 import { forbidden, invalid, notFound } from "../wire/error.ts";
 import { nodeCountOf } from "./cluster-view.ts";
 
+/**
+ * GET stats: numbers of clusters and nodes (masters included) of a project, or of all for an administrator.
+ * @throws MagnumError 400, 403
+ */
 export async function showStats(api: Api, call: Call): Promise<Answer> {
   onlyParameters(call.query, ["project_id", "type"]);
   enforce(api, call, "stats:get_all");
@@ -44,10 +48,12 @@ export async function listFederations(api: Api, call: Call, isDetail = false): P
   return { status: 200, body: { federations: [] } };
 }
 
+/** Responds 404 for each federation: there are none. */
 export async function showFederation(_api: Api, call: Call): Promise<Answer> {
   throw notFound("Federation", (call.names["federation"] ?? "").slice(0, 300));
 }
 
+/** Responds 400, or 403 to a caller who may not create federations. */
 export async function createFederation(api: Api, call: Call): Promise<Answer> {
   enforce(api, call, "federation:create");
   throw invalid("Federations are not supported.");

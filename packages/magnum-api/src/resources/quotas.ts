@@ -34,6 +34,10 @@ const view = ({ spec, metadata }: MagnumQuota) => ({
   updated_at: instant(spec.updatedAt),
 });
 
+/**
+ * GET quotas: those of the caller's project; with `all_tenants` those of all projects for an administrator.
+ * @throws MagnumError 400, 403, 404
+ */
 export async function listQuotas(api: Api, call: Call): Promise<Answer> {
   onlyParameters(call.query, ["limit", "marker", "sort_key", "sort_dir", "all_tenants"]);
   enforce(api, call, "quota:get_all");
@@ -63,6 +67,7 @@ export async function listQuotas(api: Api, call: Call): Promise<Answer> {
   };
 }
 
+/** GET quotas/PROJECT/Cluster: the default limit for a project without a quota of its own. @throws MagnumError 403 */
 export async function showQuota(api: Api, call: Call): Promise<Answer> {
   enforce(api, call, "quota:get");
   const { project = "", resource = "" } = call.names;
@@ -72,6 +77,7 @@ export async function showQuota(api: Api, call: Call): Promise<Answer> {
   return { status: 200, body };
 }
 
+/** POST quotas: hard_limit is 1 without a value, as Magnum's. @throws MagnumError 400, 403, 409 */
 export async function createQuota(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, fields, "quota");
   enforce(api, call, "quota:create");
@@ -99,6 +105,7 @@ export async function createQuota(api: Api, call: Call): Promise<Answer> {
 const missing = (project: string, resource: string) =>
   new MagnumError(404, `Quota could not be found: project_id ${project} resource ${resource}.`);
 
+/** PATCH quotas/PROJECT/Cluster: another hard_limit; clusters above it stay. @throws MagnumError 400, 403, 404 */
 export async function patchQuota(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, fields, "quotapatch");
   enforce(api, call, "quota:update");
@@ -116,6 +123,7 @@ export async function patchQuota(api: Api, call: Call): Promise<Answer> {
   return { status: 202, body: view(changed) };
 }
 
+/** DELETE quotas/PROJECT/Cluster: the default limit applies again. @throws MagnumError 403, 404 */
 export async function deleteQuota(api: Api, call: Call): Promise<Answer> {
   enforce(api, call, "quota:delete");
   const { project = "", resource = "" } = call.names;

@@ -61,6 +61,10 @@ function isSeen(api: Api, call: Call, { spec }: MagnumClusterTemplate): boolean 
   );
 }
 
+/**
+ * GET clustertemplates, and clustertemplates/detail with `isDetail`: own and public ones, hidden ones only for
+ * administrators. @throws MagnumError 400, 403, 404
+ */
 export async function listTemplates(api: Api, call: Call, isDetail = false): Promise<Answer> {
   enforce(api, call, isDetail ? "clustertemplate:detail" : "clustertemplate:get_all");
   const page = readPage(call.query);
@@ -82,6 +86,7 @@ export async function listTemplates(api: Api, call: Call, isDetail = false): Pro
   return { status: 200, body: { clustertemplates: items.map((one) => templateView(one, call)), ...next } };
 }
 
+/** GET clustertemplates/ID, by uuid or name. @throws MagnumError 403, 404, 409 */
 export async function showTemplate(api: Api, call: Call): Promise<Answer> {
   if (isAdmin(api, call)) enforce(api, call, "clustertemplate:get_one_all_projects");
   const template = await findTemplate(api, call, call.names["template"] ?? "");
@@ -90,6 +95,10 @@ export async function showTemplate(api: Api, call: Call): Promise<Answer> {
   return { status: 200, body: templateView(template, call) };
 }
 
+/**
+ * POST clustertemplates: checks the attributes, the cloud and the number of the project's templates.
+ * @throws MagnumError 400, 403, 404, 409
+ */
 export async function createTemplate(api: Api, call: Call): Promise<Answer> {
   const values = readFields(call.body, templateFields, "cluster_template");
   refuseReadOnly(call.body as Values);
@@ -158,6 +167,7 @@ export function cloudNamesOf(attributes: MagnumTemplateAttributes): CloudNames {
   return { imageID, flavorID, masterFlavorID, hasBootVolume, externalNetworkID };
 }
 
+/** Whether labels ask for a boot volume: a flavor without a disk is accepted then. */
 export const bootsFromVolume = (labels: Readonly<Record<string, string>> | undefined): boolean =>
   labelSettings(labels ?? {}).bootVolume !== undefined;
 
@@ -219,6 +229,10 @@ const unremovable = [
   "/image_id",
 ];
 
+/**
+ * PATCH clustertemplates/ID. While clusters use it, only name, tags, public and hidden change.
+ * @throws MagnumError 400, 403, 404, 409
+ */
 export async function patchTemplate(api: Api, call: Call): Promise<Answer> {
   const patch = readPatch(call.body, { internal: [], mandatory: unremovable });
   if (isAdmin(api, call)) enforce(api, call, "clustertemplate:update_all_projects");
@@ -257,6 +271,7 @@ function fixedPart(attributes: MagnumTemplateAttributes): string {
 const referenced = (ident: string) =>
   invalid(`ClusterTemplate ${ident.slice(0, 300)} is referenced by one or multiple clusters.`);
 
+/** DELETE clustertemplates/ID, which is refused while clusters use it. @throws MagnumError 400, 403, 404, 409 */
 export async function deleteTemplate(api: Api, call: Call): Promise<Answer> {
   onlyParameters(call.query, []);
   if (isAdmin(api, call)) enforce(api, call, "clustertemplate:delete_all_projects");

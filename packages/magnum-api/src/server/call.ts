@@ -63,6 +63,7 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
+/** The response of a resource, before it has the headers of every response. */
 export interface Answer {
   readonly status: number;
   readonly body?: unknown;
@@ -71,8 +72,10 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** What a route does. A MagnumError that it throws becomes the response; other errors become 413, 503 or 500. */
 export type Handler = (api: Api, call: Call) => Promise<Answer>;
 
+/** Whether rule context_is_admin of the policy accepts the caller, who then sees every project. */
 export function isAdmin({ rules }: Api, { caller }: Call): boolean {
   return allows(rules, "context_is_admin", caller, {});
 }

@@ -1,6 +1,7 @@
 import { createSecureContext } from "node:tls";
 import { InputError, messageOf, readTextFile } from "@causeway/foundation";
 
+/** The files of --tls-cert-file and --tls-private-key-file. */
 export interface CertificateFiles {
   /** PEM: the certificate of the server, and those that signed it. */
   readonly certificateFile: string;

@@ -59,6 +59,7 @@ export function readPage(
   };
 }
 
+/** How `pageOf` sorts a type of resource and names it in errors. */
 export interface Listed<T> {
   /** Its id, in the order of creation. */
   readonly id: (item: T) => string | number;

@@ -22,6 +22,10 @@ export interface Request {
   readonly signal: AbortSignal;
 }
 
+/**
+ * What each request passes before its resource: the token's check, the rate of its project, and a place among those
+ * under way.
+ */
 export interface RespondOptions {
   readonly api: Api;
   readonly tokens: Tokens<Omit<Caller, "token">>;

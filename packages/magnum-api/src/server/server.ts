@@ -9,6 +9,7 @@ import type { Answer } from "./call.ts";
 import { servingCertificate, type CertificateFiles } from "./certificate.ts";
 import { respond, type Request, type RespondOptions } from "./respond.ts";
 
+/** Where the API is served, in addition to how requests are responded to. */
 export interface ServerOptions extends RespondOptions {
   readonly host: string;
   readonly port: number;
@@ -21,6 +22,7 @@ export interface ServerOptions extends RespondOptions {
   readonly log: Log;
 }
 
+/** A server that listens: `port` is the one it got where 0 was given. */
 export interface MagnumServer {
   readonly port: number;
   /** Accepts no more connections, and ends those that there are: with a response when it is there in a few seconds. */

@@ -3,6 +3,7 @@ const MOST_OF_PROJECT = 50;
 /** Each may hold a body in memory. */
 const MOST_TOGETHER = 1_000;
 
+/** A place for one request, which `leave` frees; or whose limit is reached, and what that limit is. */
 export type Place = { readonly leave: () => void } | { readonly full: "project" | "server"; readonly limit: number };
 
 /** Counts requests between their token's check and their response, so that one project does not hold up the others. */

@@ -82,6 +82,7 @@ const LIST = 30_000;
 /** A list of a project's namespace that many requests share: none of them ends it. */
 const whole = (project: string) => ({ namespace: namespaceOf(project), signal: AbortSignal.timeout(LIST) });
 
+/** The store over the informers of a management cluster, with indexes by uuid and by project. */
 export function openStore(informers: Informers, clock: Clock = systemClock): Store {
   const { client } = informers;
   const clusters = informers.for(MagnumCluster);

@@ -21,9 +21,13 @@ export class MagnumError extends Error {
   }
 }
 
+/** 400, as Magnum's InvalidParameterValue. */
 export const invalid = (detail: string) => new MagnumError(400, detail);
+/** 403: the policy or a quota refuses the request. */
 export const forbidden = (detail = "Not authorized.") => new MagnumError(403, detail);
+/** 409: the state of an object does not allow the request. */
 export const conflict = (detail: string) => new MagnumError(409, detail);
+/** 404: there is none, or the caller does not see it. */
 export const notFound = (what: string, id: string) => new MagnumError(404, `${what} ${id} could not be found.`);
 /** What routing refuses: its entry has no code, and the name of the status as its title. */
 export const unrouted = (status: number, title: string, detail = "", headers: Record<string, string> = {}) =>

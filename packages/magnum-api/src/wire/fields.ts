@@ -13,7 +13,9 @@ export interface Field {
   readonly readonly?: boolean;
 }
 
+/** The attributes that a body may have, by name; a name that is not there is refused. */
 export type Fields = Readonly<Record<string, Field>>;
+/** What `readFields` returns: values in the type that the field gives, and only those that were sent. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /** An id as Python's uuid module accepts it. */

@@ -10,6 +10,7 @@ export interface LabelDifferences {
   readonly labels_skipped: Labels;
 }
 
+/** Compares labels with those of their parent: all three parts are empty when both are equal. */
 export function labelDifferences(parent: Labels, labels: Labels): LabelDifferences {
   const pick = (from: Labels, wanted: (key: string) => boolean): Labels =>
     Object.fromEntries(Object.entries(from).filter(([key]) => wanted(key)));

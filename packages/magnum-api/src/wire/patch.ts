@@ -10,6 +10,7 @@ export interface Operation {
 
 type Document = Readonly<Record<string, unknown>>;
 
+/** Paths that `readPatch` refuses, such as "/status", in addition to those of every resource. */
 export interface PatchRules {
   /** Attributes that no patch touches. */
   readonly internal: readonly string[];
