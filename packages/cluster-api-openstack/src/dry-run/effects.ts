@@ -9,6 +9,7 @@ type Effects<Step extends { do: string }> = {
   readonly [D in Step["do"]]?: (cloud: DryRunCloud, step: Extract<Step, { do: D }>) => void;
 };
 
+/** The effects of an OpenStackCluster's steps: new resources are ready at once, with IDs that are made up. */
 export const clusterEffects: Effects<ClusterStep> = {
   "create-network": (cloud, { body }) => {
     cloud.networks.push({
@@ -162,6 +163,7 @@ export const clusterEffects: Effects<ClusterStep> = {
   },
 };
 
+/** The effects of the steps of an OpenStackMachine or OpenStackServer: new servers are ACTIVE at once. */
 export const machineEffects: Effects<MachineStep> = {
   "create-port": (cloud, { body }) => {
     const wanted = (body.fixed_ips ?? [{}]) as readonly { subnet_id?: string; ip_address?: string }[];

@@ -8,6 +8,7 @@ export const own = ({ projectId }: DryRunCloud) => ({
   admin_state_up: true,
   tags: [] as string[],
 });
+/** What all resources of Octavia have in common, as ready ones: ONLINE and ACTIVE. */
 export const lb = (cloud: DryRunCloud) =>
   ({
     ...own(cloud),
@@ -32,6 +33,7 @@ export function floatingAddress(cloud: DryRunCloud, networkId: string): string {
   return addressIn(cloud, subnet?.id, 10 + cloud.floatingIps.length);
 }
 
+/** A server as Nova would show it after the create: ACTIVE, with an address that is made up. */
 export function server(id: string, body: Pick<OpenStack.ServerCreate, "name" | "metadata" | "tags">): OpenStack.Server {
   return {
     id,
@@ -51,6 +53,7 @@ export function server(id: string, body: Pick<OpenStack.ServerCreate, "name" | "
   };
 }
 
+/** A port as Neutron would show it: `body` replaces the defaults; it is DOWN until a server has it. */
 export function port(cloud: DryRunCloud, body: Partial<OpenStack.Port>): OpenStack.Port {
   const id = cloud.id("port");
   return {
@@ -70,6 +73,7 @@ export function port(cloud: DryRunCloud, body: Partial<OpenStack.Port>): OpenSta
   };
 }
 
+/** A security group rule as Neutron would show it, with null for what the create leaves out. */
 export function rule(cloud: DryRunCloud, body: OpenStack.SecurityGroupRuleCreate): OpenStack.SecurityGroupRule {
   return {
     id: cloud.id("rule"),
@@ -85,6 +89,7 @@ export function rule(cloud: DryRunCloud, body: OpenStack.SecurityGroupRuleCreate
   };
 }
 
+/** A member of a pool as Octavia would show it: weight 1, ONLINE. */
 export function member(cloud: DryRunCloud, body: OpenStack.MemberCreate): OpenStack.Member {
   return {
     ...lb(cloud),

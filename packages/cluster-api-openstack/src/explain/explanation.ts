@@ -35,6 +35,7 @@ export interface Explanation {
   readonly status: unknown;
 }
 
+/** Describes a step before it is done to `cloud`: the differences are those to the resource as it is there now. */
 export function explainStep(
   step: ClusterStep | MachineStep,
   calls: readonly PlannedCall[],

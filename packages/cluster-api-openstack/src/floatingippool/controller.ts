@@ -19,6 +19,7 @@ import { fieldManager, performPoolStep } from "./perform.ts";
 import { planPool } from "./plan.ts";
 import type { PoolStep } from "./steps.ts";
 
+/** What the controller of OpenStackFloatingIPPools works with. `shards` says which namespaces are this process's. */
 export interface PoolControllerOptions {
   readonly informers: Informers;
   readonly sources: PoolSources;

@@ -7,6 +7,7 @@ import type { Interests } from "../reactions/interests.ts";
 import type { PoolObserved } from "./model.ts";
 import { poolDescription } from "./naming.ts";
 
+/** The informers that an OpenStackFloatingIPPool is gathered from, and its sessions with clouds. */
 export interface PoolSources {
   readonly pools: Informer<OpenStackFloatingIPPool>;
   /** Both indexed by "pool": "namespace/pool". */
@@ -17,6 +18,7 @@ export interface PoolSources {
   readonly holds: Refusals;
 }
 
+/** What the plan of a pool reads, and the session that its steps use; undefined: the credentials do not work. */
 export interface PoolGathered extends PoolObserved {
   readonly session: Session | undefined;
 }

@@ -1,5 +1,6 @@
 import type { OpenStackFloatingIPPool } from "@causeway/api";
 
+/** Upstream's finalizer of an OpenStackFloatingIPPool. */
 export const poolFinalizer = "openstackfloatingippool.infrastructure.cluster.x-k8s.io";
 /** Of IPAddresses: their floating IP has to be deleted or kept first. */
 export const addressFinalizer = "openstackfloatingippool.infrastructure.cluster.x-k8s.io/delete-floating-ip";

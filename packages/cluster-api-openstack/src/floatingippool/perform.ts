@@ -13,6 +13,7 @@ import type { PoolSources } from "./gather.ts";
 import { addressFinalizer, poolFinalizer } from "./naming.ts";
 import type { PoolStep } from "./steps.ts";
 
+/** With what the steps of a pool are performed. */
 export interface PoolActor {
   readonly object: OpenStackFloatingIPPool;
   readonly session: Session | undefined;
@@ -21,6 +22,7 @@ export interface PoolActor {
   readonly sources: Pick<PoolSources, "claims" | "addresses">;
 }
 
+/** The field manager of a pool's status, its IPAddresses and the status of claims. */
 export const fieldManager = "causeway-openstackfloatingippool";
 
 /** Makes one step true. Each step may be repeated. */

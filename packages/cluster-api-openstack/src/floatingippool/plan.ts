@@ -7,6 +7,7 @@ import type { PoolCloud, PoolObserved } from "./model.ts";
 import { addressFinalizer, poolDescription, poolFinalizer, poolTag } from "./naming.ts";
 import type { PoolStep } from "./steps.ts";
 
+/** The steps and status of an OpenStackFloatingIPPool. */
 export type PoolPlan = Plan<PoolStep, OpenStackFloatingIPPoolStatus>;
 
 const retry = 60_000;

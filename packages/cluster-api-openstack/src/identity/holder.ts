@@ -23,6 +23,7 @@ export function clusterIdentityOf({ spec: { identityRef } }: User): string[] {
   return identityRef?.type === "ClusterIdentity" ? [identityRef.name] : [];
 }
 
+/** What `runIdentityHolder` watches: Secrets and the objects that name them. */
 export interface HolderOptions {
   readonly informers: Informers;
   readonly secrets: Informer<Secret>;

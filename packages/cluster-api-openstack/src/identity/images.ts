@@ -12,6 +12,7 @@ const OrcImage: ResourceType<OrcImage> = {
   namespaced: true,
 };
 
+/** The Glance ID of an Image once it is Available; before that `message` says what its user waits for. */
 export interface FoundImage {
   readonly name: string;
   readonly id?: string | undefined;

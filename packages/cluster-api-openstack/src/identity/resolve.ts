@@ -45,6 +45,7 @@ export async function resolveIdentity(
   return readIdentity(await client.find(Secret, key, options), reference, key);
 }
 
+/** An identityRef and where it is: a plain one leads to a Secret of that namespace. */
 export interface IdentityPlace {
   readonly reference: IdentityReference;
   /** Of the object that has the reference. */

@@ -33,10 +33,12 @@ export interface Session {
   extensions(signal: AbortSignal): Promise<ReadonlySet<string>>;
 }
 
+/** A session, or why there is none: reason and message for the object's condition. */
 export type SessionResult =
   | { readonly ok: true; readonly session: Session }
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
+/** What sessions are made from: the pool of clouds, and the objects that identityRefs lead through. */
 export interface SessionsOptions {
   readonly clouds: CloudPool;
   readonly objects: IdentityObjects;

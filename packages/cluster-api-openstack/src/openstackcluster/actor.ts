@@ -11,9 +11,12 @@ export interface ClusterActor {
   readonly events: EventRecorder;
 }
 
+/** A `ClusterActor` whose credentials work: what every step in OpenStack needs. */
 export type SessionActor = ClusterActor & { readonly session: Session };
 
+/** The values of `do` of a cluster's steps, such as "create-network". */
 export type StepName = ClusterStep["do"];
+/** The step whose `do` is `Name`, with its fields. */
 export type StepNamed<Name extends StepName> = Extract<ClusterStep, { do: Name }>;
 
 /** How each of some kinds of steps is made true. */
@@ -21,6 +24,7 @@ export type Performers<Name extends StepName, Actor> = {
   readonly [N in Name]: (step: StepNamed<N>, actor: Actor, signal: AbortSignal) => Promise<void>;
 };
 
+/** Emits a Normal event about the cluster. */
 export function tell({ events, object }: ClusterActor, reason: string, message: string): void {
   events.event(object, { type: "Normal", reason, message });
 }

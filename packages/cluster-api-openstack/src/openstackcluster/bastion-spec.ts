@@ -39,6 +39,10 @@ function portOf(port: PortSpec, { network, subnets, group }: Place): PortSpec {
   return { ...port, ...groups, network: { id: network.id }, fixedIPs };
 }
 
+/**
+ * 16 hex digits that are equal for equal specs, whatever the order of their keys. Another hash: the bastion is
+ * recreated.
+ */
 export function bastionHash(spec: OpenStackServerSpec): string {
   return createHash("sha256")
     .update(JSON.stringify(sorted(spec)))

@@ -21,6 +21,7 @@ import type { ClusterStep } from "./steps.ts";
 import { planCluster, type ClusterPlan } from "./plan.ts";
 import { fieldManager, performClusterStep } from "./perform.ts";
 
+/** What the controller of OpenStackClusters works with. `shards` says which namespaces are this process's. */
 export interface ClusterControllerOptions {
   readonly informers: Informers;
   readonly sources: ClusterSources;
@@ -132,6 +133,7 @@ function lookedFor(
   return { ...plan, wait: { ...wait, until: Math.min(again, wait.until ?? again) } };
 }
 
+/** The OpenStackCluster that a change of a Cluster concerns: none or one, for `watchInformer`. */
 export function infrastructureOf(cluster: Cluster): ObjectKey[] {
   const reference = cluster.spec.infrastructureRef;
   if (reference?.kind !== "OpenStackCluster") return [];

@@ -27,6 +27,7 @@ import { seesLoadBalancers } from "./load-balancers-seen.ts";
 import type { ClusterCloud, ClusterObserved, LoadBalancing, ReservedRange } from "./model.ts";
 import { nodeRoles } from "./security-groups.ts";
 
+/** The informers that an OpenStackCluster is gathered from, and its sessions with clouds. */
 export interface ClusterSources {
   readonly clusters: Informer<Cluster>;
   readonly openStackClusters: Informer<OpenStackCluster>;
@@ -118,10 +119,15 @@ export function ownerName(object: KubeObject, kind: string): string | undefined 
   );
 }
 
+/** Whether a deletion of the object was requested; finalizers may keep it for long after that. */
 export function isDeleting(object: KubeObject): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }
 
+/**
+ * The rule of Cluster API: spec.paused of the Cluster, or annotation cluster.x-k8s.io/paused of any value on the
+ * object.
+ */
 export function isPaused(object: KubeObject, cluster: Cluster | undefined): boolean {
   return cluster?.spec.paused === true || object.metadata.annotations?.[annotations.paused] !== undefined;
 }

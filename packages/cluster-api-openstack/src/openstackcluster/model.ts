@@ -19,6 +19,7 @@ export interface ClusterCloud {
   readonly zones: readonly OpenStack.AvailabilityZone[];
 }
 
+/** The load balancers of the project, and the members of this cluster's pools. */
 export interface LoadBalancing {
   /** False: the catalog has no load-balancer service. */
   readonly available: boolean;
@@ -62,11 +63,13 @@ export interface ClusterContext {
   readonly bastion?: OpenStackServer | undefined;
 }
 
+/** The controlPlaneRef of the owning Cluster: what a control plane without machines is recognised by. */
 export interface ControlPlaneOwner {
   readonly kind: string;
   readonly name: string;
 }
 
+/** One range of spec.clusterNetwork of the owning Cluster, such as 10.96.0.0/12 for Services. */
 export interface ReservedRange {
   /** "service" or "pod". */
   readonly use: string;
@@ -85,10 +88,12 @@ export interface Part {
 /** Which lists of the cloud are worth reading in a moment, since what they wait for changes without a step of ours. */
 export type Look = readonly ("listeners" | "pools" | "ports")[];
 
+/** A condition with status True. */
 export function found(type: ConditionType, reason: string, message?: string): WantedCondition<ConditionType> {
   return { type, status: "True", reason, ...(message === undefined ? {} : { message }) };
 }
 
+/** A condition with status False: `reason` in CamelCase, `message` for users. */
 export function missing(type: ConditionType, reason: string, message: string): WantedCondition<ConditionType> {
   return { type, status: "False", reason, message };
 }

@@ -8,6 +8,7 @@ import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 
+/** An entry of spec.managedSubnets: with one, the controller creates network, subnet and router. */
 export type ManagedSubnet = NonNullable<OpenStackClusterSpec["managedSubnets"]>[number];
 
 /** The network part of a plan. `subnets` is in order: the primary one first. */
@@ -167,6 +168,7 @@ function dnsSteps(subnet: Subnet, wanted: ManagedSubnet): ClusterStep[] {
   return [{ for: "NetworkReady", do: "update-subnet", id: subnet.id, dnsNameservers: [...servers] }];
 }
 
+/** A step that adds the missing tags to a resource, or none. A failure is reported by the condition of that kind. */
 export function tagSteps(
   kind: "networks" | "subnets" | "routers" | "security-groups" | "floatingips",
   resource: Pick<Router, "id" | "tags">,
@@ -180,6 +182,7 @@ export function tagSteps(
   return [{ for: about, do: "set-tags", kind, id: resource.id, tags }];
 }
 
+/** The message of a Duplicate… condition: what there is several times, and which of them to delete. */
 export function duplicates(what: string, name: string, ids: readonly string[]): string {
   return `There are ${ids.length} ${what} of ours named ${name}: ${ids.join(", ")}. Delete the ones that are not in use`;
 }

@@ -9,6 +9,7 @@ import type { ClusterStep } from "./steps.ts";
 import { networkSteps } from "./perform-network.ts";
 import { securityGroupSteps } from "./perform-security-groups.ts";
 
+/** The field manager of an OpenStackCluster's status, annotations and bastion. */
 export const fieldManager = "causeway-openstackcluster";
 
 const kubernetesSteps: Performers<

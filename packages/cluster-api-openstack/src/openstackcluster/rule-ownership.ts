@@ -29,6 +29,7 @@ export function ruleHash(rule: SecurityGroupRule | SecurityGroupRuleCreate): str
   return createHash("sha256").update(ruleKey(rule)).digest("hex").slice(0, 16);
 }
 
+/** The hashes in the annotation causeway.dev/security-group-rules; see `ruleHash`. */
 export function recordedRules({ metadata }: OpenStackCluster): ReadonlySet<string> {
   return new Set((metadata.annotations?.[rulesAnnotation] ?? "").split(",").filter((hash) => hash !== ""));
 }

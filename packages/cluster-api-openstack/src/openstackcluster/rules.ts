@@ -195,6 +195,10 @@ export function ruleKey(rule: SecurityGroupRuleCreate | SecurityGroupRule): stri
   ].join("|");
 }
 
+/**
+ * What makes a security group have its declared rules. Rules are immutable in Neutron: a change is both an add and a
+ * remove.
+ */
 export interface RuleChanges {
   readonly add: readonly SecurityGroupRuleCreate[];
   readonly remove: readonly SecurityGroupRule[];

@@ -9,6 +9,9 @@ import { duplicates, tagSteps } from "./network.ts";
 import { isOurRule, recordedRules, ruleHash } from "./rule-ownership.ts";
 import { bastionRules, desiredRules, listedRules, ruleChanges } from "./rules.ts";
 
+/**
+ * The roles whose groups every cluster with spec.managedSecurityGroups has; that of the bastion is made only with one.
+ */
 export const nodeRoles: readonly NodeRole[] = ["controlplane", "worker"];
 
 /** The security-group part of a plan. */
@@ -61,6 +64,7 @@ export function planSecurityGroups(context: ClusterContext, subnets: readonly Su
 
 const type = "SecurityGroupsReady";
 
+/** The managed group of a role by its name and description; of several, the one that the status records. */
 export function findGroup({ object, cloud, crn }: ClusterContext, role: NodeRole | "bastion") {
   const recorded = {
     controlplane: object.status?.controlPlaneSecurityGroup,

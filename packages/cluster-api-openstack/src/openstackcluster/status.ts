@@ -9,6 +9,7 @@ import type { NetworkPart } from "./network.ts";
 import type { RouterPart } from "./router.ts";
 import type { SecurityGroupsPart } from "./security-groups.ts";
 
+/** What the parts of the planner found, from which the status is made. Without `bastion` the spec has none. */
 export interface Parts {
   readonly network: NetworkPart;
   readonly router: RouterPart;

@@ -1,6 +1,7 @@
 import type { OpenStackServerSpec } from "@causeway/api";
 import type * as OpenStack from "@causeway/openstack";
 
+/** The conditions of an OpenStackCluster whose state the planner's parts determine; Ready summarises them. */
 export type ConditionType =
   | "OpenStackAuthenticationSucceeded"
   | "NetworkReady"

@@ -11,6 +11,7 @@ export interface ServerActor {
   readonly client: KubernetesClient;
 }
 
+/** The session and the signal of one call to OpenStack. */
 export interface Call {
   readonly session: Session;
   readonly signal: AbortSignal;

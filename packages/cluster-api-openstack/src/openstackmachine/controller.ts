@@ -21,6 +21,7 @@ import { planMachine } from "./plan.ts";
 import { fieldManager, performMachineStep } from "./perform.ts";
 import { serverFailure } from "./failure.ts";
 
+/** What the controller of OpenStackMachines works with. `shards` says which namespaces are this process's. */
 export interface MachineControllerOptions {
   readonly informers: Informers;
   readonly sources: MachineSources;

@@ -23,6 +23,7 @@ import { namedPorts } from "./ports.ts";
 import { needsExtensions } from "./resolve.ts";
 import { serverIdOf } from "./server.ts";
 
+/** The informers that an OpenStackMachine is gathered from, and its sessions with clouds. */
 export interface MachineSources {
   readonly clusters: Informer<Cluster>;
   readonly machines: Informer<Machine>;
@@ -40,6 +41,9 @@ export interface MachineSources {
   readonly looks: WeakMap<object, number>;
 }
 
+/**
+ * What the plan of a machine reads, and the session that its steps use; undefined: there is none, or it is too early.
+ */
 export interface MachineGathered extends MachineObserved {
   readonly session: Session | undefined;
 }
@@ -155,6 +159,7 @@ function ownerOf({ machines, secrets }: MachineSources, object: OpenStackMachine
   };
 }
 
+/** Whether the spec asks for Cinder volumes: a root volume, or an additional block device of type Volume. */
 export function usesVolumes({ spec }: OpenStackMachine): boolean {
   return spec.rootVolume !== undefined || (spec.additionalBlockDevices ?? []).some((d) => d.storage.type === "Volume");
 }
@@ -187,6 +192,10 @@ interface ReadContext {
   readonly signal: AbortSignal;
 }
 
+/**
+ * The part of a project that concerns one machine, from the informers. Before the machine is created, the list of
+ * flavors or images is read again first if it lacks what the spec names.
+ */
 export async function readCloud(
   sources: Pick<MachineSources, "clock" | "looks">,
   object: OpenStackMachine,

@@ -58,6 +58,7 @@ export interface MachineOwner {
   readonly bootstrapSecret?: string;
 }
 
+/** A machine whose cloud and names are known: what the parts of the planner work on, for OpenStackServers, too. */
 export interface MachineContext {
   readonly object: OpenStackMachine;
   readonly name: string;

@@ -7,6 +7,11 @@ import type { MachineStep } from "./steps.ts";
 const claimFinalizer = "openstackmachine.infrastructure.cluster.x-k8s.io/ip-claim";
 const fieldManager = "causeway-openstackmachine";
 
+/**
+ * Creates the IPAddressClaim of a machine's floating IP, owned by the machine and with a finalizer of its own. A claim
+ * that
+ * exists already is accepted.
+ */
 export async function createClaim(
   { name, pool }: Extract<MachineStep, { do: "create-claim" }>,
   { client, object, events }: ServerActor,
@@ -34,6 +39,11 @@ export async function createClaim(
   events.event(object, { type: "Normal", reason: "CreatingIPAddressClaim", message: `Created IPAddressClaim ${name}` });
 }
 
+/**
+ * Deletes the claim and removes its finalizer, so that the pool's controller releases the floating IP. A claim that is
+ * gone
+ * is no error.
+ */
 export async function deleteClaim(
   { name }: Extract<MachineStep, { do: "delete-claim" }>,
   { client, object }: ServerActor,

@@ -9,10 +9,12 @@ import { performUpdate } from "./perform-updates.ts";
 import type { MachineStep } from "./steps.ts";
 import { isGone } from "./server.ts";
 
+/** With what the steps of an OpenStackMachine are performed. */
 export interface MachineActor extends ServerActor {
   readonly object: OpenStackMachine;
 }
 
+/** The field manager of an OpenStackMachine's status, spec.providerID and claims. */
 export const fieldManager = "causeway-openstackmachine";
 
 /** Makes one step true. Each step may be repeated. */

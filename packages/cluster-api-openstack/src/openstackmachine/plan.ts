@@ -89,6 +89,7 @@ function tooEarly(observed: MachineObserved): Outcome | undefined {
   return undefined;
 }
 
+/** No session with the cloud: InstanceReady is False, and the plan waits a minute for credentials that work. */
 export function unauthenticated(reason: string, message: string, now: number): Outcome {
   return {
     steps: [],
@@ -223,6 +224,7 @@ function stateOf(server: Server, now: number): Pick<Outcome, "finding" | "wait" 
   return { finding: finding("Unknown", "InstanceNotReady", message), wait: { for: message, until: now + slow } };
 }
 
+/** A plan from an outcome: Ready summarises InstanceReady; times of transition change only where a condition does. */
 export function finish({ object }: Pick<MachineObserved, "object">, outcome: Outcome, now: number): MachinePlan {
   const before = object.status ?? {};
   const { finding, more = [] } = outcome;

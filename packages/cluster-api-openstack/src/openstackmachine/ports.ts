@@ -12,6 +12,7 @@ import { description, portName } from "../resources/naming.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
 import type { MachineContext } from "./model.ts";
 
+/** The ports with IDs in place of filters, and why some could not be resolved ("spec.ports[0]…: …"). */
 export interface ResolvedPorts {
   readonly ports: readonly ResolvedPort[];
   readonly problems: readonly string[];
@@ -70,6 +71,7 @@ export function portMarks(
     .map((port) => `${port.name}|${port.description || description(crn)}`);
 }
 
+/** What a port is recognised by: two ports with equal marks are the same port of a spec. */
 export function markOf(port: Pick<Port, "name" | "description">): string {
   return `${port.name}|${port.description}`;
 }
@@ -239,6 +241,7 @@ export function portBody(port: ResolvedPort, extensions: ReadonlySet<string> = n
   };
 }
 
+/** The allowed address pairs of a port as Neutron takes them; without a MAC address it is left out. */
 export function addressPairs(port: Pick<ResolvedPort, "allowedAddressPairs">) {
   return (port.allowedAddressPairs ?? []).map((pair) => ({
     ip_address: pair.ipAddress,

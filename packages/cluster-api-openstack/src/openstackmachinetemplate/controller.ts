@@ -23,6 +23,7 @@ import type { TemplateStep } from "./steps.ts";
 
 type Status = NonNullable<OpenStackMachineTemplate["status"]>;
 
+/** What the controller of OpenStackMachineTemplates works with. `shards` says which namespaces are this process's. */
 export interface TemplateControllerOptions {
   readonly informers: Informers;
   readonly sources: TemplateSources;

@@ -15,6 +15,7 @@ import { isPaused } from "../openstackcluster/gather.ts";
 import type { Interests } from "../reactions/interests.ts";
 import type { TemplateObserved } from "./model.ts";
 
+/** The informers that an OpenStackMachineTemplate is gathered from, and its sessions with clouds. */
 export interface TemplateSources {
   /** Indexed by "cluster": "namespace/cluster". */
   readonly templates: Informer<OpenStackMachineTemplate>;

@@ -2,6 +2,7 @@ import { OpenStackMachine } from "@causeway/api";
 import { keyOf, type EventRecorder, type KubernetesClient } from "@causeway/kubernetes";
 import type { TemplateStep } from "./steps.ts";
 
+/** The field manager of a template's status, and of spec.ports of machines that follow their template. */
 export const fieldManager = "causeway-openstackmachinetemplate";
 
 /** With what steps are performed. */

@@ -7,6 +7,7 @@ import type { TemplateCloud, TemplateObserved } from "./model.ts";
 import type { TemplateStep } from "./steps.ts";
 
 type Status = NonNullable<OpenStackMachineTemplate["status"]>;
+/** The steps and status of an OpenStackMachineTemplate: its capacity, and address pairs of its machines. */
 export type TemplatePlan = Plan<TemplateStep, Status>;
 
 const recheck = 60_000;

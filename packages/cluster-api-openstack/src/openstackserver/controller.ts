@@ -19,6 +19,7 @@ import { fieldManager, performServerStep } from "./perform.ts";
 import { planServerObject } from "./plan.ts";
 import type { ServerStep } from "./steps.ts";
 
+/** What the controller of OpenStackServers works with. `shards` says which namespaces are this process's. */
 export interface ServerControllerOptions {
   readonly informers: Informers;
   readonly sources: ServerSources;

@@ -6,6 +6,7 @@ import { claimOf, imageOf, interestsOf, neededOf, readCloud, type MachineSources
 import type { ServerObserved } from "./plan.ts";
 import { asMachine, isOfMachine } from "./view.ts";
 
+/** The informers that an OpenStackServer is gathered from, and its sessions with clouds. */
 export type ServerSources = Pick<
   MachineSources,
   "sessions" | "interests" | "images" | "holds" | "clock" | "looks" | "claims" | "addresses"
@@ -15,6 +16,9 @@ export type ServerSources = Pick<
   readonly secrets: Informer<Secret>;
 };
 
+/**
+ * What the plan of a server reads, and the session that its steps use; undefined: there is none, or it is too early.
+ */
 export interface ServerGathered extends ServerObserved {
   readonly session: Session | undefined;
 }

@@ -5,10 +5,12 @@ import { performShared } from "../openstackmachine/perform.ts";
 import { serverFinalizer } from "../resources/naming.ts";
 import type { ServerStep } from "./steps.ts";
 
+/** With what the steps of an OpenStackServer are performed. */
 export interface ServerActor extends CloudActor {
   readonly object: OpenStackServer;
 }
 
+/** The field manager of an OpenStackServer's status. */
 export const fieldManager = "causeway-openstackserver";
 
 /** Makes one step true. Each step may be repeated. */

@@ -22,6 +22,7 @@ export interface ServerObserved {
   readonly userData?: string;
 }
 
+/** The steps, status and events of an OpenStackServer. */
 export type ServerPlan = Plan<ServerStep, OpenStackServerStatus>;
 
 /** What an OpenStackServer needs next. Pure, like planMachine. */

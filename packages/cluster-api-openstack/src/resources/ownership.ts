@@ -29,6 +29,10 @@ export function findOwned<T extends Named>(resources: readonly T[], mark: Mark):
   return chosen(recorded ? [recorded] : ours);
 }
 
+/**
+ * Whether name, description and project are those of the mark. A resource that has no project_id counts as the
+ * project's.
+ */
 export function isOwned(resource: Named, mark: Mark): boolean {
   return (
     resource.name === mark.name &&
@@ -37,6 +41,7 @@ export function isOwned(resource: Named, mark: Mark): boolean {
   );
 }
 
+/** The result of a search for exactly one; the IDs of several are sorted, so that messages are stable. */
 export function chosen<T extends { readonly id: string }>(candidates: readonly T[]): Found<T> {
   const [first, ...others] = candidates;
   if (!first) return { kind: "none" };

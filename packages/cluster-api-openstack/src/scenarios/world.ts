@@ -30,13 +30,16 @@ import { afterAll, beforeAll } from "vitest";
 import { createOpenStackInfrastructure } from "../infrastructure.ts";
 import { demoSpec } from "../testing/objects.ts";
 
+/** The namespace of all objects of these tests. */
 export const namespace = "default";
+/** Text as Secrets hold it. */
 export const base64 = (text: string) => Buffer.from(text).toString("base64");
 const labels = (cluster: string) => ({ "cluster.x-k8s.io/cluster-name": cluster });
 const owner = (kind: string, { metadata }: KubeObject) => [
   { apiVersion: "cluster.x-k8s.io/v1beta2", kind, name: metadata.name, uid: metadata.uid ?? "", controller: true },
 ];
 
+/** The condition of a type in an object's status; undefined: there is none, or no object. */
 export const condition = (object: OpenStackCluster | OpenStackMachine | undefined, type: string) =>
   object?.status?.conditions?.find((c) => c.type === type);
 

@@ -5,6 +5,7 @@ import { ownerName } from "../openstackcluster/gather.ts";
 import { clusterResourceName } from "../resources/naming.ts";
 import type { SweepObserved } from "./model.ts";
 
+/** Where a sweep reads which clusters live, and what is in the project. */
 export interface SweepSources {
   /** Of the management cluster. */
   readonly client: KubernetesClient;

@@ -16,6 +16,7 @@ export interface SweepObserved {
   readonly living: ReadonlySet<string>;
 }
 
+/** The kinds of resources that a sweep finds, as its output names them. */
 export type OrphanKind =
   | "server"
   | "volume"

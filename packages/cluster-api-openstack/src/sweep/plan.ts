@@ -17,6 +17,7 @@ const described = /^Created by cluster-api-provider-openstack cluster (\S{1,512}
 const grouped = /^k8s-cluster-(\S{1,512})-secgroup-(?:controlplane|worker|bastion)$/;
 const roles = ["controlplane", "worker", "bastion"] as const;
 
+/** What the user of a sweep decides. */
 export interface SweepChoice {
   /** True: servers that run are deleted, too. */
   readonly running: boolean;
