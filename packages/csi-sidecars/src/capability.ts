@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { VolumeCapabilitySchema, VolumeCapability_AccessMode_Mode as Mode, type VolumeCapability } from "@causeway/csi";
 
+/** What a PersistentVolume or claim says about access, in the words of Kubernetes ("ReadWriteOnce", "Filesystem"). */
 export interface CapabilityFacts {
   readonly accessModes: readonly string[];
   readonly volumeMode: string | undefined;

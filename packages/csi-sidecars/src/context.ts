@@ -48,4 +48,5 @@ export const LONGEST_CALL = 180_000;
 /** Calls of one controller at once; each waits for the storage service. */
 export const CONCURRENCY = 100;
 
+/** Options of each call of the driver: it ends after `LONGEST_CALL`, or with the signal. */
 export const callOptions = (signal: AbortSignal) => ({ signal, timeoutMs: LONGEST_CALL });

@@ -17,6 +17,7 @@ export function isFinal(error: unknown): boolean {
   return error instanceof ConnectError && !OPEN.has(error.code);
 }
 
+/** Whether the topology of the request has no room (RESOURCE_EXHAUSTED of CreateVolume): another one may have. */
 export const isExhausted = (error: unknown): boolean =>
   error instanceof ConnectError && error.code === Code.ResourceExhausted;
 

@@ -65,6 +65,7 @@ export interface VolumeGroupSnapshotClass extends KubeObject {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
+/** The API group of group snapshots; a cluster without its CRDs has none. */
 export const GROUP = "groupsnapshot.storage.k8s.io";
 /** The version that upstream's CRDs store, too. */
 export const VERSION = "v1beta2";
@@ -73,16 +74,19 @@ function groupType<T extends KubeObject>(kind: string, plural: string, namespace
   return { group: GROUP, version: VERSION, kind, plural, namespaced };
 }
 
+/** The type by which a client reads VolumeGroupSnapshots. */
 export const VolumeGroupSnapshot: ResourceType<VolumeGroupSnapshot> = groupType(
   "VolumeGroupSnapshot",
   "volumegroupsnapshots",
   true,
 );
+/** The type by which a client reads VolumeGroupSnapshotContents. */
 export const VolumeGroupSnapshotContent: ResourceType<VolumeGroupSnapshotContent> = groupType(
   "VolumeGroupSnapshotContent",
   "volumegroupsnapshotcontents",
   false,
 );
+/** The type by which a client reads VolumeGroupSnapshotClasses. */
 export const VolumeGroupSnapshotClass: ResourceType<VolumeGroupSnapshotClass> = groupType(
   "VolumeGroupSnapshotClass",
   "volumegroupsnapshotclasses",

@@ -20,6 +20,7 @@ export const index = {
 
 const inNamespace = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
 
+/** Indexes of the informer of VolumeAttachments, by the names of `index`. */
 export const attachmentIndexes = {
   [index.ofVolume]: ({ spec }: VolumeAttachment) => [spec.source.persistentVolumeName ?? ""],
 };
@@ -30,6 +31,7 @@ export function sourceSnapshot({ metadata, spec }: PersistentVolumeClaim): strin
   return source?.kind === "VolumeSnapshot" ? inNamespace(metadata.namespace, source.name) : undefined;
 }
 
+/** Indexes of the informer of PersistentVolumeClaims, by the names of `index`. */
 export const claimIndexes = {
   [index.unbound]: ({ spec }: PersistentVolumeClaim) => (spec.volumeName ? [] : [""]),
   [index.ofSnapshot]: (claim: PersistentVolumeClaim) => {
@@ -42,9 +44,11 @@ export const claimIndexes = {
 export const nameInNamespace = ({ metadata }: Pick<VolumeSnapshot | PersistentVolumeClaim, "metadata">): string =>
   inNamespace(metadata.namespace, metadata.name);
 
+/** The owner reference to the VolumeGroupSnapshot that made a snapshot; undefined: a user made it. */
 export const ownerOf = ({ metadata }: VolumeSnapshot) =>
   metadata.ownerReferences?.find(({ kind }) => kind === "VolumeGroupSnapshot");
 
+/** Indexes of the informer of VolumeSnapshots, by the names of `index`. */
 export const snapshotIndexes = {
   [index.ofClaim]: ({ metadata, spec }: VolumeSnapshot) => {
     const claim = spec.source.persistentVolumeClaimName;

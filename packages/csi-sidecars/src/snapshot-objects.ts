@@ -55,12 +55,15 @@ function snapshotType<T extends KubeObject>(kind: string, plural: string, namesp
   return { group: "snapshot.storage.k8s.io", version: "v1", kind, plural, namespaced };
 }
 
+/** The type by which a client reads VolumeSnapshots. */
 export const VolumeSnapshot: ResourceType<VolumeSnapshot> = snapshotType("VolumeSnapshot", "volumesnapshots", true);
+/** The type by which a client reads VolumeSnapshotContents. */
 export const VolumeSnapshotContent: ResourceType<VolumeSnapshotContent> = snapshotType(
   "VolumeSnapshotContent",
   "volumesnapshotcontents",
   false,
 );
+/** The type by which a client reads VolumeSnapshotClasses. */
 export const VolumeSnapshotClass: ResourceType<VolumeSnapshotClass> = snapshotType(
   "VolumeSnapshotClass",
   "volumesnapshotclasses",

@@ -17,6 +17,7 @@ export function volumeOf(driver: SidecarDriver, volume: PersistentVolume | undef
   return csi?.driver === driver.name ? { volume, csi } : undefined;
 }
 
+/** The capability by which an existing PersistentVolume is published or expanded. */
 export function volumeCapability({ singleNodeMultiWriter = false }: SidecarDriver, { volume, csi }: DriverVolume) {
   const { accessModes = [], volumeMode, mountOptions = [] } = volume.spec;
   return capabilityOf({

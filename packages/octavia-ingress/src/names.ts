@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BackendPort } from "./objects/backends.ts";
 
-/** The value of the class annotation that selects this controller, as upstream has it. */
+/** The annotation that selects the controller of an Ingress, as upstream has it. */
 export const CLASS_ANNOTATION = "kubernetes.io/ingress.class";
 /** The value of the class annotation that names this controller. */
 export const CLASS_VALUE = "openstack";
@@ -16,6 +16,7 @@ export const POLICY_DESCRIPTION = "Created by kubernetes ingress";
 /** On security groups, as upstream has it. */
 export const GROUP_TAG = "octavia.ingress.kubernetes.io";
 const ANNOTATION = "octavia.ingress.kubernetes.io/";
+/** Upstream's annotations of an Ingress; a Gateway has the same ones. */
 export const annotation = {
   internal: `${ANNOTATION}internal`,
   keepFloatingIp: `${ANNOTATION}keep-floatingip`,
@@ -64,6 +65,7 @@ export interface Owner {
   readonly oneNamespace: boolean;
 }
 
+/** The object that owns a load balancer. */
 export interface Subject {
   readonly namespace: string;
   readonly name: string;
@@ -81,6 +83,7 @@ function group(name: string, whose: string): Pick<Owner, "groupName" | "groupDes
   return { groupName: fitted(name), groupDescription: fitted(description) };
 }
 
+/** Matches the tag that marks a load balancer as one of this controller, for any of its owners. */
 export const OWNER_TAG = /^k8s-(?:ingress|ingressclass|gateway)-owner=/;
 
 /** An Ingress with a load balancer of its own; the names are upstream's. */
@@ -113,6 +116,7 @@ export function classOwner(cluster: string, { name }: Pick<Subject, "name">): Ow
   };
 }
 
+/** A Gateway with a load balancer of its own. Upstream has no Gateways: the names follow those of Ingresses. */
 export function gatewayOwner(cluster: string, { namespace, name, uid }: Subject): Owner {
   const own = tag("gateway", cluster, uid);
   return {

@@ -4,6 +4,7 @@ import { index } from "../indexes.ts";
 import { annotation } from "../names.ts";
 import { volumeOf, type DriverVolume } from "../volume.ts";
 
+/** What the plan of a VolumeAttachment reads. */
 export interface Observed {
   readonly driver: SidecarDriver;
   readonly attachment: VolumeAttachment;
@@ -14,6 +15,7 @@ export interface Observed {
   readonly others: number;
 }
 
+/** The informers that a VolumeAttachment is gathered from. */
 export interface Caches {
   readonly driver: SidecarDriver;
   readonly attachments: Informer<VolumeAttachment>;
@@ -21,6 +23,7 @@ export interface Caches {
   readonly csiNodes: Informer<CSINode>;
 }
 
+/** Reads a VolumeAttachment and its volume from the caches; undefined: it is gone, or another driver's. */
 export function gather({ driver, attachments, volumes, csiNodes }: Caches, key: ObjectKey): Observed | undefined {
   const attachment = attachments.get(key);
   if (!attachment || attachment.spec.attacher !== driver.name) return undefined;

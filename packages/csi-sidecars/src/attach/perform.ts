@@ -6,6 +6,11 @@ import { volumeCapability, volumeContext } from "../volume.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/**
+ * Performs one step of an attachment, as external-attacher does. An error of the driver is thrown; the controller
+ * writes it
+ * to the attachment's status.
+ */
 export async function perform(context: Context, observed: Observed, step: Step, signal: AbortSignal): Promise<void> {
   const { informers, driver } = context;
   const { client } = informers;

@@ -9,6 +9,7 @@ export interface Failure {
   readonly message: string;
 }
 
+/** Undefined: nothing prevents the attachment; what was written before stays. */
 export type Status = Failure | undefined;
 
 const AGAIN = 30_000;

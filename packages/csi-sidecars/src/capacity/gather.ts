@@ -19,12 +19,14 @@ export interface Place {
   readonly capacity: { readonly available: bigint; readonly largest: bigint | undefined } | undefined;
 }
 
+/** The capacity of each place as the driver reports it, and the objects that publish the last one. */
 export interface Observed {
   readonly driver: string;
   readonly places: readonly Place[];
   readonly existing: readonly CSIStorageCapacity[];
 }
 
+/** The informers that capacities are gathered from. */
 export interface Caches extends TopologyCaches {
   readonly driver: SidecarDriver;
   readonly client: KubernetesClient;

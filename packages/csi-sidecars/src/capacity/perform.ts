@@ -3,6 +3,7 @@ import { fieldManager, type Context } from "../context.ts";
 import { CSIStorageCapacity } from "./object.ts";
 import type { Step } from "./steps.ts";
 
+/** Writes one CSIStorageCapacity. A lost race is no error: the next round reads the objects again. */
 export async function perform({ informers }: Context, { type, object }: Step, signal: AbortSignal): Promise<void> {
   const { client } = informers;
   switch (type) {

@@ -8,6 +8,7 @@ import { PREFIX } from "../names.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** The context, and when each content was read last, by its uid; see `Caches`. */
 export interface PerformContext {
   readonly context: Context;
   readonly readAt: Map<string, number>;
@@ -15,6 +16,7 @@ export interface PerformContext {
 
 const finalizer = groupNames.contentFinalizer;
 
+/** Performs one step of a group snapshot's content, as csi-snapshotter does. An error of the driver is thrown. */
 export async function perform(
   performing: PerformContext,
   observed: Observed,

@@ -17,12 +17,14 @@ import { index, nameInNamespace } from "../indexes.ts";
 import type { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
 import { volumeOf, type DriverVolume } from "../volume.ts";
 
+/** A claim that the group's selector matches, and its volume. */
 export interface Source {
   readonly claim: PersistentVolumeClaim;
   /** Undefined: it is not bound, or to another driver's volume. */
   readonly found: DriverVolume | undefined;
 }
 
+/** What the plan of a VolumeGroupSnapshot reads. */
 export interface Observed {
   readonly driver: SidecarDriver;
   readonly group: VolumeGroupSnapshot;
@@ -42,6 +44,7 @@ export interface Observed {
   readonly user: string | undefined;
 }
 
+/** The informers that a VolumeGroupSnapshot is gathered from. */
 export interface Caches {
   readonly driver: SidecarDriver;
   readonly client: KubernetesClient;
@@ -53,11 +56,16 @@ export interface Caches {
   readonly volumes: Informer<PersistentVolume>;
 }
 
+/** The name of its content: the bound one, the one that the user gave, or one made of the uid. */
 export const groupContentNameOf = ({ metadata, spec, status }: VolumeGroupSnapshot): string =>
   status?.boundVolumeGroupSnapshotContentName ||
   spec.source.volumeGroupSnapshotContentName ||
   `groupsnapcontent-${metadata.uid}`;
 
+/**
+ * Reads a VolumeGroupSnapshot with its members; undefined: it is gone. Claims and class are read only until it has a
+ * content.
+ */
 export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const { driver, groups, groupContents, snapshots, contents, claims } = caches;
   const group = groups.get(key);

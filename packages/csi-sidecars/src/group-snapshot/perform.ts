@@ -16,6 +16,7 @@ import type { Step } from "./steps.ts";
 
 const finalizer = groupNames.boundFinalizer;
 
+/** Performs one step of a VolumeGroupSnapshot, as snapshot-controller does. The storage is the content's matter. */
 export async function perform(context: Context, observed: Observed, step: Step, signal: AbortSignal): Promise<void> {
   const { client } = context.informers;
   const { group, content } = observed;

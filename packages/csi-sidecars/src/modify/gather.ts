@@ -10,6 +10,7 @@ import {
 import type { SidecarDriver } from "../context.ts";
 import { volumeOf, type DriverVolume } from "../volume.ts";
 
+/** What the plan of a modification by a VolumeAttributesClass reads. */
 export interface Observed {
   readonly driver: SidecarDriver;
   readonly claim: PersistentVolumeClaim;
@@ -18,6 +19,7 @@ export interface Observed {
   readonly attributes: VolumeAttributesClass | undefined;
 }
 
+/** The informers that a modification is gathered from. */
 export interface Caches {
   readonly driver: SidecarDriver;
   readonly client: KubernetesClient;
@@ -25,6 +27,7 @@ export interface Caches {
   readonly volumes: Informer<PersistentVolume>;
 }
 
+/** Reads a claim that is bound to a volume of this driver; undefined: it is not, or it is gone. */
 export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const { driver, client, claims, volumes } = caches;
   const claim = claims.get(key);

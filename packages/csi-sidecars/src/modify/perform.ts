@@ -7,6 +7,7 @@ import type { Step } from "./steps.ts";
 /** Conditions of a claim that modifying sets. */
 const OWN = new Set(["ModifyingVolume", "ModifyVolumeError"]);
 
+/** Performs one step of a modification, as csi-resizer does: status first, then the driver, then volume and claim. */
 export async function perform(context: Context, observed: Observed, step: Step, signal: AbortSignal): Promise<void> {
   const { target } = step;
   if (step.type === "begin") return publishProgress(context, observed, { target, status: "InProgress" }, signal);
@@ -29,6 +30,7 @@ export async function perform(context: Context, observed: Observed, step: Step, 
   events.event(claim, { type: "Normal", reason: "VolumeModifySuccessful", message });
 }
 
+/** Writes modifyVolumeStatus and the condition ModifyingVolume of a claim, unless they are there already. */
 export async function publishProgress(
   context: Context,
   observed: Observed,

@@ -8,6 +8,7 @@ export interface Progress {
   /** "Pending": the class is missing. "Infeasible": the driver refuses its parameters. */
   readonly status: "Pending" | "InProgress" | "Infeasible";
 }
+/** What a plan publishes by itself; undefined: nothing, since the steps of a modification write its progress. */
 export type Status = Progress | undefined;
 
 const AGAIN = 30_000;

@@ -20,11 +20,13 @@ export type ContentSource =
   | { readonly type: "waiting"; readonly why: string }
   | { readonly type: "other"; readonly why: string };
 
+/** The parameters of a claim's VolumeAttributesClass; "none": it names no class. */
 export type AttributesResult =
   | { readonly type: "none" }
   | { readonly type: "waiting"; readonly why: string }
   | { readonly type: "known"; readonly name: string; readonly parameters: Readonly<Record<string, string>> };
 
+/** What the plan of a claim reads. */
 export interface Observed {
   readonly driver: SidecarDriver;
   readonly claim: PersistentVolumeClaim | undefined;
@@ -39,6 +41,7 @@ export interface Observed {
   readonly pending: CreateRequest | undefined;
 }
 
+/** The informers that a claim is gathered from, and requests of this process whose outcome is not known. */
 export interface Caches extends TopologyCaches {
   readonly driver: SidecarDriver;
   readonly claims: Informer<PersistentVolumeClaim>;
@@ -50,9 +53,12 @@ export interface Caches extends TopologyCaches {
   readonly snapshotHandle: (key: ObjectKey, signal: AbortSignal) => Promise<{ readonly id: string } | string>;
 }
 
+/** The name of a claim's PersistentVolume, as csi-provisioner's: no two claims ever have the same. */
 export const volumeName = ({ metadata }: PersistentVolumeClaim): string => `pvc-${metadata.uid}`;
+/** The key of `Caches.pending` for a claim. */
 export const pendingKey = ({ namespace, name }: ObjectKey): string => `${namespace}/${name}`;
 
+/** Reads a claim and what its volume is made of; undefined: it is gone, and no request for it is open. */
 export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const { driver, claims, volumes, storageClasses, pending } = caches;
   const claim = claims.get(key);

@@ -15,6 +15,7 @@ import { quantityOfBytes } from "../quantity.ts";
 import { pendingKey, type Observed } from "./gather.ts";
 import type { CreateRequest, Step, VolumeTemplate } from "./steps.ts";
 
+/** The context, and the requests whose outcome is not known; see `Caches`. */
 export interface PerformContext {
   readonly context: Context;
   readonly pending: Map<string, CreateRequest>;
@@ -22,6 +23,11 @@ export interface PerformContext {
   readonly key: string;
 }
 
+/**
+ * Performs one step of a claim, as csi-provisioner does. A request stays in `pending` until its outcome is known, so
+ * that no
+ * volume is orphaned.
+ */
 export async function perform(
   performing: PerformContext,
   { claim }: Observed,

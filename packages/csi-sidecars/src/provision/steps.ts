@@ -1,6 +1,7 @@
 import type { CsiClient } from "@causeway/csi";
 import type { PersistentVolume } from "@causeway/kubernetes";
 
+/** The message CreateVolumeRequest of CSI, as a client may give it. */
 export type CreateRequest = Exclude<Parameters<CsiClient["controller"]["createVolume"]>[0], undefined>;
 
 /** The volume that is created for a claim, without what the driver returns. */

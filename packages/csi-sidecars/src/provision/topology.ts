@@ -12,6 +12,7 @@ interface Place {
   readonly segments: Segments;
 }
 
+/** The informers that topologies are read from. */
 export interface TopologyCaches {
   readonly nodes: Informer<Node>;
   readonly csiNodes: Informer<CSINode>;
@@ -19,16 +20,19 @@ export interface TopologyCaches {
   readonly places: WeakMap<Node, Place>;
 }
 
+/** CSI's TopologyRequirement: all places that are allowed, and the same ones beginning with the preferred one. */
 export interface Topologies {
   readonly requisite: readonly { readonly segments: Record<string, string> }[];
   readonly preferred: readonly { readonly segments: Record<string, string> }[];
 }
 
+/** Where a volume may be; "none": the driver's nodes have no topology keys. */
 export type TopologyResult =
   | { readonly type: "none" }
   | { readonly type: "waiting"; readonly why: string }
   | { readonly type: "known"; readonly topologies: Topologies };
 
+/** Which volume `topologyOf` is about. */
 export interface TopologyQuery {
   readonly driver: string;
   readonly storageClass: StorageClass;

@@ -4,6 +4,7 @@ import { index } from "../indexes.ts";
 import { annotation } from "../names.ts";
 import { volumeOf, type DriverVolume } from "../volume.ts";
 
+/** What the plan of a released PersistentVolume reads. */
 export interface Observed extends DriverVolume {
   /** This driver's provisioner created it. */
   readonly isProvisioned: boolean;
@@ -13,6 +14,7 @@ export interface Observed extends DriverVolume {
   readonly isDeleted: boolean;
 }
 
+/** The informers that a PersistentVolume is gathered from. */
 export interface Caches {
   readonly driver: SidecarDriver;
   readonly volumes: Informer<PersistentVolume>;
@@ -21,6 +23,7 @@ export interface Caches {
   readonly deleted: Set<string>;
 }
 
+/** Reads a PersistentVolume from the caches; undefined: it is gone, or another driver's. */
 export function gather({ driver, volumes, attachments, deleted }: Caches, key: ObjectKey): Observed | undefined {
   const found = volumeOf(driver, volumes.get(key));
   if (!found) return undefined;

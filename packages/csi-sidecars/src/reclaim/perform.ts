@@ -5,6 +5,9 @@ import { PROVISIONER_FINALIZER } from "../names.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/**
+ * Performs one step of a deletion, as csi-provisioner does. A volume that the driver does not know counts as deleted.
+ */
 export async function perform(
   { context, deleted }: { readonly context: Context; readonly deleted: Set<string> },
   { volume }: Observed,

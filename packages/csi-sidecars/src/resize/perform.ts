@@ -8,6 +8,9 @@ import type { Step } from "./steps.ts";
 /** Conditions of a claim that resizing sets. */
 const OWN = new Set(["Resizing", "FileSystemResizePending", "ControllerResizeError", "NodeResizeError"]);
 
+/**
+ * Performs one step of an expansion, as csi-resizer does: the status says that it began before the driver is called.
+ */
 export async function perform(context: Context, observed: Observed, step: Step, signal: AbortSignal): Promise<void> {
   switch (step.type) {
     case "begin": {

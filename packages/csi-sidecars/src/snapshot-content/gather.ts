@@ -2,6 +2,7 @@ import type { Informer, ObjectKey } from "@causeway/kubernetes";
 import type { SidecarDriver } from "../context.ts";
 import type { VolumeSnapshot, VolumeSnapshotContent } from "../snapshot-objects.ts";
 
+/** What the plan of a VolumeSnapshotContent reads. */
 export interface Observed {
   readonly content: VolumeSnapshotContent;
   /** The VolumeSnapshot that it is bound to still exists. */
@@ -10,6 +11,7 @@ export interface Observed {
   readonly readAt: number | undefined;
 }
 
+/** The informers that a VolumeSnapshotContent is gathered from. */
 export interface Caches {
   readonly driver: SidecarDriver;
   readonly snapshots: Informer<VolumeSnapshot>;
@@ -18,6 +20,7 @@ export interface Caches {
   readonly readAt: Map<string, number>;
 }
 
+/** Reads a VolumeSnapshotContent from the caches; undefined: it is gone, or another driver's. */
 export function gather({ driver, snapshots, contents, readAt }: Caches, key: ObjectKey): Observed | undefined {
   const content = contents.get(key);
   if (!content || content.spec.driver !== driver.name) return undefined;

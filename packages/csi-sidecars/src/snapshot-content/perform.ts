@@ -8,11 +8,15 @@ import { snapshotNames, VolumeSnapshotClass, VolumeSnapshotContent } from "../sn
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** The context, and when each content was read last, by its uid; see `Caches`. */
 export interface PerformContext {
   readonly context: Context;
   readonly readAt: Map<string, number>;
 }
 
+/**
+ * Performs one step of a snapshot's content, as csi-snapshotter does. @throws CSI_NOT_FOUND for a snapshot that is gone
+ */
 export async function perform(
   performing: PerformContext,
   observed: Observed,

@@ -16,6 +16,7 @@ import {
 import type { VolumeGroupSnapshot } from "../group-snapshot-objects.ts";
 import { volumeOf, type DriverVolume } from "../volume.ts";
 
+/** What the plan of a VolumeSnapshot reads. */
 export interface Observed {
   readonly driver: SidecarDriver;
   readonly snapshot: VolumeSnapshot;
@@ -32,6 +33,7 @@ export interface Observed {
   readonly user: string | undefined;
 }
 
+/** The informers that a VolumeSnapshot is gathered from. */
 export interface Caches {
   readonly driver: SidecarDriver;
   readonly client: KubernetesClient;
@@ -43,9 +45,14 @@ export interface Caches {
   readonly groups: Informer<VolumeGroupSnapshot> | undefined;
 }
 
+/** The name of its content: the bound one, the one that the user gave, or one made of the uid. */
 export const contentNameOf = ({ metadata, spec, status }: VolumeSnapshot): string =>
   status?.boundVolumeSnapshotContentName || spec.source.volumeSnapshotContentName || `snapcontent-${metadata.uid}`;
 
+/**
+ * Reads a VolumeSnapshot, its claim and its content; undefined: it is gone. The class is read only until it has a
+ * content.
+ */
 export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const { driver, snapshots, contents, claims, volumes } = caches;
   const snapshot = snapshots.get(key);

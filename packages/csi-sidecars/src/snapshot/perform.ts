@@ -7,6 +7,7 @@ import type { Step } from "./steps.ts";
 const FINALIZERS = [snapshotNames.boundFinalizer, snapshotNames.sourceFinalizer];
 const EVERY_FINALIZER = [...FINALIZERS, snapshotNames.groupFinalizer];
 
+/** Performs one step of a VolumeSnapshot, as snapshot-controller does. The storage is the content's matter. */
 export async function perform(context: Context, observed: Observed, step: Step, signal: AbortSignal): Promise<void> {
   const { client } = context.informers;
   const { snapshot, content } = observed;

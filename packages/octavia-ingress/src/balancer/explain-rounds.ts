@@ -33,6 +33,7 @@ export interface Explanation {
 /** Members that are sent one by one make the most rounds. */
 const MOST = 10_000;
 
+/** How the plans of one kind of owner are made, and what their steps would change in what is observed. */
 export interface Explained<Observed, Step> {
   readonly plan: (observed: Observed, now: number) => Plan<Step, unknown>;
   readonly dryRun: (observed: Observed, steps: readonly Step[]) => Observed;

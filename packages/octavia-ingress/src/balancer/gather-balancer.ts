@@ -39,6 +39,7 @@ export interface BalancerMemory {
   readonly fresh: Set<string>;
 }
 
+/** A memory that begins with nothing but the record of an earlier process. */
 export function balancerMemory(
   cloud: Cloud,
   watch: CloudWatch,
@@ -62,6 +63,7 @@ export function balancerMemory(
   };
 }
 
+/** Whose load balancer is gathered, and which parts of the cloud it concerns. */
 export interface GatherBalancer {
   readonly owner: Owner;
   readonly key: ObjectKey;
@@ -81,6 +83,7 @@ export interface GatherBalancer {
   readonly held: boolean;
 }
 
+/** Reads a load balancer with all that belongs to it, from informers and digests where they are fresh. */
 export async function gatherBalancer(
   memory: BalancerMemory,
   from: GatherBalancer,
@@ -130,6 +133,7 @@ export function readAhead(memory: BalancerMemory, floating: boolean, signal: Abo
   for (const each of begun) each?.catch(() => {});
 }
 
+/** Whether Octavia is deleting it: it serves nothing any more, and its name is not free yet. */
 export function isLeaving({ provisioning_status: status }: LoadBalancer): boolean {
   return status === "PENDING_DELETE" || status === "DELETED";
 }

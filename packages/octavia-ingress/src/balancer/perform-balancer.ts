@@ -20,6 +20,7 @@ import { isAnothers } from "./plan-balancer.ts";
 import { performGroup } from "./security-group/perform-group.ts";
 import type { AddressStep, BalancerStep } from "./steps.ts";
 
+/** With what the steps of a load balancer are performed. Certificates are by the names that steps have. */
 export interface PerformBalancer {
   readonly memory: BalancerMemory;
   readonly observed: ObservedBalancer;

@@ -3,6 +3,10 @@ import type { FloatingIp, LoadBalancer } from "@causeway/openstack";
 import type { ObservedBalancer, WantedAddress } from "./balancer.ts";
 import type { AddressStep } from "./steps.ts";
 
+/**
+ * What makes the VIP have its floating IP. `address` is where clients reach it now; `failure` says why it cannot have
+ * the wanted one.
+ */
 export interface AddressPlan {
   readonly steps: readonly AddressStep[];
   readonly events: readonly PlannedEvent[];

@@ -10,6 +10,7 @@ import type { BalancerStep } from "./steps.ts";
 /** What waits for the cloud is looked at again after this long (ms) even if no change was seen. */
 const RESYNC = 60_000;
 
+/** What a load balancer needs next; its owner's plan adds status and finalizer. */
 export interface BalancerPlan {
   readonly steps: readonly BalancerStep[];
   readonly events: readonly PlannedEvent[];
@@ -87,6 +88,7 @@ function refuse({ found, owner }: ObservedBalancer): string | undefined {
   return undefined;
 }
 
+/** Whether another Ingress, class or Gateway has tagged it as its own; one without any such tag may be adopted. */
 export function isAnothers({ tags }: Pick<LoadBalancer, "tags">, owner: Owner): boolean {
   return !tags.includes(owner.tag) && tags.some((tag) => OWNER_TAG.test(tag));
 }

@@ -3,6 +3,7 @@ import type { AnyTreeStep } from "@causeway/octavia-tree";
 import type { LoadBalancerCreate } from "@causeway/openstack";
 import type { GroupStep } from "./security-group/steps.ts";
 
+/** One call to Neutron for the floating IP of a VIP. */
 export type AddressStep =
   | {
       readonly type: "create-floating-ip";
@@ -15,6 +16,7 @@ export type AddressStep =
   /** `onlyFree`: not if another client has given it to a port since it was listed. */
   | { readonly type: "delete-floating-ip"; readonly id: string; readonly onlyFree?: true };
 
+/** One call to Barbican for a certificate of a listener; `name` is that of the secret there. */
 export type CertificateStep =
   /** Its content is in what was observed: no key is part of a step. */
   | { readonly type: "store-certificate"; readonly name: string }

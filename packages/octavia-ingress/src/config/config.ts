@@ -1,5 +1,6 @@
 /** Where members are: at the node ports of nodes, or at the addresses of pods. */
 export const MEMBER_PLACES = ["nodes", "pods"] as const;
+/** "nodes" or "pods". */
 export type MemberPlace = (typeof MEMBER_PLACES)[number];
 
 /** What the configuration file says about load balancers; an IngressClass's parameters may say otherwise. */

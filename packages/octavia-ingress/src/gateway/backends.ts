@@ -11,6 +11,7 @@ import { isPermitted } from "./references.ts";
 /** Octavia's greatest weight of a member. */
 const HEAVIEST = 256;
 
+/** The pool of a rule, and the condition ResolvedRefs if a reference of the rule leads nowhere. */
 export interface RouteBackends {
   readonly pool: DesiredPool;
   /** Undefined: every reference is resolved. */

@@ -45,6 +45,7 @@ import { plan } from "./plan.ts";
 import { sourcesOf } from "./sources.ts";
 import type { Step } from "./steps.ts";
 
+/** What the controller of Gateways works with. `memory` is shared with the controller of Ingresses. */
 export interface GatewayControllerOptions {
   readonly config: IngressConfig;
   readonly informers: Informers;
@@ -166,6 +167,7 @@ async function runGateways(options: GatewayControllerOptions, kinds: Kinds, sign
   );
 }
 
+/** What `gather` reads from, with the kinds of routes that the cluster serves. */
 export function gatherFrom(
   { config, informers, memory }: Pick<GatewayControllerOptions, "config" | "informers" | "memory">,
   { kinds, grants }: Kinds,

@@ -22,6 +22,7 @@ import type { Observed } from "./observed.ts";
 import { isParent } from "./references.ts";
 import { parentsOf } from "./references-of.ts";
 
+/** The informers that a Gateway is gathered from. */
 export interface GatherFrom {
   readonly config: IngressConfig;
   readonly client: KubernetesClient;

@@ -21,6 +21,7 @@ export interface HttpMatch {
   readonly order: string;
 }
 
+/** A listener as redirects see it: they name its scheme and port. */
 export interface ListenerPort {
   readonly port: number;
   readonly tls: boolean;
@@ -75,6 +76,7 @@ function redirectProblem(redirect: RedirectFilter, hosts: readonly string[]): st
   return problem && `requestRedirect ${problem}`;
 }
 
+/** The L7 policies of a listener, in the order in which Octavia evaluates them. */
 export interface HttpPolicies {
   readonly policies: readonly DesiredPolicy[];
   /** What of the matches is not served, and why. */

@@ -38,6 +38,7 @@ export function octaviaProtocol({ protocol, tls }: GatewayListener): "HTTP" | "T
   return protocol === "TLS" && tls?.mode === "Passthrough" ? "HTTPS" : undefined;
 }
 
+/** Judges each listener of a Gateway; of two that conflict, the first one is served. */
 export function judgeListeners(observed: Observed): JudgedListener[] {
   const { listeners } = observed.gateway.spec;
   return listeners.map((listener, i) => judge(observed, listener, listeners.slice(0, i)));

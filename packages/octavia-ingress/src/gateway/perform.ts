@@ -13,8 +13,10 @@ import type { Observed, Published } from "./observed.ts";
 import type { Step } from "./steps.ts";
 import { wantedGateway } from "./wanted.ts";
 
+/** The field manager of the statuses of Gateways and routes. */
 export const FIELD_MANAGER = "causeway-octavia-gateway";
 
+/** With what the steps of a Gateway are performed. */
 export interface PerformWith {
   readonly client: KubernetesClient;
   readonly memory: BalancerMemory;

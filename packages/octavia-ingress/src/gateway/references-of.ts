@@ -47,6 +47,7 @@ export function parentsOf({ spec, status }: Route) {
   return [...(spec.parentRefs ?? []), ...entries.map(({ parentRef }) => parentRef)];
 }
 
+/** The Gateways that a change of a route concerns, those that it named before included. */
 export function parentKeys(route: Route): ObjectKey[] {
   return parentsOf(route).map(({ namespace = route.metadata.namespace ?? "", name }) => ({ namespace, name }));
 }

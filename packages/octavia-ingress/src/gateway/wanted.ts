@@ -20,6 +20,7 @@ export interface JudgedRoute {
   readonly resolved: WantedCondition;
 }
 
+/** What a Gateway and its routes ask for: the load balancer, and what statuses say about it. */
 export interface WantedGateway {
   readonly balancer: WantedBalancer;
   readonly listeners: readonly (JudgedListener & { readonly attached: number })[];

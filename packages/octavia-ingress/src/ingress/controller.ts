@@ -37,6 +37,7 @@ import { FIELD_MANAGER, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** What the controller of Ingresses works with. `memory` is shared with the controller of Gateways. */
 export interface IngressControllerOptions {
   readonly config: IngressConfig;
   readonly informers: Informers;

@@ -22,6 +22,7 @@ import { ClassMaps } from "./class-maps.ts";
 import type { Observed } from "./observed.ts";
 import { classParameters, parametersOf, type ClassParameters } from "./parameters.ts";
 
+/** The informers that an Ingress is gathered from, and what this process remembers. */
 export interface GatherFrom {
   readonly config: IngressConfig;
   readonly informers: Informers;
@@ -42,6 +43,7 @@ export interface GatherFrom {
   readonly abandoned: Set<string>;
 }
 
+/** Opens the informers that `gather` reads from. */
 export function gatherFrom(
   { config, informers, memory }: Pick<GatherFrom, "config" | "informers" | "memory">,
   brake: Brake,
@@ -239,6 +241,7 @@ function isGoing({ metadata }: Ingress): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
+/** Whether the Ingress has our finalizer: there may be something in the cloud for it. */
 export function isHeld({ metadata }: Ingress): boolean {
   return metadata.finalizers?.includes(FINALIZER) === true;
 }
@@ -359,6 +362,10 @@ async function secretsOf(
 /** By the object: an informer has another one after each change. */
 const bundles = new WeakMap<Secret, Bundle | { readonly problem: string }>();
 
+/**
+ * The certificate and key of a Secret of type kubernetes.io/tls, or why they cannot be used ("has no certificate in
+ * tls.crt"). Each object is parsed once.
+ */
 export function bundleFrom(secret: Secret): Bundle | { readonly problem: string } {
   const known = bundles.get(secret);
   if (known) return known;

@@ -15,8 +15,10 @@ import type { Observed } from "./observed.ts";
 import type { IngressStep, Step } from "./steps.ts";
 import { wantedOf } from "./wanted.ts";
 
+/** The field manager of the statuses of Ingresses. */
 export const FIELD_MANAGER = "causeway-octavia-ingress";
 
+/** With what the steps of an Ingress are performed. */
 export interface PerformWith {
   readonly client: KubernetesClient;
   readonly ingresses: Informer<Ingress>;

@@ -7,4 +7,5 @@ export type IngressStep =
   | { readonly type: "clear-status"; readonly key: ObjectKey }
   | { readonly type: "remove-finalizer"; readonly key: ObjectKey };
 
+/** What is done for one Ingress, or for a class whose Ingresses share a load balancer. */
 export type Step = BalancerStep | IngressStep;

@@ -11,12 +11,14 @@ export interface GatewayClass extends KubeObject {
   status?: { conditions?: Condition[]; supportedFeatures?: { name: string }[] };
 }
 
+/** A Secret with a certificate; kind and group are those of Secrets when they are left out. */
 export interface SecretReference {
   group?: string;
   kind?: string;
   name: string;
   namespace?: string;
 }
+/** Which routes may attach to a listener. Without `from`: those of the Gateway's own namespace. */
 export interface AllowedRoutes {
   namespaces?: {
     from?: "All" | "Same" | "Selector" | "None";
@@ -24,11 +26,13 @@ export interface AllowedRoutes {
   };
   kinds?: { group?: string; kind: string }[];
 }
+/** One requirement of a label selector. */
 export interface SelectorTerm {
   key: string;
   operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
   values?: string[];
 }
+/** A listener of a Gateway. Of protocols, HTTP, HTTPS and TLS (Passthrough) are served. */
 export interface GatewayListener {
   name: string;
   hostname?: string;
@@ -37,17 +41,20 @@ export interface GatewayListener {
   tls?: { mode?: "Terminate" | "Passthrough"; certificateRefs?: SecretReference[]; frontendValidation?: object };
   allowedRoutes?: AllowedRoutes;
 }
+/** The spec of a Gateway; the first of `addresses` is used. */
 export interface GatewaySpec {
   gatewayClassName: string;
   listeners: GatewayListener[];
   addresses?: { type?: string; value?: string }[];
 }
+/** The status of one listener, by its name. */
 export interface ListenerStatus {
   name: string;
   supportedKinds: { group: string; kind: string }[];
   attachedRoutes: number;
   conditions: Condition[];
 }
+/** The status of a Gateway. */
 export interface GatewayStatus {
   addresses?: { type?: string; value: string }[];
   conditions?: Condition[];
@@ -56,6 +63,7 @@ export interface GatewayStatus {
 /** gateway.networking.k8s.io/v1 Gateway. */
 export type Gateway = Resource<GatewaySpec, GatewayStatus>;
 
+/** The Gateway, and by sectionName or port the listener, that a route attaches to. */
 export interface ParentReference {
   group?: string;
   kind?: string;
@@ -64,14 +72,17 @@ export interface ParentReference {
   sectionName?: string;
   port?: number;
 }
+/** What a controller says about a route at one of its parents. */
 export interface RouteParentStatus {
   parentRef: ParentReference;
   controllerName: string;
   conditions: Condition[];
 }
+/** The status of a route: entries of other controllers are not changed. */
 export interface RouteStatus {
   parents: RouteParentStatus[];
 }
+/** A backend of a rule: a Service and one of its ports. Without `weight` it is 1; 0 gets no requests. */
 export interface BackendReference {
   group?: string;
   kind?: string;
@@ -81,12 +92,14 @@ export interface BackendReference {
   weight?: number;
   filters?: unknown[];
 }
+/** What of a request a rule matches: all parts have to match. */
 export interface RouteMatch {
   path?: { type?: string; value?: string };
   headers?: { type?: string; name: string; value: string }[];
   queryParams?: unknown[];
   method?: string;
 }
+/** The requestRedirect of a filter: what of the URL is replaced. */
 export interface RedirectFilter {
   scheme?: string;
   hostname?: string;
@@ -94,6 +107,7 @@ export interface RedirectFilter {
   statusCode?: number;
   path?: { type: string; replaceFullPath?: string; replacePrefixMatch?: string };
 }
+/** A rule of an HTTPRoute or TLSRoute; a TLSRoute's has only backendRefs. */
 export interface RouteRule {
   name?: string;
   matches?: RouteMatch[];
@@ -103,6 +117,7 @@ export interface RouteRule {
   retry?: object;
   sessionPersistence?: object;
 }
+/** The spec of a route. Without hostnames it has those of the listener. */
 export interface RouteSpec {
   parentRefs?: ParentReference[];
   hostnames?: string[];
@@ -119,14 +134,18 @@ export interface ReferenceGrant extends KubeObject {
   };
 }
 
+/** The API group of the Gateway API. */
 export const GATEWAY_GROUP = "gateway.networking.k8s.io";
 
+/** gateway.networking.k8s.io/v1 GatewayClass, which is not namespaced. */
 export const GatewayClass = define<GatewayClass>("GatewayClass", "gatewayclasses", { namespaced: false });
+/** gateway.networking.k8s.io/v1 Gateway. */
 export const Gateway = define<Gateway>("Gateway", "gateways");
 /** gateway.networking.k8s.io/v1 HTTPRoute. */
 export const HTTPRoute = define<Route>("HTTPRoute", "httproutes");
 /** gateway.networking.k8s.io/v1alpha2 TLSRoute. */
 export const TLSRoute = define<Route>("TLSRoute", "tlsroutes");
+/** gateway.networking.k8s.io/v1 ReferenceGrant; older releases serve v1beta1 (`VERSIONS`). */
 export const ReferenceGrant = define<ReferenceGrant>("ReferenceGrant", "referencegrants");
 /** Kinds that releases and channels of the Gateway API serve at different versions, the newest first. */
 export const VERSIONS: Readonly<Record<string, readonly string[]>> = {

@@ -4,6 +4,7 @@ import { endpointAddresses } from "./endpoints.ts";
 import { memberNodes } from "./nodes.ts";
 import type { PodEndpoints } from "./pod-endpoints.ts";
 
+/** The nodes and endpoints that members are made of; slices are by "namespace/name" of the Service. */
 export interface GatheredMembers {
   readonly nodes: readonly Node[];
   readonly slices: ReadonlyMap<string, readonly EndpointSlice[]>;

@@ -7,6 +7,7 @@ export interface IngressBackend {
   service?: { name: string; port?: { name?: string; number?: number } };
   resource?: { apiGroup?: string; kind: string; name: string };
 }
+/** A path of a rule. ImplementationSpecific is a plain prefix, as upstream's controller has it. */
 export interface IngressPath {
   path?: string;
   pathType: "Exact" | "Prefix" | "ImplementationSpecific";
@@ -19,6 +20,7 @@ export interface IngressSpec {
   tls?: { hosts?: string[]; secretName?: string }[];
   rules?: { host?: string; http?: { paths: IngressPath[] } }[];
 }
+/** The status of an Ingress: where clients reach it. */
 export interface IngressStatus {
   loadBalancer?: { ingress?: { ip?: string; hostname?: string }[] };
 }
@@ -33,6 +35,7 @@ export interface IngressClass extends KubeObject {
   };
 }
 
+/** networking.k8s.io/v1 Ingress. */
 export const Ingress: ResourceType<Ingress> = {
   group: "networking.k8s.io",
   version: "v1",
@@ -40,6 +43,7 @@ export const Ingress: ResourceType<Ingress> = {
   plural: "ingresses",
   namespaced: true,
 };
+/** networking.k8s.io/v1 IngressClass, which is not namespaced. */
 export const IngressClass: ResourceType<IngressClass> = {
   group: "networking.k8s.io",
   version: "v1",

@@ -15,6 +15,7 @@ const APART = 10_000;
 /** What is not written when the process ends is written within this long (ms). */
 const LAST = 2_000;
 
+/** Where members of pools are recorded, and which pools still exist. */
 export interface PoolRecordOptions {
   readonly client: KubernetesClient;
   /** The ConfigMap. */

@@ -4,6 +4,7 @@ import type { Cloud, CloudWatch, Port, SecurityGroup } from "@causeway/openstack
 import { GROUP_TAG, OWNER_TAG, type Owner } from "../../names.ts";
 import type { ObservedGroup } from "./observed.ts";
 
+/** What the security group of an owner's load balancer is on. */
 export interface GroupFrom {
   readonly owner: Owner;
   /** Members' nodes; empty when the owner goes. */

@@ -1,6 +1,7 @@
 import { isOpenStackConflict, isOpenStackNotFound, type Cloud, type CloudWatch } from "@causeway/openstack";
 import type { GroupedPort, GroupStep, Rule } from "./steps.ts";
 
+/** With what the steps of a security group are performed. */
 export interface PerformGroup {
   readonly cloud: Cloud;
   readonly watch: CloudWatch;

@@ -11,6 +11,7 @@ export interface GroupedPort {
 /** A rule before its group is known. */
 export type Rule = Omit<SecurityGroupRuleCreate, "security_group_id">;
 
+/** One call to Neutron, or a few that belong together, for the security group of a load balancer's members. */
 export type GroupStep =
   | {
       readonly type: "create-security-group";
