@@ -3,6 +3,7 @@ import { until, type Volume } from "@causeway/openstack";
 import type { StorageCloud } from "../clouds.ts";
 import { LONGEST_CALL } from "./call.ts";
 
+/** A call that changes one volume. */
 export interface ChangeCall {
   readonly storage: StorageCloud;
   readonly id: string;
@@ -61,6 +62,7 @@ export async function expandVolume(call: ChangeCall, gib: number): Promise<Volum
 
 const POLICIES = ["never", "on-demand"] as const;
 
+/** What the parameters of a VolumeAttributesClass ask for: a type of Cinder, and the migration policy of a retype. */
 export interface Attributes {
   readonly type: string | undefined;
   readonly policy: (typeof POLICIES)[number];

@@ -276,6 +276,7 @@ function snapshotSpec(
   };
 }
 
+/** IDs of volumes for Cinder's scheduler hints same_host and different_host. */
 export interface Affinity {
   readonly sameHost: readonly string[];
   readonly differentHost: readonly string[];

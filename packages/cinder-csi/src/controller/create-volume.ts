@@ -7,6 +7,7 @@ import type { NamedReads } from "./named-reads.ts";
 import { planCreate, type CreateStep } from "./plan-create.ts";
 import type { VolumeSpec } from "./volume-spec.ts";
 
+/** A call that creates one volume. */
 export interface CreateCall {
   readonly storage: StorageCloud;
   readonly reads: NamedReads<Volume>;

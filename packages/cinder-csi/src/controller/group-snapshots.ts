@@ -12,6 +12,7 @@ import {
   type Sources,
 } from "./plan-group-snapshot.ts";
 
+/** A call about group snapshots. */
 export interface GroupCall {
   readonly storage: StorageCloud;
   readonly signal: AbortSignal;

@@ -6,6 +6,7 @@ import { originOf } from "./plan-create.ts";
 import type { SnapshotResult } from "./plan-snapshot.ts";
 import type { VolumeSpec } from "./volume-spec.ts";
 
+/** What the response to CreateVolume depends on, in addition to the volume. */
 export interface CreatedVolume {
   readonly spec: VolumeSpec;
   readonly request: Pick<CreateVolumeRequest, "accessibilityRequirements" | "volumeContentSource">;
@@ -37,6 +38,7 @@ export function createdVolume(volume: Volume, { spec, request, withTopology, ign
   };
 }
 
+/** A volume in the responses of ListVolumes and ControllerGetVolume. */
 export const volumeMessage = (volume: Volume) => ({ volumeId: volume.id, capacityBytes: bytesOf(volume.size) });
 
 /** Where the volume is published, and whether Cinder considers it usable. */
@@ -46,6 +48,7 @@ export function conditionOf({ id, status, attachments }: Volume) {
   return { publishedNodeIds: attachments.map(({ server_id }) => server_id), volumeCondition: { abnormal, message } };
 }
 
+/** A snapshot or backup in the messages of CSI. */
 export function snapshotMessage({ id, volumeId, gib, createdAt, ready, groupSnapshotId = "" }: SnapshotResult) {
   return {
     snapshotId: id,

@@ -6,6 +6,7 @@ interface Reader<T> {
   readonly reject: (reason: unknown) => void;
 }
 
+/** How objects are read by their name, or all at once. */
 export interface NamedReadsOptions<T> {
   readonly clock: Clock;
   /** Those of one name. */

@@ -16,6 +16,7 @@ export type AttachmentStep =
       readonly message: string;
     };
 
+/** What `planPublish` and `planUnpublish` read. */
 export interface AttachmentView {
   /** Undefined: the project has no such volume. */
   readonly volume: Volume | undefined;

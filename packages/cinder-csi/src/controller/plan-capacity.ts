@@ -9,6 +9,7 @@ export interface Backends {
   readonly zones: ReadonlyMap<string, string>;
 }
 
+/** What `planCapacity` reads. */
 export interface CapacityView {
   /** maxTotalVolumeGigabytes and totalGigabytesUsed of the project. */
   readonly limits: Readonly<Record<string, number>>;
@@ -19,6 +20,7 @@ export interface CapacityView {
   readonly zone: string;
 }
 
+/** The response to GetCapacity, in bytes. */
 export interface Capacity {
   readonly availableCapacity: bigint;
   /** Bytes of the largest volume; undefined: no pool limits it. */

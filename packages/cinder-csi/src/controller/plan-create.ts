@@ -18,6 +18,7 @@ export type CreateStep =
 
 type FailureCode = "CSI_ALREADY_EXISTS" | "CSI_INTERNAL" | "CSI_ABORTED";
 
+/** What `planCreate` reads. */
 export interface CreateView {
   readonly spec: VolumeSpec;
   /** Every volume of the requested name. */

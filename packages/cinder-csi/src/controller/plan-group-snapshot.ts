@@ -8,6 +8,7 @@ import { DESCRIPTION } from "../names.ts";
  */
 export type Consistency = "group" | "volume";
 
+/** What a CreateVolumeGroupSnapshot call requests. */
 export interface GroupSnapshotSpec {
   readonly name: string;
   /** Sorted, without duplicates. */
@@ -19,6 +20,7 @@ export interface GroupSnapshotSpec {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+/** A group snapshot whose content is fixed. The ID of one with consistency "volume" is "volumes:NAME". */
 export interface GroupSnapshotResult {
   readonly id: string;
   readonly createdAt: string;
@@ -42,6 +44,7 @@ export type GroupSnapshotStep =
 
 type FailureCode = "CSI_ALREADY_EXISTS" | "CSI_INTERNAL" | "CSI_ABORTED" | "CSI_NOT_FOUND" | "CSI_FAILED_PRECONDITION";
 
+/** What `planGroupSnapshot` reads. */
 export interface GroupSnapshotView {
   readonly spec: GroupSnapshotSpec;
   /** All of the name. */
@@ -53,6 +56,7 @@ export interface GroupSnapshotView {
   readonly now: number;
 }
 
+/** The volumes that a group snapshot is taken of; undefined stands for one that the project does not have. */
 export interface Sources {
   readonly volumes: readonly (Volume | undefined)[];
   /** Of the first volume, with its type. */
@@ -63,9 +67,11 @@ export interface Sources {
 
 /** The ID of independent snapshots: they have nothing in common but the name. */
 export const independentId = (name: string): string => `volumes:${name}`;
+/** The name of a group snapshot with consistency "volume", from its ID; undefined: it is one of Cinder. */
 export const nameOfIndependent = (id: string): string | undefined =>
   id.startsWith("volumes:") ? id.slice("volumes:".length) : undefined;
 
+/** What a CreateVolumeGroupSnapshot call does next, until its result is there or it fails. */
 export function planGroupSnapshot(view: GroupSnapshotView): GroupSnapshotStep {
   return view.spec.consistency === "group" ? together(view) : oneByOne(view);
 }

@@ -1,5 +1,6 @@
 import type { VolumeBackup, VolumeSnapshot } from "@causeway/openstack";
 
+/** The parameter `type` of a VolumeSnapshotClass: a snapshot, or a backup that is made of one. */
 export type SnapshotKind = "snapshot" | "backup";
 
 /** What a CreateSnapshot call does next. */
@@ -17,6 +18,7 @@ export type SnapshotStep =
       readonly message: string;
     };
 
+/** A snapshot or backup of Cinder, in the words of CSI. */
 export interface SnapshotResult {
   readonly id: string;
   readonly volumeId: string;
@@ -27,6 +29,7 @@ export interface SnapshotResult {
   readonly groupSnapshotId?: string;
 }
 
+/** What `planSnapshot` reads. */
 export interface SnapshotView {
   readonly kind: SnapshotKind;
   readonly name: string;
@@ -79,6 +82,7 @@ type Recorded = Pick<VolumeSnapshot, "id" | "volume_id" | "size" | "group_snapsh
   readonly created_at?: string;
 };
 
+/** A snapshot or backup as a result; `ready`: volumes can be made of it. */
 export function resultOf({ id, volume_id, size, created_at, ...rest }: Recorded, ready: boolean): SnapshotResult {
   const group = rest.group_snapshot_id ? { groupSnapshotId: rest.group_snapshot_id } : {};
   return { id, volumeId: volume_id, gib: size, createdAt: created_at ?? "", ready, ...group };

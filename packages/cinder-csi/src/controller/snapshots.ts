@@ -6,6 +6,7 @@ import { DESCRIPTION } from "../names.ts";
 import type { SnapshotReads } from "./snapshot-reads.ts";
 import { planSnapshot, resultOf, type SnapshotKind, type SnapshotResult, type SnapshotStep } from "./plan-snapshot.ts";
 
+/** A call about snapshots and backups. */
 export interface SnapshotCall {
   readonly storage: StorageCloud;
   readonly reads: SnapshotReads;
@@ -14,6 +15,7 @@ export interface SnapshotCall {
   readonly log: Log;
 }
 
+/** What a CreateSnapshot call requests. */
 export interface SnapshotSpec {
   readonly kind: SnapshotKind;
   readonly name: string;
@@ -204,6 +206,7 @@ export interface SnapshotPage {
   readonly next: string;
 }
 
+/** What a ListSnapshots call requests. "" stands for no filter; `after` is the token of the page before. */
 export interface SnapshotQuery {
   readonly snapshotId: string;
   readonly volumeId: string;
@@ -212,6 +215,7 @@ export interface SnapshotQuery {
   readonly most: number;
 }
 
+/** Snapshots that are available; a backup is found by its ID only. */
 export async function listSnapshots(
   { storage, signal }: Pick<SnapshotCall, "storage" | "signal">,
   query: SnapshotQuery,

@@ -23,6 +23,7 @@ const SAFE = /^[A-Za-z0-9._-]{1,128}$/;
 const LONGEST = 30_000;
 const BETWEEN = 1_000;
 
+/** With what the device of a volume is found. */
 export interface DeviceSearch {
   readonly host: Host;
   readonly clock: Clock;
@@ -85,6 +86,7 @@ export async function deviceNumber(path: string): Promise<string> {
   return `${major}:${BigInt.asUintN(32, minor)}`;
 }
 
+/** The size of a block device in bytes. @throws CSI_COMMAND_FAILED */
 export async function deviceBytes(host: Host, path: string): Promise<bigint> {
   return BigInt((await output(host, "blockdev", ["--getsize64", path])).trim());
 }

@@ -5,6 +5,7 @@ import { backupOf } from "./backup-superblocks.ts";
 import { deviceBytes, readDevice } from "./device.ts";
 import { output, type Host } from "@causeway/csi-openstack";
 
+/** The file system of volumes whose StorageClass names none. */
 export const DEFAULT_TYPE = "ext4";
 const TYPES = new Set(["ext2", "ext3", "ext4", "xfs"]);
 
@@ -61,6 +62,7 @@ export async function contentOf(host: Host, device: string): Promise<Content> {
   return damaged === undefined ? { type: "empty" } : { type: "damaged", ...damaged };
 }
 
+/** How the file system of a device is made or checked before its first mount. */
 export interface PrepareOptions {
   readonly type: string;
   readonly readOnly: boolean;

@@ -28,6 +28,7 @@ export function parseMountInfo(text: string): MountEntry[] {
 const unescape = (text: string) =>
   text.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(parseInt(code, 8)));
 
+/** Reads a file such as /proc/self/mountinfo. */
 export async function mountTable(file: string): Promise<readonly MountEntry[]> {
   return parseMountInfo(await readFile(file, "utf8"));
 }

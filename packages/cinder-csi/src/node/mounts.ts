@@ -27,6 +27,7 @@ export async function realMountPath(path: string): Promise<string> {
   throw new CausewayError("CSI_FAILED_PRECONDITION", `${path} is a symbolic link, where a volume cannot be mounted.`);
 }
 
+/** Runs mount(8). Without `type` the kernel's default applies, as for a bind mount. @throws CSI_COMMAND_FAILED */
 export async function mount(
   host: Host,
   what: { readonly source: string; readonly path: string; readonly type?: string; readonly options: readonly string[] },
@@ -62,6 +63,7 @@ export async function createTargetFile(path: string): Promise<void> {
   await file.close();
 }
 
+/** Creates a folder that a volume is mounted on, with those above it, in mode 0750. */
 export async function createTargetFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o750 });
 }

@@ -16,6 +16,7 @@ export interface NodeParts {
   readonly fallback?: (volumeId: string) => Promise<string | undefined>;
 }
 
+/** A NodeStageVolume call: `path` is the staging path, `context` the volume context. */
 export interface StageCall {
   readonly volumeId: string;
   readonly path: string;
@@ -72,6 +73,7 @@ async function isMounted(host: Host, path: string, number: string): Promise<bool
   );
 }
 
+/** A NodePublishVolume call. */
 export interface PublishCall {
   readonly volumeId: string;
   readonly staging: string;

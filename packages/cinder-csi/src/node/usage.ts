@@ -8,6 +8,7 @@ import type { Host } from "@causeway/csi-openstack";
 import { mountsAt, type MountEntry } from "./mount-table.ts";
 import { realMountPath } from "./mounts.ts";
 
+/** One entry of NodeGetVolumeStats, in bytes or inodes. */
 export interface Usage {
   readonly unit: Unit;
   readonly total: bigint;

@@ -11,6 +11,7 @@ export function unknownSection(section: string): string | undefined {
   return known.has(section) ? undefined : `section [${section}] is not known${suggestion(section, [...known.keys()])}`;
 }
 
+/** The warning about a key that is not read; undefined for a known one, and in a section that is not known. */
 export function unknownKey(section: string, key: string): string | undefined {
   const keys = known.get(section);
   if (keys === undefined || keys.includes(key)) return undefined;

@@ -26,6 +26,7 @@ import { NotReadyTracker } from "./not-ready-tracker.ts";
 import type { Step } from "./steps.ts";
 import { uninitializedTaint } from "./taints.ts";
 
+/** What the controller of Nodes works with. `brakes` counts in place of `metrics` where it is given. */
 export interface NodeControllerOptions {
   readonly informers: Informers;
   readonly cloud: Pick<Cloud, "region" | "compute">;

@@ -34,6 +34,7 @@ export interface Observed {
   readonly duties: Duties;
 }
 
+/** The informers that a Node is gathered from, and what is remembered about it. */
 export interface GatherFrom {
   readonly nodes: Informer<Node>;
   readonly cloud: Pick<Cloud, "region">;

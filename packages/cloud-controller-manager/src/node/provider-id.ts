@@ -13,6 +13,7 @@ export function parseProviderId(text: string | undefined): ProviderId | undefine
   return match?.[2] === undefined ? undefined : { region: match[1] ?? "", serverId: match[2] };
 }
 
+/** "openstack://REGION/UUID"; without a region "openstack:///UUID". */
 export function formatProviderId(id: ProviderId): string {
   return `openstack://${id.region}/${id.serverId}`;
 }

@@ -1,5 +1,6 @@
 import type { NodeAddress, Taint } from "@causeway/kubernetes";
 
+/** What is done for one Node. */
 export type Step =
   | { readonly type: "set-addresses"; readonly addresses: readonly NodeAddress[] }
   /** One patch of everything outside the status: metadata first seen together with the end of the taint. */

@@ -17,6 +17,7 @@ import { plan, type NodeWarning } from "./plan.ts";
 import { Refusals } from "./refusals.ts";
 import type { Step } from "./steps.ts";
 
+/** What the controller of routes works with. `brakes` counts in place of `metrics` where it is given. */
 export interface RouteControllerOptions {
   readonly informers: Informers;
   readonly cloud: Cloud;

@@ -22,11 +22,13 @@ export interface Observed {
   readonly refusals: ReadonlyMap<string, Refusal>;
 }
 
+/** A subnet that the router has an interface on. */
 export interface ReachedNetwork {
   readonly networkId: string;
   readonly cidr: Cidr;
 }
 
+/** The informers that routes are gathered from. */
 export interface GatherFrom {
   readonly nodes: Informer<Node>;
   readonly cloud: Cloud;

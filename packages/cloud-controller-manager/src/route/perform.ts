@@ -14,6 +14,7 @@ import type { Refusals } from "./refusals.ts";
 import type { Mark, PairedPort, Step } from "./steps.ts";
 import { routeKey } from "./wanted.ts";
 
+/** With what the steps of routes are performed. Refusals of the cloud are recorded in `refusals`. */
 export interface PerformWith {
   readonly client: KubernetesClient;
   readonly cloud: Cloud;

@@ -8,6 +8,7 @@ export interface PairedPort {
   readonly pairs: readonly AddressPair[];
 }
 
+/** What is done for the routes of all nodes together. */
 export type Step =
   /** Ports are let through what they could not send before, or no longer let. */
   | { readonly type: "set-address-pairs"; readonly ports: readonly PairedPort[] }
@@ -16,6 +17,7 @@ export type Step =
   /** Condition NetworkUnavailable. */
   | { readonly type: "mark-nodes"; readonly nodes: readonly Mark[] };
 
+/** The state of one Node's condition NetworkUnavailable. */
 export interface Mark {
   readonly name: string;
   readonly available: boolean;

@@ -40,6 +40,7 @@ function wantedRoute(observed: Observed, node: Node, cidr: Cidr): Wanted {
   return { node, destination, nexthop, port, problem: problem ?? refused?.message };
 }
 
+/** A Node's first InternalIP of the family, canonical; undefined: it has none. */
 export function internalAddress(node: Node, version: 4 | 6): string | undefined {
   const address = node.status?.addresses?.find(
     (a) => a.type === "InternalIP" && parseIp(a.address)?.version === version,

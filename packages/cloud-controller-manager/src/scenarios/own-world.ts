@@ -14,6 +14,7 @@ export interface OwnWorld {
   readonly work: () => string[];
 }
 
+/** Options of a world whose server and cloud are made for it. */
 export interface OwnWorldOptions extends Omit<WorldOptions, "server" | "config"> {
   /** Of the simulated cloud. */
   readonly extensions?: SimulatorOptions["extensions"];

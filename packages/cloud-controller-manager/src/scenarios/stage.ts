@@ -13,14 +13,19 @@ import { fastClock, World, type RunOptions, type RunningCloud, type WorldServer 
  * of them.
  */
 export const SLOW = { testTimeout: 600_000, hookTimeout: 300_000 };
+/** The annotation of a Service with the prefix of cloud-provider-openstack. */
 export const os = (name: string): string => `loadbalancer.openstack.org/${name}`;
+/** Annotations of a Service without a floating IP. */
 export const internal = { "service.beta.kubernetes.io/openstack-internal-load-balancer": "true" };
 /** The tag by which a load balancer names its Service as its owner. */
 export async function ownerOf(w: World, service: string, cluster = "c"): Promise<string> {
   return `k8s-owner=${cluster}/${(await w.service(service)).metadata.uid}`;
 }
+/** Real time, for what has no event to wait for. */
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** A TCP port of a Service. */
 export const tcp = (port: number) => ({ name: `t${port}`, port, protocol: "TCP" as const });
+/** A UDP port of a Service. */
 export const udp = (port: number) => ({ name: `u${port}`, port, protocol: "UDP" as const });
 
 /** What the scenarios of one file share: an API server, a simulated cloud, and nodes that have joined. */

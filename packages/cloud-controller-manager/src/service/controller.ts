@@ -34,6 +34,7 @@ import { groupsFirst, securityGroupSources } from "./security-group/reconcile.ts
 import { otherFamily, secondName } from "./parameters/second-family.ts";
 import type { Step } from "./steps.ts";
 
+/** What the controller of Services works with. */
 export interface ServiceControllerOptions extends ServiceSurroundings {
   /** Services worked on at once. */
   readonly serviceSyncs?: number;

@@ -10,6 +10,7 @@ import type { GatherFrom } from "./observed.ts";
 import { NodeBursts } from "./memory/node-bursts.ts";
 import { PendingTimes } from "./memory/pending-times.ts";
 
+/** The cluster, the cloud and the settings that all Services of one manager share. */
 export interface ServiceSurroundings {
   /** Of the workload cluster. */
   readonly informers: Informers;

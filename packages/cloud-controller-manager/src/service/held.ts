@@ -46,6 +46,7 @@ export function withExpected(held: Held, expectedActive: number | undefined): He
   return { ...held, expectedActive, busy: Math.max(expectedActive, held.busy ?? 0) };
 }
 
+/** What is held for one load balancer of a Service, from what this process remembers of refusals and creates. */
 export function heldOf({ holds, watch, bursts, pending, brake, earlier, whole }: GatherFrom, found: HeldOf): Held {
   const { service, lbName, lb, parameters, nodes, second } = found;
   const key = keyOf(service);

@@ -85,6 +85,7 @@ export interface Observed extends ServiceObserved, TreeObserved, AddressObserved
   readonly second: Observed | undefined;
 }
 
+/** The informers that a Service is gathered from, and what this process remembers. */
 export interface GatherFrom {
   readonly services: Informer<Service>;
   readonly nodes: Informer<Node>;

@@ -21,6 +21,7 @@ import { performAddress } from "./address/perform-address.ts";
 import { performTree } from "./tree/perform-tree.ts";
 import type { KubernetesStep, Step, TreeStep } from "./steps.ts";
 
+/** The field manager of a Service's status. */
 export const fieldManager = "causeway-cloud-controller-manager";
 
 /** Makes one step true. */

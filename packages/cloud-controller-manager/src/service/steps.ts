@@ -18,6 +18,7 @@ export type TreeStep =
       readonly broken?: true;
     };
 
+/** One call to Neutron for the floating IP of a VIP. */
 export type AddressStep =
   | {
       readonly type: "create-floating-ip";
@@ -35,6 +36,7 @@ export type AddressStep =
   /** `onlyFree`: not if it was attached to a port since it was listed. */
   | { readonly type: "delete-floating-ip"; readonly id: string; readonly onlyFree?: true };
 
+/** A change of the Service itself. */
 export type KubernetesStep =
   | { readonly type: "add-finalizer" }
   | { readonly type: "annotate"; readonly annotations: Readonly<Record<string, string | null>> }

@@ -13,6 +13,7 @@ export interface Observed {
   readonly ports: readonly Port[];
 }
 
+/** The cluster and the project that a sweep compares. */
 export interface SweepFrom {
   readonly client: KubernetesClient;
   readonly cloud: Cloud;

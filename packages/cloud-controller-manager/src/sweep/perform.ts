@@ -6,6 +6,7 @@ import type { Orphan } from "./plan.ts";
 const deletionTimeout = 600_000;
 const pause = 1_000;
 
+/** With what orphans are deleted; `ports` as they were when the sweep was planned. */
 export interface PerformWith {
   readonly cloud: Cloud;
   readonly ports: readonly Port[];

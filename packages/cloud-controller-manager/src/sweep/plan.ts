@@ -23,6 +23,7 @@ export interface Orphan {
   readonly kept: string | undefined;
 }
 
+/** What the user of a sweep decides. */
 export interface SweepOptions {
   /** Also addresses that nothing uses: they may be kept on purpose (keep-floatingip). */
   readonly floatingIps: boolean;

@@ -1,6 +1,7 @@
 import { request } from "node:https";
 import { CausewayError, messageOf } from "@causeway/foundation";
 
+/** A member of the cluster's etcd, as /v3/cluster/member/list returns it. */
 export interface EtcdMember {
   readonly id: string;
   /** Empty until it was started. */
@@ -9,6 +10,7 @@ export interface EtcdMember {
   readonly isLearner: boolean;
 }
 
+/** What one member reports: its etcd's version, and the revision that it has. */
 export interface EtcdStatus {
   readonly version: string;
   readonly revision: string;
@@ -28,6 +30,7 @@ export interface EtcdClient {
   hash(url: string, revision: string, signal: AbortSignal): Promise<string>;
 }
 
+/** URLs of members, and the PEM texts of mutual TLS. */
 export interface EtcdAccess {
   readonly urls: readonly string[];
   readonly authority: string;

@@ -7,6 +7,7 @@ export interface Machine {
   readonly portIds: readonly string[];
 }
 
+/** A node group of workers as Magnum records it, and the servers that it has. */
 export interface NodeGroup {
   readonly uuid: string;
   readonly name: string;
@@ -36,6 +37,7 @@ export interface Balancer {
   }[];
 }
 
+/** A stack of Heat. */
 export interface StackName {
   readonly id: string;
   readonly name: string;

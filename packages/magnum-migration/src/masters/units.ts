@@ -5,6 +5,7 @@ import type { Tools } from "../run/phase.ts";
 /** The control plane's programs, in the order in which they are stopped. */
 export const controlPlaneUnits = ["kube-controller-manager", "kube-scheduler", "kube-apiserver"] as const;
 
+/** All machines of the cluster, masters first. */
 export const machinesOf = ({ masters, groups }: Inventory): readonly Machine[] => [
   ...masters,
   ...groups.flatMap(({ machines }) => machines),
@@ -15,6 +16,7 @@ type Reach = Pick<Tools, "shell">;
 /** Machines of which as many are read at the same time. */
 const TOGETHER = 8;
 
+/** The units that are active on one machine, of those that were read. */
 export interface UnitsOf extends Pick<Machine, "name" | "address"> {
   readonly active: readonly string[];
 }
@@ -51,6 +53,7 @@ async function activeUnits(
   return units.filter((_, index) => lines[index]?.trim() === "active");
 }
 
+/** Stops units of systemd on one machine, by SSH. A unit that does not run is no error. */
 export async function stopUnits(
   { shell }: Reach,
   address: string,
@@ -60,6 +63,7 @@ export async function stopUnits(
   await shell.run(address, ["systemctl", "stop", ...units], signal);
 }
 
+/** Starts units of systemd on one machine, by SSH. */
 export async function startUnits(
   { shell }: Reach,
   address: string,

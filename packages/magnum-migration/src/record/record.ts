@@ -3,7 +3,9 @@ import { ConfigMap, isAlreadyExists, Namespace, type KubernetesClient } from "@c
 import { namespaceOf, objectNameOf } from "@causeway/magnum-api";
 import type { Inventory } from "../inventory/model.ts";
 
+/** The phases in their order: each needs all before it. */
 export const phaseNames = ["discover", "freeze", "import", "switch", "adopt", "roll", "retire"] as const;
+/** One of `phaseNames`. */
 export type PhaseName = (typeof phaseNames)[number];
 
 /** A phase that is done, and what it proved. */
@@ -23,6 +25,7 @@ export interface MigrationRecord {
   readonly begun: PhaseName;
 }
 
+/** On the ConfigMaps with records of migrations. */
 export const migrationLabel = "magnum.causeway.dev/migration";
 const KEY = "record.json";
 const nameOf = (name: string): string => `${name}-migration`;
@@ -69,6 +72,7 @@ export async function findRecord(
   });
 }
 
+/** Creates the namespace of the project's clusters unless it exists. */
 export async function ensureNamespace(
   client: KubernetesClient,
   { namespace }: Pick<MigrationRecord, "namespace">,
@@ -98,6 +102,7 @@ export async function writeRecord(
   await client.apply(ConfigMap, object, { fieldManager: "causeway-migrate", force: true, signal });
 }
 
+/** Deletes the record: the cluster counts as never discovered. */
 export async function deleteRecord(
   client: KubernetesClient,
   { namespace, name }: MigrationRecord,

@@ -8,6 +8,7 @@ import { ensureNamespace, findRecord, newRecord, writeRecord, type MigrationReco
 import { forgetShown, heatReport, showCluster } from "./show.ts";
 import { inTurn } from "./turn.ts";
 
+/** With what phase discover reads, and where it records. */
 export interface DiscoverWith {
   readonly cloud: Cloud;
   /** Undefined: nothing is recorded. */

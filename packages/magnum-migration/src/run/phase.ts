@@ -75,6 +75,7 @@ export interface AnyPhase {
   round(tools: Tools, record: MigrationRecord, signal: AbortSignal): Promise<Round>;
 }
 
+/** A phase whose plan and the steps that it performs are of one read each. */
 export function definePhase<F, S extends Step>(phase: Phase<F, S>): AnyPhase {
   return {
     name: phase.name,

@@ -5,6 +5,7 @@ import type { AnyPhase, Tools } from "./phase.ts";
 
 const OFTEN = 60_000;
 
+/** Shows in the Magnum API that a phase runs, and how it ended. */
 export interface Progress {
   /** Once a minute, while the phase makes steps or waits. */
   running(): Promise<void>;

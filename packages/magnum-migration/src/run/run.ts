@@ -31,6 +31,7 @@ export async function planPhase(
   return (await phase.round(tools, record, signal)).plan;
 }
 
+/** What a phase proved, and the record that says so. */
 export interface PhaseResult {
   readonly proof: readonly string[];
   readonly record: MigrationRecord;

@@ -6,6 +6,7 @@ import { floatingIpDescription, isOurFloatingIp } from "../parameters/names.ts";
 import { isOwner } from "../ownership.ts";
 import type { AddressStep } from "../steps.ts";
 
+/** What makes the VIP have its floating IP, or none. */
 export interface AddressPlan {
   readonly steps: readonly AddressStep[];
   readonly events: readonly PlannedEvent[];
@@ -85,6 +86,7 @@ export function giveUp(floatingIp: FloatingIp, keep: boolean): AddressStep {
   return { type: ours ? "delete-floating-ip" : "detach-floating-ip", id: floatingIp.id };
 }
 
+/** Whether no port has it: Neutron reports null or "". */
 export function isFree(floatingIp: FloatingIp): boolean {
   return floatingIp.port_id === null || floatingIp.port_id === "";
 }

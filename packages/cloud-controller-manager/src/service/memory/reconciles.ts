@@ -5,6 +5,7 @@ import { wantsLoadBalancer } from "../parameters/concern.ts";
 /** cloud-provider-openstack's, seconds. */
 const buckets = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 7.5, 10, 15, 25, 50, 100, 250, 500, 1_000];
 
+/** The values of label `operation` of upstream's metrics. */
 export type Operation = "loadbalancer_ensure" | "loadbalancer_update" | "loadbalancer_delete";
 
 interface MeasureOptions {

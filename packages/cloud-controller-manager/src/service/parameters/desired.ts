@@ -19,6 +19,7 @@ export interface DesiredPort extends ListenerSettings, DesiredPool {
   readonly port: number;
 }
 
+/** What the ports of a load balancer are derived from. */
 export interface DesireFrom {
   readonly service: Service;
   readonly nodes: readonly Node[];
@@ -29,6 +30,7 @@ export interface DesireFrom {
   readonly serial: boolean;
 }
 
+/** The listener, pool and members that each port of the Service needs, in the order of spec.ports. */
 export function desiredPorts(from: DesireFrom): DesiredPort[] {
   return (from.service.spec.ports ?? []).map((port, index) => desiredPort(from, port, index));
 }

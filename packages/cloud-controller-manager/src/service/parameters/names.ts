@@ -7,6 +7,7 @@ export const loadBalancerPrefix = "kube_service_";
  * these do not.
  */
 export const ownerPrefix = "k8s-owner=";
+/** The beginning of the tag of a Service that shares a load balancer of another one. */
 export const sharerPrefix = "k8s-sharer=";
 
 /**
@@ -39,6 +40,7 @@ export function legacyLoadBalancerName(service: Service): string {
   return `a${(service.metadata.uid ?? "").replaceAll("-", "")}`.slice(0, 32);
 }
 
+/** Upstream's description of a Service's load balancer, cut to 255 characters. */
 export function loadBalancerDescription(cluster: string, service: Service): string {
   return `Kubernetes external service ${service.metadata.namespace}/${service.metadata.name} from cluster ${cluster}`.slice(
     0,
@@ -46,6 +48,7 @@ export function loadBalancerDescription(cluster: string, service: Service): stri
   );
 }
 
+/** Upstream's description of a Service's floating IP, cut to 255 characters. */
 export function floatingIpDescription(cluster: string, service: Service): string {
   return `${floatingIpPrefix} ${service.metadata.namespace}/${service.metadata.name} from cluster ${cluster}`.slice(
     0,

@@ -31,6 +31,7 @@ export interface Observed {
   readonly clientsSeen: boolean;
 }
 
+/** The informers that the security group of a Service is gathered from. */
 export interface GatherFrom {
   readonly services: Informer<Service>;
   readonly nodes: Informer<Node>;

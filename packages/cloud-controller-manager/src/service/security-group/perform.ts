@@ -1,6 +1,7 @@
 import { isOpenStackConflict, type Cloud, type CloudWatch } from "@causeway/openstack";
 import type { GroupedPort, Rule, Step } from "./steps.ts";
 
+/** With what the steps of a security group are performed. */
 export interface PerformWith {
   readonly cloud: Cloud;
   readonly watch: CloudWatch;

@@ -14,6 +14,7 @@ import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
 
+/** What the reconcile of security groups works with. */
 export interface SecurityGroupOptions extends GatherFrom {
   readonly standing: EventDeduplicator;
   readonly metrics?: Metrics;

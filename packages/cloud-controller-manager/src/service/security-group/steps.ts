@@ -11,6 +11,7 @@ export interface GroupedPort {
 /** A rule before its group is known. */
 export type Rule = Omit<SecurityGroupRuleCreate, "security_group_id">;
 
+/** One call to Neutron, or a few that belong together, for a Service's security group. */
 export type Step =
   | { readonly type: "create-group"; readonly name: string; readonly description: string }
   | { readonly type: "add-rules"; readonly groupId: string; readonly rules: readonly Rule[] }

@@ -16,6 +16,7 @@ import { childName } from "../parameters/names.ts";
 import { ownListeners } from "../ownership.ts";
 import type { TreeStep } from "../steps.ts";
 
+/** The load balancer as it is, and the ports and tags that it is to have. */
 export interface TreeGoal {
   readonly lb: LoadBalancer;
   readonly wanted: readonly DesiredPort[];

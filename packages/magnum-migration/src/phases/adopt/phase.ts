@@ -11,6 +11,7 @@ interface Wanted {
   readonly isMagnums: boolean;
 }
 
+/** Phase 5: the objects of Cluster API that the workers become, without a change of any server. */
 export const adopt = definePhase<AdoptFacts, AdoptStep>({
   name: "adopt",
   async gather(tools, record, signal) {

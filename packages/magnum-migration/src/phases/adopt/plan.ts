@@ -8,6 +8,7 @@ export interface WantedObject {
   readonly isThere: boolean;
 }
 
+/** A Machine that stands for a server of Heat's, and how far Cluster API recognises it. */
 export interface AdoptedMachine {
   readonly name: string;
   readonly serverId: string;
@@ -17,6 +18,7 @@ export interface AdoptedMachine {
   readonly problem: string | undefined;
 }
 
+/** What is read for `planAdopt`. */
 export interface AdoptFacts {
   readonly wanted: readonly WantedObject[];
   readonly machines: readonly AdoptedMachine[];
@@ -24,6 +26,7 @@ export interface AdoptFacts {
   readonly servers: readonly string[];
 }
 
+/** Creates one object; `index` is its place among the wanted ones, which the next read computes again. */
 export type AdoptStep = Step & { readonly type: "create"; readonly index: number };
 
 /** The objects in their order; then every worker is a Machine with its Node, and no server was made or deleted. */

@@ -5,9 +5,11 @@ import { machinesOf, readUnits, stopUnits } from "../../masters/units.ts";
 import { definePhase, type Tools } from "../../run/phase.ts";
 import { drivers, planFreeze, replicasAnnotation, type FreezeFacts, type FreezeStep } from "./plan.ts";
 
+/** The unit on the driver's machines by which Heat changes them. */
 export const AGENT = "heat-container-agent";
 const DENIED = "denied";
 
+/** Phase 2: Magnum, Heat and the autoscaler change nothing of the cluster from here on. */
 export const freeze = definePhase<FreezeFacts, FreezeStep>({
   name: "freeze",
   async gather(tools, record, signal) {

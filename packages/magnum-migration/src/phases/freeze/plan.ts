@@ -7,6 +7,7 @@ export const drivers = ["cluster-autoscaler", "magnum-auto-healer", "draino"] as
 /** Keeps how many replicas a Deployment had, for a rollback. */
 export const replicasAnnotation = "migration.causeway.dev/replicas";
 
+/** What is read for `planFreeze`. */
 export interface FreezeFacts {
   readonly deployments: readonly { readonly name: string; readonly replicas: number }[];
   readonly agents: readonly { readonly name: string; readonly address: string; readonly isActive: boolean }[];
@@ -14,6 +15,7 @@ export interface FreezeFacts {
   readonly isDenied: boolean;
 }
 
+/** A step of phase freeze; rollback undoes each of them. */
 export type FreezeStep = Step &
   (
     | { readonly type: "check-denied" }

@@ -29,6 +29,7 @@ export function networksOf({ labels: own, template }: Inventory): { pods: string
   };
 }
 
+/** The masters' etcd that a hosted one joins, by the names of the members. */
 export type Members = NonNullable<HostedControlPlaneSpec["datastore"]>["members"];
 
 /** The Cluster and its control plane, at the address that the cluster has; and the credentials of its controllers. */

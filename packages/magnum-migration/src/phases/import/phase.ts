@@ -13,6 +13,7 @@ import { clusterManifests, secretManifest } from "./objects.ts";
 import { knownMasterFiles } from "./pki.ts";
 import { planImport, type ImportFacts, type ImportStep } from "./plan.ts";
 
+/** Phase 3: keys and objects of the hosted control plane; its etcd joins that of the masters. */
 export const importPhase = definePhase<ImportFacts, ImportStep>({
   name: "import",
   async gather(tools, record, signal) {
@@ -91,6 +92,9 @@ function problemOf(controlPlane: HostedControlPlane | undefined): string | undef
   return available?.reason === "Failed" ? available.message : undefined;
 }
 
+/**
+ * Sets spec.datastore.stage of the HostedControlPlane: "Follow" joins etcd only, "Serve" starts the API server, too.
+ */
 export async function setStage(
   client: KubernetesClient,
   { namespace, name }: MigrationRecord,

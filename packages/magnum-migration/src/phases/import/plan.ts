@@ -2,6 +2,7 @@ import type { EtcdMember } from "../../etcd/client.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
 
+/** What is read for `planImport`. URLs are of etcd's peers. */
 export interface ImportFacts {
   readonly secrets: Readonly<Record<"ca" | "proxy" | "sa" | "etcd", boolean>>;
   readonly hasObjects: boolean;
@@ -20,6 +21,7 @@ export interface ImportFacts {
   readonly problem: string | undefined;
 }
 
+/** A step of phase import. */
 export type ImportStep = Step &
   (
     | { readonly type: "write-roots" }

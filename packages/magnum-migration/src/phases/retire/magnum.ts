@@ -39,6 +39,10 @@ async function silentNodes({ source, clock, checked }: Tools, signal: AbortSigna
 
 type MagnumStep = Extract<RetireStep, { type: "disable-trustee" | "delete-trustee" | "delete-row" }>;
 
+/**
+ * Removes one thing that the old Magnum has of the cluster; without the client that it needs, it does nothing.
+ * @throws MIGRATE_TRUSTEE_KEPT
+ */
 export async function performMagnum(
   { admin, database, checked, clock }: Tools,
   { inventory }: MigrationRecord,

@@ -12,6 +12,7 @@ import { hostedUrlOf } from "./hosted.ts";
 import { performMagnum, readMagnum } from "./magnum.ts";
 import { keptOf, leftoversOf, planRetire, type DeletedType, type RetireFacts, type RetireStep } from "./plan.ts";
 
+/** Phase 7: what only Heat and the masters needed is deleted, and the Magnum API takes the cluster over. */
 export const retire = definePhase<RetireFacts, RetireStep>({
   name: "retire",
   async gather(tools, record, signal) {

@@ -4,6 +4,7 @@ import type { Resource, StackName } from "../../inventory/model.ts";
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
 
+/** What is read for `planRetire`. */
 export interface RetireFacts {
   /** Those that Heat still has. */
   readonly stacks: readonly StackName[];
@@ -38,6 +39,7 @@ export interface MagnumFacts {
   readonly silentNodes: readonly string[];
 }
 
+/** A step of phase retire. None of them can be rolled back. */
 export type RetireStep = Step &
   (
     | { readonly type: "abandon"; readonly stack: StackName }
@@ -204,6 +206,7 @@ const order = [
   "OS::Neutron::SecurityGroup",
 ] as const;
 
+/** Heat's types of resources that are deleted, in the order of `order`. */
 export type DeletedType = (typeof order)[number];
 
 const isDeleted = (type: string): type is DeletedType => (order as readonly string[]).includes(type);

@@ -5,6 +5,7 @@ import { definePhase } from "../../run/phase.ts";
 import { adoptedLabel } from "../adopt/objects.ts";
 import { planRoll, type RollPool, type RollStep } from "./plan.ts";
 
+/** Phase 6: Cluster API replaces the adopted machines by its own. */
 export const roll = definePhase<readonly RollPool[], RollStep>({
   name: "roll",
   async gather({ management }, { namespace, name, inventory }, signal) {

@@ -1,6 +1,7 @@
 import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
 
+/** A node group and how many of its machines are replaced. `name` is that of its MachineDeployment. */
 export interface RollPool {
   readonly name: string;
   readonly group: string;
@@ -14,6 +15,7 @@ export interface RollPool {
   readonly failure: string | undefined;
 }
 
+/** Ends the pause of a pool's MachineDeployment, which then replaces its machines. */
 export type RollStep = Step & { readonly type: "roll"; readonly pool: string };
 
 /** One pool after the other; each replaces its machines one by one, and stops at the first that fails. */

@@ -38,6 +38,7 @@ const otherTypes: readonly AnyType[] = [
   Secret,
 ] as unknown as readonly AnyType[];
 
+/** "KIND NAME" of the cluster's objects, in the order in which they are forgotten. */
 export interface ObjectsOf {
   readonly machines: readonly string[];
   readonly others: readonly string[];

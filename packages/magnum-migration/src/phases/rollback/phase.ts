@@ -12,6 +12,7 @@ import { memberNameOf } from "../switch/plan.ts";
 import { forgetObject, objectsOf } from "./objects.ts";
 import { planRollback, type RollbackFacts, type RollbackStep } from "./plan.ts";
 
+/** Not one of the seven phases: undoes what the phases did, while retire was not begun. */
 export const rollback = definePhase<RollbackFacts, RollbackStep>({
   name: "rollback",
   gather: gatherRollback,

@@ -2,6 +2,7 @@ import type { MigrationRecord } from "../../record/record.ts";
 import type { PhasePlan, Step } from "../../run/phase.ts";
 import type { PoolMember } from "../switch/plan.ts";
 
+/** What is read for `planRollback`. */
 export interface RollbackFacts {
   /** Masters whose control plane does not run whole. */
   readonly stopped: readonly { readonly name: string; readonly address: string }[];
@@ -22,6 +23,7 @@ export interface RollbackFacts {
   readonly scaled: readonly { readonly name: string; readonly replicas: number }[];
 }
 
+/** A step of a rollback. */
 export type RollbackStep = Step &
   (
     | { readonly type: "start-control-plane"; readonly address: string }

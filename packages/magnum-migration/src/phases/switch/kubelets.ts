@@ -10,6 +10,7 @@ export interface UnreachedKubelet {
   readonly isUnreachable: boolean;
 }
 
+/** With what the nodes' kubelets are probed by both API servers. */
 export interface KubeletProbe {
   readonly source: KubernetesClient;
   /** The hosted API server itself, as an administrator. */

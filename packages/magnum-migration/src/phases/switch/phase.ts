@@ -24,6 +24,7 @@ const LEASES = ["kube-controller-manager", "kube-scheduler"] as const;
 const FRESH = 10_000;
 const kubeSystem = { namespace: "", name: "kube-system" };
 
+/** Phase 4: the cluster's address leads to the hosted API server, and those of the masters stop. */
 export const switchPhase = definePhase<SwitchFacts, SwitchStep>({
   name: "switch",
   gather: gatherSwitch,
@@ -119,6 +120,7 @@ async function readHosted(
   }
 }
 
+/** The members of the API's load balancer; none for a cluster without one. */
 export async function readPool(
   { cloud }: Tools,
   { inventory }: MigrationRecord,

@@ -5,6 +5,7 @@ import type { UnreachedKubelet } from "./kubelets.ts";
 /** The name of our member in the pool of the API's load balancer. */
 export const memberNameOf = (name: string): string => `causeway-${name}`.slice(0, 255);
 
+/** A member of the API's pool. `isReady`: Octavia has applied it, and its health monitor does not report a failure. */
 export interface PoolMember {
   readonly id: string;
   readonly name: string;
@@ -13,6 +14,7 @@ export interface PoolMember {
   readonly isReady: boolean;
 }
 
+/** What is read for `planSwitch`. */
 export interface SwitchFacts {
   readonly wantedStage: string | undefined;
   readonly isAvailable: boolean;
@@ -32,6 +34,7 @@ export interface SwitchFacts {
   readonly leases: readonly { readonly name: string; readonly holder: string; readonly isFresh: boolean }[];
 }
 
+/** A step of phase switch. */
 export type SwitchStep = Step &
   (
     | { readonly type: "serve" }
@@ -124,6 +127,7 @@ function kubeletProblem(
   };
 }
 
+/** "HOST:PORT" or "[HOST]:PORT" of IPv6; the host is without brackets. */
 export function splitAddress(address: string): { host: string; port: number } {
   const at = address.lastIndexOf(":");
   return { host: address.slice(0, at).replaceAll(/^\[|\]$/g, ""), port: Number(address.slice(at + 1)) };
