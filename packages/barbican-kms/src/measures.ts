@@ -15,6 +15,7 @@ export interface Measures {
 const PREFIX = "causeway_barbican_kms";
 const BUCKETS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 3, 10];
 
+/** Registers the metrics causeway_barbican_kms_…. */
 export function createMeasures(metrics: Metrics): Measures {
   const calls = metrics.counter({
     name: `${PREFIX}_calls_total`,

@@ -6,6 +6,7 @@ import type { Keys } from "./keys/keys.ts";
 
 const PROBE = Buffer.from("causeway barbican-kms");
 
+/** Whether data is read that barbican-kms-plugin of cloud-provider-openstack encrypted. */
 export interface UpstreamData {
   /** Data of the upstream plugin is decrypted. */
   readonly readUpstreamData: boolean;

@@ -8,6 +8,7 @@ import {
 } from "@causeway/foundation";
 import { CertificateSigningRequest, isAlreadyExists, isNotFound, type KubernetesClient } from "@causeway/kubernetes";
 
+/** What a node requests in a CertificateSigningRequest. */
 export interface CertificateWish {
   readonly signer: "kubernetes.io/kube-apiserver-client-kubelet" | "kubernetes.io/kubelet-serving";
   readonly subject: CertificateSubject;

@@ -17,6 +17,7 @@ const leaseSeconds = 40;
 const leaseInterval = 10_000;
 const statusInterval = 5 * 60_000;
 
+/** The node that is kept alive, and the version that its kubelet reports. */
 export interface HeartbeatContext {
   readonly name: string;
   /** "v1.34.0" */
@@ -35,6 +36,10 @@ export async function register(client: KubernetesClient, joined: Joined, signal:
   }
 }
 
+/**
+ * Writes the status of the Node; its addresses only if it has none: the cloud controller owns them. 
+ * @throws KUBERNETES_NOT_FOUND when the Node is gone
+ */
 export async function reportStatus(
   client: KubernetesClient,
   machine: BootedMachine,

@@ -7,6 +7,7 @@ import type { Identity, IdentityStore } from "./identity.ts";
 import type { BootedMachine } from "./interface.ts";
 import { joinConfiguration, type JoinConfiguration } from "./join-configuration.ts";
 
+/** Where a machine keeps its identity, and whether it has to join again. */
 export interface JoinContext {
   readonly identity: IdentityStore;
   readonly clock: Clock;
@@ -16,6 +17,7 @@ export interface JoinContext {
   readonly rejoin: boolean;
 }
 
+/** A machine that has joined: its certificate, and how its user data says that it joins. */
 export interface Joined {
   readonly identity: Identity;
   readonly configuration: JoinConfiguration;

@@ -15,6 +15,7 @@ import type { Identity } from "./identity.ts";
 const firstPause = 1_000;
 const longestPause = 5 * 60_000;
 
+/** With what certificates are renewed. */
 export interface RenewalContext {
   readonly clock: Clock;
   readonly log: Log;

@@ -7,6 +7,7 @@ import {
 import { DRIVER_NAME, DRIVER_VERSION } from "./names.ts";
 import type { ProxiedDriver } from "./node/forward.ts";
 
+/** What the identity service says about the driver. */
 export interface IdentityOptions {
   /** Of this program. */
   readonly version: string;
@@ -16,6 +17,7 @@ export interface IdentityOptions {
   readonly proxied?: ProxiedDriver;
 }
 
+/** The identity service of CSI. A probe throws CSI_FAILED_PRECONDITION while the proxied driver does not respond. */
 export function createIdentity(options: IdentityOptions): IdentityImpl {
   const { version, driverName = DRIVER_NAME, withTopology = false, proxied } = options;
   return {

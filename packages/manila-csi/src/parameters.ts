@@ -39,7 +39,9 @@ const CONTEXT = {
   "cephfs-fuseMountOptions": {},
 } as const satisfies Readonly<Record<string, Rule>>;
 
+/** The parameters of a StorageClass that were read: defaults are filled in. */
 export type ClassParameters = Partial<Record<keyof typeof CLASS, string>>;
+/** The context of a volume that was read: defaults are filled in. */
 export type VolumeContext = Partial<Record<keyof typeof CONTEXT, string>>;
 
 /** Throws CSI_INVALID_ARGUMENT. */

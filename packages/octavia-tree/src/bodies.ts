@@ -14,6 +14,7 @@ export function listenerSettings(wanted: Omit<ListenerSettings, "tags">): Record
   };
 }
 
+/** The timeouts of a listener, as Octavia names them, in milliseconds. */
 export type TimeoutField =
   | "timeout_client_data"
   | "timeout_member_connect"

@@ -151,6 +151,7 @@ export function placed(before: readonly ObservedPolicy[], id: string, position: 
   return numbered(others.toSpliced(position - 1, 0, ...own));
 }
 
+/** The policies after the delete of one was accepted; the others move up. */
 export function withoutPolicy(before: readonly ObservedPolicy[], id: string): ObservedPolicy[] {
   return numbered(inOrder(before.filter(({ policy }) => policy.id !== id)));
 }
@@ -163,6 +164,7 @@ function numbered(policies: readonly ObservedPolicy[]): ObservedPolicy[] {
   return policies.map(({ policy, rules }, i) => ({ policy: { ...policy, position: i + 1 }, rules }));
 }
 
+/** The policies after the create of a rule was accepted. */
 export function withRule(before: readonly ObservedPolicy[], policyId: string, rule: L7Rule): ObservedPolicy[] {
   return before.map((each) =>
     each.policy.id === policyId

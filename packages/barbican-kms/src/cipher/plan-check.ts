@@ -12,6 +12,7 @@ export function checkOf(key: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", key, new Uint8Array(), "causeway barbican-kms key check", LENGTH));
 }
 
+/** Whether two check values are of the same key. */
 export function isSameCheck(one: Uint8Array, other: Uint8Array): boolean {
   return Buffer.from(one).equals(other);
 }

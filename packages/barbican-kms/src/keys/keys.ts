@@ -3,6 +3,7 @@ import { checkOf } from "../cipher/plan-check.ts";
 import { isFresh, isKeyId, survivesOutage, type HeldKey, type KeyRules } from "./plan-key.ts";
 import { isFinal, lost, notFound, outcomeOf, problemOf, type ReadOutcome } from "./plan-reading.ts";
 
+/** How keys are read, and how long they are kept: one hour, and 24 while Barbican is away, without rules. */
 export interface KeysOptions extends Partial<KeyRules> {
   /** Reads the payload of a secret. */
   readonly read: (id: string, signal?: AbortSignal) => Promise<Uint8Array>;

@@ -12,10 +12,12 @@ export interface KeyRules {
   readonly outage: number;
 }
 
+/** Whether the key is used without a read. */
 export function isFresh(held: HeldKey | undefined, now: number, { lifetime }: KeyRules): boolean {
   return held !== undefined && now < held.read + lifetime;
 }
 
+/** Whether the key is used although a read of it failed. */
 export function survivesOutage(held: HeldKey | undefined, now: number, { outage }: KeyRules): held is HeldKey {
   return held !== undefined && now < held.read + outage;
 }

@@ -32,6 +32,7 @@ export function problemOf(
   );
 }
 
+/** The outcome of a reading that threw. */
 export function outcomeOf(error: unknown): ReadOutcome {
   if (hasCode(error, "KMS_KEY_CHANGED")) return "changed";
   return hasCode(error, "KMS_KEY_INVALID") || hasCode(error, "OPENSTACK_UNEXPECTED_ANSWER") ? "refused" : "failed";
@@ -65,6 +66,7 @@ export function lost(id: string, error: unknown): unknown {
   );
 }
 
+/** The error for a secret that Barbican does not have, or does not show to this user. */
 export function notFound(id: string, cause: unknown): CausewayError {
   return new CausewayError("KMS_KEY_NOT_FOUND", `The secret ${id} is not in Barbican, or not for these credentials.`, {
     cause,

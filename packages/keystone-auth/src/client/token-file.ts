@@ -15,6 +15,10 @@ export interface TokenFile {
   write(credential: Credential): void;
 }
 
+/**
+ * The file in `folder` for what `fingerprint` describes, whose digest is its name. The folder is made by the first
+ * write.
+ */
 export function tokenFile(folder: string, fingerprint: string): TokenFile {
   const path = join(folder, `${createHash("sha256").update(fingerprint).digest("hex")}.json`);
   return {

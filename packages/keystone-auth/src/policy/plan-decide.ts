@@ -20,6 +20,7 @@ import type {
   ResourceSpec,
 } from "./policy.ts";
 
+/** The outcome of a SubjectAccessReview. What is not allowed is not denied either: another authorizer may allow it. */
 export interface Decision {
   readonly allowed: boolean;
   readonly reason: string;

@@ -10,6 +10,7 @@ import {
   type ResourcePermission,
 } from "./policy.ts";
 
+/** A policy that was read from a file or ConfigMap. */
 export interface ReadPolicy {
   readonly policy: Policy;
   /** What of it can never allow anything. */

@@ -1,6 +1,7 @@
 /** A policy of k8s-keystone-auth: rules that allow; what no rule allows is denied. */
 export type Policy = readonly PolicyRule[];
 
+/** One rule, in the form of version 1 or 2 of upstream's policies. */
 export interface PolicyRule {
   /**
    * Whom the rule is for (version 2): all of the roles, and any of the projects. Undefined: decided by `match`, or
@@ -24,9 +25,12 @@ export interface PolicyRule {
   readonly nonResourcePermissions?: readonly PathPermission[];
 }
 
+/** The values of `type` in a rule of version 1. */
 export const MATCH_TYPES = ["group", "project", "role", "user"] as const;
+/** One of `MATCH_TYPES`. */
 export type MatchType = (typeof MATCH_TYPES)[number];
 
+/** A condition of a rule of version 1: the user has one of the values. */
 export interface PolicyMatch {
   /** Undefined: a type that does not exist. The rule allows nothing. */
   readonly type: MatchType | undefined;
@@ -35,6 +39,7 @@ export interface PolicyMatch {
   readonly domains: readonly string[] | undefined;
 }
 
+/** The requests for resources that a rule of version 1 allows; "*" stands for all. */
 export interface ResourceSpec {
   readonly verbs: readonly string[];
   readonly resources: readonly string[];
@@ -43,6 +48,7 @@ export interface ResourceSpec {
   readonly namespace: string;
 }
 
+/** The requests for paths such as /healthz that a rule of version 1 allows. */
 export interface NonResourceSpec {
   readonly verbs: readonly string[];
   /** Undefined: the rule allows nothing. */
@@ -56,6 +62,7 @@ export interface ResourcePermission {
   readonly verbs: readonly string[];
 }
 
+/** The requests for paths that a rule of version 2 allows. */
 export interface PathPermission {
   readonly path: string;
   readonly verbs: readonly string[];

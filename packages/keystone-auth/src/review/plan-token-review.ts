@@ -1,6 +1,7 @@
 import type { KubernetesUser } from "../user.ts";
 import { record, text, type Json } from "../values.ts";
 
+/** The version of a review's API: the response has that of the request. */
 export type ReviewVersion = "v1" | "v1beta1";
 
 /** The token of a TokenReview; undefined where it has none. */

@@ -7,6 +7,7 @@ import { record, text, type Json } from "../values.ts";
 import { accessReviewOf, readAccessReview } from "./plan-access-review.ts";
 import { readTokenReview, tokenReviewOf, type ReviewVersion } from "./plan-token-review.ts";
 
+/** What reviews are responded to with. */
 export interface ReviewParts {
   /** Checks a token; the user is as the cluster sees it, with its mapped names and groups. */
   readonly authenticate: (token: string) => Promise<TokenVerdict>;
@@ -16,6 +17,7 @@ export interface ReviewParts {
   readonly log: Log;
 }
 
+/** The HTTP response to a review. */
 export interface ReviewResponse {
   readonly status: number;
   readonly body: Json;

@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import { InputError, messageOf, readTextFile } from "@causeway/foundation";
 
+/** PEM files of the webhook's TLS; `clientCaFile` has the authorities of clients. */
 export interface CertificateFiles {
   readonly certificateFile: string;
   readonly keyFile: string;

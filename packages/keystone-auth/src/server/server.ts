@@ -14,6 +14,7 @@ import {
 import type { ReviewResponse } from "../review/review.ts";
 import { secureContext } from "./certificate.ts";
 
+/** Where the webhook listens, and what responds to reviews. */
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;
@@ -28,6 +29,7 @@ export interface ServerOptions {
   readonly signal: AbortSignal;
 }
 
+/** A webhook that listens: `port` is the one it got where 0 was given. */
 export interface WebhookServer {
   readonly port: number;
   close(): Promise<void>;

@@ -6,6 +6,7 @@ export interface Live<T> {
   readonly current: T;
 }
 
+/** How a configuration is read, wherever it is. */
 export interface LiveOptions<T> {
   /** For the log: "authorization policy". */
   readonly what: string;
@@ -75,6 +76,7 @@ async function follow<T>(
   }
 }
 
+/** A ConfigMap of namespace kube-system. */
 export interface ConfigMapSource {
   readonly client: KubernetesClient;
   readonly name: string;

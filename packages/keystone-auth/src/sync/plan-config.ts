@@ -16,6 +16,7 @@ export interface SyncConfig {
   readonly roleMappings: readonly RoleMapping[];
 }
 
+/** Nothing is synchronised: the configuration of a cluster without one. */
 export const NO_SYNC: SyncConfig = {
   dataTypes: [],
   namespaceFormat: "%i",

@@ -9,6 +9,7 @@ import type { Step } from "./steps.ts";
  */
 export const PROJECT_LABEL = "keystone.causeway.dev/project-id";
 
+/** What the plan of one user's project reads. */
 export interface Observed {
   readonly user: KubernetesUser;
   readonly config: SyncConfig;
@@ -17,6 +18,7 @@ export interface Observed {
   readonly bindings: readonly RoleBinding[];
 }
 
+/** What makes the namespace and the RoleBindings follow Keystone. */
 export interface SyncPlan {
   readonly steps: readonly Step[];
   /** What cannot be done, and why. */

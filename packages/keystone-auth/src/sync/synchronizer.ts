@@ -6,6 +6,7 @@ import { perform } from "./perform.ts";
 import { namespaceOf, plan } from "./plan.ts";
 import type { SyncConfig } from "./plan-config.ts";
 
+/** With what users are synchronised, and how often. */
 export interface SynchronizerOptions {
   readonly client: KubernetesClient;
   readonly config: () => SyncConfig;

@@ -25,8 +25,10 @@ export type IdentityVerdict =
   | { readonly user: KubernetesUser; /** Groups of Keystone that were left out. */ readonly dropped: readonly string[] }
   | { readonly refused: string };
 
+/** What of a group in Keystone becomes a group of the cluster. */
 export type KeystoneGroup = Pick<Identity.Group, "name" | "domain_id">;
 
+/** Whose tokens are accepted at all. */
 export interface IdentityRules {
   /** Ids of the projects whose tokens are accepted; undefined: all. */
   readonly projects?: readonly string[] | undefined;

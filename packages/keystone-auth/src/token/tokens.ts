@@ -13,6 +13,7 @@ import { identityOf, type IdentityRules } from "./plan-identity.ts";
 /** Who a token stands for; else why not, and whether Keystone said so (false: it could not be asked). */
 export type TokenVerdict = Verdict<KubernetesUser>;
 
+/** How tokens are checked and remembered. */
 export interface TokenOptions extends Partial<CacheRules>, IdentityRules {
   readonly clock: Clock;
   readonly log: Log;

@@ -9,6 +9,7 @@ const BRIDGE = "10.88.0.0/16";
 /** Addresses that are tried; a node runs 110 pods. */
 const MOST = 4096n;
 
+/** The InternalIPs of a node, which pods in the host's network have. */
 export function hostIPsOf(node: Node | undefined): readonly string[] {
   const internal = (node?.status?.addresses ?? []).filter(({ type }) => type === "InternalIP");
   return internal.map(({ address }) => address);

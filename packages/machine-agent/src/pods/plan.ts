@@ -13,11 +13,13 @@ export interface Observed {
   readonly hasVolumes: boolean;
 }
 
+/** What the node does with one pod. */
 export type Step =
   | { readonly type: "report"; readonly status: PodStatus }
   /** The pod's containers ended: its object goes, as a kubelet deletes it. */
   | { readonly type: "delete" };
 
+/** What is done now, and when to plan again. */
 export interface PodPlan {
   readonly steps: readonly Step[];
   /** Milliseconds since the epoch when the pod changes by itself. */

@@ -20,6 +20,7 @@ import { claimsOf, PodVolumes } from "../volumes/pod-volumes.ts";
 import { registrationController } from "../volumes/registration.ts";
 import { planPod, type Step } from "./plan.ts";
 
+/** The node whose pods are played. */
 export interface PodsOptions {
   readonly nodeName: string;
   /** The server's ID: what CSI drivers call the node. */

@@ -4,6 +4,7 @@ import type { Clock, Log } from "@causeway/foundation";
 import { openProgramLog } from "./program-log.ts";
 import { paths } from "./settings.ts";
 
+/** A program of a machine; `name` is that of its log. */
 export interface Program {
   readonly name: string;
   readonly file: string;

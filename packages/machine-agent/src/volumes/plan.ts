@@ -15,11 +15,13 @@ const PLAYED: readonly PlayedDriver[] = [
 ];
 const ZONE = "topology.kubernetes.io/zone";
 
+/** A change of the Node or its CSINode. */
 export type RegistrationStep =
   | { readonly type: "label-node"; readonly labels: Readonly<Record<string, string>> }
   | { readonly type: "create"; readonly csiNode: CSINode }
   | { readonly type: "change"; readonly drivers: NonNullable<CSINode["spec"]["drivers"]> };
 
+/** What `planRegistration` reads. */
 export interface RegistrationView {
   /** The server's ID. */
   readonly machineId: string;

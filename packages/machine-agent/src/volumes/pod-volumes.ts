@@ -23,6 +23,7 @@ export function claimsOf({ metadata, spec }: Pod): readonly string[] {
   });
 }
 
+/** The node whose pods' volumes are played. */
 export interface PodVolumesOptions {
   readonly client: KubernetesClient;
   readonly nodeName: string;

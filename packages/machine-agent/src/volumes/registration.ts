@@ -12,6 +12,7 @@ import {
 import type { Clock, Log } from "@causeway/foundation";
 import { planRegistration, type RegistrationStep } from "./plan.ts";
 
+/** The node whose CSI drivers register. */
 export interface RegistrationOptions {
   readonly client: KubernetesClient;
   readonly machineId: string;

@@ -16,6 +16,7 @@ import { placementOf, type ClaimAnnotations } from "./placement.ts";
 import { shareSpec, type ShareSpec } from "./share-spec.ts";
 import { createSnapshot, deleteSnapshot } from "./snapshots.ts";
 
+/** With what the controller service works. It serves shares of one protocol. */
 export interface ControllerOptions {
   readonly connections: Connections;
   readonly protocol: ShareProtocol;

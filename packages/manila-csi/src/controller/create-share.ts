@@ -16,6 +16,7 @@ export interface Placement {
   readonly groupId: string | undefined;
 }
 
+/** A call that creates one share. */
 export interface CreateCall extends ShareCall {
   readonly spec: ShareSpec;
   readonly placement: Placement;

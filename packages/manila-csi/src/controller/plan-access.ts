@@ -12,6 +12,7 @@ export type AccessStep =
   | { readonly type: "remove-failed"; readonly rule: AccessRule }
   | { readonly type: "fail"; readonly code: "CSI_FAILED_PRECONDITION" | "CSI_ABORTED"; readonly message: string };
 
+/** What `planAccess` reads. */
 export interface AccessView {
   readonly adapter: Pick<ShareAdapter, "accessType" | "isComplete">;
   readonly clients: readonly string[];

@@ -20,6 +20,7 @@ export type CreateStep =
 
 type FailureCode = "CSI_ALREADY_EXISTS" | "CSI_INTERNAL" | "CSI_ABORTED";
 
+/** What `planCreate` reads. */
 export interface CreateView {
   readonly spec: ShareSpec;
   /** Every share of the requested name. */
@@ -31,6 +32,7 @@ export interface CreateView {
 
 const FAILED = new Set(["error", "error_deleting"]);
 const PENDING = new Set(["creating", "creating_from_snapshot"]);
+/** Whether Manila is still creating the share. */
 export const isPending = ({ status }: Share): boolean => PENDING.has(status);
 
 /** The share of the requested name, which csi-openstack's election chooses where there are several. */

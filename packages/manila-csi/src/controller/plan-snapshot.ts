@@ -11,6 +11,7 @@ export type SnapshotStep =
 
 type FailureCode = "CSI_ALREADY_EXISTS" | "CSI_INTERNAL" | "CSI_ABORTED";
 
+/** What `planSnapshot` reads. */
 export interface SnapshotView {
   readonly name: string;
   readonly shareId: string;

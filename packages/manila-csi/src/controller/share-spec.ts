@@ -22,6 +22,7 @@ export interface ShareSpec {
   readonly parameters: ClassParameters;
 }
 
+/** What all shares of a driver have in common. */
 export interface SpecOptions {
   readonly protocol: ShareProtocol;
   readonly clusterId: string;

@@ -9,11 +9,13 @@ import { planSnapshot } from "./plan-snapshot.ts";
 
 type Snapshot = SharedFileSystem.ShareSnapshot;
 
+/** What a CreateSnapshot call requests. */
 export interface SnapshotSpec {
   readonly name: string;
   readonly shareId: string;
 }
 
+/** A snapshot, and the size of its share in GiB. */
 export interface SnapshotResult {
   readonly snapshot: Snapshot;
   readonly gib: number;

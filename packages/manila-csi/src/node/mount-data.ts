@@ -13,6 +13,7 @@ export interface MountData {
   readonly stageSecret: Record<string, string>;
 }
 
+/** The share to mount, by its volume context. */
 export interface MountRequest {
   readonly volumeId: string;
   readonly options: VolumeContext;

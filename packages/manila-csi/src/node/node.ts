@@ -9,6 +9,7 @@ import type { Connections } from "../shares/connections.ts";
 import type { ProxiedDriver } from "./forward.ts";
 import { mountData, type MountData } from "./mount-data.ts";
 
+/** With what the node service works. `metadata` describes the server that it runs on. */
 export interface NodeOptions {
   readonly connections: Connections;
   readonly protocol: ShareProtocol;

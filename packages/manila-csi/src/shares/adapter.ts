@@ -5,6 +5,7 @@ import type { RuntimeConfig } from "../runtime-config.ts";
 import { cephFs } from "./cephfs.ts";
 import { nfs } from "./nfs.ts";
 
+/** What the mount of a share is derived from. */
 export interface MountSource {
   readonly share: SharedFileSystem.Share;
   readonly locations: readonly SharedFileSystem.ExportLocation[];
@@ -26,4 +27,5 @@ export interface ShareAdapter {
   stageSecret(rule: SharedFileSystem.AccessRule | undefined): Record<string, string>;
 }
 
+/** The adapter of a protocol. */
 export const adapterOf = (protocol: ShareProtocol): ShareAdapter => (protocol === "NFS" ? nfs : cephFs);

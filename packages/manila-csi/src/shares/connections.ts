@@ -10,6 +10,7 @@ export interface ShareCloud {
   readonly snapshots: Waiter<SharedFileSystem.ShareSnapshot>;
 }
 
+/** How clouds are connected to for the credentials that calls have. */
 export interface ConnectionsOptions {
   readonly clock: Clock;
   readonly connect: (config: CloudConfig) => Cloud;

@@ -10,6 +10,7 @@ const CODES: Readonly<Record<string, FailureCode>> = {
   "009": "CSI_OUT_OF_RANGE",
 };
 
+/** The errors that a failure in Manila becomes. */
 export type FailureCode = "CSI_OUT_OF_RANGE" | "CSI_INVALID_ARGUMENT" | "CSI_RESOURCE_EXHAUSTED" | "CSI_INTERNAL";
 
 /** Why Manila could not do something that it accepted. */
@@ -29,6 +30,7 @@ export async function lastFailure({ manila }: ShareCloud, id: string, signal: Ab
   return { code: "CSI_INTERNAL", message: "Manila has no message that says why" };
 }
 
+/** A failure from a user message of Manila: `detail` is its detail_id, such as "002". */
 export function failureOf(detail: string, message: string): Failure {
   return { code: CODES[detail] ?? "CSI_INTERNAL", message: message.slice(0, LONGEST) };
 }

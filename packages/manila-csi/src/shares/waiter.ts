@@ -6,6 +6,7 @@ export interface Reader<T> {
   all(signal: AbortSignal): Promise<readonly T[]>;
 }
 
+/** How long a state is waited for. */
 export interface WaitOptions {
   readonly signal: AbortSignal;
   /** Milliseconds. */

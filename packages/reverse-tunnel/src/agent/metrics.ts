@@ -20,4 +20,5 @@ export function agentMetrics(metrics: Metrics) {
   };
 }
 
+/** The metrics of an agent, under konnectivity's names. */
 export type AgentMetrics = ReturnType<typeof agentMetrics>;

@@ -8,6 +8,7 @@ import { TunnelStream } from "./stream.ts";
 /** Packets that are not of an open stream. */
 export type OtherPacket = Extract<TunnelPacket, { type: "dial" | "dialled" | "cancel-dial" | "drain" }>;
 
+/** One end of a tunnel: what it is on, and what becomes of packets that are not data. */
 export interface ConnectionOptions {
   /** The call's stream, or a TLS connection. */
   readonly wire: Duplex;

@@ -1,6 +1,6 @@
-/*
- * One stream of a tunnel, seen from one end: a socket on this side, the tunnel on the other. Pure. The same rules hold for the server, whose
- * socket is the API server's, and for the agent, whose socket is a kubelet's.
+/**
+ * One stream of a tunnel, seen from one end: a socket on this side, the tunnel on the other. Pure. The same rules hold
+ * for the server, whose socket is the API server's, and for the agent, whose socket is a kubelet's.
  */
 
 /** What one end knows of a stream. Sizes are in bytes. */
@@ -30,6 +30,7 @@ export interface StreamState {
   readonly closed: boolean;
 }
 
+/** What happens to a stream: at its socket ("local-…", read, accepted), or in the tunnel. */
 export type StreamEvent =
   | { readonly type: "read"; readonly bytes: number }
   | { readonly type: "sent"; readonly bytes: number }
@@ -48,6 +49,7 @@ export type StreamEvent =
   | { readonly type: "linger-over" }
   | { readonly type: "lost" };
 
+/** What has to be done for a stream after an event. */
 export type StreamEffect =
   | { readonly type: "pause" }
   | { readonly type: "resume" }
@@ -65,11 +67,13 @@ export type StreamEffect =
   | { readonly type: "linger" }
   | { readonly type: "failed"; readonly reason: "stalled" | "window-exceeded" | "tunnel-lost" };
 
+/** A stream after an event. */
 export interface Next {
   readonly state: StreamState;
   readonly effects: readonly StreamEffect[];
 }
 
+/** Bounds of the bytes that a stream keeps in memory. */
 export const LIMITS = {
   /** A peer with windows sends so much ahead at first, in bytes, */
   window: 512 * 1024,
@@ -83,6 +87,7 @@ export const LIMITS = {
   stalled: 8 * 1024 * 1024,
 } as const;
 
+/** A stream through which nothing went yet. */
 export function openStream(kind: Pick<StreamState, "windowed" | "lingers" | "credit">): StreamState {
   return {
     ...kind,

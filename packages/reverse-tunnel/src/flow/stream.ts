@@ -5,6 +5,7 @@ import type { Lane, Outbox } from "./outbox.ts";
 import { openStream, planStream, type StreamEffect, type StreamEvent, type StreamState } from "./plan-stream.ts";
 import { OVER } from "./over.ts";
 
+/** A socket and the tunnel's connection that it is joined to. */
 export interface StreamOptions {
   readonly id: bigint;
   readonly socket: Duplex;

@@ -57,6 +57,7 @@ function lengthOf(all: Buffer): number {
   return length;
 }
 
+/** TUNNEL_PROTOCOL_ERROR: the connection to the peer ends with it. */
 export function protocolError(why: string): CausewayError {
   return new CausewayError("TUNNEL_PROTOCOL_ERROR", `The other end of the tunnel breaks the protocol: ${why}.`, {
     hint: "Check that it is a konnectivity server or agent of a supported release.",

@@ -20,6 +20,7 @@ export type ServerGreeting =
 /** Tokens of ServiceAccounts have one to two kilobytes. */
 const LONGEST = 64 * 1024;
 
+/** The first frame of a side, with its greeting as JSON. */
 export function greetingFrame(greeting: AgentGreeting | ServerGreeting): Buffer {
   return plainFrame(KIND.greeting, Buffer.from(JSON.stringify(greeting)));
 }

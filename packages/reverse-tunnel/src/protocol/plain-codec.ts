@@ -12,14 +12,17 @@ import { decodePacket, encodePacket } from "./packets.ts";
  */
 export const PLAIN_PROTOCOL = "causeway-tunnel/1";
 
+/** The first byte of a frame. */
 export const KIND = { packet: 0, data: 1, ping: 2, pong: 3, greeting: 4 } as const;
 
+/** The bytes of a frame before its content: kind and size. */
 export const PREFIX = 5;
 const ID = 8;
 /** Content of a frame that is not data is small: addresses and error texts. */
 const LONGEST_CONTROL = 64 * 1024;
 const LONGEST_DATA = 4 * 1024 * 1024;
 
+/** A whole frame with a copy of its content. */
 export function plainFrame(kind: number, content: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX + content.length);
   frame[0] = kind;
@@ -28,6 +31,7 @@ export function plainFrame(kind: number, content: Uint8Array): Buffer {
   return frame;
 }
 
+/** The codec of a plain connection, which has pings of its own. */
 export interface PlainCodec extends Codec {
   /** Called for each ping, which has to be answered, and for each pong. */
   onPing: () => void;
@@ -36,6 +40,9 @@ export interface PlainCodec extends Codec {
   pong(): Buffer;
 }
 
+/**
+ * A codec for one connection: it keeps what a chunk has of an unfinished frame. `read` throws TUNNEL_PROTOCOL_ERROR.
+ */
 export function plainCodec(): PlainCodec {
   const reader = new PlainReader();
   const codec: PlainCodec = {

@@ -36,20 +36,23 @@ export interface Arrival {
   readonly peerWindow: number | undefined;
 }
 
+/** How the server accepts agents. */
 export interface AgentsOptions {
   readonly serverId: string;
   readonly serverCount: () => number;
-  /** Why the agent is refused, with a gRPC status; undefined: it is accepted. */
+  /** Accepts the agent, or refuses it with a status of gRPC. */
   readonly judge: (arrival: Arrival, signal: AbortSignal) => Promise<Accepted | Refused>;
   /** Milliseconds between pings, without whose answer a connection ends. */
   readonly keepalive: number;
   readonly log: Log;
 }
 
+/** The agent is accepted: its packets go over `wire` from now on. */
 export interface Accepted {
   readonly accept: (wire: Duplex, codec: Codec) => void;
 }
 
+/** The agent is refused: a status of gRPC, and why. */
 export interface Refused {
   readonly status: number;
   readonly refusal: string;

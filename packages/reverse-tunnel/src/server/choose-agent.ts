@@ -10,6 +10,7 @@ export interface Identifiers {
   readonly isDefaultRoute: boolean;
 }
 
+/** What of an agent decides whether it dials. */
 export interface Choosable {
   readonly identifiers: Identifiers;
   readonly isDraining: boolean;

@@ -7,6 +7,7 @@ import { messageOf, type KeyPair, type Log } from "@causeway/foundation";
 import { DialError } from "./dial-error.ts";
 import type { Target } from "./pool.ts";
 
+/** How the side of API servers connects to agents. */
 export interface FrontOptions {
   /** Connects the socket that `accept` returns. Throws DialError. */
   readonly dial: (target: Target, accept: () => Duplex, peer: Socket, signal: AbortSignal) => Promise<void>;

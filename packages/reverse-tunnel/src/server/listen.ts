@@ -2,6 +2,7 @@ import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import type { Server, Socket } from "node:net";
 import { InputError, messageOf } from "@causeway/foundation";
 
+/** An address to listen at. */
 export interface Listen {
   /** Every interface, unless given. */
   readonly host?: string;

@@ -53,4 +53,5 @@ export function serverMetrics(metrics: Metrics) {
   };
 }
 
+/** The metrics of a server, under konnectivity's names. */
 export type ServerMetrics = ReturnType<typeof serverMetrics>;

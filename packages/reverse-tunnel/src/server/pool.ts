@@ -17,6 +17,7 @@ export interface Agent {
   isDraining: boolean;
 }
 
+/** The destination that an API server names in CONNECT. */
 export interface Target {
   readonly host: string;
   readonly port: number;
@@ -29,6 +30,7 @@ interface Question {
 
 type Dialled = { readonly id: bigint } | { readonly error: string } | { readonly lost: true };
 
+/** How agents are chosen, and how long a dial waits. */
 export interface PoolOptions {
   readonly strategies: readonly ProxyStrategy[];
   /** A dial waits so long for the first agent of its tenant (ms). */

@@ -1,6 +1,7 @@
 import { messageOf } from "@causeway/foundation";
 import type { KubernetesClient } from "@causeway/kubernetes";
 
+/** Which service account's tokens are an agent's. */
 export interface TokenRules {
   /** Of the agent's service account; empty: any. */
   readonly namespace: string;

@@ -27,6 +27,7 @@ export interface Credentials {
   readonly serverName?: string;
 }
 
+/** The tenant of a client, or why it is none's. */
 export type Identified = { readonly tenant: TunnelTenant } | { readonly refusal: string };
 
 /** The tenant of an agent: by its certificate, or by the token that the named tenant's API server knows. */
