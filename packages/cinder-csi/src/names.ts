@@ -2,6 +2,8 @@
  * Names that PersistentVolumes, StorageClasses and volumes of upstream's driver have: they are the contract of a
  * replacement.
  */
+
+/** The name of the driver, in StorageClasses and PersistentVolumes. */
 export const DRIVER_NAME = "cinder.csi.openstack.org";
 /** The version of the vendor's driver whose behavior this one has. */
 export const DRIVER_VERSION = "2.0.0";

@@ -1,4 +1,6 @@
 /** Readers of data from outside: what has another shape is as if it were absent. */
+
+/** An object of JSON whose fields are not checked yet. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Whether the value is an object of JSON, and no array. */

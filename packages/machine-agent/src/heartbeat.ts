@@ -37,7 +37,7 @@ export async function register(client: KubernetesClient, joined: Joined, signal:
 }
 
 /**
- * Writes the status of the Node; its addresses only if it has none: the cloud controller owns them. 
+ * Writes the status of the Node; its addresses only if it has none: the cloud controller owns them.
  * @throws KUBERNETES_NOT_FOUND when the Node is gone
  */
 export async function reportStatus(

@@ -1,4 +1,6 @@
 /** Headers of the agent's call. Names are those of konnectivity, in lower case as HTTP/2 sends them. */
+
+/** The ID of the agent: by default a random one for each start. */
 export const AGENT_ID = "agentid";
 /** What the agent is next to; see `readIdentifiers`. */
 export const AGENT_IDENTIFIERS = "agentidentifiers";
