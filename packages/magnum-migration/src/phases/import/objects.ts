@@ -29,7 +29,7 @@ export function networksOf({ labels: own, template }: Inventory): { pods: string
   };
 }
 
-/** The masters' etcd that a hosted one joins, by the names of the members. */
+/** Name and peer URL of each member of the masters' etcd, which a hosted one joins. */
 export type Members = NonNullable<HostedControlPlaneSpec["datastore"]>["members"];
 
 /** The Cluster and its control plane, at the address that the cluster has; and the credentials of its controllers. */
