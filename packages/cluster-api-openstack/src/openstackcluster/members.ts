@@ -3,6 +3,7 @@ import type { Member, MemberCreate, Subnet } from "@causeway/openstack";
 import { parseCidr } from "../resources/cidr.ts";
 import type { ClusterContext } from "./model.ts";
 
+/** Whether label cluster.x-k8s.io/control-plane is there, whatever its value: such a machine serves the API. */
 export function isControlPlane(machine: OpenStackMachine): boolean {
   return machine.metadata.labels?.[labels.controlPlane] !== undefined;
 }
