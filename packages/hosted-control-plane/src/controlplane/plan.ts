@@ -98,7 +98,7 @@ const withoutCluster: WantedCondition = {
   type: "Available",
   status: "False",
   reason: "WaitingForCluster",
-  message: "waiting for a Cluster to own this control plane",
+  message: "waiting for its Cluster",
 };
 
 /** Undefined while a root is missing. */

@@ -34,9 +34,12 @@ function scene(watches: Watch[], lists: (() => unknown)[] = []) {
     },
   } as unknown as KubernetesClient;
   const mirror = { replace: () => {}, onEvent: () => {} };
-  const running = reflect({ client, type: Node, scope: {}, mirror, clock, log: silentLog }, stop.signal);
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
+  const running = reflect({ client, type: Node, scope: {}, mirror, clock, log }, stop.signal);
   return {
     clock,
+    warned,
     from,
     lists: () => listed,
     end: async () => {
@@ -64,10 +67,30 @@ test("a watch that has been silent for too long is reopened at its last revision
   await end();
 });
 
-test("a server that fails is asked less and less often", async () => {
-  const refuse = () => {
-    throw new CausewayError("KUBERNETES_UNREACHABLE", "down");
+const refuse = () => {
+  throw new CausewayError("KUBERNETES_UNREACHABLE", "down");
+};
+
+test("a server that fails for less than two seconds is not warned of", async () => {
+  const { clock, lists, warned, end } = scene(
+    [],
+    Array.from({ length: 100 }, () => refuse),
+  );
+  const pass = async (milliseconds: number) => {
+    for (let i = 0; i < milliseconds / 100; i++) {
+      await clock.advance(100);
+      await settled();
+    }
   };
+  await pass(1_900);
+  expect(lists()).toBeGreaterThan(3);
+  expect(warned).toEqual([]);
+  await pass(10_000);
+  expect(warned).toContain("list or watch failed, trying again");
+  await end();
+});
+
+test("a server that fails is asked less and less often", async () => {
   const { clock, lists, end } = scene(
     [],
     Array.from({ length: 100 }, () => refuse),

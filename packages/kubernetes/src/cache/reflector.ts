@@ -21,6 +21,8 @@ const SILENCE = 150_000;
 const REFUSALS = 3;
 /** Spread over a factor of two, so that watches opened together do not all end together. */
 const WATCH_SECONDS = 300;
+/** A server that does not respond for less than this, in milliseconds, restarts or is being deleted: no warning. */
+const PATIENCE = 2_000;
 
 /**
  * Lists, then watches from there, until `signal` aborts. A lost watch is resumed at the last revision; after a 410,
@@ -31,6 +33,7 @@ export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>
   const delayAfter = backoff({ base: 50, cap: 30_000 });
   const delayIfAbsent = backoff({ base: 50, cap: 2_000 });
   let failures = 0;
+  let failingSince = 0;
   let revision: string | undefined;
   while (!signal.aborted) {
     const renewal = options.renewal?.();
@@ -49,6 +52,7 @@ export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>
       const watch = await watchOnce(options, revision, term);
       revision = watch.revision;
       if (watch.expired) revision = undefined;
+      if (!watch.healthy && failures === 0) failingSince = clock.now();
       failures = watch.healthy ? 0 : failures + 1;
       if (failures > 0) await clock.sleep(delayAfter(failures), signal);
     } catch (error) {
@@ -58,11 +62,11 @@ export async function reflect<T extends KubeObject>(options: ReflectorOptions<T>
         continue;
       }
       const unknown = isNotFound(error);
-      failures++;
+      if (failures++ === 0) failingSince = clock.now();
       // A server that was restored refuses revisions it has not reached yet: list again.
       if (unknown || (failures >= REFUSALS && !isUnreachable(error))) revision = undefined;
       const delay = (unknown ? delayIfAbsent : delayAfter)(failures);
-      report(log, error, { quiet: unknown || failures === 1, delay });
+      report(log, error, { quiet: unknown || clock.now() - failingSince < PATIENCE, delay });
       await clock.sleep(delay, signal).catch(() => {});
     }
   }

@@ -1,4 +1,4 @@
-import { VirtualClock } from "@causeway/foundation";
+import { CausewayError, silentLog, VirtualClock, type Log } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import type { ObjectKey } from "../types/meta.ts";
 import { runController } from "./controller.ts";
@@ -54,6 +54,31 @@ describe("a controller", () => {
     await settled();
     expect(seen.at(-1)).toBe("later");
     expect(await controller.end()).toBe(true);
+  });
+
+  test("warns of an object that is not found when it is so for the second time", async () => {
+    const warned: string[] = [];
+    const log: Log = { ...silentLog, warn: (message) => warned.push(message), with: () => log };
+    let isGone = true;
+    const controller = start({
+      log,
+      reconcile: async ({ name }) => {
+        if (name === "gone" && !isGone) return;
+        throw new CausewayError("KUBERNETES_NOT_FOUND", `${name} not found`);
+      },
+    });
+    controller.add("gone");
+    await settled();
+    isGone = false;
+    await controller.clock.advance(1_000);
+    await settled();
+    expect(warned).toEqual([]);
+    controller.add("missing");
+    await settled();
+    await controller.clock.advance(1_000);
+    await settled();
+    expect(warned).toContain("reconcile failed");
+    await controller.end();
   });
 
   test("works on so many keys at once and no more, and never on one twice", async () => {

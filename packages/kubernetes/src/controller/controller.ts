@@ -1,5 +1,5 @@
 import { CausewayError, isAborted, messageOf, silentLog, type Log } from "@causeway/foundation";
-import { isConflict } from "../client/errors.ts";
+import { isConflict, isNotFound } from "../client/errors.ts";
 import type { ObjectKey } from "../types/meta.ts";
 import type { ControllerOptions, RunController, Shards } from "./interface.ts";
 import { shardedReconcile, shardedSource } from "./sharded.ts";
@@ -68,11 +68,11 @@ async function reconcileOne(options: ControllerOptions, key: ObjectKey, shift: S
   } catch (error) {
     if (signal.aborted) return;
     const delay = queue.addRateLimited(key, isConflict(error));
-    reportFailure(log, error, { key, delay });
+    reportFailure(log, error, { key, delay, isFirst: queue.failures(key) === 1 });
   }
 }
 
-function reportFailure(log: Log, error: unknown, facts: { key: ObjectKey; delay: number }): void {
+function reportFailure(log: Log, error: unknown, facts: { key: ObjectKey; delay: number; isFirst: boolean }): void {
   const fields = {
     namespace: facts.key.namespace,
     name: facts.key.name,
@@ -81,7 +81,9 @@ function reportFailure(log: Log, error: unknown, facts: { key: ObjectKey; delay:
     hint: error instanceof CausewayError ? error.hint : undefined,
     retryMs: Math.round(facts.delay),
   };
-  // Losing a race for an object is the ordinary way of optimistic locking, and the next look settles it.
-  if (isConflict(error) || isAborted(error)) log.debug("reconcile will be repeated", fields);
+  // Losing a race for an object is the ordinary way of optimistic locking, and the next look settles it; so does a
+  // write to an object that was deleted since it was read.
+  const isRace = isConflict(error) || (isNotFound(error) && facts.isFirst);
+  if (isRace || isAborted(error)) log.debug("reconcile will be repeated", fields);
   else log.warn("reconcile failed", fields);
 }
