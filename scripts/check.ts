@@ -64,7 +64,7 @@ const steps: readonly Step[] = [
   own("error catalogue", checkErrorCatalogue),
   own("language", checkLanguage),
   own("width of comments", checkCommentWidth),
-  own("doc comments of public names", checkPublicDocs),
+  own("doc comments of exported names", checkPublicDocs),
   own("docs", checkDocs),
   command("dead code", "knip", "--no-progress"),
 ];

@@ -29,11 +29,29 @@ write(
   "export const internal = 1;",
 );
 write("src/b.ts", "export class InB {}", "/** It has one. */", "export const imported = 1;");
+write(
+  "src/c.ts",
+  "/** What the file is for. */",
+  "",
+  "export const first = 1;",
+  "/** One. */",
+  "export const second = 2;",
+);
+write("src/c.test.ts", "export const ofATest = 1;");
 
 test("refuses public names without a doc comment, wherever they are declared", () => {
-  expect(checkPublicDocs(root).toSorted()).toEqual([
+  const problems = checkPublicDocs(root).filter((problem) => problem.includes("from the package"));
+  expect(problems.toSorted()).toEqual([
     "packages/a/src/a.ts:3 exports renamed from the package without a doc comment",
     "packages/a/src/a.ts:5 exports Bare from the package without a doc comment",
     "packages/a/src/b.ts:1 exports InB from the package without a doc comment",
+  ]);
+});
+
+test("refuses names without a doc comment that files share inside a package", () => {
+  const problems = checkPublicDocs(root).filter((problem) => !problem.includes("from the package"));
+  expect(problems).toEqual([
+    "packages/a/src/a.ts:6 exports internal without a doc comment",
+    "packages/a/src/c.ts:3 exports first without a doc comment",
   ]);
 });

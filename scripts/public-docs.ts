@@ -1,5 +1,8 @@
-/** Every name that a package exports has a doc comment: what a user of the package reads in an editor. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+/**
+ * Every name that a package exports has a doc comment, which a user of the package reads in an editor, and so has every
+ * name that a file of a package exports to the files next to it.
+ */
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { parseSync } from "oxc-parser";
 
@@ -31,7 +34,25 @@ export function checkPublicDocs(root: string): string[] {
       problems.add(`${relative(root, found.file)}:${line} exports ${name} from the package without a doc comment`);
     }
   }
-  return [...problems];
+  return [...problems, ...sharedInside(root, read, problems)];
+}
+
+/** Exports of files of packages; tests, what is for tests, and generated files are not looked at. */
+function sharedInside(root: string, read: Read, known: ReadonlySet<string>): string[] {
+  const places = new Set([...known].map((problem) => problem.split(" ", 1)[0]));
+  return globSync("packages/*/src/**/*.ts", { cwd: root })
+    .filter((file) => !/\.test\.ts$|testing|\.generated\.ts$|\.d\.ts$/.test(file))
+    .flatMap((file) => {
+      const { text, body } = read(join(root, file));
+      return body.flatMap((statement) => {
+        if (statement.type !== "ExportNamedDeclaration" || !statement.declaration) return [];
+        const before = text.slice(0, statement.start);
+        // A comment of the whole file is no comment of its first name.
+        if (/\*\/\n?[ \t]*$/.test(before)) return [];
+        const at = `${file}:${before.split("\n").length}`;
+        return places.has(at) ? [] : [`${at} exports ${declared(statement).join(", ")} without a doc comment`];
+      });
+    });
 }
 
 /** The files that packages are used through; those for tests are not for users. */
