@@ -20,6 +20,7 @@ const REPLACED: readonly (readonly [word: string, instead: string])[] = [
   ["whoeve" + "r", "the name of the actor"],
   ["let " + "go", "release"],
   ["named " + "otherwise", "renamed"],
+  ["besid" + "e", "next to, in addition to"],
 ];
 const FOUND = new RegExp(`\\b(?:${REPLACED.map(([word]) => word).join("|")})\\b`, "giu");
 /** By extension, and programs without one. */

@@ -51,15 +51,15 @@ function gatewayApi(): Built {
     : { dir: join(dir, "config/crd") };
 }
 
-/** kubectl.1.NN, as packages that bring several minors name them, beside the kubectl that PATH finds. */
+/** kubectl.1.NN, as packages that bring several minors name them, next to the kubectl that PATH finds. */
 function otherKubectls(): string[] {
   for (const dir of (process.env["PATH"] ?? "").split(delimiter)) {
     const file = join(dir, "kubectl");
     if (!existsSync(file)) continue;
-    const beside = dirname(realpathSync(file));
+    const folder = dirname(realpathSync(file));
     const minor = (name: string): number => Number(/^kubectl\.1\.(\d+)$/.exec(name)?.[1] ?? Number.NaN);
-    const names = readdirSync(beside).filter((name) => !Number.isNaN(minor(name)));
-    return names.toSorted((a, b) => minor(b) - minor(a)).map((name) => join(beside, name));
+    const names = readdirSync(folder).filter((name) => !Number.isNaN(minor(name)));
+    return names.toSorted((a, b) => minor(b) - minor(a)).map((name) => join(folder, name));
   }
   return [];
 }

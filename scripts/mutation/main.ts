@@ -6,7 +6,7 @@
  *   --sample N      N mutants of each group of files, chosen by --seed
  *   --seed N        default 1
  *   --fresh         judges all again, also what an earlier run has judged
- *   --fast          only test files that start no server: the tables beside the code
+ *   --fast          only test files that start no server: the tables next to the code
  *   --report        judges nothing: what earlier runs found out
  *   --jobs N        processes that judge, default 1
  *   --json FILE     writes every mutant and what became of it

@@ -47,7 +47,7 @@ export function makeLayer(wheels: readonly string[], dir: string): void {
     chmodSync(join(dir, PROGRAMS, name), 0o755);
   }
   rmSync(join(packages, "bin"), { recursive: true });
-  // Wheels have their files of /etc beside their modules.
+  // Wheels have their files of /etc next to their modules.
   if (existsSync(join(packages, "etc"))) cpSync(join(packages, "etc"), join(dir, "etc"), { recursive: true });
   if (existsSync(join(packages, "share"))) renameSync(join(packages, "share"), join(dir, "usr/local/share"));
   // A root that cannot be written keeps no byte code.

@@ -1,5 +1,5 @@
 /**
- * The API server in figures, beside a real kube-apiserver with etcd: the same machine, the same disk, one load
+ * The API server in figures, next to a real kube-apiserver with etcd: the same machine, the same disk, one load
  * generator, turn by turn in one run. Both sync every write to disk before they acknowledge it. A start is from before
  * the first process to the first answer, on an empty database, with authority, certificates and keys in place and the
  * programs' files in the page cache (npm ci has made ours what it starts from). `--only WORD` runs the parts whose name

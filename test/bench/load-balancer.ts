@@ -1,5 +1,5 @@
 /**
- * Our cloud controller manager beside the upstream one: each with a kube-apiserver and a simulated cloud of its own,
+ * Our cloud controller manager next to the upstream one: each with a kube-apiserver and a simulated cloud of its own,
  * side by side in one run. Load balancers take 10 s for a change as amphorae do, or 0.5 s as OVN's do. `--only PATTERN`
  * runs the parts whose name it matches (amphora ordinary, amphora many, amphora wide, the same of ovn, ovn costly,
  * restart, idle, fleet); `--side ours` or `--side upstream` one of the two; `--idle-minutes N`, `--limit SECONDS`,

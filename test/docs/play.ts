@@ -6,7 +6,7 @@ import type { Block } from "./blocks.ts";
 
 const READY = 120_000;
 
-/** Where a page's commands run, and what runs on beside them. */
+/** Where a page's commands run, and what runs on next to them. */
 export interface Stage {
   readonly dir: string;
   /** What a command exports of OS_ variables and KUBECONFIG is put here for those that follow. */

@@ -3,7 +3,7 @@
  * operations take on a real cloud and through which statuses they go. Writes
  * packages/simulator/src/kernel/latencies.json, which the simulated cloud's delays "real" are, with the machine's load:
  * a busy cloud's figures say nothing of another. With `--cloud simulated` (its delays "real") nothing is written: it
- * prints the same figures, to be held beside those that were recorded.
+ * prints the same figures, to be held next to those that were recorded.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";

@@ -11,7 +11,7 @@ import { programs } from "./programs.ts";
 import { available, create, key, missingFor, startWorld, until, VERSION, type World } from "./runtime-world.ts";
 
 /**
- * Milliseconds. Of processes one API server and one etcd restart: about four seconds, and far more beside other work.
+ * Milliseconds. Of processes one API server and one etcd restart: about four seconds, and far more next to other work.
  */
 const LONGEST_PAUSE = { Pods: 5_000, Process: 60_000 };
 /** What an upgrade without a pause needs: etcd has a majority, and one API server is up, at any time. */

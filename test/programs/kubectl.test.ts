@@ -7,7 +7,7 @@ import { programs } from "./programs.ts";
 import { execute } from "./run.ts";
 import { servers, startServer, type Server } from "./servers.ts";
 
-/** Beside the newest: older ones that the machine has, the oldest of all and those within reach of a minor's skew. */
+/** Next to the newest: older ones that the machine has, the oldest of all and those within reach of a minor's skew. */
 const OLDER = [33, 32, 27];
 
 interface Candidate {
@@ -37,7 +37,7 @@ for (const { name, missing } of servers())
 
 function useOlder(minor: number): void {
   const older = found.find((k) => k.minor === minor);
-  if (older === undefined) test.skip(`kubectl 1.${minor} (this machine has no kubectl.1.${minor} beside its kubectl)`);
+  if (older === undefined) test.skip(`kubectl 1.${minor} (this machine has no kubectl.1.${minor} next to its kubectl)`);
   else useKubectl("causeway", older);
 }
 

@@ -25,7 +25,7 @@ export async function execute(file: string, args: readonly string[], options: Ru
   }
 }
 
-/** A program that goes on beside the test. */
+/** A program that goes on next to the test. */
 export interface RunningProgram {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;

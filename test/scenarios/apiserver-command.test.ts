@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { createClient, loadKubeconfig, Namespace, Secret } from "@causeway/kubernetes";
 import { PATIENCE, causeway } from "../support/processes.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const dirs: string[] = [];

@@ -6,7 +6,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { connectCloud, loadCloudsYaml } from "@causeway/openstack";
 import { PATIENCE, causeway } from "../support/processes.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const state = mkdtempSync(join(tmpdir(), "causeway-cloud-"));

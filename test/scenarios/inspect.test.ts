@@ -10,7 +10,7 @@ import { loadCloudsYaml } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { PATIENCE, causeway } from "../support/processes.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 let world: World | undefined;

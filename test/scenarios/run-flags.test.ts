@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
 import { PATIENCE, eventually } from "../support/processes.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 let stage: ManagerStage;

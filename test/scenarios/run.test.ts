@@ -6,7 +6,7 @@ import { Lease } from "@causeway/kubernetes";
 import { cloudConf, stageFolder, stageManager, type ManagerStage } from "../support/manager-stage.ts";
 import { PATIENCE } from "../support/processes.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 let stage: ManagerStage | undefined;

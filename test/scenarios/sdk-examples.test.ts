@@ -9,7 +9,7 @@ import { connectCloud, loadCloudsYaml, type Cloud } from "@causeway/openstack";
 import { startSimulator, type Simulator } from "@causeway/simulator";
 import { PATIENCE } from "../support/processes.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const folder = join(import.meta.dirname, "../../packages/openstack/src/examples");

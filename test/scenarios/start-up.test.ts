@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { PATIENCE, causeway } from "../support/processes.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const closing = /^demo ready: 1 control plane, 3 nodes, load balancer [\d.]+, (\d+) OpenStack calls, ([\d.]+) s$/;

@@ -8,7 +8,7 @@ import { describe, expect, test, vi } from "vitest";
 import { expectPlain, onCloud, setWrongInput } from "../support/wrong-input.ts";
 import { PATIENCE } from "../support/processes.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const stage = setWrongInput();

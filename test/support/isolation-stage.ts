@@ -9,7 +9,7 @@ import { afterEach, beforeEach } from "vitest";
 import { OBEDIENT_WORKER, type Order } from "./obedient-worker.ts";
 import { PATIENCE } from "./processes.ts";
 
-/** Milliseconds that a request may take, beside other suites on a busy machine. A process that hangs never answers. */
+/** Milliseconds that a request may take, next to other suites on a busy machine. A process that hangs never answers. */
 export const ANSWER = 60_000;
 
 /** What one test has: all of it ends with the test. */

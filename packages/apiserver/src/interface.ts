@@ -28,7 +28,7 @@ export interface ApiServerOptions {
    */
   readonly management?: GuardOptions & { readonly controllers?: boolean; readonly podCidr?: string };
   /**
-   * Starts controllers beside the server's own, for each cluster that has option `controllers`, in the process that
+   * Starts controllers next to the server's own, for each cluster that has option `controllers`, in the process that
    * serves it. A worker process has those that its program gives to `runWorker`.
    */
   readonly controllers?: StartClusterControllers;
@@ -105,18 +105,18 @@ export interface ServingFiles {
 
 /** Who may come in, and what is recorded of it. */
 export interface GuardOptions {
-  /** Who is believed beside the cluster's own identities. */
+  /** Who is believed next to the cluster's own identities. */
   readonly authentication?: AuthenticationOptions;
   /** Default: nothing is recorded. */
   readonly audit?: AuditOptions;
   /**
-   * A PEM file of authorities whose client certificates are taken too, beside the cluster's own: the old roots while
+   * A PEM file of authorities whose client certificates are taken too, next to the cluster's own: the old roots while
    * roots are rotated. Read again when it changes.
    */
   readonly clientAuthorityFile?: string;
 }
 
-/** Roots that are believed beside a cluster's own: those that come, or those that were. */
+/** Roots that are believed next to a cluster's own: those that come, or those that were. */
 export interface RootRotation {
   /** PEM certificates of authorities that are trusted too. */
   readonly trusted: readonly string[];
@@ -135,8 +135,8 @@ export interface LogicalClusterOptions extends GuardOptions {
   readonly authority?: KeyPair;
   readonly serviceAccountKey?: string;
   /**
-   * While the cluster's roots are replaced: those beside `authority` and `serviceAccountKey`. "none" ends that; without
-   * it, it stays. Roots change while the cluster is served.
+   * While the cluster's roots are replaced: those next to `authority` and `serviceAccountKey`. "none" ends that;
+   * without it, it stays. Roots change while the cluster is served.
    */
   readonly rotation?: RootRotation | "none";
   /**

@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 export const CHECKOUT = resolve(import.meta.dirname, "../../..");
 /** Where `npm ci` leaves the bundle (scripts/bundle.ts). */
 export const BUNDLE = join(CHECKOUT, "node_modules/.cache/causeway/bundle");
-/** Beside the bundle: the stamps of what it was made of. */
+/** Next to the bundle: the stamps of what it was made of. */
 export const MADE_OF = "made-of.json";
 
 /** @typedef {readonly [path: string, size: number, written: number]} Stamp Path from the checkout, bytes, and the instant of the last write in milliseconds: a change of size or time means a change of the file, as for make. */

@@ -11,7 +11,7 @@ if [ "$1" = apiserver ] && [ -r "$bundle/apiserver.blob" ] && [ -x "$bundle/node
   export GLIBC_TUNABLES="${GLIBC_TUNABLES:+$GLIBC_TUNABLES:}glibc.malloc.hugetlb=1"
   exec "$bundle/node" --max-semi-space-size=4 --no-regexp-peephole-optimization --snapshot-blob "$bundle/apiserver.blob" "$here/start.js" "$@"
 fi
-# What runs for months beside others' work is to be small before it is fast: its heap has a few megabytes, most of them code.
+# What runs for months next to others' work is to be small before it is fast: its heap has a few megabytes, most of them code.
 # Baseline code is compiled on the main thread: a thread that compiles while the process ends may wait for a collection that never comes (Node 26.10),
 # and the process with it.
 alone=--no-concurrent-sparkplug

@@ -21,7 +21,7 @@ function nodeOf(version: string): string {
   return folder;
 }
 
-/** The launcher as it is where nothing is installed beside it. */
+/** The launcher as it is where nothing is installed next to it. */
 function withoutInstall(): string {
   const folder = mkdtempSync(join(tmpdir(), "launch-"));
   folders.push(folder);

@@ -63,7 +63,7 @@ describe("bounded JSON", () => {
     ["in quotes", JSON.stringify(`${"[".repeat(50)}`)],
     ["behind an escaped quote", JSON.stringify(`"${"[".repeat(50)}`)],
     ["behind an escaped backslash", `["\\\\",${JSON.stringify("[".repeat(50))}]`],
-    ["beside each other", `[${"[],".repeat(50)}[]]`],
+    ["next to each other", `[${"[],".repeat(50)}[]]`],
   ])("does not count brackets %s", (_, text) => {
     expect(parseBoundedJson(text, 10)).toEqual(JSON.parse(text));
   });

@@ -20,7 +20,7 @@ export interface ControlPlaneSpec {
   readonly frontProxy?: KeyPair;
   /** PEM private key that signs service-account tokens. */
   readonly serviceAccountKey: string;
-  /** While roots are rotated: those that are believed beside `authority` and `serviceAccountKey`. */
+  /** While roots are rotated: those that are believed next to `authority` and `serviceAccountKey`. */
   readonly rotation?: ControlPlaneRotation;
   /** Where the rotation of its roots is: those that only a runtime knows go along. Undefined: there was none. */
   readonly rotationStage?: AuthorityRotation;

@@ -7,7 +7,7 @@ import type { MemberStep } from "./steps.ts";
 /**
  * The next change of a pool's members: one batch of all, or one member at a time where the provider takes no batch or
  * where naming what stays costs more than that. On OVN it does: its batch works on every member that it names, and an
- * additive batch on every member that is there (both half a minute beside 40 members, where one member alone takes two
+ * additive batch on every member that is there (both half a minute next to 40 members, where one member alone takes two
  * seconds).
  */
 export function memberChange(

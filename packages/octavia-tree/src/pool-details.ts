@@ -149,7 +149,7 @@ function isUnsettled({ provisioning_status: status }: Partial<Pool>): boolean {
 function isKnown(before: Kept, pool: Pool, entry: string): boolean {
   const { written, members, monitor, settled } = before;
   if (written === undefined) return before.entry === entry;
-  // A list from before the load balancer was ACTIVE shows what came beside what went.
+  // A list from before the load balancer was ACTIVE shows what came next to what went.
   if (written === pool || isUnsettled(pool)) return true;
   const changedSince = (pool.updated_at ?? "") > (settled ?? "\uffff");
   return !changedSince && pool.members.length === members.length && monitorOf(pool) === monitor?.id;

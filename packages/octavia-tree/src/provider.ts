@@ -20,7 +20,7 @@ export interface ProviderLimits {
   readonly healthPort: readonly string[];
   /** Can a monitor be part of the fully populated create? */
   readonly monitorInCreate: boolean;
-  /** Addresses beside the first one. */
+  /** Addresses next to the first one. */
   readonly additionalVips: boolean;
   readonly memberCosts: MemberCosts;
 }

@@ -116,7 +116,7 @@ describe("creates", () => {
     expect(predicates.isOpenStackConflict(error)).toBe(true);
     expect(server.count("POST", "/networks")).toBe(1);
   });
-  it("of servers send hints beside the server and drop the administrator's password", async () => {
+  it("of servers send hints next to the server and drop the administrator's password", async () => {
     const { server, cloud } = await start(
       inTurn({ status: 202, body: { server: { id: "s-1", adminPass: "hunter2" } } }),
     );

@@ -143,7 +143,7 @@ test("a server is built, stopped, started and deleted; the port that Nova create
   expect(await statusOf(client, id)).toBe("ACTIVE");
   await clock.advance(10_000);
   expect(await statusOf(client, id)).toBe("404");
-  // Beside it only the port that OVN keeps for metadata in each network.
+  // Next to it only the port that OVN keeps for metadata in each network.
   const { body } = await client.call("GET", "/network/v2.0/ports?device_owner=");
   expect(at(body, "ports")).toMatchObject([{ id: port, device_id: "", status: "DOWN" }]);
   expect(client.simulator.inventory("demo").filter((line) => line.startsWith("port"))).toHaveLength(2);

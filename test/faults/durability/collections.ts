@@ -12,7 +12,7 @@ export interface Collection {
   readonly path: string;
   readonly apiVersion: string;
   readonly kind: string;
-  /** Fields beside metadata. */
+  /** Fields in addition to metadata. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -65,7 +65,7 @@ export const GADGETS = {
   },
 };
 
-/** What the metadata of a write says beside the name. */
+/** What the metadata of a write says in addition to the name. */
 export function payload(serial: number): Payload {
   const annotations = { first: String(serial), pad: "x".repeat(padding(serial)), last: String(serial) };
   return { labels: { parity: serial % 2 === 0 ? "even" : "odd" }, annotations };

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { soak } from "../../soak/soak.ts";
 import { PATIENCE } from "../../support/processes.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 test("informers miss nothing while resources change and a third of the calls fail", async () => {

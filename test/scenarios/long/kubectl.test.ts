@@ -7,7 +7,7 @@ import { PATIENCE, eventually, kubectl } from "../../support/processes.ts";
 import { demoInventory } from "../../support/reference.ts";
 import { normalised, openStage, settled, type Stage } from "../../support/stage.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const present = spawnSync("kubectl", ["version", "--client"]).status === 0;

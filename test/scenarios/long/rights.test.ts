@@ -11,7 +11,7 @@ import { parseAllDocuments } from "yaml";
 import { stageFolder, stageManager, type ManagerStage } from "../../support/manager-stage.ts";
 import { PATIENCE, root } from "../../support/processes.ts";
 
-// Processes start slowly beside others on a busy machine.
+// Processes start slowly next to others on a busy machine.
 vi.setConfig({ testTimeout: PATIENCE, hookTimeout: PATIENCE });
 
 const account = "system:serviceaccount:kube-system:cloud-controller-manager";

@@ -72,7 +72,7 @@ export function apiProxy({ server }: ClusterFacts, choice: CatalogueChoice): Bui
         metadata: { ...metadata, labels: selected },
         spec: {
           selector: { matchLabels: selected },
-          // The new one listens beside the old one, which keeps its connections.
+          // The new one listens next to the old one, which keeps its connections.
           updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
           template: { metadata: { labels: selected }, spec },
         },

@@ -79,7 +79,7 @@ export interface GatewayServer {
 interface Where {
   readonly host: string;
   readonly port: number;
-  /** Beside the process that this one replaces. */
+  /** Next to the process that this one replaces. */
   readonly reusePort?: boolean;
 }
 

@@ -7,7 +7,7 @@ export const authorities = checked(
       rotateAfter: optional(
         instant({
           description:
-            "Once this time is reached, an authority that is older is rotated: new authorities of the cluster and of its front proxy, and a new key of service-account tokens, are made beside the old ones, and both are trusted. A time after that of a running rotation waits until it has ended.",
+            "Once this time is reached, an authority that is older is rotated: new authorities of the cluster and of its front proxy, and a new key of service-account tokens, are made next to the old ones, and both are trusted. A time after that of a running rotation waits until it has ended.",
         }),
       ),
       retireOldAfter: optional(

@@ -105,7 +105,7 @@ async function append(descriptor: number, bytes: Buffer): Promise<void> {
   }
 }
 
-/** "audit-2026-11-21T10-30-00.123.log" beside "audit.log"; a second one of the same instant gets a number. */
+/** "audit-2026-11-21T10-30-00.123.log" next to "audit.log"; a second one of the same instant gets a number. */
 function aside(file: string, now: number): string {
   const extension = extname(file);
   const stem = file.slice(0, file.length - extension.length);

@@ -198,7 +198,7 @@ describe("service accounts", () => {
     expect(await Promise.race([still, stayer])).toBe("open");
   });
 
-  test("stand in every namespace, beside the cluster's root certificate", async () => {
+  test("stand in every namespace, next to the cluster's root certificate", async () => {
     const found = await eventually(async () => {
       const sa = await admin.call("GET", "/api/v1/namespaces/kube-public/serviceaccounts/default");
       const ca = await admin.call("GET", "/api/v1/namespaces/kube-public/configmaps/kube-root-ca.crt");

@@ -122,7 +122,7 @@ async function oidcFacts(
 function anonymousOf({ configuration, anonymous }: AuthenticationOptions): (path: string) => boolean {
   const given = configuration?.["anonymous"];
   if (given === undefined) return () => anonymous !== false;
-  if (anonymous !== undefined) throw invalidAuthentication("anonymous", "it is set beside the configuration too");
+  if (anonymous !== undefined) throw invalidAuthentication("anonymous", "it is set next to the configuration too");
   const { enabled, conditions } = record(given);
   const paths = records(conditions).map((c) => text(c["path"]));
   if (enabled !== true && paths.length > 0) {

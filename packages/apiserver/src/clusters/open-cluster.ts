@@ -76,7 +76,7 @@ export interface Shared {
 /** A logical cluster that is served. */
 export interface OpenCluster extends ServedCluster {
   readonly options: LogicalClusterOptions;
-  /** The roots that are believed beside its own. */
+  /** The roots that are believed next to its own. */
   readonly rotation: Identity["rotation"];
   /** Has these roots from now on, and keeps them. */
   rotate(wanted: LogicalClusterOptions): Promise<void>;

@@ -374,7 +374,7 @@ export class ServerState {
     this.#rewriteLater();
   }
 
-  /** Rewrites what is not encrypted as configured, beside everything else; one rewrite at a time. */
+  /** Rewrites what is not encrypted as configured, next to everything else; one rewrite at a time. */
   #rewriteLater(): void {
     const { log } = this.#settings;
     this.#rewriting = this.#rewriting.then(async () => {

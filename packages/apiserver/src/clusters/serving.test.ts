@@ -213,7 +213,7 @@ describe("a serving certificate", () => {
 });
 
 describe("client authorities", () => {
-  it("of a bundle are taken beside the cluster's own, until they are taken out, even on open connections", async () => {
+  it("of a bundle are taken next to the cluster's own, until they are taken out, even on open connections", async () => {
     const [old, other] = [await root("old root"), await root("other root")];
     const clientAuthorityFile = join(dir, "clients.crt");
     writeFileSync(clientAuthorityFile, other.certificate + old.certificate);

@@ -1,21 +1,21 @@
 import type { Clock, Log } from "@causeway/foundation";
 import type { Json } from "../json/json.ts";
 
-/** Who else is believed beside the cluster's own certificates and tokens. */
+/** Who else is believed next to the cluster's own certificates and tokens. */
 export interface AuthenticationOptions {
   /**
    * An apiserver.config.k8s.io/v1 AuthenticationConfiguration: issuers of JSON Web Tokens (OpenID Connect), and whom
    * anonymous requests may reach.
    */
   readonly configuration?: Json;
-  /** The same for one issuer, as kube-apiserver's --oidc flags have it; not beside issuers in `configuration`. */
+  /** The same for one issuer, as kube-apiserver's --oidc flags have it; not next to issuers in `configuration`. */
   readonly oidc?: OidcOptions;
   /** Asks a server of one's own whom a token stands for (authentication.k8s.io/v1 TokenReview). */
   readonly webhook?: TokenWebhookOptions;
   /** Asks an authenticator that the server's owner brings (`ApiServerOptions.authenticators`). */
   readonly external?: ExternalAuthenticationOptions;
   /**
-   * Whether requests without credentials come in as system:anonymous; default true. Not beside
+   * Whether requests without credentials come in as system:anonymous; default true. Not next to
    * `configuration.anonymous`.
    */
   readonly anonymous?: boolean;

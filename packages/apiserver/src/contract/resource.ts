@@ -132,7 +132,7 @@ export interface ResourceVersion {
   fromStored?(stored: KubeObject): KubeObject;
   toStored?(object: Draft): Draft;
   readonly subresources?: readonly Subresource[];
-  /** Fields beside metadata.name and metadata.namespace that selectors may name, as paths. */
+  /** Fields in addition to metadata.name and metadata.namespace that selectors may name, as paths. */
   readonly selectable?: readonly string[];
 }
 

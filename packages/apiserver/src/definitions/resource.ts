@@ -73,7 +73,7 @@ export function resourceOf(definition: KubeObject, conversions?: Conversions): R
   };
 }
 
-/** The rules of custom kinds beside their schemas: what a scale is made of has to be numbers. */
+/** The rules of custom kinds in addition to their schemas: what a scale is made of has to be numbers. */
 function strategyOf(group: string, versions: readonly ResourceVersion[]): Strategy {
   const scales = new Map(
     versions.flatMap((v) => {

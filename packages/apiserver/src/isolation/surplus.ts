@@ -18,7 +18,7 @@ const LEAST = 64 * MIB;
 
 /**
  * Decides when a process has memory that it neither uses nor returns: pieces that were freed between others, after a
- * busy time. A new process on the same state would not have it. What one needs beside its objects (program, caches,
+ * busy time. A new process on the same state would not have it. What one needs next to its objects (program, caches,
  * threads) is the least that it had while it was idle.
  */
 export class Surplus {

@@ -26,7 +26,7 @@ export interface WatchdogOptions {
   readonly abortAfter?: number;
   /** Hears that the thread ended. */
   readonly failed?: (error: unknown) => void;
-  /** The file of the thread, if it is not beside this one. */
+  /** The file of the thread, if it is not next to this one. */
   readonly program?: string;
 }
 

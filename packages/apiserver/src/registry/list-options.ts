@@ -2,7 +2,7 @@ import { forbiddenField, notSupported } from "../errors/problems.ts";
 import { isTrue } from "../contract/request-info.ts";
 import { badRequest, invalid, type FieldProblem } from "../errors/status.ts";
 
-/** What a list or watch asks for beside selectors, read from the query. Source: metav1.ListOptions. */
+/** What a list or watch asks for in addition to selectors, read from the query. Source: metav1.ListOptions. */
 export interface ListOptions {
   /** 0 is no limit. */
   readonly limit: number;

@@ -32,7 +32,7 @@ export function validateMetadata(resource: Resource, object: KubeObject, old?: K
   ];
 }
 
-/** What is wrong with metadata beside its names. */
+/** What is wrong with metadata in addition to its names. */
 export function partProblems(metadata: ObjectMeta, old?: ObjectMeta): FieldProblem[] {
   return [
     ...labelProblems(metadata.labels),

@@ -18,7 +18,7 @@ export function problemsOf(call: Call, object: KubeObject, old?: KubeObject): re
   if (!schema) return general;
   const isStatus = subresource === "status";
   const inner = isStatus ? [] : schema.embedded(object).flatMap((e) => embeddedProblems(cluster.catalog.tables, e));
-  const beside = [...general, ...inner] as readonly FieldError[];
+  const others = [...general, ...inner] as readonly FieldError[];
   const change = old ? { old: fields(old), warn: (message: string) => context.warn(message) } : {};
-  return schema.validate(object, { ...change, isStatus, beside });
+  return schema.validate(object, { ...change, isStatus, others });
 }

@@ -34,7 +34,7 @@ export interface Judged {
   /** A status that is written alone is judged alone, but for lists and rules. */
   readonly isStatus?: boolean;
   /** What is wrong with the object beyond its schema: rules do not run on objects whose form is wrong. */
-  readonly beside?: readonly FieldError[];
+  readonly others?: readonly FieldError[];
 }
 
 /** What a custom resource's schema does with its objects. Nothing here changes its argument. */
@@ -67,10 +67,10 @@ export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
     unknownFields: (object) => unknownPaths(root, object as Json),
     default: <T>(object: T) => defaultValue(root, object as Json) as T,
     defaultApplied: <T>(object: T) => defaultValue(root, object as Json, "kept") as T,
-    validate: (object, { old, warn = () => {}, isStatus = false, beside = [] } = {}) => {
+    validate: (object, { old, warn = () => {}, isStatus = false, others = [] } = {}) => {
       const change = { value: object as Json, old: old as Json | undefined };
       const form = isStatus ? statusErrors(root, change) : validateValue(root, change.value, "", { old: change.old });
-      const errors = [...beside, ...form, ...newListProblems(root, change)];
+      const errors = [...others, ...form, ...newListProblems(root, change)];
       // Rules may trust the form that the schema promises, so they run on values that have it.
       if (errors.some((e) => BLOCKING.has(e.reason))) return hasRules(root) ? [...errors, UNCHECKED] : errors;
       return [...errors, ...rules(change.value, change.old as JsonObject | undefined, warn)];

@@ -22,7 +22,7 @@ export async function snapshotInto(database: DatabaseSync, path: string): Promis
   await copied(database, path);
   const copy = new DatabaseSync(path);
   try {
-    // One file, with no log beside it.
+    // One file, with no log next to it.
     copy.exec("PRAGMA journal_mode = DELETE");
     return Number(copy.prepare("SELECT revision FROM state").get()?.["revision"]);
   } finally {

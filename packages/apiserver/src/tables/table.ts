@@ -30,7 +30,7 @@ const CREATED: Column = {
 export interface TableOptions {
   readonly resource: Resource;
   readonly version: ResourceVersion;
-  /** includeObject: what stands beside the cells. */
+  /** includeObject: what stands next to the cells. */
   readonly include: "None" | "Metadata" | "Object";
   readonly now: number;
 }

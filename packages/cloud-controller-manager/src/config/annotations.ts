@@ -230,7 +230,7 @@ export const annotations = {
     key: `${prefix}tags`,
     form: "list",
     added: true,
-    meaning: "Tags of load balancer and listeners beside ours. Those that leave the list stay on the objects.",
+    meaning: "Tags of load balancer and listeners in addition to ours. Those that leave the list stay on the objects.",
   },
   xForwardedPort: {
     key: `${prefix}x-forwarded-port`,

@@ -134,7 +134,7 @@ describe("a new Service", () => {
     const [old] = await w.loadBalancers();
     cloud.setDelay("loadbalancer.ovn.delete", 1_500);
     await w.cloud.loadBalancing.deleteLoadBalancer(old?.id ?? "", { cascade: true });
-    const both = await w.until("another beside it", async () => {
+    const both = await w.until("another next to it", async () => {
       const all = await w.loadBalancers();
       return all.length === 2 ? all : undefined;
     });

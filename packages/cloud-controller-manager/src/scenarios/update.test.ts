@@ -35,7 +35,7 @@ describe.each(providers)("a served Service on %s", (provider) => {
       protocol_port: 9999,
       tags: ["another-owner"],
     });
-    await w.settled("theirs beside ours", (now) => now.listeners.length === 2);
+    await w.settled("theirs next to ours", (now) => now.listeners.length === 2);
     await w.change("web", { spec: { ports: [tcp(81)] } });
     await w.settled("81", async (now) => now.listeners.length === 2 && (await w.members()).length === 3);
     expect(writes()).not.toContain("DELETE /loadbalancers/ID");

@@ -25,7 +25,7 @@ const resyncInterval = 60_000;
 /**
  * The rules of a Service of type LoadBalancer (cloud-provider-openstack's ensure, update and delete as one). A plan has
  * at most one change of the load balancer itself, since each makes it immutable for a while; address work goes on
- * beside it.
+ * next to it.
  */
 export function plan(observed: Observed, now: number): ServicePlan {
   const { service } = observed;

@@ -19,7 +19,7 @@ export interface InfrastructureOptions {
 /** Milliseconds that a cloud has for each thing it makes or takes away: one that is busy may need minutes. */
 const TIMEOUT = 900_000;
 
-/** Made by plain calls, beside the controller that is looked at. What was made is taken back when the rest fails. */
+/** Made by plain calls, next to the controller that is looked at. What was made is taken back when the rest fails. */
 export async function makeInfrastructure(cloud: Cloud, options: InfrastructureOptions): Promise<Infrastructure> {
   const undo: (() => Promise<unknown>)[] = [];
   const takeBack = async () => {

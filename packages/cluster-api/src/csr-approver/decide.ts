@@ -97,7 +97,7 @@ function namesIn({ dnsNames = [], ipAddresses = [] }: CertificateSubject): numbe
 
 const keyUsages = ["digital signature", "key encipherment"];
 
-/** Exactly one purpose, beside the usages of a TLS key. */
+/** Exactly one purpose, in addition to the usages of a TLS key. */
 function onlyUsages(usages: readonly string[], purpose: string): boolean {
   return usages.includes(purpose) && usages.every((usage) => usage === purpose || keyUsages.includes(usage));
 }

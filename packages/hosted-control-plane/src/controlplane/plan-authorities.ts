@@ -242,7 +242,7 @@ export function instant(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
-/** What the runtime has to know of roots beside those that sign. */
+/** What the runtime has to know of roots next to those that sign. */
 export function rotationOf({
   roots: { ca, sa },
 }: AuthorityFacts): Pick<ControlPlaneSpec, "rotation" | "rotationStage"> {

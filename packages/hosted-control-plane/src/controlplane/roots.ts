@@ -22,7 +22,7 @@ export const rotationAnnotation = "controlplane.causeway.dev/rotation";
 /** When the last rotation ended and the old root was given up. */
 export const retiredAtAnnotation = "controlplane.causeway.dev/retired-at";
 
-/** Keys of the Secret for the root beside the one that signs. */
+/** Keys of the Secret for the root next to the one that signs. */
 export const OTHER = { certificate: "other.crt", key: "other.key" } as const;
 
 /** What the Secret of a root holds. */
@@ -80,7 +80,7 @@ function without(bundle: string, other: string): string {
   return ours.length === 0 ? bundle : ours.join("");
 }
 
-/** PEM: the authority that signs, then the one that is trusted beside it. */
+/** PEM: the authority that signs, then the one that is trusted next to it. */
 export function bundleOf({ pair, other }: Pick<Root, "pair" | "other">): string {
   return other === undefined ? pair.certificate : `${lineEnded(pair.certificate)}${other.certificate}`;
 }

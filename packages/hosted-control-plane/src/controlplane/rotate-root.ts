@@ -62,7 +62,7 @@ export function nextSecret(
   };
 }
 
-/** The pair that signs, and the one beside it. */
+/** The pair that signs, and the one next to it. */
 function rolesIn(
   to: Rotate["to"],
   { pair, other }: Root,

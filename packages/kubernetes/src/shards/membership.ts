@@ -29,7 +29,7 @@ export interface MembershipOptions {
 export interface Members {
   /** Identities of the live processes with the same number of shards, this one included. */
   readonly live: readonly string[];
-  /** An earlier process that works with another number of shards. Nothing is done beside it. */
+  /** An earlier process that works with another number of shards. Nothing is done next to it. */
   readonly other?: { readonly identity: string; readonly count: number };
 }
 

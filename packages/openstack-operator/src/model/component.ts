@@ -125,7 +125,7 @@ export interface Component {
   readonly lacks?: readonly string[];
   /** Keys of the credentials that are mounted as files, besides those in its configuration. */
   readonly secrets?: readonly string[];
-  /** It does not start without /etc/SERVICE/SERVICE.conf, although it reads the folder beside it. */
+  /** It does not start without /etc/SERVICE/SERVICE.conf, although it reads the folder next to it. */
   readonly demandsMainFile?: true;
   /** Programs of ours that are mounted: files of the ConfigMap of programs. */
   readonly programs?: readonly string[];

@@ -26,7 +26,7 @@ const AUTH: Readonly<Record<string, string>> = {
 };
 
 /** And those next to `auth`. */
-const BESIDE: Readonly<Record<string, string>> = {
+const OUTSIDE_AUTH: Readonly<Record<string, string>> = {
   region: "region_name",
   "os-endpoint-type": "interface",
   "ca-file": "cacert",
@@ -38,7 +38,7 @@ const BESIDE: Readonly<Record<string, string>> = {
 const SINGLE = ["trustee-id", "trustee-password", "tls-insecure", "use-clouds", "clouds-file", "cloud"];
 
 /** Every key of [Global] that is read: for warnings about others. */
-export const cloudConfKeys: readonly string[] = [...Object.keys(AUTH), ...Object.keys(BESIDE), ...SINGLE];
+export const cloudConfKeys: readonly string[] = [...Object.keys(AUTH), ...Object.keys(OUTSIDE_AUTH), ...SINGLE];
 
 /** Characters. */
 const LARGEST = 1024 * 1024;
@@ -89,7 +89,7 @@ function entryOf(global: IniSection | undefined): Entries {
     });
   }
   const insecure = iniBoolean(global, "tls-insecure") === true;
-  return { ...pick(global, BESIDE), ...(insecure && { verify: false }), auth };
+  return { ...pick(global, OUTSIDE_AUTH), ...(insecure && { verify: false }), auth };
 }
 
 function pick(global: IniSection | undefined, names: Readonly<Record<string, string>>): Entries {

@@ -4,7 +4,16 @@ import type { CloudConfig } from "./config.ts";
 import { readEntry } from "./entry.ts";
 
 /** OS_ variables that are next to `auth` in a clouds.yaml entry; all others belong into it. */
-const BESIDE = new Set(["auth_type", "region_name", "interface", "endpoint_type", "cacert", "cert", "key", "insecure"]);
+const OUTSIDE_AUTH = new Set([
+  "auth_type",
+  "region_name",
+  "interface",
+  "endpoint_type",
+  "cacert",
+  "cert",
+  "key",
+  "insecure",
+]);
 
 /** A cloud as OS_ variables. */
 export type CloudVariables = Readonly<Record<string, string>>;
@@ -36,7 +45,7 @@ export function environmentConfig(env: Readonly<Record<string, string | undefine
     if (!variable.startsWith("OS_") || value === undefined || value === "") continue;
     const field = variable.slice(3).toLowerCase();
     if (field === "insecure") entry["insecure"] = /^(true|1|yes)$/i.test(value);
-    else if (BESIDE.has(field) || field.endsWith("_endpoint_override")) entry[field] = value;
+    else if (OUTSIDE_AUTH.has(field) || field.endsWith("_endpoint_override")) entry[field] = value;
     else auth[field] = value;
   }
   return readEntry(env["OS_CLOUD"] ?? "environment", entry, env["HOME"]);

@@ -130,7 +130,7 @@ export class Lifecycle {
     return last ? [{ ...last, updated_at: this.#parts.kernel.timestamp() }, ...before] : [];
   }
 
-  /** What a finished resize, revert or unshelve changes beside the state. */
+  /** What a finished resize, revert or unshelve changes in addition to the state. */
   #afterMove(server: Server, state: VmState): Partial<Server> {
     const now = this.#parts.kernel.timestamp();
     if (state === "resized")

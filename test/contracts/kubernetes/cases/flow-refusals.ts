@@ -71,7 +71,7 @@ const BAD_SCHEMAS: readonly (readonly [string, Json, readonly string[]])[] = [
     ],
   ],
   [
-    "with a star beside others",
+    "with a star next to others",
     ruled({ resourceRules: [{ ...PODS, verbs: ["*", "get"], resources: ["*", "pods"] }] }),
     [
       `spec.rules[0].resourceRules[0].verbs: Invalid value: ["*","get"]: if '*' is present, must not specify other verbs`,

@@ -39,7 +39,7 @@ export const nodesAndLeases: Chapter = {
       name: "a node is born with the taint that it is not ready",
       except: {
         server: "causeway",
-        reason: "nothing beside it would take the taint off: that is kube-controller-manager's node lifecycle",
+        reason: "nothing next to it would take the taint off: that is kube-controller-manager's node lifecycle",
       },
       async run({ api, unique }) {
         const body = await made(api.post("/api/v1/nodes", node(unique("node"))));

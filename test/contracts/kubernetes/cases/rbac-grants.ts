@@ -125,7 +125,7 @@ const COVERS: readonly (readonly [string, Json, Json, string | undefined])[] = [
     undefined,
   ],
   [
-    "a path beside a pattern",
+    "a path next to a pattern",
     { nonResourceURLs: ["/a/*"], verbs: ["get"] },
     { nonResourceURLs: ["/a", "/b"], verbs: ["get"] },
     '{NonResourceURLs:["/a"], Verbs:["get"]}\n{NonResourceURLs:["/b"], Verbs:["get"]}',

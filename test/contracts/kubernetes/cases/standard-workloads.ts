@@ -1,6 +1,6 @@
 import type { Json } from "../interface.ts";
 
-/** What a writer gives of an object, beside its name, and what it has then. */
+/** What a writer gives of an object, next to its name, and what it has then. */
 export interface Standard {
   readonly apiVersion: string;
   readonly kind: string;

@@ -179,7 +179,7 @@ export const webSockets: Chapter = {
       },
     },
     {
-      name: "a token may come as a subprotocol, beside another one that is accepted",
+      name: "a token may come as a subprotocol, next to another one that is accepted",
       async run(context) {
         const { as, core } = context;
         const token = await tokenOf(context);

@@ -54,7 +54,7 @@ func election(e *env, release bool) error {
 	}
 	select {
 	case name := <-leads:
-		return fmt.Errorf("%s leads beside the first", name)
+		return fmt.Errorf("%s leads next to the first", name)
 	case <-time.After(time.Second):
 	}
 	endFirst()

@@ -29,7 +29,7 @@ export interface Expression {
   evaluate(activation: Activation): unknown;
 }
 
-/** What an expression may be about, beside the request. */
+/** What an expression may be about, next to the request. */
 export interface Scope {
   readonly params?: boolean;
   /** The expressions of the policy's variables, by their names. */

@@ -3,7 +3,7 @@ import { at, fields, record, records, text, type Json } from "../../json/json.ts
 import type { Resource } from "../../contract/resource.ts";
 import { podResources, type Resources } from "../builtin/pod-resources.ts";
 
-/** Kinds whose number has a name of its own beside "count/…". */
+/** Kinds whose number has a name of its own in addition to "count/…". */
 const ALIASES: ReadonlySet<string> = new Set(["/configmaps", "/secrets", "/replicationcontrollers", "/resourcequotas"]);
 const STORAGE_CLASS = ".storageclass.storage.k8s.io/";
 const COMPUTE = ["cpu", "memory", "ephemeral-storage"];

@@ -139,7 +139,7 @@ export function volumeProblems(spec: Json): FieldProblem[] {
   ];
 }
 
-/** A claim, beside its modes and its size. */
+/** A claim, in addition to its modes and its size. */
 export function claimProblems(spec: Json): FieldProblem[] {
   return [
     ...aloneProblems("spec.accessModes", spec["accessModes"]),

@@ -13,7 +13,7 @@ import { commandLog } from "../../terminal/text-log.ts";
  */
 const FIRST_ANSWERS = 50;
 
-/** What a program that was built of these sources has beside them. */
+/** What a program that was built of these sources has next to them. */
 export interface BuiltWith extends Pick<IsolationOptions, "program" | "watchdog"> {
   /** The first objects of clusters. */
   readonly firstObjects?: NonNullable<ApiServerOptions["firstObjects"]>;

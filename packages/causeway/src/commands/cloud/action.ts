@@ -17,7 +17,7 @@ interface RunningCloud {
 }
 
 /**
- * Runs a simulated OpenStack until the signal aborts, with a clouds.yaml beside its state.
+ * Runs a simulated OpenStack until the signal aborts, with a clouds.yaml next to its state.
  * @throws STATE_TOO_NEW, STATE_IN_USE, STATE_UNREADABLE, STATE_NOT_WRITABLE, PORT_TAKEN
  */
 export async function cloud(options: CloudOptions, signal: AbortSignal): Promise<void> {

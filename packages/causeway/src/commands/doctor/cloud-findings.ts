@@ -112,7 +112,7 @@ function routes(has: (alias: string) => boolean): Finding {
 }
 
 function safeWrites(has: (alias: string) => boolean): Finding {
-  const feature = "writes beside others";
+  const feature = "writes next to others";
   if (has("revision-if-match"))
     return { feature, state: "works", because: "Neutron refuses a write of what has changed" };
   const because = "Neutron has no revision-if-match: two writers of one port or router may undo each other";

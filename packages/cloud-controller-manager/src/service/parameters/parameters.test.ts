@@ -43,7 +43,7 @@ describe("where the floating IP comes from is said as a whole by class, else Ser
       [undefined, "gold*", undefined],
     ],
     [
-      "a Service's id beside a class that says another thing",
+      "a Service's id next to a class that says another thing",
       { annotations: { [os("floating-subnet-id")]: "own" }, gold: { subnetId: "s" } },
       ["own", undefined, undefined],
     ],

@@ -43,7 +43,7 @@ export interface Parameters {
   readonly flavorId: string | undefined;
   /** Asked for by the Service itself. */
   readonly provider: string | undefined;
-  /** Tags that the Service wants on its load balancer and listeners, beside ours. */
+  /** Tags that the Service wants on its load balancer and listeners, in addition to ours. */
   readonly tags: readonly string[];
   readonly availabilityZone: string | undefined;
   readonly monitor:

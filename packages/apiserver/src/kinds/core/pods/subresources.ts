@@ -6,7 +6,7 @@ import type { Draft } from "../../../contract/resource.ts";
 import { podSpecProblems } from "./spec.ts";
 
 /*
- * What may be changed of a pod that runs, beside the pod itself: containers to look into it (pods/ephemeralcontainers), and what its
+ * What may be changed of a pod that runs, in addition to the pod itself: containers to look into it (pods/ephemeralcontainers), and what its
  * containers ask for (pods/resize). Source: Kubernetes, "Ephemeral Containers" and "Resize CPU and Memory Resources assigned to Containers".
  */
 

@@ -8,7 +8,7 @@ import { levelOf } from "../../../options/logging.ts";
 import { commandLog } from "../../../terminal/text-log.ts";
 import { invalidFlag } from "./flags.ts";
 
-/** A driver, and what is served beside it. */
+/** A driver, and what is served next to it. */
 export interface DriverProcess {
   /** host:port of /metrics and /healthz; undefined serves none. */
   readonly httpEndpoint: string | undefined;
