@@ -351,6 +351,10 @@ test("the control API accepts orders over HTTP, as JSON only", async () => {
     body: {},
   });
   expect(plain.status).toBe(400);
+  expect(await (await fetch(origin)).json()).toMatchObject({
+    services: expect.arrayContaining([{ type: "compute", path: "/compute" }]),
+    control: "/_control",
+  });
   const index = await send(`${origin}/_control`, { method: "GET" });
   expect((index.body as { control: string[] }).control).toEqual(expect.arrayContaining(["/calls", "/faults"]));
   const calls = await send(`${origin}/_control/calls`, { method: "GET" });

@@ -149,6 +149,9 @@ function assemble(kernel: OwnedKernel, network: NetworkService, handles: Handles
   if (handles.heatMagnum) control.route("/magnum", magnumControl(kernel));
   if (dataPath) control.route("/data-path", dataPathApp(dataPath));
   app.route("/_control", control);
+  // For a person who opens the address that `causeway cloud` prints.
+  const services = mounted.map(({ root, service }) => ({ type: service.type, path: root }));
+  app.get("/", (c) => c.json({ name: "simulated OpenStack", services, control: "/_control" }));
   app.route("/", mountServices({ kernel, calls, faults, authenticate: identity.authenticate }, mounted));
   return app;
 }

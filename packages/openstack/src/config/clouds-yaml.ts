@@ -1,4 +1,4 @@
-import { messageOf, InputError } from "@causeway/foundation";
+import { messageOf, InputError, suggestion } from "@causeway/foundation";
 import { parse, stringify } from "yaml";
 import { isRecord } from "../errors/message.ts";
 import {
@@ -130,7 +130,13 @@ function entriesOf(file: CloudFile, key: "clouds" | "public-clouds"): Entries {
     // As openstacksdk, which takes the last of keys that are equal; to compare each with all before it takes too long.
     content = parse(file.text, { uniqueKeys: false });
   } catch (cause) {
-    throw new InputError("CLOUDS_YAML_INVALID", `${file.path} is not YAML: ${firstLine(messageOf(cause))}`);
+    throw new InputError(
+      "CLOUDS_YAML_INVALID",
+      `${file.path} is not YAML: ${firstLine(messageOf(cause)).replace(/:$/, "")}.`,
+      {
+        hint: "Correct that place, or write the file again as the dashboard or the provider offers it.",
+      },
+    );
   }
   const clouds = isRecord(content) ? content[key] : undefined;
   if (isRecord(clouds)) return clouds;
@@ -168,10 +174,14 @@ function onlyName(clouds: Entries, file: CloudFile): string {
 }
 
 function notFound(name: string, clouds: Entries, file: CloudFile): InputError {
-  return new InputError("CLOUD_NOT_FOUND", `Cloud ${name} is not in ${file.path}.`, {
-    hint: `Clouds in this file: ${Object.keys(clouds).join(", ") || "none"}.`,
-    details: { cloud: name, path: file.path, clouds: Object.keys(clouds) },
-  });
+  return new InputError(
+    "CLOUD_NOT_FOUND",
+    `Cloud ${name} is not in ${file.path}${suggestion(name, Object.keys(clouds)) || "."}`,
+    {
+      hint: `Clouds in this file: ${Object.keys(clouds).join(", ") || "none"}.`,
+      details: { cloud: name, path: file.path, clouds: Object.keys(clouds) },
+    },
+  );
 }
 
 /** A YAML parser's message continues with an excerpt, which may hold a password. */

@@ -86,6 +86,14 @@ describe("an entry of clouds.yaml", () => {
   it("that does not exist: the hint names the entries that do", () => {
     const error = failure(() => loadCloudsYaml({ text: entry("one"), cloud: "two" }));
     expect(error).toMatchObject({ code: "CLOUD_NOT_FOUND", hint: expect.stringContaining("one") });
+    const typo = failure(() => loadCloudsYaml({ text: entry("production"), cloud: "prodution" }));
+    expect(typo.message).toMatch(/; is "production" meant\?$/);
+  });
+
+  it("in a file that is not YAML: the place, and nothing of its content", () => {
+    const error = failure(() => loadCloudsYaml({ text: "a: b\n c: d: secret\n", cloud: "a" }));
+    expect(error.message).toMatch(/at line \d+, column \d+\.$/);
+    expect(error.hint).toBeDefined();
   });
   it("need not be chosen if it is the only one", () => {
     expect(loadCloudsYaml({ text: entry("one"), env: {} }).name).toBe("one");
