@@ -63,7 +63,7 @@ export function uuid(value: unknown, field: string): string {
   throw invalidValue(field, `'${shown(value)}' is not a valid UUID.`);
 }
 
-/** A boolean as oslo.utils reads it: also 0, 1 and the words "true" and "false" in any case. */
+/** A boolean as Neutron's converter reads it: also 0, 1 and the words "true" and "false" in any case. */
 export function bool(value: unknown): boolean {
   const word = typeof value === "string" ? value.toLowerCase() : value;
   if (word === true || word === "true" || word === 1 || word === "1") return true;

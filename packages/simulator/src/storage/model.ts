@@ -106,7 +106,7 @@ export interface VolumeType {
   readonly qos_specs_id?: string | null;
 }
 
-/** All of Cinder's state apart from groups, quotas and QoS specs. */
+/** Cinder's main tables; groups, QoS specs and messages have their own. */
 export interface StorageTables {
   readonly volumes: Table<Volume>;
   readonly snapshots: Table<Snapshot>;
