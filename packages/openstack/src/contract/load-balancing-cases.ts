@@ -84,10 +84,7 @@ export const loadBalancingCases: readonly ContractCase[] = [
   },
 ];
 
-/**
- * A load balancer with a TCP and a UDP listener, created in one request and deleted with the case; it may still be
- * PENDING_CREATE.
- */
+/** A load balancer, with a TCP and a UDP listener if it is OVN's; deleted with the case. It may be PENDING_CREATE. */
 export async function makeLoadBalancer(
   context: ContractContext,
   { provider = "ovn" }: { provider?: string } = {},
