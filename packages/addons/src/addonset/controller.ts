@@ -16,6 +16,9 @@ import {
   type Pipeline,
   type Source,
 } from "@causeway/kubernetes";
+import { Applications } from "../argo/applications.ts";
+import { argoFinalizer, argoLabels } from "../argo/names.ts";
+import { openArgoInformers } from "../argo/observe.ts";
 import { Prober, type Dial } from "../health/prober.ts";
 import { Session } from "../live/session.ts";
 import { fieldManager } from "../manifests/names.ts";
@@ -50,6 +53,7 @@ export function createAddons(options: AddonsOptions): { run(signal: AbortSignal)
   const sessions = new Sessions(remoteClusters, clock);
   const from: GatherFrom = {
     ...openInformers(informers),
+    argo: { applications: new Applications(informers, clock), ...openArgoInformers(informers) },
     remoteClusters,
     sessionOf: (key) => sessions.of(key),
     declarations: new Declarations(),
@@ -161,6 +165,11 @@ function sourcesOf(from: GatherFrom, sessions: Sessions): Source[] {
       .list(object.metadata.namespace ?? "")
       .filter(({ spec }) => spec.controlPlaneRef?.name === object.metadata.name)
       .flatMap(({ metadata }) => ofCluster({ namespace: metadata.namespace ?? "", name: metadata.name }));
+  const handingOver = (namespace: string | undefined): ObjectKey[] =>
+    from.sets
+      .list(namespace)
+      .filter(({ metadata, spec }) => spec.argoCD !== undefined || metadata.finalizers?.includes(argoFinalizer))
+      .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name }));
   return [
     watchInformer(from.sets),
     watchInformer(from.clusters, ({ object }) =>
@@ -169,6 +178,13 @@ function sourcesOf(from: GatherFrom, sessions: Sessions): Source[] {
     watchInformer(from.controlPlanes, ofControlPlane),
     watchInformer(from.configMaps, ofSource),
     watchInformer(from.secrets, ofSource),
+    // Credentials of clusters, which Argo CD has a copy of, and what was made for Argo CD.
+    watchInformer(from.argo.kubeconfigs, ({ object }) => handingOver(object.metadata.namespace)),
+    watchInformer(from.argo.clusterSecrets, ({ object }) =>
+      handingOver(object.metadata.labels?.[argoLabels.clusterNamespace]),
+    ),
+    watchInformer(from.argo.namespaces, () => handingOver(undefined)),
+    (enqueue) => from.argo.applications.onChange(enqueue),
     sessions.changes,
     (enqueue) =>
       from.remoteClusters.onConnect((remote) => {

@@ -48,6 +48,7 @@ export class Declarations {
 
   async #one(given: DeclareFrom, addon: Addon, signal: AbortSignal): Promise<DeclaredAddon> {
     const { set } = given;
+    if (addon.application !== undefined) return handedOver(addon);
     const id = `${set.metadata.uid}/${addon.name}`;
     const key = keyOf(given, addon);
     const known = this.#kept.get(id);
@@ -61,6 +62,11 @@ export class Declarations {
   forget(set: string): void {
     for (const id of this.#kept.keys()) if (id.startsWith(`${set}/`)) this.#kept.delete(id);
   }
+}
+
+/** Argo CD reads its manifests. */
+function handedOver({ name, wave = 0, probes = [] }: Addon): DeclaredAddon {
+  return { name, wave, mayChange: [], objects: [], digest: "", probes };
 }
 
 const protectionAddon: Addon = { name: protectionName, wave: 1000 };

@@ -10,6 +10,7 @@ import {
   type RemoteClusters,
   type ResourceType,
 } from "@causeway/kubernetes";
+import { observeArgo, type ArgoFrom, type ObservedApplication, type ObservedArgo } from "../argo/observe.ts";
 import { isJudged } from "../health/object-health.ts";
 import type { Probe, Prober } from "../health/prober.ts";
 import { refuseTwice, type Declared } from "../manifests/declared.ts";
@@ -51,6 +52,8 @@ export interface ObservedAddon {
   readonly wave: number;
   readonly digest: string;
   readonly mayChange: NonNullable<Addon["mayChange"]>;
+  /** Argo CD applies it. */
+  readonly application?: ObservedApplication;
   readonly objects: readonly ObservedObject[];
   /** Why its objects are not known: manifests that are refused, or sources that are missing. */
   readonly refusal?: { readonly code: string; readonly message: string };
@@ -72,6 +75,8 @@ export interface Observed {
   readonly removed: readonly { readonly name: string; readonly stale: readonly StaleObject[] }[];
   /** Other sets of the cluster. */
   readonly others: ReadonlySet<string>;
+  /** Undefined: nothing is handed to Argo CD. */
+  readonly argo?: ObservedArgo;
   /** Why the set as a whole is refused. */
   readonly refusal?: { readonly code: string; readonly message: string };
 }
@@ -83,6 +88,7 @@ export interface GatherFrom {
   readonly controlPlanes: Informer<HostedControlPlane>;
   readonly configMaps: Informer<ConfigMap>;
   readonly secrets: Informer<Secret>;
+  readonly argo: Omit<ArgoFrom, "sets">;
   readonly remoteClusters: RemoteClusters;
   readonly sessionOf: (key: ObjectKey) => Session | undefined;
   readonly declarations: Declarations;
@@ -122,12 +128,20 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
       .map(({ metadata }) => metadata.name),
   );
   const version = cluster && versionOf(from, cluster);
-  const base = { set, cluster, version, session, others };
+  const argo = await observeArgo({ ...from.argo, sets: from.sets }, set, clusterKey, signal);
+  const base = { set, cluster, version, session, others, ...(argo ? { argo } : {}) };
   if (!cluster || !session) return { ...base, addons: [], removed: [] };
   const declared = await from.declarations.of({ from, set, cluster, session }, signal);
   const using = { from, set, session, cluster: clusterKey, others };
   const addons: ObservedAddon[] = [];
   for (const addon of declared) {
+    const application = argo?.applications.get(addon.name);
+    if (application) {
+      // What was applied here before is Argo CD's now: it is not pruned.
+      const probes = await probe(using, [], application.state === "current" ? addon.probes : [], signal);
+      addons.push({ ...addon, application, digest: application.digest, objects: [], stale: [], probes });
+      continue;
+    }
     const stale = await staleOf(using, addon.name, addon.objects, signal);
     const objects: ObservedObject[] = [];
     for (const object of addon.objects) objects.push(await observe(using, addon, object, signal));

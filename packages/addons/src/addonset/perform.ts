@@ -16,6 +16,7 @@ import { changesBetween, managersOf, parsePath, pathText, valueAt, without, type
 import type { Session } from "../live/session.ts";
 import { allowDeletion, fieldManager, idText, labels } from "../manifests/names.ts";
 import type { ManifestObject } from "../manifests/parse.ts";
+import { performArgo } from "./perform-argo.ts";
 import type { Observed, ObservedAddon, ObservedObject } from "./gather.ts";
 import { finalizer, statusOfAddon } from "./plan.ts";
 import type { ApplyReason, Step } from "./steps.ts";
@@ -62,6 +63,8 @@ export async function perform(
     case "delete":
       await removeOwn(using, step, observed, signal);
       return;
+    default:
+      return performArgo(using.client, step, observed, signal);
   }
 }
 

@@ -4,6 +4,7 @@ import { PODS_EVERY } from "../health/pod-problem.ts";
 import { allowRecreation, idText, type ObjectId } from "../manifests/names.ts";
 import { isNeverDeleted } from "../manifests/order.ts";
 import { heldUntil } from "../live/tracker.ts";
+import { applicationSteps, argoDeletion, preparationSteps, removalSteps, stateOfHandedOver } from "./plan-argo.ts";
 import { statusOf, type Observed, type ObservedAddon, type ObservedObject, type StaleObject } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
@@ -15,6 +16,8 @@ type Reference = NonNullable<AddonStatus["objects"]>[number];
 
 /** Milliseconds between looks at what does not work, or is not served. */
 const RETRY = 1_000;
+/** Milliseconds between looks for an Argo CD that is not installed. */
+const ARGO_RETRY = 10_000;
 const LONGEST = 4_000;
 
 /**
@@ -38,7 +41,12 @@ function planAddons(observed: Observed, now: number): Plan<Step, AddonSetStatus>
   const judged = judge(observed, now);
   const steps: Step[] = finalizerSteps(observed);
   if (judged.some(({ addon }) => hasUnrecorded(observed, addon))) steps.push({ type: "record" });
-  for (const { addon, gate } of judged) steps.push(...applySteps(addon, gate, now), ...pruneSteps(addon, addon.stale));
+  steps.push(...preparationSteps(observed));
+  for (const { addon, gate } of judged) {
+    steps.push(...applySteps(addon, gate, now), ...applicationSteps(observed, addon, gate));
+    steps.push(...pruneSteps(addon, addon.stale));
+  }
+  steps.push(...removalSteps(observed));
   if (judged.every(({ addon }) => addon.refusal === undefined))
     for (const { name, stale } of observed.removed) steps.push(...deletions(name, stale));
   const addons = [
@@ -46,7 +54,7 @@ function planAddons(observed: Observed, now: number): Plan<Step, AddonSetStatus>
     ...leftovers(observed),
   ];
   const conditions = [pausedBecause(false), appliedOf(addons), healthOf(judged)];
-  const due = dueOf(judged, now);
+  const due = dueOf(observed, judged, now);
   return {
     steps,
     status: statusWith(observed, now, conditions, addons),
@@ -64,15 +72,28 @@ interface Judged {
 }
 
 /** Each add-on in the order of its wave. */
-function judge({ addons }: Observed, now: number): Judged[] {
+function judge(observed: Observed, now: number): Judged[] {
+  const { addons } = observed;
   const judged: Judged[] = [];
   const ordered = addons.toSorted((a, b) => a.wave - b.wave || (a.name < b.name ? -1 : 1));
   for (const addon of ordered) {
     const blocker = judged.find((before) => before.addon.wave < addon.wave && before.state !== "Applied");
     const gate = blocker && `waits for add-on ${blocker.addon.name} of wave ${blocker.addon.wave}: ${blocker.message}`;
-    judged.push({ addon, gate, ...stateOf(addon, gate, now) });
+    judged.push({ addon, gate, ...stateIn(observed, addon, gate, now) });
   }
   return judged;
+}
+
+function stateIn(
+  observed: Observed,
+  addon: ObservedAddon,
+  gate: string | undefined,
+  now: number,
+): Pick<Judged, "state" | "message"> {
+  if (addon.application === undefined) return stateOf(addon, gate, now);
+  const found = stateOfHandedOver(observed, addon, gate);
+  const [failed] = addon.probes.problems;
+  return found.state === "Applied" && failed !== undefined ? { state: "Unhealthy", message: failed } : found;
 }
 
 function stateOf(addon: ObservedAddon, gate: string | undefined, now: number): Pick<Judged, "state" | "message"> {
@@ -209,7 +230,9 @@ export function statusOfAddon(
   state: AddonStatus["state"],
   message: string,
 ): AddonStatus {
-  const complete = addon.objects.every((object) => object.state === "current") && addon.refusal === undefined;
+  const isThere = addon.application === undefined || addon.application.state === "current";
+  const complete =
+    isThere && addon.objects.every((object) => object.state === "current") && addon.refusal === undefined;
   const digest = complete ? addon.digest : statusOf(observed.set, addon.name)?.digest;
   return {
     name: addon.name,
@@ -250,12 +273,13 @@ function healthOf(judged: readonly Judged[]): WantedCondition {
  * Watches report every change of an object. Kinds that are not served, what proofs say, and pods of what does not work
  * have none.
  */
-function dueOf(judged: readonly Judged[], now: number): number | undefined {
+function dueOf({ argo }: Observed, judged: readonly Judged[], now: number): number | undefined {
   const polled = judged.some(({ addon }) =>
     addon.objects.some(({ state }) => state === "unserved" || state === "unread"),
   );
   const due = judged.flatMap(({ addon }) => (addon.probes.due === undefined ? [] : [addon.probes.due]));
-  if (polled) due.push(now + RETRY);
+  if (polled || argo?.isUnread === true) due.push(now + RETRY);
+  if (argo?.refusal !== undefined) due.push(now + ARGO_RETRY);
   if (judged.some(({ addon }) => addon.objects.some(({ problem }) => problem !== undefined)))
     due.push(now + PODS_EVERY);
   for (const { addon } of judged)
@@ -280,6 +304,13 @@ function planDeletion(observed: Observed, now: number): Plan<Step, AddonSetStatu
   const { set, session } = observed;
   const addons = set.status?.addons ?? [];
   const status = statusWith(observed, now, [pausedBecause(false)], addons);
+  const argo = argoDeletion(observed);
+  if (argo)
+    return {
+      steps: [...argo.steps],
+      status,
+      wait: { for: "Argo CD to release the add-ons", until: now + ARGO_RETRY },
+    };
   if (!set.metadata.finalizers?.includes(finalizer)) return { steps: [], status };
   // What is in a cluster that is deleted needs no deletion of its own.
   if (observed.cluster?.metadata.deletionTimestamp !== undefined || !observed.cluster)

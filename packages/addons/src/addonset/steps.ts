@@ -1,8 +1,21 @@
+import type { ObjectKey } from "@causeway/kubernetes";
+
 /** What an apply is for. */
 export type ApplyReason = "install" | "restore";
 
+/** What is written for Argo CD, in the management cluster. */
+export type ArgoStep =
+  | { readonly type: "add-argo-finalizer" }
+  | { readonly type: "remove-argo-finalizer" }
+  | { readonly type: "apply-cluster-secret" }
+  | { readonly type: "apply-application"; readonly addon: string }
+  /** `cascade`: with the objects of the Application. */
+  | { readonly type: "delete-application"; readonly key: ObjectKey; readonly cascade: boolean }
+  | { readonly type: "delete-cluster-secret"; readonly key: ObjectKey };
+
 /** What plan decides for one AddonSet; `addon` and `name` identify the object. */
 export type Step =
+  | ArgoStep
   | { readonly type: "add-finalizer" }
   | { readonly type: "remove-finalizer" }
   /** The set goes with its Cluster. */

@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import type { Resource } from "@causeway/kubernetes";
 import { age, column, conditionColumn } from "../columns.ts";
 import type { Kind } from "../kind.ts";
+import { application, argoCD } from "./argo-cd.ts";
 import { defineKind } from "../schema/define.ts";
 import {
   checked,
@@ -107,6 +108,7 @@ const addon = checked(
       ),
     ),
     catalogue: optional(catalogue),
+    application: optional(application),
     mayChange: optional(
       list(
         object({
@@ -124,8 +126,12 @@ const addon = checked(
   }),
   [
     {
-      rule: "has(self.manifests) || has(self.sources) || has(self.catalogue)",
-      message: "an add-on needs manifests, sources or catalogue",
+      rule: "has(self.manifests) || has(self.sources) || has(self.catalogue) || has(self.application)",
+      message: "an add-on needs manifests, sources, catalogue or application",
+    },
+    {
+      rule: "!has(self.application) || !(has(self.manifests) || has(self.sources) || has(self.catalogue) || has(self.mayChange))",
+      message: "an add-on with application has no manifests, sources, catalogue or mayChange: Argo CD applies it",
     },
   ],
 );
@@ -136,6 +142,7 @@ const addonSetSpec = object({
   ),
   clusterSelector: optional(labelSelector),
   addons: listByKey(addon, ["name"], { max: 64, description: "The add-ons." }),
+  argoCD: optional(argoCD),
   protect: optional(
     flag({
       description:
@@ -159,6 +166,10 @@ checked(addonSetSpec, [
   {
     rule: "has(self.clusterName) == has(oldSelf.clusterName)",
     message: "clusterName and clusterSelector cannot replace each other: create another AddonSet",
+  },
+  {
+    rule: "has(self.argoCD) || self.addons.all(each, !has(each.application))",
+    message: "an add-on with application needs argoCD, which names the namespace of Argo CD",
   },
 ]);
 

@@ -1,0 +1,218 @@
+import type { AddonSet, Cluster } from "@causeway/api";
+import { describe, expect, test } from "vitest";
+import { applicationFor } from "../argo/application.ts";
+import { argoFinalizer } from "../argo/names.ts";
+import type { LeftoverApplication, ObservedApplication, ObservedArgo } from "../argo/observe.ts";
+import type { Session } from "../live/session.ts";
+import type { Observed, ObservedAddon } from "./gather.ts";
+import { finalizer, plan } from "./plan.ts";
+
+const NOW = Date.parse("2026-03-01T12:00:00Z");
+const source = (path: string) => ({ repoURL: "https://git.example/apps", path });
+
+interface Given {
+  readonly states?: Readonly<Record<string, ObservedApplication["state"]>>;
+  readonly health?: string;
+  readonly argo?: Partial<ObservedArgo>;
+  readonly metadata?: Partial<AddonSet["metadata"]>;
+  readonly spec?: Partial<AddonSet["spec"]>;
+  readonly rest?: Partial<Observed>;
+}
+
+/** A set with one Application for each name, in waves that follow each other. */
+function observed({
+  states = {},
+  health = "Healthy",
+  argo = {},
+  metadata = {},
+  spec = {},
+  rest = {},
+}: Given): Observed {
+  const names = Object.keys(states);
+  const set = {
+    metadata: {
+      name: "base",
+      namespace: "team",
+      uid: "s",
+      ownerReferences: [{ uid: "c" }],
+      finalizers: [argoFinalizer],
+      ...metadata,
+    },
+    spec: {
+      clusterName: "blue",
+      argoCD: { namespace: "argocd" },
+      addons: names.map((name, wave) => ({ name, wave, application: source(name) })),
+      ...spec,
+    },
+  } as unknown as AddonSet;
+  const addons = names.map((name, wave): ObservedAddon => {
+    const application = applicationOf(set, { name, wave, state: states[name] ?? "current", health });
+    const base = { name, wave, digest: name, mayChange: [], objects: [], stale: [] };
+    return { ...base, application, probes: { problems: [], due: undefined } };
+  });
+  return {
+    set,
+    cluster: { metadata: { name: "blue", uid: "c" }, spec: {} } as unknown as Cluster,
+    version: "v1.34.4",
+    session: {} as Session,
+    addons,
+    removed: [],
+    others: new Set(),
+    argo: {
+      isUnread: false,
+      secret: { wanted: { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }, isCurrent: true },
+      applications: new Map(addons.flatMap(({ name, application }) => (application ? [[name, application]] : []))),
+      leftovers: [],
+      unneeded: [],
+      ...argo,
+    },
+    ...rest,
+  };
+}
+
+interface ApplicationOf {
+  readonly name: string;
+  readonly wave: number;
+  readonly state: ObservedApplication["state"];
+  readonly health: string;
+}
+
+function applicationOf(set: AddonSet, { name, wave, state, health }: ApplicationOf): ObservedApplication {
+  const wanted = applicationFor(
+    { ...set, spec: { ...set.spec, argoCD: { namespace: "argocd" } } },
+    { name, wave, application: source(name) },
+  );
+  if (!wanted) throw new Error("no Application");
+  const { source: from, destination } = wanted.spec;
+  const status = { sync: { status: "Synced", comparedTo: { source: from, destination } }, health: { status: health } };
+  return { wanted, digest: name, state, live: state === "missing" ? undefined : { ...wanted, status } };
+}
+
+const leftover = (addon: string, more: Partial<LeftoverApplication> = {}): LeftoverApplication => ({
+  key: { namespace: "argocd", name: addon },
+  addon,
+  wave: 0,
+  isEnding: false,
+  cascades: false,
+  ...more,
+});
+
+const stepsOf = (given: Observed): string[] =>
+  plan(given, NOW).steps.map((step) => {
+    if (step.type === "delete-application") return `${step.type} ${step.key.name}${step.cascade ? " cascading" : ""}`;
+    return "addon" in step ? `${step.type} ${step.addon}` : step.type;
+  });
+const secret = { namespace: "argocd", name: "cluster-blue" };
+const deletionTimestamp = "2026-03-01T11:00:00Z";
+const closed = { code: "ADDON_ARGO_CD_NAMESPACE", message: "Namespace argocd lacks the label" };
+
+describe("what is handed to Argo CD", () => {
+  test.for<[title: string, given: Given, steps: string[]]>([
+    ["nothing where all is as declared", { states: { a: "current" } }, []],
+    [
+      "a finalizer and the cluster's Secret come first",
+      {
+        states: { a: "missing" },
+        metadata: { finalizers: [] },
+        argo: { secret: { wanted: { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }, isCurrent: false } },
+      },
+      ["add-argo-finalizer", "apply-cluster-secret", "apply-application a"],
+    ],
+    ["a changed Application is restored", { states: { a: "changed" } }, ["apply-application a"]],
+    ["one that is being deleted is awaited", { states: { a: "ending" } }, []],
+    [
+      "the next wave waits for an add-on that is ill",
+      { states: { a: "current", b: "missing" }, health: "Degraded" },
+      [],
+    ],
+    ["the next wave follows one that works", { states: { a: "current", b: "missing" } }, ["apply-application b"]],
+    ["nothing without the consent of the namespace", { states: { a: "missing" }, argo: { refusal: closed } }, []],
+    ["nothing before Applications are read", { states: { a: "missing" }, argo: { isUnread: true } }, []],
+    [
+      "an add-on that was removed leaves its objects",
+      { argo: { leftovers: [leftover("x")], unneeded: [] } },
+      ["delete-application x"],
+    ],
+    [
+      "an add-on that was removed goes with its objects where pruning is wanted",
+      { spec: { argoCD: { namespace: "argocd", prune: true } }, argo: { leftovers: [leftover("x")] } },
+      ["delete-application x cascading"],
+    ],
+    [
+      "an add-on that is applied here now keeps its objects in spite of pruning",
+      {
+        spec: { argoCD: { namespace: "argocd", prune: true }, addons: [{ name: "x", manifests: "" }] },
+        argo: { leftovers: [leftover("x")] },
+      },
+      ["delete-application x"],
+    ],
+    [
+      "a set that hands nothing over any more removes its Applications",
+      { spec: { argoCD: undefined, addons: [] } as never, argo: { leftovers: [leftover("x")], unneeded: [secret] } },
+      ["delete-application x"],
+    ],
+    [
+      "and the Secret last",
+      { spec: { argoCD: undefined, addons: [] } as never, argo: { unneeded: [secret] } },
+      ["delete-cluster-secret", "remove-argo-finalizer"],
+    ],
+  ])("%s", ([, given, steps]) => {
+    expect(stepsOf(observed(given))).toEqual(steps);
+  });
+});
+
+describe("a set that is deleted", () => {
+  const metadata = { deletionTimestamp, finalizers: [argoFinalizer] };
+  const leftovers = [leftover("a"), leftover("b", { wave: 1 })];
+  const ending = [leftover("a", { isEnding: true, cascades: true })];
+  test.for<[title: string, given: Given, steps: string[]]>([
+    ["deletes the Applications of the last wave first", { metadata, argo: { leftovers } }, ["delete-application b"]],
+    [
+      "deletes their objects with deletionPolicy Delete",
+      { metadata, spec: { deletionPolicy: "Delete" }, argo: { leftovers } },
+      ["delete-application b cascading"],
+    ],
+    [
+      "waits for Argo CD to delete the objects",
+      { metadata, spec: { deletionPolicy: "Delete" }, argo: { leftovers: ending } },
+      [],
+    ],
+    [
+      "ends that wait when the cluster is gone",
+      { metadata, spec: { deletionPolicy: "Delete" }, argo: { leftovers: ending }, rest: { cluster: undefined } },
+      ["delete-application a"],
+    ],
+    [
+      "deletes the Secret after the last Application",
+      { metadata, argo: { unneeded: [secret] } },
+      ["delete-cluster-secret", "remove-argo-finalizer"],
+    ],
+    ["deletes nothing before Applications are read", { metadata, argo: { isUnread: true } }, []],
+    [
+      "deletes its own objects after that",
+      { metadata: { deletionTimestamp, finalizers: [finalizer] }, argo: { unneeded: [] } },
+      ["remove-finalizer"],
+    ],
+  ])("%s", ([, given, steps]) => {
+    expect(stepsOf(observed(given))).toEqual(steps);
+  });
+});
+
+describe("what the set says", () => {
+  const applied = (given: Given) => {
+    const found = plan(observed(given), NOW).status.conditions?.find(({ type }) => type === "Applied");
+    return `${found?.status} ${found?.message ?? ""}`.trim();
+  };
+  test.for<[title: string, given: Given, condition: RegExp]>([
+    ["works", { states: { a: "current" } }, /^True/],
+    ["may hand nothing over", { states: { a: "missing" }, argo: { refusal: closed } }, /^False a: Namespace argocd/],
+    ["waits for a wave", { states: { a: "ending", b: "missing" } }, /b: waits for add-on a of wave 0/],
+  ])("one that %s", ([, given, condition]) => {
+    expect(applied(given)).toMatch(condition);
+  });
+
+  test("looks for an Argo CD that is not installed again", () => {
+    const { wait } = plan(observed({ states: { a: "missing" }, argo: { refusal: closed } }), NOW);
+    expect(wait?.until).toBe(NOW + 10_000);
+  });
+});
