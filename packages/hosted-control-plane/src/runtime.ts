@@ -152,6 +152,8 @@ export interface ControlPlaneState {
   readonly runtime?: RuntimeName;
   /** Where kubeconfigs and nodes point. */
   readonly endpoint: { readonly host: string; readonly port: number };
+  /** URLs at which the runtime's own process reaches API servers, where that is not the endpoint. */
+  readonly inside?: readonly string[];
   /** Where kubeconfigs of people point instead, with the endpoint's host as server name: it needs no DNS. */
   readonly address?: string;
   readonly version: string;

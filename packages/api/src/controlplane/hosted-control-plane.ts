@@ -270,6 +270,12 @@ const hostedControlPlaneSpec = object({
       ),
     ),
   ),
+  brokenWebhooks: optional(
+    oneOf(["Report", "Exempt"], {
+      description:
+        "What becomes of webhooks of the tenant that break its cluster: they fail requests of nodes, of kube-system or for the deletion of namespaces. Report (default): condition WebhooksHealthy names them. Exempt: each also gets a match condition that spares these requests.",
+    }),
+  ),
   worker: optional(
     oneOf(["Shared", "Own"], {
       description:

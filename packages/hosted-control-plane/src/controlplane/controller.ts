@@ -3,6 +3,7 @@ import {
   runPipeline,
   publishStatus,
   runController,
+  secretText,
   setConditions,
   watchInformer,
   type EventRecorder,
@@ -16,7 +17,16 @@ import {
 import { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
 import type { ControlPlaneRuntime } from "../runtime.ts";
-import { gather, openInformers, type Observed } from "./gather.ts";
+import { createWebhookWatchdog, type WatchedApi } from "../webhooks/watchdog.ts";
+import {
+  clusterName,
+  gather,
+  openInformers,
+  ownerCluster,
+  runtimeId,
+  type GatherFrom,
+  type Observed,
+} from "./gather.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";
@@ -46,7 +56,23 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
   run(signal: AbortSignal): Promise<void>;
 } {
   const { informers, runtime, events, clock, log } = options;
-  const from = { ...openInformers(informers), runtime, advertise: options.advertise };
+  const opened = openInformers(informers);
+  const checked = new Set<(id: string) => void>();
+  const watchdog = createWebhookWatchdog({
+    apis: () => watchedApis(opened, options),
+    changed: (id) => {
+      for (const listener of checked) listener(id);
+    },
+    exempted(id, webhook) {
+      const object = opened.controlPlanes.get(keyOfId(id));
+      const message = `${webhook} broke requests of the system: a match condition exempts them from it`;
+      if (object) events.event(object, { type: "Normal", reason: "WebhookExempted", message });
+    },
+    clock,
+    log,
+  });
+  const webhooks = (id: string) => watchdog.findings(id);
+  const from = { ...opened, runtime, advertise: options.advertise, webhooks };
   const { backups } = options;
   const using = { client: informers.client, runtime, clock, events, ...(backups ? { backups } : {}) };
   const pipeline: Pipeline<Observed, Step, ObjectStatus> = {
@@ -77,11 +103,16 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
     watchInformer(from.controlPlanes),
     watchInformer(from.clusters, (change) => ownersOf(change.object)),
     watchInformer(from.secrets, (change) => ownersOf(change.object)),
-    watchRuntime(runtime),
+    watchIds((listener) => runtime.onChange(listener)),
+    watchIds((listener) => {
+      checked.add(listener);
+      return () => checked.delete(listener);
+    }),
   ];
   return {
-    run: (signal) =>
-      runController(
+    run: async (signal) => {
+      const checks = watchdog.run(signal);
+      await runController(
         {
           name: "hosted-control-plane",
           reconcile: runPipeline(pipeline, { clock, log, name: "hosted-control-plane", metrics: options.metrics }),
@@ -92,17 +123,43 @@ export function createHostedControlPlane(options: HostedControlPlaneOptions): {
           ready: (stop) => informers.whenSynced(stop),
         },
         signal,
-      ),
+      );
+      await checks;
+    },
   };
 }
 
+/** The control planes of this process, and how the API of each is reached. */
+function watchedApis(
+  { controlPlanes, clusters, secrets }: Pick<GatherFrom, "controlPlanes" | "clusters" | "secrets">,
+  { runtime, shards }: Pick<HostedControlPlaneOptions, "runtime" | "shards">,
+): WatchedApi[] {
+  return controlPlanes
+    .list()
+    .filter(
+      ({ metadata }) => metadata.deletionTimestamp === undefined && shards?.owns(metadata.namespace ?? "") !== false,
+    )
+    .map((object) => ({
+      id: runtimeId(object),
+      mayExempt: object.spec.brokenWebhooks === "Exempt",
+      async access(signal) {
+        const state = await runtime.observe(runtimeId(object), signal);
+        const name = clusterName(object, ownerCluster({ clusters }, object));
+        const secret = secrets.get({ namespace: object.metadata.namespace ?? "", name: `${name}-kubeconfig` });
+        const kubeconfig = secretText(secret, "value");
+        return state?.ready !== true || kubeconfig === undefined ? undefined : { kubeconfig, inside: state.inside };
+      },
+    }));
+}
+
 /** A source of the control planes that change by themselves. */
-function watchRuntime(runtime: ControlPlaneRuntime): Source {
-  return (enqueue) =>
-    runtime.onChange((id) => {
-      const dot = id.indexOf(".");
-      enqueue({ namespace: id.slice(0, dot), name: id.slice(dot + 1) });
-    });
+function watchIds(follow: (listener: (id: string) => void) => () => void): Source {
+  return (enqueue) => follow((id) => enqueue(keyOfId(id)));
+}
+
+function keyOfId(id: string): ObjectKey {
+  const dot = id.indexOf(".");
+  return { namespace: id.slice(0, dot), name: id.slice(dot + 1) };
 }
 
 function failed(

@@ -12,6 +12,7 @@ import { Cluster, HostedControlPlane, Machine } from "@causeway/api";
 import type { ControlPlaneRuntime, ControlPlaneState, JoinCertificates } from "../runtime.ts";
 import { kubeconfigRenewAnnotation, kubeconfigRootAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
 import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type Root, type RotatedRoots } from "./roots.ts";
+import type { Finding } from "../webhooks/findings.ts";
 import type { RootPurpose } from "./steps.ts";
 
 /** What the annotations of the kubeconfig Secret say of it. */
@@ -46,10 +47,14 @@ export interface Observed {
   readonly initialized: boolean;
   /** The host to use where none is named; undefined while it is unknown. */
   readonly defaults: { readonly host: string | undefined };
+  /** Webhooks and APIServices of the tenant that break its cluster. Undefined: not checked yet. */
+  readonly webhooks?: readonly Finding[] | undefined;
 }
 
 /** Caches of the management cluster, and what gather reads elsewhere. */
 export interface GatherFrom {
+  /** What the check of webhooks found last. */
+  readonly webhooks: (id: string) => readonly Finding[] | undefined;
   readonly controlPlanes: Informer<HostedControlPlane>;
   readonly clusters: Informer<Cluster>;
   readonly secrets: Informer<Secret>;
@@ -109,6 +114,7 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
       from.namespaces.get({ namespace: "", name: key.namespace })?.metadata.deletionTimestamp !== undefined,
     state,
     exists: state !== undefined,
+    webhooks: from.webhooks(runtimeId(object)),
     initialized: object.status?.initialization?.controlPlaneInitialized === true,
     defaults: {
       host: object.spec.endpoint?.host ?? object.status?.endpoint?.host ?? (await defaultHost(from, object)),
@@ -135,7 +141,7 @@ export function clusterName(object: HostedControlPlane, cluster: Cluster | undef
   return cluster?.metadata.name ?? object.metadata.labels?.["cluster.x-k8s.io/cluster-name"] ?? object.metadata.name;
 }
 
-function ownerCluster(from: GatherFrom, object: HostedControlPlane): Cluster | undefined {
+export function ownerCluster(from: Pick<GatherFrom, "clusters">, object: HostedControlPlane): Cluster | undefined {
   const owner = object.metadata.ownerReferences?.find(
     (o) => o.kind === "Cluster" && o.apiVersion.startsWith("cluster.x-k8s.io/"),
   );

@@ -16,6 +16,7 @@ import type {
   ControlPlaneSpec,
   ControlPlaneState,
 } from "../runtime.ts";
+import { webhookConditions, webhookEvents } from "../webhooks/findings.ts";
 import { backedUp, backupOf, backupStatus, restoreOf } from "./backup-spec.ts";
 import { runtimeId, type Observed } from "./gather.ts";
 import { planAuthorities, rotationOf, type AuthoritiesPlan } from "./plan-authorities.ts";
@@ -78,10 +79,15 @@ export function plan(observed: Observed, now: number): Plan<Step, HostedControlP
         ...upToDate(observed),
         ...backedUp(object, observed.state?.backup, now),
         ...storageConditions(observed.state?.storage),
+        ...webhookConditions(observed.webhooks),
       ),
     ),
     ...waiting(observed, { now, until: authorities?.until }),
-    events: [...parkedEvents(observed), ...storageEvents(object, observed.state?.storage)],
+    events: [
+      ...parkedEvents(observed),
+      ...storageEvents(object, observed.state?.storage),
+      ...webhookEvents(object, observed.webhooks),
+    ],
   };
 }
 

@@ -111,6 +111,7 @@ function planPrograms(
     status: {
       ...status,
       ready: stages.isServing && isJoinedAt(observed, server),
+      inside: ownAddresses(observed, inside.port),
       // Until the new certificate is served, it has not all of the names.
       ...(isComplete ? {} : { starting: true as const, names: [] }),
     },
@@ -205,15 +206,20 @@ function joinSteps(
   { isServing, isComplete }: Stages,
   { server, port }: { server: string; port: number },
 ): Step[] {
-  const { joinedAt: done, pods, live, spec } = observed;
+  const { joinedAt: done, spec } = observed;
   const mark = joinMark(spec, server);
   // New roots are published when every API server has them.
   if (!isServing || done === mark || (!isComplete && waitsToPublish(observed, server))) return [];
+  return [{ type: "create-join-objects", server, mark, addresses: ownAddresses(observed, port) }];
+}
+
+/** URLs of our own pods and Service. */
+function ownAddresses({ pods, live }: Observed, port: number): string[] {
   const { clusterIP } = (live.get("Service/kube-apiserver") as Service | undefined)?.spec ?? {};
   const addresses = readyAddresses(pods, "kube-apiserver").map((host) => urlOf({ host, port }));
   const inside =
     clusterIP === undefined || clusterIP === "None" ? [] : [urlOf({ host: clusterIP, port: API_SERVICE_PORT })];
-  return [{ type: "create-join-objects", server, mark, addresses: [...addresses, ...inside] }];
+  return [...addresses, ...inside];
 }
 
 /** A user of the shared etcd, which may touch its own prefix only. Made by each process once. */

@@ -1,0 +1,95 @@
+import { CausewayError } from "@causeway/foundation";
+import type { KubernetesClient } from "@causeway/kubernetes";
+import { criticalRequests, intercepts, type CriticalRequest, type Webhook } from "./critical.ts";
+import { exempt } from "./exempt.ts";
+import type { Finding } from "./findings.ts";
+import { failingClosed, firstName, systemNamespaces, unavailableServices } from "./read.ts";
+
+export interface CheckOptions {
+  /** Of an administrator of the tenant's API. */
+  readonly client: KubernetesClient;
+  /** Exempt the system's requests from webhooks that break them. */
+  readonly mayExempt: boolean;
+  readonly now: number;
+}
+
+/** What a check found, and the webhooks that it exempted from requests of the system. */
+export interface Checked {
+  readonly found: readonly Finding[];
+  readonly exempted: readonly string[];
+}
+
+/**
+ * Checks whether webhooks and APIServices of a tenant break its cluster. Only requests that a webhook intercepts are
+ * tried, as dry runs, which webhooks answer as they answer others. The server names the webhook that failed.
+ */
+export async function checkWebhooks(options: CheckOptions, signal: AbortSignal): Promise<Checked> {
+  const { client, mayExempt, now } = options;
+  const broken = await brokenWebhooks(client, signal);
+  const exempted: string[] = [];
+  if (mayExempt)
+    for (const { webhook } of broken)
+      if (await exempt(client, webhook, signal))
+        exempted.push(`webhook ${webhook.name} of ${webhook.configuration.kind} ${webhook.configuration.name}`);
+  const after = exempted.length === 0 ? broken : await brokenWebhooks(client, signal);
+  const services = await unavailableServices(client, now, signal);
+  return { found: [...after.map(({ finding }) => finding), ...services], exempted };
+}
+
+interface Broken {
+  readonly webhook: Webhook;
+  readonly finding: Finding;
+}
+
+async function brokenWebhooks(client: KubernetesClient, signal: AbortSignal): Promise<Broken[]> {
+  const webhooks = await failingClosed(client, signal);
+  if (webhooks.length === 0) return [];
+  const names = [...new Set(criticalRequests.flatMap(({ namespace }) => namespace ?? []))];
+  const namespaces = await systemNamespaces(client, names, signal);
+  const broken: Broken[] = [];
+  for (const request of criticalRequests) {
+    const known = new Set(broken.map(({ webhook }) => webhook));
+    const candidates = webhooks.filter((each) => !known.has(each) && intercepts(each, request, namespaces));
+    if (candidates.length === 0) continue;
+    const refusal = await refusalOf(client, request, signal);
+    if (refusal === undefined) continue;
+    for (const webhook of candidates) {
+      if (!isNamedBy(refusal.message, webhook.name)) continue;
+      const { kind, name } = webhook.configuration;
+      broken.push({
+        webhook,
+        finding: { kind, name, webhook: webhook.name, what: request.what, because: refusal.message },
+      });
+    }
+  }
+  return broken;
+}
+
+/** Refusals have no field for the webhook that refused or failed: both servers quote its name. */
+function isNamedBy(message: string, webhook: string): boolean {
+  return message.includes(JSON.stringify(webhook));
+}
+
+/** Why the request is refused; undefined: it is not, or it cannot be made. */
+async function refusalOf(
+  client: KubernetesClient,
+  { call }: CriticalRequest,
+  signal: AbortSignal,
+): Promise<CausewayError | undefined> {
+  const { method, body, collection, suffix = "" } = call;
+  let path = call.path;
+  if (collection === true) {
+    const name = await firstName(client, path, signal);
+    if (name === undefined) return undefined;
+    path = `${path}/${name}`;
+  }
+  const contentType = method === "PATCH" ? { contentType: "application/merge-patch+json" } : {};
+  const sent = body === undefined ? {} : { body, ...contentType };
+  try {
+    await client.request(method, `${path}${suffix}`, { query: { dryRun: "All" }, ...sent, signal });
+    return undefined;
+  } catch (error) {
+    if (signal.aborted || !(error instanceof CausewayError)) throw error;
+    return error;
+  }
+}

@@ -1,0 +1,184 @@
+import { createServer, type AddressInfo } from "node:net";
+import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import {
+  createClient,
+  loadKubeconfig,
+  type KubeObject,
+  type KubernetesClient,
+  type ResourceType,
+} from "@causeway/kubernetes";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { checkWebhooks } from "./check.ts";
+import { webhookConditions, webhookEvents, type Finding } from "./findings.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const signal = new AbortController().signal;
+const group = "admissionregistration.k8s.io";
+const validating = typeOf(group, "ValidatingWebhookConfiguration");
+const mutating = typeOf(group, "MutatingWebhookConfiguration");
+const apiServices = typeOf("apiregistration.k8s.io", "APIService");
+
+function typeOf(of: string, kind: string): ResourceType<KubeObject> {
+  return { group: of, version: "v1", kind, plural: `${kind.toLowerCase()}s`, namespaced: false };
+}
+
+let [server, client, port] = [{} as ApiServer, {} as KubernetesClient, 0];
+beforeEach(async () => {
+  server = await startApiServer({});
+  client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
+  port = await closedPort();
+});
+afterEach(async () => {
+  await client.close();
+  await server.close();
+});
+
+/** Nothing serves there. */
+async function closedPort(): Promise<number> {
+  const listener = createServer();
+  await new Promise<void>((done) => listener.listen(0, "127.0.0.1", done));
+  const { port: found } = listener.address() as AddressInfo;
+  await new Promise((done) => listener.close(done));
+  return found;
+}
+
+async function register(type: ResourceType<KubeObject>, name: string, more: object = {}): Promise<void> {
+  const webhook = {
+    name: `${name}.example.com`,
+    clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle: "" },
+    rules: [{ apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], operations: ["*"], scope: "*" }],
+    sideEffects: "None",
+    admissionReviewVersions: ["v1"],
+    timeoutSeconds: 2,
+    ...more,
+  };
+  const object = { apiVersion: `${group}/v1`, kind: type.kind, metadata: { name }, webhooks: [webhook] };
+  await client.create(type, object as KubeObject);
+}
+
+const check = (mayExempt = false, now = Date.now()) => checkWebhooks({ client, mayExempt, now }, signal);
+const named = (found: readonly Finding[]) => found.map(({ kind, name, webhook }) => `${kind} ${name} ${webhook ?? ""}`);
+
+describe("a check of webhooks", () => {
+  test("names a webhook for everything that points to nothing", async () => {
+    await register(validating, "broken");
+    const { found } = await check();
+    expect(named(found)).toEqual(["ValidatingWebhookConfiguration broken broken.example.com"]);
+    expect(found[0]?.what).toBe("leases of nodes");
+    expect(found[0]?.because).toMatch(/failed calling webhook "broken.example.com"/);
+  });
+
+  test.for<[title: string, more: object]>([
+    ["ignores failures", { failurePolicy: "Ignore" }],
+    [
+      "exempts the system's namespaces and no nodes",
+      {
+        rules: [{ apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], operations: ["*"], scope: "Namespaced" }],
+        namespaceSelector: {
+          matchExpressions: [
+            { key: "kubernetes.io/metadata.name", operator: "NotIn", values: ["kube-system", "kube-node-lease"] },
+          ],
+        },
+      },
+    ],
+    ["spares them by a condition", { matchConditions: [{ name: "none", expression: "false" }] }],
+  ])("finds nothing in one that %s", async ([, more]) => {
+    await register(validating, "harmless", more);
+    expect((await check()).found).toEqual([]);
+  });
+
+  test("finds each of several, and only those that fail", async () => {
+    await register(mutating, "pods", {
+      rules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"], scope: "*" }],
+    });
+    await register(validating, "deletions", {
+      rules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["*"], operations: ["DELETE"], scope: "*" }],
+    });
+    await register(validating, "deployments", {
+      rules: [{ apiGroups: ["apps"], apiVersions: ["v1"], resources: ["*"], operations: ["*"], scope: "*" }],
+    });
+    const { found } = await check();
+    expect(found.map(({ name, what }) => `${name}: ${what}`)).toEqual([
+      "pods: pods of kube-system",
+      "deletions: deletions, which that of a namespace consists of",
+    ]);
+  });
+
+  test("exempts the system's requests where it may, and nothing else", async () => {
+    await register(validating, "broken");
+    const { found, exempted } = await check(true);
+    expect(found).toEqual([]);
+    expect(exempted).toEqual(["webhook broken.example.com of ValidatingWebhookConfiguration broken"]);
+    const renew = () =>
+      client.request("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", {
+        body: { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "worker" }, spec: {} },
+      });
+    await expect(renew()).resolves.toBeDefined();
+    const other = client.request("POST", "/api/v1/namespaces/default/configmaps", {
+      body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } },
+    });
+    await expect(other).rejects.toThrow(/failed calling webhook/);
+    expect(await check(true)).toEqual({ found: [], exempted: [] });
+  });
+
+  test("names an APIService that has not been available for a minute", async () => {
+    const spec = {
+      group: "metrics.example.com",
+      version: "v1",
+      groupPriorityMinimum: 100,
+      versionPriority: 100,
+      insecureSkipTLSVerify: true,
+      service: { namespace: "kube-system", name: "absent" },
+    };
+    const object = {
+      apiVersion: "apiregistration.k8s.io/v1",
+      kind: "APIService",
+      metadata: { name: "v1.metrics.example.com" },
+      spec,
+    };
+    await client.create(apiServices, object as KubeObject);
+    await vi.waitFor(
+      async () => {
+        const { found } = await check(false, Date.now() + 61_000);
+        expect(named(found)).toEqual(["APIService v1.metrics.example.com "]);
+      },
+      { timeout: 30_000, interval: 100 },
+    );
+    expect((await check()).found).toEqual([]);
+  });
+});
+
+describe("what a control plane says of it", () => {
+  const finding: Finding = {
+    kind: "ValidatingWebhookConfiguration",
+    name: "broken",
+    webhook: "broken.example.com",
+    what: "leases of nodes",
+    because: "connection refused",
+  };
+  const statusOf = (status?: "True" | "False") =>
+    ({ status: { conditions: status ? [{ type: "WebhooksHealthy", status }] : [] } }) as never;
+
+  test("the condition names the webhook and what to do", () => {
+    const [condition] = webhookConditions([finding]);
+    expect(condition).toMatchObject({ status: "False", reason: "ProblematicWebhook" });
+    expect(condition?.message).toMatch(
+      /^webhook broken.example.com of ValidatingWebhookConfiguration broken breaks leases of nodes: connection refused; .*PROBLEMATIC_WEBHOOK/,
+    );
+    const service: Finding = { kind: "APIService", name: "v1.x", what: "", because: "no endpoints" };
+    expect(webhookConditions([service])[0]).toMatchObject({ reason: "ProblematicAPIService" });
+    expect(webhookConditions([])[0]).toMatchObject({ status: "True" });
+    expect(webhookConditions(undefined)).toEqual([]);
+  });
+
+  test.for<[before: "True" | "False" | undefined, found: readonly Finding[], events: string[]]>([
+    [undefined, [], []],
+    [undefined, [finding], ["ProblematicWebhook"]],
+    ["False", [finding], []],
+    ["False", [], ["WebhooksHealthy"]],
+    ["True", [], []],
+  ])("from %s an event is sent at a change only", ([before, found, events]) => {
+    expect(webhookEvents(statusOf(before), found).map(({ reason }) => reason)).toEqual(events);
+  });
+});

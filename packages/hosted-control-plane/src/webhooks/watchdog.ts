@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
+import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
+import { checkWebhooks } from "./check.ts";
+import { isSameFinding, type Finding } from "./findings.ts";
+
+/** One control plane that is to be checked. */
+export interface WatchedApi {
+  readonly id: string;
+  readonly mayExempt: boolean;
+  /** Undefined: it does not serve now. */
+  readonly access: (signal: AbortSignal) => Promise<ApiAccess | undefined>;
+}
+
+export interface ApiAccess {
+  /** Of an administrator. */
+  readonly kubeconfig: string;
+  /** URLs at which this process reaches it, in place of the kubeconfig's. */
+  readonly inside?: readonly string[] | undefined;
+}
+
+export interface WebhookWatchdogOptions {
+  /** Those that this process works on. */
+  readonly apis: () => readonly WatchedApi[];
+  /** What was found changed. */
+  readonly changed: (id: string) => void;
+  /** A webhook was exempted from requests of the system. */
+  readonly exempted: (id: string, webhook: string) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface WebhookWatchdog {
+  /** Undefined: it was not checked yet. */
+  findings(id: string): readonly Finding[] | undefined;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Milliseconds between two checks of one control plane. */
+const EVERY = 60_000;
+/** Milliseconds between two while something is broken. */
+const EVERY_BROKEN = 15_000;
+/** Milliseconds between two looks at what is due. */
+const TICK = 1_000;
+/** Milliseconds that one check may take: webhooks of a tenant answer as slowly as they may. */
+const LIMIT = 45_000;
+/** Checks at a time. One that waits for a slow webhook keeps its place for LIMIT at most. */
+const AT_ONCE = 16;
+
+interface Known {
+  due: number;
+  isRunning: boolean;
+  findings: readonly Finding[] | undefined;
+}
+
+/** Checks each control plane from time to time, with whatever runtime it has. */
+export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookWatchdog {
+  const { apis, changed, clock, log } = options;
+  const known = new Map<string, Known>();
+  const running = new Set<Promise<void>>();
+  const check = async (api: WatchedApi, entry: Known, signal: AbortSignal): Promise<void> => {
+    const over = new AbortController();
+    const timer = new AbortController();
+    void clock.sleep(LIMIT, timer.signal).then(
+      () => over.abort(new Error("the check took too long")),
+      () => {},
+    );
+    let client: KubernetesClient | undefined;
+    try {
+      const within = AbortSignal.any([signal, over.signal]);
+      const access = await api.access(within);
+      entry.due = clock.now() + (access === undefined ? EVERY_BROKEN : EVERY);
+      if (access === undefined) return;
+      client = clientOf(access);
+      const { found, exempted } = await checkWebhooks({ client, mayExempt: api.mayExempt, now: clock.now() }, within);
+      for (const webhook of exempted) options.exempted(api.id, webhook);
+      const before = entry.findings;
+      entry.findings = found.map((each) => earlier(before, each));
+      entry.due = clock.now() + (found.length > 0 ? EVERY_BROKEN : EVERY);
+      if (canonicalJson(before ?? null) !== canonicalJson(entry.findings)) changed(api.id);
+    } catch (error) {
+      entry.due = clock.now() + EVERY;
+      log.debug("webhooks of a control plane could not be checked", { id: api.id, error: messageOf(error) });
+    } finally {
+      timer.abort(new Error("done"));
+      entry.isRunning = false;
+      await client?.close();
+    }
+  };
+  const round = (signal: AbortSignal): void => {
+    const now = clock.now();
+    const all = apis();
+    const ids = new Set(all.map(({ id }) => id));
+    for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    for (const api of all) {
+      const entry = known.get(api.id) ?? { due: now + spread(api.id), isRunning: false, findings: undefined };
+      known.set(api.id, entry);
+      if (entry.isRunning || entry.due > now || running.size >= AT_ONCE) continue;
+      entry.isRunning = true;
+      const done = check(api, entry, signal).finally(() => running.delete(done));
+      running.add(done);
+    }
+  };
+  return {
+    findings: (id) => known.get(id)?.findings,
+    async run(signal) {
+      while (!signal.aborted) {
+        round(signal);
+        await clock.sleep(TICK, signal).catch(() => {});
+      }
+      await Promise.all(running);
+    },
+  };
+}
+
+/** The words of the first time stay, so that the status does not change with each port number in them. */
+function earlier(before: readonly Finding[] | undefined, finding: Finding): Finding {
+  return before?.find((each) => isSameFinding(each, finding)) ?? finding;
+}
+
+/** Those of a new process are not all checked at once. */
+function spread(id: string): number {
+  return createHash("sha256").update(id).digest().readUInt16BE() % (EVERY / 6);
+}
+
+function clientOf({ kubeconfig, inside }: ApiAccess): KubernetesClient {
+  const config = loadKubeconfig({ text: kubeconfig, selfContained: true });
+  const [server] = inside ?? [];
+  return createClient(server === undefined ? config : { ...config, server, tlsServerName: "kubernetes" });
+}
