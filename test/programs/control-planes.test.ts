@@ -22,6 +22,8 @@ import {
   ServiceAccount,
   type KubernetesClient,
 } from "@causeway/kubernetes";
+import { connectCloud, issueToken, loadCloudsYaml } from "@causeway/openstack";
+import { startSimulator } from "@causeway/simulator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { everyFlag, expectFlags } from "./control-planes/flags.ts";
 import {
@@ -192,6 +194,47 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
           const isSettled = flags === undefined && requested?.flags === undefined && starting !== true;
           return isSettled ? available(world, "one") : undefined;
         });
+      });
+
+      test.runIf(name !== "Pods")("believes users of Keystone, as the groups that their roles mean", async () => {
+        const simulator = await startSimulator({ profile: "instant" });
+        const config = (cloud: string) => loadCloudsYaml({ cloud, text: simulator.cloudsYaml });
+        const cloud = connectCloud(config("simulator"));
+        const projects = [await cloud.projectId()];
+        await cloud.close();
+        const roleMappings = [{ keystoneRole: "member", groups: ["system:masters"] }];
+        const setKeystone = (keystone: object | null) =>
+          world.client.patch(HostedControlPlane, key("two"), {
+            type: "merge",
+            body: { spec: { authentication: keystone === null ? null : { keystone } } },
+          });
+        const {
+          certificate: _,
+          key: __,
+          ...anyone
+        } = loadKubeconfig({
+          text: secretText(await world.client.get(Secret, key("two-kubeconfig")), "value") ?? "",
+        });
+        const as = async (user: string): Promise<KubernetesClient> => {
+          const { token } = await issueToken(config(user));
+          return createClient({ ...anyone, token });
+        };
+        const [member, stranger] = [await as("simulator"), await as("simulator-alt")];
+        const refused = { code: "KUBERNETES_UNAUTHORIZED" };
+        await expect(member.list(Namespace)).rejects.toMatchObject(refused);
+        await setKeystone({ authURL: simulator.authUrl, projects, roleMappings });
+        await until("believed", async () => (await member.list(Namespace)).items.length > 0 || undefined);
+        await expect(stranger.list(Namespace)).rejects.toMatchObject(refused);
+        await setKeystone(null);
+        await until("refused again", () =>
+          member.list(Namespace).then(
+            () => undefined,
+            () => true as const,
+          ),
+        );
+        await until("serving", async () => (await world.tenant("two")).list(Namespace).then(() => true as const));
+        await Promise.all([member.close(), stranger.close()]);
+        await simulator.close();
       });
 
       // Each stage starts etcd and the API servers again. What a failed attempt left is not where another one begins.

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { allKinds, Cluster, HostedControlPlane, toCustomResourceDefinition } from "@causeway/api";
-import { startApiServer, type StartClusterControllers } from "@causeway/apiserver";
+import { startApiServer, type ExternalAuthenticators, type StartClusterControllers } from "@causeway/apiserver";
 import { silentLog, systemClock } from "@causeway/foundation";
 import {
   createEmbeddedRuntime,
@@ -37,6 +37,8 @@ import { programs } from "./programs.ts";
 export const VERSION = "v1.34.4";
 /** Serves embedded control planes with their controllers. */
 const worker = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/worker-main.ts");
+/** Verifies tokens of Keystone. */
+const external = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/authenticators.ts");
 /** The scheduler and the controllers of Deployments and StatefulSets. */
 const workloads = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/start.ts");
 const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
@@ -116,11 +118,14 @@ export async function startWorld(
   const node = name === "Pods" ? playNode(client, dir, others) : undefined;
   let end = async (): Promise<void> => {};
   let runtime: ControlPlaneRuntime | undefined;
+  const { authenticators } = (await import(external)) as { authenticators: ExternalAuthenticators };
   const start = (): void => {
     const stopping = new AbortController();
     const tools = { clock: systemClock, log: silentLog };
     const processes =
-      name === "Process" ? createProcessRuntime({ dir: join(dir, "state"), programs: folder, ...tools }) : undefined;
+      name === "Process"
+        ? createProcessRuntime({ dir: join(dir, "state"), programs: folder, authenticators, ...tools })
+        : undefined;
     const embedded = createEmbeddedRuntime({ apiServer: server });
     const informers = createInformers(client, tools);
     const readSecret = (namespace: string, secret: string) => client.find(Secret, { namespace, name: secret });

@@ -7,6 +7,7 @@ import {
   installedVersions,
   type ControlPlaneRuntime,
 } from "@causeway/hosted-control-plane";
+import { authenticators } from "../workloads/authenticators.ts";
 
 /** What runs hosted control planes. */
 export interface RuntimeChoice {
@@ -65,7 +66,7 @@ export function openRuntime(options: RuntimeOptions): { runtime: ControlPlaneRun
   if (choice.programs === undefined)
     return { runtime: createRuntimes({ runtimes: { Embedded: embedded }, default: "Embedded" }), stop: async () => {} };
   const tunnels = nodes?.tunnels === undefined ? {} : { tunnels: nodes.tunnels };
-  const processes = createProcessRuntime({ dir, programs: choice.programs, ...tunnels, clock, log });
+  const processes = createProcessRuntime({ dir, programs: choice.programs, ...tunnels, authenticators, clock, log });
   const runtimes = { Embedded: embedded, Process: processes };
   return { runtime: createRuntimes({ runtimes, default: choice.default }), stop: () => processes.stop() };
 }

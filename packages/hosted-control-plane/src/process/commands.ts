@@ -19,6 +19,8 @@ export interface CommandsFrom {
   readonly egress: string | undefined;
   /** Where the configuration of encryption at rest is; undefined: its etcd is another's, too, who must read it. */
   readonly encryption: string | undefined;
+  /** The kubeconfig of the webhook for tokens; undefined: there is none. */
+  readonly tokenWebhook: string | undefined;
 }
 
 /** The programs of one control plane, in the order in which they are started. */
@@ -94,7 +96,7 @@ function apiArgs(from: CommandsFrom): string[] {
   return withFlags(ownApiArgs(from), flagArgs("apiServer", from.spec.flags));
 }
 
-function ownApiArgs({ dir, ports, spec, listen, egress, encryption }: CommandsFrom): string[] {
+function ownApiArgs({ dir, ports, spec, listen, egress, encryption, tokenWebhook }: CommandsFrom): string[] {
   const pki = (name: string): string => join(dir, "pki", name);
   const issuer = `https://kubernetes.default.svc.${spec.dnsDomain}`;
   const { host } = spec.endpoint;
@@ -108,6 +110,13 @@ function ownApiArgs({ dir, ports, spec, listen, egress, encryption }: CommandsFr
     "--audit-log-maxsize=100",
     "--audit-log-maxbackup=4",
     `--audit-policy-file=${join(dir, "audit-policy.json")}`,
+    ...(tokenWebhook === undefined
+      ? []
+      : [
+          `--authentication-token-webhook-config-file=${tokenWebhook}`,
+          "--authentication-token-webhook-version=v1",
+          "--authentication-token-webhook-cache-ttl=10s",
+        ]),
     "--authorization-mode=Node,RBAC",
     `--client-ca-file=${pki("ca.crt")}`,
     "--enable-admission-plugins=NodeRestriction",

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ExternalAuthenticators } from "@causeway/apiserver";
 import { canonicalJson, messageOf, type Clock, type Log } from "@causeway/foundation";
 import { auditPolicy, encryptionConfig } from "../at-rest.ts";
 import { rootsDigest, type ControlPlaneSpec, type ControlPlaneState, type JoinState } from "../runtime.ts";
@@ -12,6 +13,7 @@ import { addressOf, renewAfter, writePki } from "./pki.ts";
 import { portsOf, type Ports } from "./ports.ts";
 import { probeApi } from "./probe.ts";
 import { programNames } from "./programs.ts";
+import { startTokenWebhook, type TokenWebhook } from "./token-webhook.ts";
 
 /** Where the programs of a control plane keep their files, and how they are reached. */
 export interface ControlPlaneWith {
@@ -21,6 +23,8 @@ export interface ControlPlaneWith {
   readonly listen: string | undefined;
   /** Socket of the tunnel that leads to its nodes. */
   readonly tunnel: string | undefined;
+  /** What verifies tokens in addition to the API server, by name. */
+  readonly authenticators: ExternalAuthenticators;
   readonly clock: Clock;
   readonly log: Log;
   readonly changed: () => void;
@@ -44,6 +48,7 @@ export class ProcessControlPlane {
   #problem: string | undefined = "its programs are being started";
   #isReady = false;
   #renewAt = 0;
+  #webhook: { readonly settings: string; readonly server: TokenWebhook } | undefined;
   /** What machines that join need was created by this process, or existed. */
   #hasJoinObjects = false;
 
@@ -62,7 +67,9 @@ export class ProcessControlPlane {
     const egress = this.#writeEgress();
     const encryption = spec.join === undefined ? writeEncryption(dir) : undefined;
     writeOnce(join(dir, "audit-policy.json"), () => auditPolicy);
-    const commands = commandsOf({ spec, ports, programs, dir, listen: this.#listen(spec), egress, encryption });
+    const tokenWebhook = await this.#serveTokens(spec, ports.tokens);
+    const files = { egress, encryption, tokenWebhook };
+    const commands = commandsOf({ spec, ports, programs, dir, listen: this.#listen(spec), ...files });
     const rotation = spec.join === undefined ? etcdRotation(join(dir, "pki"), spec) : undefined;
     const digests = digestsOf(spec, commands, rotation);
     if (this.#renewAt <= clock.now() || this.#digests[1] !== digests[1]) {
@@ -80,6 +87,7 @@ export class ProcessControlPlane {
     if (api || etcd) await this.#stopApi();
     if (etcd) await this.#stopEtcd();
     this.#digests = digests;
+    if (tokenWebhook === undefined) await this.#stopWebhook();
     this.#startAll(commands, stageOf(spec));
   }
 
@@ -123,6 +131,7 @@ export class ProcessControlPlane {
     await this.#stopControllers();
     await this.#stopApi();
     await this.#stopEtcd();
+    await this.#stopWebhook();
     this.#isReady = false;
     this.#spec = undefined;
     this.#digests = [];
@@ -217,6 +226,27 @@ export class ProcessControlPlane {
   async #stopApi(): Promise<void> {
     await this.#api?.stop();
     this.#api = undefined;
+  }
+
+  /** The file with which kube-apiserver finds the authenticator of the spec; undefined: it has none. */
+  async #serveTokens({ authentication: { external } }: ControlPlaneSpec, port: number): Promise<string | undefined> {
+    const { dir, authenticators, clock, log } = this.#using;
+    const make = external && authenticators[external.type];
+    if (external === undefined || make === undefined) return undefined;
+    const file = join(dir, "token-webhook.conf");
+    const settings = canonicalJson(external);
+    if (this.#webhook?.settings === settings) return file;
+    const authenticator = make(external.settings, { clock, log });
+    if (this.#webhook !== undefined) this.#webhook.server.use(authenticator);
+    const server = this.#webhook?.server ?? (await startTokenWebhook(port, authenticator));
+    if (this.#webhook === undefined) writeFileSync(file, server.kubeconfig, { mode: 0o600 });
+    this.#webhook = { settings, server };
+    return file;
+  }
+
+  async #stopWebhook(): Promise<void> {
+    await this.#webhook?.server.close();
+    this.#webhook = undefined;
   }
 
   async #stopEtcd(): Promise<void> {

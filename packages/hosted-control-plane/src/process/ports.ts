@@ -7,27 +7,32 @@ export interface Ports {
   readonly api: number;
   readonly etcd: number;
   readonly peer: number;
+  /** Of the webhook for tokens. */
+  readonly tokens: number;
 }
 
 /** The ports of the control plane in `dir`. `api`: the port that was wanted; 0: any. */
 export async function portsOf(dir: string, { api, host }: { api: number; host: string }): Promise<Ports> {
   const file = join(dir, "ports.json");
   const known = read(file);
-  if (known && (api === 0 || api === known.api)) return known;
+  if (known?.tokens !== undefined && (api === 0 || api === known.api)) return { ...known, tokens: known.tokens };
   const ports = {
-    api: api === 0 ? await freePort(host) : api,
+    api: api === 0 ? (known?.api ?? (await freePort(host))) : api,
     etcd: known?.etcd ?? (await freePort("127.0.0.1")),
     peer: known?.peer ?? (await freePort("127.0.0.1")),
+    tokens: known?.tokens ?? (await freePort("127.0.0.1")),
   };
   writeFileSync(`${file}.new`, JSON.stringify(ports), { mode: 0o600 });
   renameSync(`${file}.new`, file);
   return ports;
 }
 
-function read(file: string): Ports | undefined {
+/** One that was made before there was a webhook for tokens has no port for it. */
+function read(file: string): (Omit<Ports, "tokens"> & Partial<Ports>) | undefined {
   try {
-    const { api, etcd, peer } = JSON.parse(readFileSync(file, "utf8")) as Partial<Ports>;
-    return api !== undefined && etcd !== undefined && peer !== undefined ? { api, etcd, peer } : undefined;
+    const { api, etcd, peer, tokens } = JSON.parse(readFileSync(file, "utf8")) as Partial<Ports>;
+    if (api === undefined || etcd === undefined || peer === undefined) return undefined;
+    return { api, etcd, peer, ...(tokens === undefined ? {} : { tokens }) };
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { ExternalAuthenticators } from "@causeway/apiserver";
 import { CausewayError, type Clock, type Log } from "@causeway/foundation";
 import { flagArgs } from "../flags.ts";
 import type { ControlPlaneRuntime, ControlPlaneSpec, ControlPlaneState } from "../runtime.ts";
@@ -16,6 +17,8 @@ export interface ProcessRuntimeOptions {
   readonly listen?: string;
   /** Folder of a tunnel's sockets (ID.sock) that lead to the nodes. */
   readonly tunnels?: string;
+  /** What verifies tokens in addition to the API server, by the name of `authentication.external.type`. */
+  readonly authenticators?: ExternalAuthenticators;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -32,7 +35,7 @@ export interface ProcessRuntime extends ControlPlaneRuntime {
  * files and start times, and ended first.
  */
 export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRuntime {
-  const { dir, programs, clock } = options;
+  const { dir, programs, clock, authenticators = {} } = options;
   if (process.platform !== "linux")
     throw new CausewayError("PROCESS_RUNTIME_UNSUPPORTED", "control planes as processes need Linux", {
       hint: "Use the embedded runtime.",
@@ -53,6 +56,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
       dir: folderOf(id),
       listen: options.listen,
       tunnel: options.tunnels === undefined ? undefined : join(options.tunnels, `${id}.sock`),
+      authenticators,
       clock,
       log: options.log.with({ controlPlane: id }),
       changed: () => {
@@ -68,7 +72,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
   return {
     async ensure(spec, signal) {
       await cleaned;
-      refuseUnsupported(spec);
+      refuseUnsupported(spec, authenticators);
       const folder = await installed.of(spec.version, signal);
       const controlPlane = open(spec.id);
       await controlPlane.apply(spec, folder);
@@ -98,14 +102,17 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ProcessRun
   };
 }
 
-/** What only the embedded runtime can do is refused, and not left out; flags, before anything is changed. */
-function refuseUnsupported({ authentication, flags, allowedCidrs }: ControlPlaneSpec): void {
+/** What only other runtimes can do is refused, and not left out; flags, before anything is changed. */
+function refuseUnsupported(
+  { authentication, flags, allowedCidrs }: ControlPlaneSpec,
+  authenticators: ExternalAuthenticators,
+): void {
   if (allowedCidrs !== undefined)
     throw new CausewayError("RUNTIME_HAS_NO_ACCESS_LIST", "the process runtime has no spec.endpoint.allowedCIDRs", {
       hint: "Remove the field. Control planes with spec.runtime Pods have it.",
     });
   for (const program of ["apiServer", "controllerManager"] as const) flagArgs(program, flags);
-  if (authentication.external === undefined) return;
+  if (authentication.external === undefined || Object.hasOwn(authenticators, authentication.external.type)) return;
   throw new CausewayError(
     "PROCESS_RUNTIME_UNSUPPORTED",
     `the process runtime does not support spec.authentication.${authentication.external.type}`,
