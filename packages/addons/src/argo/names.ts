@@ -30,7 +30,7 @@ export function applicationName({ metadata: { namespace = "", name } }: AddonSet
   return `${name.slice(0, 25)}-${addon.slice(0, 25)}-${hashed(namespace, name, addon)}`;
 }
 
-/** The Secret that tells Argo CD how the cluster is reached. */
+/** The Secret from which Argo CD knows how the cluster is reached. */
 export function clusterSecretName({ namespace, name }: ObjectKey): string {
   return `cluster-${name.slice(0, 40)}-${hashed(namespace, name)}`;
 }

@@ -154,7 +154,9 @@ interface Needs {
   readonly applications: readonly Application[];
 }
 
-/** A Secret is needed as long as a set of the cluster names its namespace, or an Application in it is of the cluster. */
+/**
+ * A Secret is needed as long as a set of the cluster names its namespace, or an Application in it is of the cluster.
+ */
 function unneededSecrets({ sets, clusterSecrets }: ArgoFrom, { set, cluster, applications }: Needs): ObjectKey[] {
   const needed = new Set<string | undefined>();
   for (const { metadata, spec } of sets.list(cluster.namespace)) {

@@ -58,7 +58,7 @@ describe("the webhook of tokens", () => {
     expect(await review("second")).toMatchObject({ authenticated: true });
   });
 
-  test("answers nobody without its certificate, and no request that is too long", async () => {
+  test("answers no client without its certificate, and no request that is too long", async () => {
     const { certificate: _, key: __, ...anyone } = loadKubeconfig({ text: webhook.kubeconfig });
     const client = createClient(anyone);
     await expect(client.request("POST", "/", { body: {} })).rejects.toThrow();
