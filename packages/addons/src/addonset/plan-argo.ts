@@ -41,6 +41,7 @@ export function preparationSteps({ set, argo }: Observed): Step[] {
   return [...finalizer, ...(isOutdated ? [{ type: "apply-cluster-secret" } as const] : [])];
 }
 
+/** Creates and restores the Application of an add-on, when its wave is due. */
 export function applicationSteps({ set, argo }: Observed, addon: ObservedAddon, gate: string | undefined): Step[] {
   const { application } = addon;
   if (!argo || !application || argo.isUnread || argo.refusal) return [];

@@ -12,6 +12,7 @@ export interface ApplicationSpec {
   readonly syncPolicy: Readonly<Record<string, unknown>>;
 }
 
+/** What Argo CD reports of an Application. */
 export interface ApplicationStatus {
   readonly sync?: { readonly status?: string; readonly comparedTo?: unknown };
   readonly health?: { readonly status?: string; readonly message?: string };
@@ -19,8 +20,10 @@ export interface ApplicationStatus {
   readonly conditions?: readonly { readonly type?: string; readonly message?: string }[];
 }
 
+/** What Argo CD applies from one source to one cluster. */
 export type Application = Resource<ApplicationSpec, ApplicationStatus>;
 
+/** Its resource. */
 export const Application: ResourceType<Application> = {
   group: "argoproj.io",
   version: "v1alpha1",

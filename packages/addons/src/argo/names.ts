@@ -10,6 +10,7 @@ export const cascadingFinalizer = "resources-finalizer.argocd.argoproj.io";
 /** On a Namespace, "true": AddonSets may hand their add-ons to the Argo CD that is in it. */
 export const consentLabel = "addons.causeway.dev/argo-cd";
 
+/** Labels of what is made for Argo CD. */
 export const argoLabels = {
   /** On Secrets, from Argo CD: "cluster". */
   secretType: "argocd.argoproj.io/secret-type",

@@ -47,6 +47,7 @@ export interface ObservedArgo {
   readonly unneeded: readonly ObjectKey[];
 }
 
+/** What Applications and Secrets of Argo CD are read from. */
 export interface ArgoFrom {
   readonly sets: Informer<AddonSet>;
   readonly applications: Applications;
@@ -58,6 +59,7 @@ export interface ArgoFrom {
 
 const contractLabel = "cluster.x-k8s.io/cluster-name";
 
+/** The informers of the management cluster that Argo CD needs. */
 export function openArgoInformers(
   informers: Informers,
 ): Pick<ArgoFrom, "namespaces" | "kubeconfigs" | "clusterSecrets"> {

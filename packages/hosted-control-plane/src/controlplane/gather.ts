@@ -141,6 +141,7 @@ export function clusterName(object: HostedControlPlane, cluster: Cluster | undef
   return cluster?.metadata.name ?? object.metadata.labels?.["cluster.x-k8s.io/cluster-name"] ?? object.metadata.name;
 }
 
+/** The Cluster that owns a control plane. */
 export function ownerCluster(from: Pick<GatherFrom, "clusters">, object: HostedControlPlane): Cluster | undefined {
   const owner = object.metadata.ownerReferences?.find(
     (o) => o.kind === "Cluster" && o.apiVersion.startsWith("cluster.x-k8s.io/"),

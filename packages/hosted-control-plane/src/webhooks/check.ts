@@ -5,6 +5,7 @@ import { exempt } from "./exempt.ts";
 import type { Finding } from "./findings.ts";
 import { failingClosed, firstName, systemNamespaces, unavailableServices } from "./read.ts";
 
+/** The API that is checked, and what may be changed there. */
 export interface CheckOptions {
   /** Of an administrator of the tenant's API. */
   readonly client: KubernetesClient;

@@ -105,11 +105,13 @@ export interface Webhook {
   readonly objectSelector: SelectorLike | undefined;
 }
 
+/** The object that has a webhook. */
 export interface WebhookConfiguration {
   readonly kind: "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration";
   readonly name: string;
 }
 
+/** Requests that a webhook intercepts; "*" is all of a field. */
 export interface WebhookRule {
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];

@@ -12,6 +12,7 @@ export interface WatchedApi {
   readonly access: (signal: AbortSignal) => Promise<ApiAccess | undefined>;
 }
 
+/** How the API of a control plane is reached. */
 export interface ApiAccess {
   /** Of an administrator. */
   readonly kubeconfig: string;
@@ -19,6 +20,7 @@ export interface ApiAccess {
   readonly inside?: readonly string[] | undefined;
 }
 
+/** Which control planes are checked, and who is informed. */
 export interface WebhookWatchdogOptions {
   /** Those that this process works on. */
   readonly apis: () => readonly WatchedApi[];
@@ -30,6 +32,7 @@ export interface WebhookWatchdogOptions {
   readonly log: Log;
 }
 
+/** Checks webhooks of control planes, and remembers what it found. */
 export interface WebhookWatchdog {
   /** Undefined: it was not checked yet. */
   findings(id: string): readonly Finding[] | undefined;
