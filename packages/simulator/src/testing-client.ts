@@ -2,6 +2,7 @@ import type { SimulatorOptions, Simulator } from "./interface.ts";
 import { textAt } from "./kernel/json.ts";
 import { startSimulator } from "./start.ts";
 
+/** A response, with its body as JSON where it is JSON, else as text. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -19,6 +20,7 @@ export interface Client {
   readonly call: (method: string, path: string, body?: unknown, version?: string) => Promise<Answer>;
 }
 
+/** Starts a simulator, and a client of it as one of the seeded users. */
 export async function startClient(options: SimulatorOptions = {}, user = "demo"): Promise<Client> {
   return clientOf(await startSimulator(options), user);
 }
@@ -42,6 +44,7 @@ export async function clientOf(simulator: Simulator, user = "demo"): Promise<Cli
   };
 }
 
+/** The body of POST /v3/auth/tokens for a token of a project; both are of domain Default. */
 export const passwordBody = (user: string, project = user, password = "devcloud") => ({
   auth: {
     identity: { methods: ["password"], password: { user: { name: user, domain: { name: "Default" }, password } } },
@@ -55,6 +58,7 @@ interface Sent {
   readonly body?: unknown;
 }
 
+/** Sends a request whose body, if any, is JSON; a response of any status is returned. */
 export async function send(url: string, { method, headers = {}, body }: Sent): Promise<Answer> {
   const json = body === undefined ? {} : { body: JSON.stringify(body) };
   const response = await fetch(url, { method, headers: { "content-type": "application/json", ...headers }, ...json });
