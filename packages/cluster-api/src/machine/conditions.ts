@@ -196,12 +196,18 @@ function gates(machine: Machine): SummaryInput[] {
   });
 }
 
+/** Has the MachineDeployment a newer template than the Machine was made from? */
+export function isOutdated({ machineSet, deployment }: MachineFacts): boolean {
+  if (!machineSet || !deployment) return false;
+  return !sameMachines(deployment.spec.template, machineSet.spec.template);
+}
+
 /** Only machines of a MachineDeployment can be out of date. */
 function upToDateCondition(facts: MachineFacts, nodeReady: WantedCondition): WantedCondition[] {
-  const { machine, machineSet, deployment, finding } = { ...facts, finding: facts.workload };
+  const { machine, machineSet, finding } = { ...facts, finding: facts.workload };
   const type = "UpToDate";
   if (!machineSet) return [];
-  if (deployment && !sameMachines(deployment.spec.template, machineSet.spec.template)) {
+  if (isOutdated(facts)) {
     return [{ type, status: "False", reason: "NotUpToDate", message: "The MachineDeployment has a newer template" }];
   }
   const kubelet = nodeReady.status === "True" && finding.reach === "connected" ? kubeletVersion(facts) : undefined;

@@ -73,6 +73,16 @@ describe("a Node that has joined", () => {
     const cleaned = { ...node, spec: { ...node.spec, taints: [] } };
     expect(apply(cleaned, machine({}, [always, once])).spec?.taints?.map(({ key }) => key)).toEqual(["gpu"]);
   });
+  test("is avoided by new pods while a rollout replaces its Machine, and not after a rollback", () => {
+    const outdated = { key: "node.cluster.x-k8s.io/outdated-revision", effect: "PreferNoSchedule" };
+    const joined = apply(fresh, machine({}));
+    expect(nodePatch(joined, machine({}), true)).toMatchObject({
+      spec: { taints: [{ key: "other", effect: "NoExecute" }, outdated] },
+    });
+    const avoided = { ...joined, spec: { taints: [...(joined.spec?.taints ?? []), outdated] } } as Node;
+    expect(nodePatch(avoided, machine({}), true)).toBeUndefined();
+    expect(apply(avoided, machine({})).spec?.taints).toEqual([{ key: "other", effect: "NoExecute" }]);
+  });
   test("loses a lasting taint that its Machine lost", () => {
     const node = apply(fresh, machine({}, [always]));
     expect(apply(node, machine({}, [])).spec?.taints?.map(({ key }) => key)).toEqual(["other"]);

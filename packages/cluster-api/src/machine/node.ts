@@ -9,12 +9,13 @@ type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
 /**
  * The merge patch that makes a Node carry what its Machine says, and takes away the taint that kept work off until
  * then; undefined when nothing is to be done. Labels go over only from the three domains that kubelets may not set
- * themselves (KEP-279 node isolation, and node.cluster.x-k8s.io).
+ * themselves (KEP-279 node isolation, and node.cluster.x-k8s.io). `isOutdated`: a rollout replaces the Machine, so that
+ * pods had better go to other Nodes.
  */
-export function nodePatch(node: Node, machine: Machine): Record<string, unknown> | undefined {
+export function nodePatch(node: Node, machine: Machine, isOutdated = false): Record<string, unknown> | undefined {
   const labels = labelChanges(node, machine);
   const notes = missing(node.metadata.annotations, wantedAnnotations(machine));
-  const wantedTaints = taintsFor(node, machine);
+  const wantedTaints = taintsFor(node, machine, isOutdated);
   const taintsChange = sameTaints(node.spec?.taints ?? [], wantedTaints) ? undefined : wantedTaints;
   if (!labels && !notes && !taintsChange) return undefined;
   return {
@@ -62,20 +63,23 @@ function wantedAnnotations(machine: Machine): Record<string, string> {
   };
 }
 
-function taintsFor(node: Node, machine: Machine): Taint[] {
+const outdated: Taint = { key: taints.outdatedRevision, effect: "PreferNoSchedule" };
+
+function taintsFor(node: Node, machine: Machine, isOutdated: boolean): Taint[] {
   const present = node.spec?.taints ?? [];
   const fresh = present.some(({ key }) => key === taints.uninitialized);
   const always = alwaysTaints(machine);
   const once = fresh
     ? (machine.spec.taints ?? []).filter((t) => t.propagation === "OnInitialization").map(toTaint)
     : [];
-  const wanted = [...always, ...once];
+  const wanted = [...always, ...once, ...(isOutdated ? [outdated] : [])];
   const stale = namesIn(node, annotations.taintsFromMachine).filter(
     (name) => !always.some((t) => taintName(t) === name),
   );
   const kept = present.filter(
     (taint) =>
       taint.key !== taints.uninitialized &&
+      taint.key !== taints.outdatedRevision &&
       !stale.includes(taintName(taint)) &&
       !wanted.some((other) => taintName(other) === taintName(taint)),
   );

@@ -1,6 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { getCondition, type Node } from "@causeway/kubernetes";
-import { at, cluster, condition, machine, node, now, referred, servingMachine } from "../testing/objects.ts";
+import {
+  at,
+  cluster,
+  condition,
+  deployment,
+  machine,
+  machineSet,
+  node,
+  now,
+  referred,
+  servingMachine,
+} from "../testing/objects.ts";
 import type { MachineFacts } from "./facts.ts";
 import { planMachine } from "./plan.ts";
 
@@ -45,6 +56,19 @@ describe("phases", () => {
       "Deleting",
     ],
   ])("%s", (_, given, phase) => expect(planMachine(given, now).status.phase).toBe(phase));
+});
+
+test("a Node of a MachineSet that a rollout replaces is avoided by new pods", () => {
+  const template = machineSet("workers-1", 1).spec.template;
+  const newer = { ...template, spec: { ...template.spec, version: "v1.99.0" } };
+  const taintsOf = (of: MachineFacts) =>
+    planMachine(of, now).steps.flatMap((step) => (step.do === "patchNode" ? [step.body["spec"]] : []));
+  const set = machineSet("workers-1", 1);
+  const current = { ...running, machineSet: set, deployment: deployment(1, { template }) };
+  const replaced = { ...current, deployment: deployment(1, { template: newer }) };
+  const taint = { key: "node.cluster.x-k8s.io/outdated-revision", effect: "PreferNoSchedule" };
+  expect(taintsOf(current)).not.toContainEqual({ taints: [taint] });
+  expect(taintsOf(replaced)).toContainEqual({ taints: [taint] });
 });
 
 describe("what is copied from providers", () => {

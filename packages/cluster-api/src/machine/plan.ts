@@ -11,7 +11,7 @@ import { settleConditions } from "../objects/conditions.ts";
 import { metadataPatch } from "../objects/metadata.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import { patchStep } from "../objects/steps.ts";
-import { availableCondition, believedUntil, machineConditions, type NodeFinding } from "./conditions.ts";
+import { availableCondition, believedUntil, isOutdated, machineConditions, type NodeFinding } from "./conditions.ts";
 import { planDeletion, type Deletion } from "./deletion.ts";
 import type { Referred } from "../contract/kind-table.ts";
 import type { MachineFacts } from "./facts.ts";
@@ -30,7 +30,7 @@ export function planMachine(facts: MachineFacts, now: number): MachinePlan {
   if (paused) return paused;
   const finding = findNode(facts);
   const deletion = machine.metadata.deletionTimestamp ? planDeletion(facts, now) : undefined;
-  const steps = deletion ? deletion.steps : [...upkeep(facts), ...nodeUpkeep(finding, machine)];
+  const steps = deletion ? deletion.steps : [...upkeep(facts), ...nodeUpkeep(finding, facts)];
   const { status, until } = statusOf({ facts, finding, deletion, now });
   // While there are more steps, the observed state is not the one to report.
   const events = steps.length === 0 ? transitions(machine, status) : [];
@@ -114,9 +114,9 @@ function specCopies({ machine, infrastructure, bootstrap }: MachineFacts): Machi
   return patchStep(Machine, machine, Object.keys(changes).length > 0 ? { spec: changes } : undefined);
 }
 
-function nodeUpkeep({ node }: NodeFinding, machine: Machine): MachineStep[] {
+function nodeUpkeep({ node }: NodeFinding, facts: MachineFacts): MachineStep[] {
   if (!node || node.metadata.deletionTimestamp) return [];
-  const body = nodePatch(node, machine);
+  const body = nodePatch(node, facts.machine, isOutdated(facts));
   return body ? [{ do: "patchNode", name: node.metadata.name, body }] : [];
 }
 
