@@ -6,6 +6,13 @@ export {
   type PodsRuntimeOptions,
   type SharedControlPlanes,
 } from "./pods/pods-runtime.ts";
+export {
+  findSharedEtcds,
+  readSharedRotation,
+  requestSharedRotation,
+  type SharedEtcd,
+  type SharedEtcdRotation,
+} from "./pods/pool/rotation-request.ts";
 export type { PodsSettings, TunnelSettings, VersionImages } from "./pods/options.ts";
 export { createBackups, type Backups } from "./backup/backups.ts";
 export type { ObjectStore } from "./backup/store.ts";

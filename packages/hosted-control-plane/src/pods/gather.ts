@@ -3,7 +3,7 @@ import type { ControlPlaneSpec } from "../runtime.ts";
 import type { ServiceCluster } from "./service-cluster.ts";
 import { neighboursOf, volumesOf, type Neighbours } from "./ceilings.ts";
 import { idOf } from "./live.ts";
-import { capacityOf, shareFor, sharesWanted } from "./storage/shares.ts";
+import { capacityOf, shareFor, sharesWanted, type ShareRequest } from "./storage/shares.ts";
 import type { PodsSettings } from "./options.ts";
 import type { PoolState } from "./pool/plan.ts";
 
@@ -37,8 +37,10 @@ export interface GatherFrom {
   readonly cluster: ServiceCluster;
   readonly settings: PodsSettings;
   readonly pool: () => PoolState | undefined;
-  /** Every control plane that was requested. */
+  /** Every control plane that was requested of this process. */
   readonly requested: () => readonly ControlPlaneSpec[];
+  /** Those of all processes: they have one etcd. */
+  readonly sharing: () => readonly ShareRequest[];
   /** Reads a Secret of the management cluster. */
   readonly readSecret: (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>;
 }
@@ -79,7 +81,7 @@ export async function gather(from: GatherFrom, tenant: Tenant, signal: AbortSign
     }),
     share: shareFor(
       spec.id,
-      sharesWanted({ owner: settings.owner, namespaces: cluster.namespaces.list(), requested: from.requested() }),
+      sharesWanted({ owner: settings.owner, namespaces: cluster.namespaces.list(), requested: from.sharing() }),
       capacityOf(settings),
     ),
   };

@@ -24,6 +24,7 @@ import { createEtcdAdmin, type EtcdAdmin } from "./pool/etcd-admin.ts";
 import { createPool } from "./pool/pool.ts";
 import { openServiceCluster, type ServiceCluster } from "./service-cluster.ts";
 import type { Step } from "./steps.ts";
+import type { ShareRequest } from "./storage/shares.ts";
 import { idAnnotation, keyOfId, namespaceOf, ownerAnnotation } from "./tenant.ts";
 
 /** The service cluster, images, sizes and etcd of the control planes. */
@@ -121,8 +122,9 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
     },
   });
   const requested = () => [...known.values()].map(({ spec }) => spec);
+  const sharing = () => shared?.controlPlanes.list().flatMap(shareRequest) ?? requested();
   const look = (tenant: Known, signal: AbortSignal): Promise<Observed> =>
-    gather({ cluster, settings, readSecret, requested, pool: () => pool.state }, tenant, signal);
+    gather({ cluster, settings, readSecret, requested, sharing, pool: () => pool.state }, tenant, signal);
   const pipeline = {
     gather: async ({ name: id }: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> => {
       const tenant = known.get(id);
@@ -245,6 +247,19 @@ export function createPodsRuntime(options: PodsRuntimeOptions): PodsRuntime {
 function poolUser({ spec, status }: HostedControlPlane): { initialized?: true }[] {
   if ((status?.runtime ?? spec.runtime) !== "Pods" || !isPooled(spec)) return [];
   return [status?.initialization?.controlPlaneInitialized === true ? { initialized: true } : {}];
+}
+
+/** One that is being deleted keeps what it was granted, and wants nothing more. */
+function shareRequest({ metadata, spec, status }: HostedControlPlane): ShareRequest[] {
+  if ((status?.runtime ?? spec.runtime) !== "Pods" || metadata.deletionTimestamp !== undefined) return [];
+  const { pods, limits } = spec;
+  return [
+    {
+      id: `${metadata.namespace}.${metadata.name}`,
+      ...(pods === undefined ? {} : { pods }),
+      ...(limits?.bytes === undefined ? {} : { storageBudget: limits.bytes }),
+    },
+  ];
 }
 
 /** What a new process knows of a control plane. */

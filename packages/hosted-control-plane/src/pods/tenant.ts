@@ -36,6 +36,10 @@ export const rotationAnnotation = "controlplane.causeway.dev/rotation";
 export const turnAnnotation = "controlplane.causeway.dev/turn";
 /** On the namespace of the shared etcd, by its operator: a time (RFC 3339) at which its authority is rotated. */
 export const rotateAfterAnnotation = "controlplane.causeway.dev/rotate-after";
+/** On it, by its operator: namespaces of control planes that the rotation does not wait for, with commas. */
+export const rotateWithoutAnnotation = "controlplane.causeway.dev/rotate-without";
+/** On it: how far the rotation is, in JSON. */
+export const rotationProgressAnnotation = "controlplane.causeway.dev/rotation-progress";
 /** On the namespace: its data was restored from a backup. */
 export const restoredAnnotation = "controlplane.causeway.dev/restored";
 /** On the namespace: the URL at which what machines need to join was created, and a digest of rotated roots. */

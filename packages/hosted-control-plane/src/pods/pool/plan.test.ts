@@ -4,7 +4,14 @@ import { describe, expect, test } from "vitest";
 import { idOf } from "../live.ts";
 import { fileNames } from "../plan-credentials.ts";
 import type { Step } from "../steps.ts";
-import { inputsAnnotation, poolNamespaceOf, renewAtAnnotation, rotateAfterAnnotation } from "../tenant.ts";
+import {
+  inputsAnnotation,
+  poolNamespaceOf,
+  renewAtAnnotation,
+  rotateAfterAnnotation,
+  rotateWithoutAnnotation,
+  rotationProgressAnnotation,
+} from "../tenant.ts";
 import { rangeOf } from "./range.ts";
 import { planPool, type PoolObserved } from "./plan.ts";
 import { rotationReport } from "./rotation-report.ts";
@@ -87,6 +94,26 @@ describe("the etcd that control planes share", () => {
     expect(status).toMatchObject({ ready: true, access: { addresses: ["10.0.0.0", "10.0.0.1"] } });
   });
 
+  test("is led by the member that is restarted last, or was restarted", () => {
+    const { world } = settle(nothing);
+    const podsAt = (...revisions: string[]) =>
+      revisions.map((revision, index) => {
+        const pod = podOf(index);
+        const labels = { ...pod.metadata.labels, "controller-revision-hash": revision };
+        return { ...pod, metadata: { ...pod.metadata, labels } };
+      });
+    const etcd = world.live.get("StatefulSet/etcd") as StatefulSet;
+    const leaders = (update: string, ...revisions: string[]) => {
+      const status = { ...etcd.status, currentRevision: "a", updateRevision: update } as NonNullable<
+        StatefulSet["status"]
+      >;
+      const live = new Map([...world.live, ["StatefulSet/etcd", { ...etcd, status } as KubeObject]]);
+      return planPool({ ...world, live, pods: podsAt(...revisions) }, now).status.leaders;
+    };
+    expect(leaders("a", "a", "a", "a")).toEqual(["10.0.0.0", "10.0.0.1", "10.0.0.2"]);
+    expect(leaders("b", "a", "a", "b")).toEqual(["10.0.0.2", "10.0.0.0", "10.0.0.1"]);
+  });
+
   test("keeps its number of members when the settings change", () => {
     const { world } = settle(nothing);
     expect(planPool({ ...world, settings: { ...settings, pool: { members: 1 } } }, now).steps).toEqual([]);
@@ -105,8 +132,23 @@ describe("the etcd that control planes share", () => {
     } as Namespace;
     expect(planPool(world, now).status.rotation).toBeUndefined();
     const waits = planPool({ ...world, namespace: requested, behind: () => ["hcp-a"] }, now);
-    expect(waits.status.rotation).toEqual({ stage: "single", waitsFor: ["hcp-a"] });
-    expect(waits.steps).toEqual([]);
+    // The operator reads it in the namespace.
+    const [step] = waits.steps;
+    expect(waits.steps.map(({ type }) => type)).toEqual(["apply-namespace"]);
+    const { annotations = {} } = step !== undefined && "object" in step ? step.object.metadata : {};
+    const progress = { stage: "single", waiting: 1, waitsFor: ["hcp-a"] };
+    expect(JSON.parse(annotations[rotationProgressAnnotation] ?? "{}")).toEqual(progress);
+    const shown = (more: Record<string, string>) => {
+      const asked = { [rotateAfterAnnotation]: new Date(now - 1).toISOString(), ...annotations, ...more };
+      const found = { ...namespace, metadata: { ...namespace?.metadata, annotations: asked } } as Namespace;
+      return planPool({ ...world, namespace: found, behind: () => ["hcp-a"] }, now);
+    };
+    expect(shown({}).status.rotation).toEqual({ stage: "single", waitsFor: ["hcp-a"] });
+    expect(shown({}).steps).toEqual([]);
+    // One that was given up is not waited for: what is shown changes.
+    expect(shown({ [rotateWithoutAnnotation]: "hcp-b,hcp-a" }).steps.map(({ type }) => type)).toEqual([
+      "apply-namespace",
+    ]);
   });
 
   const refused: [string, (world: PoolObserved) => Partial<PoolObserved>, string][] = [

@@ -16,7 +16,14 @@ import { quotaOf } from "../storage/shares.ts";
 import type { KeyPair } from "@causeway/foundation";
 import type { PodsSettings } from "../options.ts";
 import type { Credentials, Step } from "../steps.ts";
-import { digestOf, idAnnotation, ownerAnnotation, rotateAfterAnnotation } from "../tenant.ts";
+import {
+  digestOf,
+  idAnnotation,
+  ownerAnnotation,
+  rotateAfterAnnotation,
+  rotateWithoutAnnotation,
+  rotationProgressAnnotation,
+} from "../tenant.ts";
 import type { EtcdAccess } from "./etcd-admin.ts";
 
 /** The etcd that control planes share, each with a prefix of its own. */
@@ -42,6 +49,8 @@ export interface PoolState {
   readonly ready: boolean;
   readonly namespaceName: string;
   readonly servers: readonly string[];
+  /** Addresses of members, the one that leads best first: one that is not to be restarted soon. */
+  readonly leaders?: readonly string[];
   /** Of its certificates; undefined: it was not created yet. */
   readonly authority?: KeyPair;
   /** Undefined: it has no quorum. */
@@ -61,8 +70,10 @@ export function planPool(observed: PoolObserved, now: number): Plan<Step, PoolSt
   const refusal = refusalOf(observed);
   if (refusal !== undefined) return { steps: [], status: poolState(observed, refusal), wait: { for: refusal.message } };
   const { settings, namespaceName, live } = observed;
+  const going = rotationSteps(observed, false, now);
+  const progress = going.isRotating ? { [rotationProgressAnnotation]: progressText(going) } : {};
   const early = [
-    ...namespaceSteps({ ...observed, id: POOL_ID, key: "Secret/etcd-root" }),
+    ...namespaceSteps({ ...observed, id: POOL_ID, key: "Secret/etcd-root", annotations: progress }),
     ...keySteps(keysOf(observed), roots),
   ];
   const [first] = early;
@@ -113,9 +124,18 @@ function rotationSteps(observed: PoolObserved, isQuiet: boolean, now: number) {
   const { stage } = placeOf(live.get(`Secret/${copyName("etcd-ca")}`) as Secret | undefined);
   const wanted = wantedRotation(observed, now);
   if (!etcdAuthoritySteps(live, wanted, false).isRotating) return { steps: [], isRotating: false, stage, waitsFor: [] };
-  const waitsFor = behind(authorities);
+  const without = observed.namespace?.metadata.annotations?.[rotateWithoutAnnotation]?.split(",") ?? [];
+  const waitsFor = behind(authorities).filter((name) => !without.includes(name));
   const settled = isQuiet && isRolledOut(workload(live.get("StatefulSet/etcd"))) && waitsFor.length === 0;
   return { ...etcdAuthoritySteps(live, wanted, settled), stage, waitsFor };
+}
+
+/** Names in one annotation. */
+const MOST_NAMES = 20;
+
+/** For the operator, who reads it while the rotation goes on. */
+function progressText({ stage, waitsFor }: NonNullable<PoolState["rotation"]>): string {
+  return JSON.stringify({ stage, waiting: waitsFor.length, waitsFor: waitsFor.slice(0, MOST_NAMES) });
 }
 
 const once = (name: string, entries: Credentials["entries"]): Credentials => ({
@@ -216,9 +236,28 @@ function poolState(observed: PoolObserved, problem: ControlPlaneProblem | undefi
       { length: members },
       (_, index) => `https://etcd-${index}.etcd.${namespaceName}.svc:${ETCD_CLIENT_PORT}`,
     ),
+    leaders: leadersOf(pods, etcd),
     ...(root === undefined ? {} : { authority: pairOf(root) }),
     ...(hasQuorum ? { access } : {}),
     storage: Object.fromEntries(parseRecords(live.get(`ConfigMap/${RECORDS_NAME}`))),
     ...(found === undefined ? {} : { problem: found }),
   };
+}
+
+/**
+ * A StatefulSet restarts its pods from the last to the first. So the first one leads, until another one was restarted:
+ * no election is needed, whatever restarts them.
+ */
+function leadersOf(pods: readonly Pod[], etcd: StatefulSet | undefined): string[] {
+  const { updateRevision, currentRevision } = etcd?.status ?? {};
+  const isRolling = updateRevision !== undefined && updateRevision !== currentRevision;
+  return podsOf(pods, "etcd")
+    .flatMap(({ metadata: { name, labels = {}, deletionTimestamp }, status }) => {
+      const isReady = status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
+      if (!isReady || status?.podIP === undefined || deletionTimestamp !== undefined) return [];
+      const isRestarted = isRolling && labels["controller-revision-hash"] === updateRevision;
+      return [{ host: status.podIP, ordinal: Number(name.slice(name.lastIndexOf("-") + 1)), isRestarted }];
+    })
+    .toSorted((a, b) => Number(b.isRestarted) - Number(a.isRestarted) || a.ordinal - b.ordinal)
+    .map(({ host }) => host);
 }

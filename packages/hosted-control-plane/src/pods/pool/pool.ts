@@ -86,7 +86,7 @@ export function createPool(options: PoolOptions): Pool {
     watched: () =>
       shards?.owns("") === false || state?.ready !== true || state.access === undefined
         ? undefined
-        : { access: state.access, members: state.servers.length },
+        : { access: state.access, members: state.servers.length, leaders: state.leaders },
     quota: quotaOf(settings),
     tenants: () => storageTenants(settings.owner, cluster.namespaces.list()),
     saved: () => parseRecords(observe().live.get(`ConfigMap/${RECORDS_NAME}`)),

@@ -21,7 +21,11 @@ export interface SpaceAlarm {
 
 /** For each key, next to its bytes: its place in etcd's index and pages. */
 const KEY_OVERHEAD = 128;
-const PAGE = 128;
+/** Keys of the first page, and of any. The keys of the next one follow from the size of those before. */
+const FIRST_PAGE = 8;
+const LARGEST_PAGE = 128;
+/** What a page that is too long has at least: the etcd has read it. */
+const REFUSED_PAGE = 16 * 2 ** 20;
 /** Of the latest revisions, how many say who writes: etcd holds them in memory at once. */
 const SAMPLE = 64;
 const SAMPLE_IDLE = 500;
@@ -32,6 +36,10 @@ export interface Measure {
   readonly next: string;
   readonly bytes: number;
   readonly isDone: boolean;
+  /** What reading it cost in this round, bytes that could not be counted included. */
+  readonly cost: number;
+  /** Keys of the next page. */
+  readonly limit?: number;
 }
 
 interface RangeAnswer {
@@ -65,7 +73,8 @@ export async function spaceAlarms(call: Call): Promise<SpaceAlarm[]> {
 
 /**
  * Reads values below a prefix until `allowance` bytes were read or more than `stopAt` are known, and counts them. A
- * page is read at the revision of now: what is written meanwhile is counted or not.
+ * page is read at the revision of now: what is written meanwhile is counted or not. Keys of a page double while values
+ * are small, and are so few that values as large as those before do not exceed what is left.
  */
 export async function measure(
   call: Call,
@@ -73,22 +82,28 @@ export async function measure(
   { from, allowance, stopAt }: { from: Measure | undefined; allowance: number; stopAt: number },
 ): Promise<Measure> {
   const { key, range_end } = rangeOf(prefix);
-  let [next, bytes, read, limit] = [from?.next ?? key, from?.bytes ?? 0, 0, PAGE];
+  let [next, bytes, cost, limit] = [from?.next ?? key, from?.bytes ?? 0, 0, from?.limit ?? FIRST_PAGE];
   for (;;) {
     const answer = await page(call, { key: next, range_end, limit });
     if (answer === undefined) {
       limit = Math.max(1, Math.floor(limit / 4));
-      continue;
+      cost += REFUSED_PAGE;
+    } else {
+      const kvs = answer.kvs ?? [];
+      const size = kvs.reduce((sum, each) => sum + sizeOf(each), 0);
+      [bytes, cost] = [bytes + size, cost + size];
+      const last = kvs.at(-1);
+      if (answer.more !== true || last === undefined) return { next, bytes, cost, isDone: true };
+      next = Buffer.concat([Buffer.from(last.key, "base64"), Buffer.from([0])]).toString("base64");
+      if (bytes > stopAt) return { next, bytes, cost, isDone: true };
+      limit = pageAfter(limit, size / kvs.length, allowance - cost);
     }
-    const kvs = answer.kvs ?? [];
-    const size = kvs.reduce((sum, each) => sum + sizeOf(each), 0);
-    [bytes, read] = [bytes + size, read + size];
-    const last = kvs.at(-1);
-    if (answer.more !== true || last === undefined) return { next, bytes, isDone: true };
-    next = Buffer.concat([Buffer.from(last.key, "base64"), Buffer.from([0])]).toString("base64");
-    if (bytes > stopAt) return { next, bytes, isDone: true };
-    if (read >= allowance) return { next, bytes, isDone: false };
+    if (cost >= allowance) return { next, bytes, cost, limit, isDone: false };
   }
+}
+
+function pageAfter(limit: number, average: number, left: number): number {
+  return Math.max(1, Math.min(LARGEST_PAGE, limit * 2, Math.floor(left / average)));
 }
 
 /** Undefined: the answer would be too long. */

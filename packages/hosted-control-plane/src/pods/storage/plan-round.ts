@@ -17,6 +17,8 @@ export interface RoundObserved {
   readonly quota: number;
   readonly tenants: readonly StorageTenant[];
   readonly records: StorageRecords;
+  /** Addresses of members, the one that leads best first. */
+  readonly leaders?: readonly string[] | undefined;
   /** Bytes in use since growth was looked into last, and the revision of the round before. */
   readonly before: { readonly inUse: number; readonly revision: number } | undefined;
 }
@@ -28,7 +30,7 @@ export interface Round {
   /** Older revisions are given up up to this one. */
   readonly compactAt?: number;
   readonly defragment?: MemberStatus;
-  /** Before the leader is defragmented another one leads. */
+  /** Before the leader is defragmented or restarted another one leads. */
   readonly moveLeader?: { readonly from: MemberStatus; readonly to: MemberStatus };
   readonly disarm: readonly SpaceAlarm[];
   /** Bytes of values that may be read in this round. */
@@ -55,9 +57,21 @@ export function planRound(observed: RoundObserved): Round {
     pressure,
     allowance: pressure ? ALLOWANCE_UNDER_PRESSURE : ALLOWANCE,
     ...(pressure && compactAt !== undefined && compactAt > 0 ? { compactAt } : {}),
-    ...defragmentation(observed, isAlarmed),
+    ...maintenance(observed, isAlarmed),
     disarm: isAlarmed && members.every(({ size }) => size < quota * 0.95) ? alarms : [],
   };
+}
+
+function maintenance(observed: RoundObserved, isAlarmed: boolean): Pick<Round, "defragment" | "moveLeader"> {
+  const planned = defragmentation(observed, isAlarmed);
+  return planned.defragment === undefined && planned.moveLeader === undefined ? leadership(observed) : planned;
+}
+
+/** Moves the leader to the member that is restarted last, or was restarted: an election would hold up all writes. */
+function leadership({ members, leaders = [] }: RoundObserved): Pick<Round, "moveLeader"> {
+  const from = members.find(({ id, leader }) => id !== "" && id === leader);
+  const to = leaders.flatMap((host) => members.find((each) => each.host === host) ?? [])[0];
+  return from === undefined || to === undefined || from.id === to.id ? {} : { moveLeader: { from, to } };
 }
 
 /**
@@ -83,9 +97,9 @@ function defragmentation(
 }
 
 /**
- * The control planes to measure, in order: those that write much while the etcd grows, those without a record or with
- * another budget, those whose API refuses writes, and the others in turn. A large one is measured less often, so that
- * what is read stays bounded.
+ * The control planes to measure, in order: those that wrote much since they were measured while the etcd grows, those
+ * without a record or with another budget, those whose API refuses writes, and the others in turn. A large one is
+ * measured less often, so that what is read stays bounded.
  */
 export function dueTenants(
   { tenants, records }: Pick<RoundObserved, "tenants" | "records">,
@@ -95,7 +109,8 @@ export function dueTenants(
   const rank = ({ name, budget }: StorageTenant): number | undefined => {
     const record = records.get(name);
     const written = writers.get(name) ?? 0;
-    if (written > 0) return -written;
+    // What it may have written since it was measured: one that was measured a moment ago lets others be measured, too.
+    if (written > 0) return -written * Math.max(0, now - (record?.at ?? 0));
     if (record === undefined || record.budget !== budget) return 1;
     const due = record.at + interval(record);
     return due > now ? undefined : due;

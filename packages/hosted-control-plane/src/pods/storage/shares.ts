@@ -62,6 +62,9 @@ function pooledNamespaces(
   });
 }
 
+/** What of a request says how much of the shared etcd it wants. */
+export type ShareRequest = Pick<ControlPlaneSpec, "id" | "pods" | "storageBudget">;
+
 /** What the control planes of all processes have and want of the shared etcd. */
 export function sharesWanted({
   owner,
@@ -70,7 +73,7 @@ export function sharesWanted({
 }: {
   readonly owner: string;
   readonly namespaces: readonly Namespace[];
-  readonly requested: readonly ControlPlaneSpec[];
+  readonly requested: readonly ShareRequest[];
 }): ShareWanted[] {
   const wanted = new Map(requested.filter(isPooled).map((spec) => [spec.id, budgetOf(spec)]));
   const existing = pooledNamespaces(owner, namespaces).map(({ id, granted }): ShareWanted => {

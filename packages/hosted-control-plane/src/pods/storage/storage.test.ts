@@ -209,6 +209,20 @@ describe("a round of the watchdog", () => {
     expect(next([member("1", 900, 800), member("2", 900, 800), member("3", 900, 800)]).defragment).toBeUndefined();
   });
 
+  test("has the member lead that is restarted last, unless the leader is to be defragmented", () => {
+    const next = (leaders: string[], changes: Partial<RoundObserved> = {}) => {
+      const { moveLeader } = planRound(observed({ leaders, ...changes }));
+      return moveLeader && [moveLeader.from.id, moveLeader.to.id];
+    };
+    expect(next(["10.0.0.1", "10.0.0.2"])).toBeUndefined();
+    expect(next(["10.0.0.3", "10.0.0.1"])).toEqual(["1", "3"]);
+    // One that is not reached does not lead.
+    const two = [member("1", 100, 50), member("2", 100, 50)];
+    expect(next(["10.0.0.3", "10.0.0.2"], { members: two })).toEqual(["1", "2"]);
+    const full = [member("1", 900, 300), member("2", 300, 300), member("3", 310, 300)];
+    expect(next(["10.0.0.3"], { members: full })).toEqual(["1", "2"]);
+  });
+
   test("disarms the alarm of a full etcd when every member has space again", () => {
     const full = [member("1", 1024, 300), member("2", 300, 300), member("3", 300, 300)];
     expect(planRound(observed({ alarms, members: full })).disarm).toEqual([]);
@@ -226,6 +240,12 @@ describe("a round of the watchdog", () => {
     const due = dueTenants({ tenants, records }, new Map([["writer", 10]]), now);
     // Both are due: the one that is overdue for longer comes first.
     expect(due.map(({ name }) => name)).toEqual(["writer", "new", "exceeded", "old"]);
+    // A heavy writer that was measured a moment ago does not keep the others from being measured.
+    const written = new Map([
+      ["fresh", 100],
+      ["old", 10],
+    ]);
+    expect(dueTenants({ tenants, records }, written, now).map(({ name }) => name)[0]).toBe("old");
     const raised = [{ name: "fresh", budget: 200 * MIB }];
     expect(dueTenants({ tenants: raised, records }, new Map(), now)).toEqual(raised);
   });

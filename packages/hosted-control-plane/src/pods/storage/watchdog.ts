@@ -23,6 +23,8 @@ export interface WatchedEtcd {
   readonly access: EtcdAccess;
   /** Members that it has, ready or not. */
   readonly members: number;
+  /** Addresses of members, the one that leads best first. */
+  readonly leaders?: readonly string[] | undefined;
 }
 
 /** The shared etcd, its control planes, and where records are saved. */
@@ -146,7 +148,7 @@ function totalOf(members: readonly MemberStatus[]): { inUse: number; revision: n
 
 async function look(
   call: Call,
-  { access, members: expected }: WatchedEtcd,
+  { access, members: expected, leaders }: WatchedEtcd,
   { options, records, before }: { options: WatchdogOptions; records: StorageRecords; before: RoundObserved["before"] },
 ): Promise<RoundObserved> {
   // One that is not reached is no reason to watch nothing; without all `expected` ones nothing is defragmented.
@@ -155,12 +157,18 @@ async function look(
   const [failure] = found.filter(({ status }) => status === "rejected");
   if (members.length === 0 && failure?.status === "rejected") throw failure.reason;
   const alarms = await spaceAlarms(call);
-  return { members, alarms, expected, quota: options.quota, tenants: options.tenants(), records, before };
+  return { members, alarms, expected, quota: options.quota, tenants: options.tenants(), records, before, leaders };
 }
 
 async function maintain(call: Call, planned: Round, { clock, log }: WatchdogOptions): Promise<void> {
   if (planned.compactAt !== undefined) await compact(call, planned.compactAt);
-  if (planned.moveLeader !== undefined) await moveLeader(call, planned.moveLeader.from, planned.moveLeader.to);
+  if (planned.moveLeader !== undefined) {
+    const { from, to } = planned.moveLeader;
+    await moveLeader(call, from, to).catch((error: unknown) => {
+      // Another round tries it again, and finds the leader where it is then.
+      log.info("the leader of the shared etcd could not be moved", { to: to.host, error: messageOf(error) });
+    });
+  }
   if (planned.defragment !== undefined) {
     const { host, size, inUse } = planned.defragment;
     const start = clock.now();
@@ -189,7 +197,7 @@ async function measureAll(
     const from = measures.get(name);
     const limits = { from, allowance: left, stopAt: stopAt(tenant, records.get(name)) };
     const measured = await measure(call, prefixOf(name), limits);
-    left -= measured.bytes - (from?.bytes ?? 0);
+    left -= measured.cost;
     if (!measured.isDone) {
       measures.set(name, measured);
       return;
