@@ -127,10 +127,10 @@ export function openSources(options: SourcesOptions): Sources {
         "pools",
       ] as const;
       clusterInterests.listen(watch, ofClusters);
-      machineInterests.listen(watch, ["servers", "ports", "volumes"]);
+      machineInterests.listen(watch, ["servers", "ports", "volumes", "floatingIps"]);
       poolInterests.listen(watch, ["floatingIps"]);
       templateInterests.listen(watch, ["flavors", "images"]);
-      serverInterests.listen(watch, ["servers", "ports", "volumes"]);
+      serverInterests.listen(watch, ["servers", "ports", "volumes", "floatingIps"]);
     },
   });
   options.shards?.onChange(() => sessions.releaseOthers());

@@ -2,7 +2,7 @@ import type { Machine, OpenStackCluster, OpenStackMachine } from "@causeway/api"
 import type { Secret } from "@causeway/kubernetes";
 import { expect, test } from "vitest";
 import { now, openStackCluster, openStackMachine } from "../testing/objects.ts";
-import { gatherMachine, type MachineSources } from "./gather.ts";
+import { gatherMachine, interestsOf, type MachineSources } from "./gather.ts";
 
 interface World {
   readonly object: OpenStackMachine;
@@ -68,4 +68,11 @@ test.each<[string, World, boolean]>([
   expect(opened()).toBe(needed ? 1 : 0);
   const waiting = { ok: false, reason: "Waiting", message: "Not needed yet" };
   expect(gathered?.identity).toEqual(needed ? NO_CREDENTIALS : waiting);
+});
+
+test("a machine notices its server, its ports and the floating IP that its claim has", () => {
+  const { name } = machine().metadata;
+  expect([...interestsOf(machine(), { address: "203.0.113.7" })]).toEqual(
+    expect.arrayContaining([name, `${name}-0`, "203.0.113.7"]),
+  );
 });

@@ -59,7 +59,7 @@ export async function gatherMachine(
     sources.interests.clear(key);
     return undefined;
   }
-  sources.interests.set(key, interestsOf(object));
+  sources.interests.set(key, interestsOf(object, claimOf(sources, object)));
   return observeMachine(sources, { object, owner: ownerOf(sources, object) }, signal);
 }
 
@@ -276,11 +276,12 @@ async function lookAgain(
 }
 
 /** The IDs and names by which a change in the cloud concerns an object. */
-export function* interestsOf(object: OpenStackMachine): Iterable<string | undefined> {
+export function* interestsOf(object: OpenStackMachine, claim?: AddressClaim): Iterable<string | undefined> {
   yield object.metadata.name;
   yield serverIdOf(object.spec.providerID);
   yield object.status?.instanceID;
   yield* portNames(object);
+  yield claim?.address;
   const image = object.spec.image.imageRef?.name;
   if (image !== undefined) yield imageInterest({ namespace: object.metadata.namespace ?? "", name: image });
   const { rootVolume, additionalBlockDevices = [] } = object.spec;

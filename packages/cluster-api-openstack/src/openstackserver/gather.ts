@@ -54,7 +54,7 @@ export async function gatherServer(
     sources.interests.clear(key);
     return { ...base, session: undefined, identity: { ok: false, reason: "Waiting", message: "Not needed" } };
   }
-  sources.interests.set(key, interestsOf(view));
+  sources.interests.set(key, interestsOf(view, claimOf(sources, view)));
   const place = { reference: object.spec.identityRef, namespace: key.namespace };
   const opened = await sources.sessions.get(place, (watch) => neededOf(view, watch), signal);
   if (!opened.ok) return { ...base, session: undefined, identity: opened };
