@@ -73,7 +73,7 @@ export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
       const errors = [...others, ...form, ...newListProblems(root, change)];
       // Rules may trust the form that the schema promises, so they run on values that have it.
       if (errors.some((e) => BLOCKING.has(e.reason))) return hasRules(root) ? [...errors, UNCHECKED] : errors;
-      return [...errors, ...rules(change.value, change.old as JsonObject | undefined, warn)];
+      return [...errors, ...rules(change.value, change.old as JsonObject | undefined, { warn })];
     },
     embedded: (object) => embeddedIn(root, object as Json, ""),
     type: mergeTypeOf(root, true),

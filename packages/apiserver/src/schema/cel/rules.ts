@@ -57,7 +57,13 @@ export function hasRules(node: SchemaNode): boolean {
  * What the rules find wrong. With `warn`, what was wrong before and did not change is warned of and let through
  * (KEP-4008).
  */
-export type CheckRules = (value: Json, old: Json | undefined, warn?: (message: string) => void) => FieldError[];
+export type CheckRules = (value: Json, old: Json | undefined, options?: RunOptions) => FieldError[];
+
+/** `meter`: what several values may cost together; by default each has a budget of its own. */
+export interface RunOptions {
+  readonly warn?: (message: string) => void;
+  readonly meter?: Meter;
+}
 
 /**
  * The checks of all `x-kubernetes-validations` of a schema. Rules that mention `oldSelf` run only where there is an old
@@ -68,11 +74,11 @@ export function compileRules(root: SchemaNode, isUnchecked = false): CheckRules 
   const environments = createEnvironments();
   const compiled = compileNode(environments, root, isUnchecked);
   if (compiled === undefined) return () => [];
-  return (value, old, warn) => {
+  return (value, old, { warn, meter = { left: OBJECT_LIMIT } } = {}) => {
     const run: Run = {
       environment: environments.of({}),
       errors: [],
-      meter: { left: OBJECT_LIMIT },
+      meter,
       memory: new Map(),
       ...(warn ? { warn } : {}),
     };
@@ -253,7 +259,8 @@ interface Failure {
   readonly isError: boolean;
 }
 
-const SPENT = "validation failed due to running out of cost budget, no further validation rules will be run";
+/** The message of what is not judged any more. */
+export const SPENT = "validation failed due to running out of cost budget, no further validation rules will be run";
 
 /** Why a rule lets nothing through; undefined when it holds. */
 function judge(entry: CompiledRule, context: Activation, meter: Meter): Failure | undefined {

@@ -31,7 +31,19 @@ interface Place {
 /** What a version's schema says that no schema of a definition may say, and what is wrong with its CEL rules. */
 export function openApiProblems(schema: JsonObject, path: string, sound: boolean): WalkProblems {
   const scope = sound ? scopeOf(schema) : undefined;
-  const place = { path, isRoot: true, inMetadata: false, noDefault: undefined, uncorrelated: undefined, scope };
+  return problemsFrom(schema, { path, isRoot: true, scope });
+}
+
+/** The same of a schema whose values are no objects of an API. */
+export function valueSchemaProblems(schema: JsonObject, path: string): WalkProblems {
+  return problemsFrom(schema, { path, isRoot: false, scope: scopeOf(schema, false) });
+}
+
+function problemsFrom(
+  schema: JsonObject,
+  { path, isRoot, scope }: Pick<Place, "path" | "isRoot" | "scope">,
+): WalkProblems {
+  const place = { path, isRoot, inMetadata: false, noDefault: undefined, uncorrelated: undefined, scope };
   const found = walk(schema, place);
   return scope ? { ...found, rules: [...found.rules, ...scope.total.problems(path)] } : found;
 }

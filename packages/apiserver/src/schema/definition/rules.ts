@@ -21,9 +21,9 @@ export interface RuleScope {
   readonly total: TotalCost;
 }
 
-/** The root of an object: one value, which has apiVersion, kind and metadata. */
-export function scopeOf(schema: JsonObject): RuleScope {
-  return { schema, isObjectRoot: true, cardinality: 1, total: new TotalCost() };
+/** The root: one value. That of an object has apiVersion, kind and metadata. */
+export function scopeOf(schema: JsonObject, isObjectRoot = true): RuleScope {
+  return { schema, isObjectRoot, cardinality: 1, total: new TotalCost() };
 }
 
 /** One step down, into a property of an object. */
