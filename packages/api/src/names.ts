@@ -14,6 +14,7 @@ export const labels = {
   watchFilter: "cluster.x-k8s.io/watch-filter",
   topologyOwned: "topology.cluster.x-k8s.io/owned",
   topologyDeploymentName: "topology.cluster.x-k8s.io/deployment-name",
+  topologyPoolName: "topology.cluster.x-k8s.io/pool-name",
 } as const;
 
 /** Annotations of Cluster API on its objects and on Nodes, and those of ours on Clusters. */

@@ -4,6 +4,7 @@ import { messageOf } from "@causeway/foundation";
 import { upgradePath } from "../topology/upgrade-plan.ts";
 import { compareVersions, isSameVersion, parseVersion } from "../topology/versions.ts";
 import { clusterVariables, overrides } from "../variables/cluster-variables.ts";
+import { ruleBudget } from "../variables/rules.ts";
 import { definitionProblems } from "../variables/definition.ts";
 import { changedKinds } from "./cluster-class.ts";
 import { classKeyOf } from "./request.ts";
@@ -46,20 +47,28 @@ function workersOf({ cluster, clusterClass }: ClusterAdmission): string[] {
 }
 
 /** Values by the definitions of the class, once that is there. */
-function variablesOf({ cluster, clusterClass }: ClusterAdmission): string[] {
+function variablesOf({ cluster, clusterClass, previous }: ClusterAdmission): string[] {
   const { topology } = cluster.spec;
+  const before = previous?.spec.topology;
+  const budget = ruleBudget();
   if (!topology || !clusterClass) return [];
   const definitions = clusterClass.spec.variables ?? [];
   if (definitionProblems(definitions).length > 0) return [];
   const workers = (["machineDeployments", "machinePools"] as const).flatMap((list) =>
     (topology.workers?.[list] ?? []).flatMap((one) => {
       const path = `spec.topology.workers.${list}[${one.name}].variables.overrides`;
-      return overrides(one.variables?.overrides ?? [], definitions, path).problems;
+      const old = before?.workers?.[list]?.find(({ name }) => name === one.name)?.variables?.overrides;
+      return overrides(one.variables?.overrides ?? [], definitions, { path, old, budget }).problems;
     }),
   );
   const ofControlPlane = topology.controlPlane?.variables?.overrides ?? [];
-  const controlPlane = overrides(ofControlPlane, definitions, "spec.topology.controlPlane.variables.overrides");
-  return [...clusterVariables(topology.variables ?? [], definitions).problems, ...controlPlane.problems, ...workers];
+  const controlPlane = overrides(ofControlPlane, definitions, {
+    path: "spec.topology.controlPlane.variables.overrides",
+    old: before?.controlPlane?.variables?.overrides,
+    budget,
+  });
+  const ofCluster = clusterVariables(topology.variables ?? [], definitions, { old: before?.variables, budget });
+  return [...ofCluster.problems, ...controlPlane.problems, ...workers];
 }
 
 /** Never back, and over several minors only where the class lists the versions between. */

@@ -79,6 +79,11 @@ function namingProblems({ spec }: Pick<ClusterClass, "spec">): string[] {
         machineDeployment: { topologyName: "workers" },
       }),
     ),
+    ...(spec.workers?.machinePools ?? []).flatMap((one) =>
+      check(`spec.workers.machinePools[${one.class}]`, one.naming?.template, {
+        machinePool: { topologyName: "workers" },
+      }),
+    ),
   ];
 }
 

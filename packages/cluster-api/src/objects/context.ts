@@ -172,6 +172,7 @@ function addIndexes(context: Context): void {
   });
   if (runs(context, "core")) {
     for (const kind of templateKinds(context)) informers.index(informers.for(kind), { [by.topology]: topologyOf });
+    for (const kind of poolKinds(context)) informers.index(informers.for(kind), { [by.topology]: topologyOfPool });
   }
   informers.index(machines, {
     [by.cluster]: (m) => [clusterIndex(m)],
@@ -216,6 +217,11 @@ function topologyOf({ metadata }: KubeObject): string[] {
   return isOwned && name !== undefined ? [indexOfCluster({ namespace: metadata.namespace ?? "", name })] : [];
 }
 
+/** The same of an object that was made for a pool of a topology. */
+function topologyOfPool(object: KubeObject): string[] {
+  return object.metadata.labels?.[labels.topologyPoolName] === undefined ? [] : topologyOf(object);
+}
+
 interface Member extends KubeObject {
   readonly spec: { readonly clusterName: string };
 }
@@ -254,6 +260,11 @@ export function providerKinds({ kinds }: Context): readonly Kind<KubeObject>[] {
 /** Those of them whose objects are templates. */
 export function templateKinds(context: Context): readonly Kind<KubeObject>[] {
   return providerKinds(context).filter((kind) => kind.kind.endsWith("Template"));
+}
+
+/** Those whose objects may belong to a pool of a topology: all others. */
+export function poolKinds(context: Context): readonly Kind<KubeObject>[] {
+  return providerKinds(context).filter((kind) => !kind.kind.endsWith("Template"));
 }
 
 /** Keys of the objects in `informer` that belong to a cluster. */

@@ -105,6 +105,8 @@ class Model {
       infrastructure: referred(infrastructureRef?.name, "OpenStackCluster"),
       controlPlane: referred(controlPlaneRef?.name, "HostedControlPlane"),
       deployments,
+      pools: [],
+      poolObjects: [],
       sets: this.of(MachineSet),
       machines: this.of({ kind: "Machine" } as Kind<Machine>),
       healthChecks: [],

@@ -2,7 +2,7 @@ import { convertObject, type ClusterClass, type Kind } from "@causeway/api";
 import { messageOf } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { ProviderObject } from "../contract/provider-object.ts";
-import type { Blueprint, BlueprintTemplate } from "./model.ts";
+import type { Blueprint, BlueprintTemplate, WorkerTemplates } from "./model.ts";
 import { TopologyProblem } from "./problem.ts";
 
 /** A reference of a ClusterClass, with the version that its patches are written for. */
@@ -57,17 +57,20 @@ export function blueprintOf(clusterClass: ClusterClass, find: FindTemplate): Blu
       throw new TopologyProblem(`${named}: ${messageOf(error)}`);
     }
   };
+  const templatesOf = (one: {
+    readonly bootstrap: { readonly templateRef: TemplateReference };
+    readonly infrastructure: { readonly templateRef: TemplateReference };
+  }): WorkerTemplates => ({
+    bootstrap: template(one.bootstrap.templateRef),
+    infrastructure: template(one.infrastructure.templateRef),
+  });
   const machine = controlPlane.machineInfrastructure?.templateRef;
   return {
     class: clusterClass,
     infrastructure: template(infrastructure.templateRef),
     controlPlane: template(controlPlane.templateRef),
     controlPlaneMachine: machine && template(machine),
-    deployments: new Map(
-      (workers?.machineDeployments ?? []).map((one) => [
-        one.class,
-        { bootstrap: template(one.bootstrap.templateRef), infrastructure: template(one.infrastructure.templateRef) },
-      ]),
-    ),
+    deployments: new Map((workers?.machineDeployments ?? []).map((one) => [one.class, templatesOf(one)])),
+    pools: new Map((workers?.machinePools ?? []).map((one) => [one.class, templatesOf(one)])),
   };
 }

@@ -14,6 +14,7 @@ const blueprint = (generation = 1): Blueprint =>
     controlPlane: template,
     controlPlaneMachine: undefined,
     deployments: new Map(),
+    pools: new Map(),
   }) as unknown as Blueprint;
 const desired = (name: string): Desired =>
   ({

@@ -38,12 +38,12 @@ export class RotationBrake {
 
 /** All that a user can change of what the objects are made from. */
 function inputsOf(cluster: Cluster, { class: clusterClass, ...templates }: Blueprint, { upgrades }: Desired): string {
-  const { infrastructure, controlPlane, controlPlaneMachine, deployments } = templates;
+  const { infrastructure, controlPlane, controlPlaneMachine, deployments, pools } = templates;
   const used = [
     infrastructure,
     controlPlane,
     ...(controlPlaneMachine ? [controlPlaneMachine] : []),
-    ...[...deployments.values()].flatMap((one) => [one.bootstrap, one.infrastructure]),
+    ...[...deployments.values(), ...pools.values()].flatMap((one) => [one.bootstrap, one.infrastructure]),
   ];
   return fingerprint({
     topology: cluster.spec.topology,

@@ -1,4 +1,4 @@
-import type { Cluster, MachineDeployment } from "@causeway/api";
+import type { Cluster, MachineDeployment, MachinePool } from "@causeway/api";
 import type { Fields, Value } from "../gotemplate/values.ts";
 import type { VariableValue } from "../variables/cluster-variables.ts";
 
@@ -55,9 +55,9 @@ export function controlPlaneBuiltins(values: ControlPlaneValues): Fields {
   });
 }
 
-/** What templates of workers see of the MachineDeployment that they are for. */
-export function deploymentBuiltins(
-  deployment: MachineDeployment,
+/** What templates of workers see of the MachineDeployment or MachinePool that they are for. */
+export function workerBuiltins(
+  deployment: MachineDeployment | MachinePool,
   topology: { readonly class: string; readonly name: string },
 ): Fields {
   const { metadata, spec } = deployment;

@@ -34,6 +34,7 @@ export async function compareTopology(
     rotated.controlPlane.object,
     rotated.controlPlane.healthCheck,
     ...rotated.workers.flatMap(({ deployment, healthCheck }) => [deployment, healthCheck]),
+    ...rotated.pools.flatMap(({ bootstrap, infrastructure, pool }) => [bootstrap, infrastructure, pool]),
   ]);
   return { desired: rotated, differences };
 }

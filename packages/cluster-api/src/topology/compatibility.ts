@@ -38,5 +38,11 @@ export function incompatibilities({ spec }: Cluster, desired: Desired, current: 
         infrastructure,
       );
     }),
+    ...desired.pools.flatMap(({ pool, infrastructure }) => {
+      const { name } = pool.object.metadata;
+      const standing = current.pools.find(({ metadata }) => metadata.name === name && !metadata.deletionTimestamp);
+      const before = standing?.spec.template.spec.infrastructureRef;
+      return changes(`infrastructureRef of MachinePool ${name}`, before, infrastructure);
+    }),
   ];
 }

@@ -1,7 +1,7 @@
 import type { WantedCondition } from "@causeway/kubernetes";
 import { blockingHooks } from "../runtime/hooks.ts";
 import type { TopologyFacts } from "./facts.ts";
-import type { Upgrades } from "./upgrades.ts";
+import type { Upgrades, WorkersProgress } from "./upgrades.ts";
 import { isSameVersion } from "./versions.ts";
 
 const type = "TopologyReconciled";
@@ -25,42 +25,58 @@ export function topologyCondition({ cluster, obstacle, desired, hooks }: Topolog
   return {
     type,
     status: "False",
-    reason: isDeferredOnly(desired.upgrades) ? "MachineDeploymentsUpgradeDeferred" : "ClusterUpgrading",
+    reason: deferredOnly(desired.upgrades) ?? "ClusterUpgrading",
     message,
   };
 }
 
 /** A part of the topology has not reached its version yet, or may not go there yet. */
-export function isUpgrading({
-  controlPlaneMoves,
-  controlPlanePending,
-  upgrading,
-  pending,
-  deferred,
-}: Upgrades): boolean {
-  return controlPlaneMoves || controlPlanePending || upgrading.length + pending.length + deferred.length > 0;
+export function isUpgrading({ controlPlaneMoves, controlPlanePending, deployments, machinePools }: Upgrades): boolean {
+  const isBehind = ({ upgrading, pending, deferred }: WorkersProgress) =>
+    upgrading.length + pending.length + deferred.length > 0;
+  return controlPlaneMoves || controlPlanePending || isBehind(deployments) || isBehind(machinePools);
 }
 
-/** Only the user's annotations hold the upgrade back. */
-function isDeferredOnly({ controlPlaneMoves, upgrading, pending, deferred }: Upgrades): boolean {
-  return deferred.length > 0 && !controlPlaneMoves && upgrading.length + pending.length === 0;
+/** The reason while only the user's annotations hold the upgrade back. */
+function deferredOnly({ controlPlaneMoves, deployments, machinePools }: Upgrades): string | undefined {
+  const moves = [deployments, machinePools].some(({ upgrading, pending }) => upgrading.length + pending.length > 0);
+  if (controlPlaneMoves || moves) return undefined;
+  if (deployments.deferred.length > 0) return "MachineDeploymentsUpgradeDeferred";
+  return machinePools.deferred.length > 0 ? "MachinePoolsUpgradeDeferred" : undefined;
 }
 
 function upgradeLines(
   upgrades: Upgrades,
   { kind, desired }: { readonly kind: string; readonly desired: string },
 ): string[] {
-  const { controlPlane, path, upgrading, pending, deferred, waitingForCreation } = upgrades;
-  const later = (versions: readonly string[]) => {
-    const left = versions.filter((one) => !isSameVersion(one, controlPlane));
-    return left.length > 0 ? ` (${left.join(", ")} pending)` : "";
-  };
+  const { controlPlane, path } = upgrades;
   return [
-    ...(upgrades.controlPlaneMoves ? [`${kind} upgrading to version ${controlPlane}${later(path.controlPlane)}`] : []),
+    ...(upgrades.controlPlaneMoves
+      ? [`${kind} upgrading to version ${controlPlane}${later(path.controlPlane, controlPlane)}`]
+      : []),
     ...(upgrades.controlPlanePending
       ? [`${kind} pending upgrade to version ${path.controlPlane.join(", ") || desired}`]
       : []),
-    ...(upgrading.length > 0 ? [`${named(upgrading)} upgrading to version ${controlPlane}${later(path.workers)}`] : []),
+    ...workerLines(upgrades, desired, { kind: "MachineDeployment", ...upgrades.deployments }),
+    ...workerLines(upgrades, desired, { kind: "MachinePool", ...upgrades.machinePools }),
+  ];
+}
+
+function later(versions: readonly string[], controlPlane: string): string {
+  const left = versions.filter((one) => !isSameVersion(one, controlPlane));
+  return left.length > 0 ? ` (${left.join(", ")} pending)` : "";
+}
+
+function workerLines(
+  { controlPlane, path, isProvisioning }: Upgrades,
+  desired: string,
+  { kind, upgrading, pending, deferred, waitingForCreation }: WorkersProgress & { readonly kind: string },
+): string[] {
+  const named = (names: readonly string[]) => listed(kind, names);
+  return [
+    ...(upgrading.length > 0
+      ? [`${named(upgrading)} upgrading to version ${controlPlane}${later(path.workers, controlPlane)}`]
+      : []),
     ...(pending.length > 0
       ? [`${named(pending)} pending upgrade to version ${path.workers.join(", ") || desired}`]
       : []),
@@ -71,16 +87,16 @@ function upgradeLines(
       : []),
     ...(waitingForCreation.length > 0
       ? [
-          `${named(waitingForCreation)} creation deferred while control plane ${upgrades.isProvisioning ? "creation" : "upgrade"} is in progress`,
+          `${named(waitingForCreation)} creation deferred while control plane ${isProvisioning ? "creation" : "upgrade"} is in progress`,
         ]
       : []),
   ];
 }
 
-function named(names: readonly string[]): string {
+function listed(kind: string, names: readonly string[]): string {
   const sorted = names.toSorted();
   const [first = ""] = sorted;
-  if (sorted.length === 1) return `MachineDeployment ${first}`;
+  if (sorted.length === 1) return `${kind} ${first}`;
   const more = sorted.length > 3 ? `, ... (${sorted.length - 3} more)` : "";
-  return `MachineDeployments ${sorted.slice(0, 3).join(", ")}${more}`;
+  return `${kind}s ${sorted.slice(0, 3).join(", ")}${more}`;
 }

@@ -4,6 +4,7 @@ import type { KindTable } from "../contract/kind-table.ts";
 import { machineTemplateReferenceOf, type ProviderObject } from "../contract/provider-object.ts";
 import type { Fields } from "../gotemplate/values.ts";
 import { overrides, type VariableValue } from "../variables/cluster-variables.ts";
+import type { RuleBudget } from "../variables/rules.ts";
 import { controlPlaneBuiltins, variablesOf } from "./builtins.ts";
 import type { Blueprint, BlueprintTemplate } from "./model.ts";
 import { healthCheckOf } from "./health-check.ts";
@@ -28,6 +29,8 @@ export interface ControlPlaneInput {
   readonly existing: ProviderObject | undefined;
   readonly variables: readonly VariableValue[];
   readonly builtins: Fields;
+  /** What the rules of variables may still cost. */
+  readonly budget: RuleBudget;
 }
 
 /** The name of a control plane whose class says nothing else. */
@@ -41,11 +44,10 @@ export function desiredControlPlane(input: ControlPlaneInput, version: string): 
   const marks = marksOf(input);
   const name = nameOf(input);
   const machineName = blueprint.controlPlaneMachine && machineTemplateName(input, blueprint.controlPlaneMachine);
-  const own = overrides(
-    ofTopology?.variables?.overrides ?? [],
-    definitions,
-    "spec.topology.controlPlane.variables.overrides",
-  );
+  const own = overrides(ofTopology?.variables?.overrides ?? [], definitions, {
+    path: "spec.topology.controlPlane.variables.overrides",
+    budget: input.budget,
+  });
   if (own.problems.length > 0) throw new TopologyProblem(own.problems.join("; "));
   const builtin = {
     cluster: builtins,

@@ -73,7 +73,7 @@ function aboutStep(step: TopologyStep): string {
 }
 
 function sources(context: Context): Source[] {
-  const { clusters, classes, deployments, sets, machines, healthChecks, informers } = context;
+  const { clusters, classes, deployments, pools, sets, machines, healthChecks, informers } = context;
   const ofClass = (key: ObjectKey) => clusters.byIndex(by.class, indexOfCluster(key)).map(keyOf);
   const owned = <T extends KubeObject & { spec: { clusterName: string } }>(object: T) =>
     isOwned(object) ? [clusterKeyOf(object)] : [];
@@ -81,6 +81,7 @@ function sources(context: Context): Source[] {
     watchInformer(clusters, ({ object, previous }) => (concerns(object, previous) ? [keyOf(object)] : [])),
     watchInformer(classes, ({ object }) => ofClass(keyOf(object))),
     watchInformer(deployments, ({ object }) => owned(object)),
+    watchInformer(pools, ({ object }) => owned(object)),
     watchInformer(healthChecks, ({ object }) => owned(object)),
     watchInformer(sets, ({ object, type }) => (type === "deleted" ? [clusterKeyOf(object)] : [])),
     // Of machines only their versions count.

@@ -3,6 +3,7 @@ import type { KindTable } from "../contract/kind-table.ts";
 import { controlPlaneSpecVersionOf, statusVersionOf } from "../contract/provider-object.ts";
 import type { Fields } from "../gotemplate/values.ts";
 import { clusterVariables, type VariableValue } from "../variables/cluster-variables.ts";
+import { ruleBudget } from "../variables/rules.ts";
 import { clusterBuiltins, variablesOf } from "./builtins.ts";
 import {
   defaultNaming,
@@ -16,6 +17,7 @@ import type { Blueprint, CurrentState } from "./model.ts";
 import { objectFrom, type MadeObject } from "./made-objects.ts";
 import { nameFor } from "./names.ts";
 import { patchedTemplate } from "./patches.ts";
+import { desiredPool, poolVersion, type DesiredPool } from "./pools.ts";
 import { TopologyProblem } from "./problem.ts";
 import { planUpgrades, type Upgrades } from "./upgrades.ts";
 import { currentDeployment, desiredWorkers, type DesiredWorkers } from "./workers.ts";
@@ -27,6 +29,7 @@ export interface Desired {
   readonly infrastructure: MadeObject;
   readonly controlPlane: DesiredControlPlane;
   readonly workers: readonly DesiredWorkers[];
+  readonly pools: readonly DesiredPool[];
   readonly upgrades: Upgrades;
 }
 
@@ -44,20 +47,23 @@ export function desiredState(input: DesiredInput): Desired {
   const { cluster, blueprint, current, kinds } = input;
   const { topology } = cluster.spec;
   if (!topology) throw new TopologyProblem("spec.topology is not set");
-  if (topology.workers?.machinePools?.length)
-    throw new TopologyProblem(
-      "spec.topology.workers.machinePools: MachinePools of a topology are not supported; use machineDeployments",
-    );
-  const verdict = clusterVariables(topology.variables ?? [], blueprint.class.spec.variables ?? []);
+  const budget = ruleBudget();
+  const verdict = clusterVariables(topology.variables ?? [], blueprint.class.spec.variables ?? [], { budget });
   if (verdict.problems.length > 0) throw new TopologyProblem(verdict.problems.join("; "));
   const upgrades = upgradesOf(input);
-  const shared = { cluster, blueprint, current, kinds, variables: verdict.values, builtins: clusterBuiltins(cluster) };
+  const builtins = clusterBuiltins(cluster);
+  const shared = { cluster, blueprint, current, kinds, variables: verdict.values, builtins, budget };
   const controlPlane = desiredControlPlane({ ...shared, existing: current.controlPlane }, upgrades.controlPlane);
   const workers = (topology.workers?.machineDeployments ?? []).map((one) => {
     const decision = upgrades.workers.get(one.name) ?? { version: topology.version };
     return desiredWorkers(shared, one, decision);
   });
-  return { variables: verdict.values, infrastructure: desiredInfrastructure(shared), controlPlane, workers, upgrades };
+  const pools = (topology.workers?.machinePools ?? []).map((one) => {
+    const decision = upgrades.pools.get(one.name) ?? { version: topology.version };
+    return desiredPool(shared, one, decision);
+  });
+  const infrastructure = desiredInfrastructure(shared);
+  return { variables: verdict.values, infrastructure, controlPlane, workers, pools, upgrades };
 }
 
 function desiredInfrastructure({
@@ -114,6 +120,7 @@ export function upgradesOf({ cluster, blueprint, current, hold }: Omit<DesiredIn
           ? { version, reached: statusVersionOf(current.controlPlane) }
           : undefined,
       workers,
+      pools: (topology?.workers?.machinePools ?? []).map((one) => poolVersion(current, one)),
       hold,
     });
   } catch (error) {

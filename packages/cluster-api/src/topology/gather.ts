@@ -1,7 +1,7 @@
-import { finalizers, labels, type Cluster, type ClusterClass } from "@causeway/api";
+import { finalizers, labels, type Cluster, type ClusterClass, type Kind } from "@causeway/api";
 import type { KubeObject, ObjectKey } from "@causeway/kubernetes";
 import type { ProviderObject } from "../contract/provider-object.ts";
-import { by, indexOfCluster, lookUp, templateKinds, type Context } from "../objects/context.ts";
+import { by, indexOfCluster, lookUp, poolKinds, templateKinds, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { blueprintOf } from "./blueprint.ts";
 import type { RotationBrake } from "./brake.ts";
@@ -107,18 +107,24 @@ function currentState(context: Context, cluster: Cluster): CurrentState {
     infrastructure: infrastructureRef && lookUp(context, namespace, infrastructureRef).object,
     controlPlane: controlPlaneRef && lookUp(context, namespace, controlPlaneRef).object,
     deployments: owned(context.deployments.byIndex(by.cluster, index)).map((one) => context.asked.view(one, now)),
+    pools: owned(context.pools.byIndex(by.cluster, index)).map((one) => context.asked.view(one, now)),
+    poolObjects: madeObjects(context, cluster, poolKinds(context)),
     sets: context.sets.byIndex(by.cluster, index),
     machines: owned(context.machines.byIndex(by.cluster, index)),
     healthChecks: owned(context.healthChecks.byIndex(by.cluster, index)).map((one) => context.asked.view(one, now)),
-    templates: templatesOf(context, cluster),
+    templates: madeObjects(context, cluster, templateKinds(context)),
   };
 }
 
-/** Templates with the labels of this Cluster's topology. */
-function templatesOf(context: Context, cluster: Cluster): CurrentState["templates"] {
+/** Objects of some kinds with the labels of this Cluster's topology. */
+function madeObjects(
+  context: Context,
+  cluster: Cluster,
+  kinds: readonly Kind<KubeObject>[],
+): CurrentState["templates"] {
   const now = context.clock.now();
   const index = indexOfCluster({ namespace: cluster.metadata.namespace ?? "", name: cluster.metadata.name });
-  return templateKinds(context).flatMap((kind) =>
+  return kinds.flatMap((kind) =>
     context.informers
       .for(kind)
       .byIndex(by.topology, index)

@@ -19,6 +19,8 @@ export interface ObjectHead {
   readonly name: string;
   readonly labels?: Marks;
   readonly annotations?: Marks;
+  /** Another object is to be its controller. */
+  readonly shared?: true;
 }
 
 /** Every object of a topology has these labels. */
@@ -36,7 +38,9 @@ function clonedFrom(template: BlueprintTemplate): Marks {
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** An object from a patched template: its spec is spec.template.spec. The Cluster is its controller. */
+/**
+ * An object from a patched template: its spec is spec.template.spec. The Cluster is its controller, unless `shared`.
+ */
 export function objectFrom(
   template: BlueprintTemplate,
   patched: ProviderObject,
@@ -55,7 +59,7 @@ export function objectFrom(
         ...namespaceOf(making.cluster),
         labels: { ...own, ...making.labels, ...ownedLabels(making.cluster) },
         annotations: { ...notes, ...making.annotations, ...clonedFrom(template) },
-        ownerReferences: [ownerReference(making.cluster, { controller: true })],
+        ownerReferences: [ownerReference(making.cluster, making.shared ? {} : { controller: true })],
       },
       spec: structuredClone(spec),
     },

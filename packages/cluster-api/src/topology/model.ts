@@ -1,4 +1,12 @@
-import type { ClusterClass, Kind, Machine, MachineDeployment, MachineHealthCheck, MachineSet } from "@causeway/api";
+import type {
+  ClusterClass,
+  Kind,
+  Machine,
+  MachineDeployment,
+  MachineHealthCheck,
+  MachinePool,
+  MachineSet,
+} from "@causeway/api";
 import type { KubeObject } from "@causeway/kubernetes";
 import type { ProviderObject } from "../contract/provider-object.ts";
 
@@ -15,10 +23,15 @@ export interface Blueprint {
   readonly controlPlane: BlueprintTemplate;
   readonly controlPlaneMachine: BlueprintTemplate | undefined;
   /** By the name of the class of workers. */
-  readonly deployments: ReadonlyMap<
-    string,
-    { readonly bootstrap: BlueprintTemplate; readonly infrastructure: BlueprintTemplate }
-  >;
+  readonly deployments: ReadonlyMap<string, WorkerTemplates>;
+  /** By the name of the class of pools. */
+  readonly pools: ReadonlyMap<string, WorkerTemplates>;
+}
+
+/** The templates of a class of workers. */
+export interface WorkerTemplates {
+  readonly bootstrap: BlueprintTemplate;
+  readonly infrastructure: BlueprintTemplate;
 }
 
 /** What there is of a Cluster's topology. */
@@ -27,6 +40,10 @@ export interface CurrentState {
   readonly controlPlane: ProviderObject | undefined;
   /** Those of the topology, leaving ones included. */
   readonly deployments: readonly MachineDeployment[];
+  /** Those of the topology, leaving ones included. */
+  readonly pools: readonly MachinePool[];
+  /** Bootstrap and infrastructure objects that were made for pools of the topology, with their kinds. */
+  readonly poolObjects: readonly { readonly kind: Kind<KubeObject>; readonly object: ProviderObject }[];
   readonly sets: readonly MachineSet[];
   readonly machines: readonly Machine[];
   readonly healthChecks: readonly MachineHealthCheck[];

@@ -14,7 +14,7 @@ type JsonPatch = Definition["jsonPatches"][number];
 /** What a template is for: selectors of patches name it. */
 export type Holder =
   | { readonly type: "infrastructure" | "controlPlane" }
-  | { readonly type: "machineDeployment"; readonly class: string };
+  | { readonly type: "machineDeployment" | "machinePool"; readonly class: string };
 
 /** A template, the patches of its class, and what these may read. */
 export interface PatchInput {
@@ -58,12 +58,14 @@ export function isSelected(
   holder: Holder,
 ): boolean {
   if (selector.apiVersion !== template.apiVersion || selector.kind !== template.kind) return false;
-  const { infrastructureCluster, controlPlane, machineDeploymentClass } = selector.matchResources;
+  const { infrastructureCluster, controlPlane, machineDeploymentClass, machinePoolClass } = selector.matchResources;
   switch (holder.type) {
     case "infrastructure":
       return infrastructureCluster === true;
     case "controlPlane":
       return controlPlane === true;
+    case "machinePool":
+      return (machinePoolClass?.names ?? []).some((name) => matchesName(name, holder.class));
     default:
       return (machineDeploymentClass?.names ?? []).some((name) => matchesName(name, holder.class));
   }

@@ -1,4 +1,4 @@
-import { annotations, Cluster, labels, MachineDeployment, MachineHealthCheck } from "@causeway/api";
+import { annotations, Cluster, labels, MachineDeployment, MachineHealthCheck, MachinePool } from "@causeway/api";
 import { keyOf, type KubeObject, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
 import { machineTemplateReferenceOf, type ProviderObject } from "../contract/provider-object.ts";
 import { fingerprint } from "../objects/names.ts";
@@ -10,6 +10,7 @@ import type { TopologyFacts } from "./facts.ts";
 import { markedHooks, okToDeleteAnnotation, pendingHooksAnnotation } from "./hooks.ts";
 import { idOf } from "./model.ts";
 import type { MadeObject } from "./made-objects.ts";
+import type { DesiredPool } from "./pools.ts";
 import type { TopologyStep } from "./steps.ts";
 
 /** The report is not a status of its own: the Cluster's controller publishes it. */
@@ -79,6 +80,7 @@ function stepsOf(facts: TopologyFacts, desired: Desired): TopologyStep[] {
     ...applied(facts, controlPlane.object),
     ...(controlPlane.healthCheck ? applied(facts, controlPlane.healthCheck) : []),
     ...desired.workers.flatMap((workers) => workerSteps(facts, workers)),
+    ...desired.pools.flatMap((pool) => poolSteps(facts, pool)),
     ...removals(facts, desired),
   ];
   return due.length > 0 ? due : orphans(facts, desired);
@@ -145,6 +147,12 @@ function workerSteps(facts: TopologyFacts, workers: Desired["workers"][number]):
   ];
 }
 
+function poolSteps(facts: TopologyFacts, { pool, bootstrap, infrastructure, decision }: DesiredPool): TopologyStep[] {
+  const same = facts.current.pools.find(({ metadata }) => metadata.name === pool.object.metadata.name);
+  if (decision.waitsForCreation || same?.metadata.deletionTimestamp) return [];
+  return [bootstrap, infrastructure, pool].flatMap((made) => applied(facts, made));
+}
+
 function applied(
   { differences, current }: TopologyFacts,
   made: MadeObject,
@@ -162,12 +170,16 @@ function applied(
   return difference.spec || difference.metadata ? [{ do: "apply", why: "update", made }] : [];
 }
 
-/** MachineDeployments and MachineHealthChecks that the topology no longer has. */
+/** MachineDeployments, MachinePools and MachineHealthChecks that the topology no longer has. */
 function removals({ current }: TopologyFacts, desired: Desired): TopologyStep[] {
   const wanted = new Set(desired.workers.map(({ topologyName }) => topologyName));
   const deployments = current.deployments.filter(
     ({ metadata }) =>
       !metadata.deletionTimestamp && !wanted.has(metadata.labels?.[labels.topologyDeploymentName] ?? ""),
+  );
+  const wantedPools = new Set(desired.pools.map(({ topologyName }) => topologyName));
+  const pools = current.pools.filter(
+    ({ metadata }) => !metadata.deletionTimestamp && !wantedPools.has(metadata.labels?.[labels.topologyPoolName] ?? ""),
   );
   const checks = new Set(
     [desired.controlPlane.healthCheck, ...desired.workers.map(({ healthCheck }) => healthCheck)].flatMap((made) =>
@@ -177,6 +189,7 @@ function removals({ current }: TopologyFacts, desired: Desired): TopologyStep[] 
   const gone = current.healthChecks.filter(({ metadata }) => !metadata.deletionTimestamp && !checks.has(metadata.name));
   return [
     ...deployments.flatMap((one) => removal(MachineDeployment, one)),
+    ...pools.flatMap((one) => removal(MachinePool, one)),
     ...gone.flatMap((one) => removal(MachineHealthCheck, one)),
   ];
 }
@@ -186,8 +199,8 @@ function removal(type: Extract<TopologyStep, { do: "delete" }>["type"], object: 
 }
 
 /**
- * Templates that were made for the topology, and that nothing refers to any more: a rotation that was interrupted
- * leaves one, too.
+ * Templates and objects of pools that were made for the topology, and that nothing refers to any more: a rotation that
+ * was interrupted leaves one, too.
  */
 function orphans({ current, cluster }: TopologyFacts, desired: Desired): TopologyStep[] {
   const used = new Set<string>();
@@ -199,11 +212,12 @@ function orphans({ current, cluster }: TopologyFacts, desired: Desired): Topolog
   if (current.controlPlane) use(machineTemplateReferenceOf(current.controlPlane));
   if (desired.controlPlane.machineTemplate) useMade(desired.controlPlane.machineTemplate);
   for (const { bootstrap, infrastructure } of desired.workers) [bootstrap, infrastructure].forEach(useMade);
-  for (const { spec } of [...current.deployments, ...current.sets]) {
+  for (const { bootstrap, infrastructure } of desired.pools) [bootstrap, infrastructure].forEach(useMade);
+  for (const { spec } of [...current.deployments, ...current.sets, ...current.pools]) {
     use(spec.template.spec.bootstrap.configRef);
     use(spec.template.spec.infrastructureRef);
   }
-  return current.templates
+  return [...current.templates, ...current.poolObjects]
     .filter(
       ({ kind, object }) => isOurs(object, cluster) && !used.has(`${kind.kind}.${kind.group}/${object.metadata.name}`),
     )

@@ -27,7 +27,7 @@ const facts = (fields: Partial<UpgradeFacts>): UpgradeFacts => ({
 const at = (version: string, reached: string | undefined = version) => ({ controlPlane: { version, reached } });
 const decided = (input: UpgradeFacts) => {
   const upgrades = planUpgrades(input);
-  const versions = [...upgrades.workers.values()].map(({ version, waitsForCreation }) =>
+  const versions = [...upgrades.workers.values(), ...upgrades.pools.values()].map(({ version, waitsForCreation }) =>
     waitsForCreation ? "waits" : version,
   );
   return [upgrades.controlPlane, ...versions];
@@ -118,6 +118,32 @@ describe("an upgrade of a topology", () => {
     ],
   ])("%s", (_, input, expected) => expect(decided(input)).toEqual(expected));
 
+  test.each<readonly [string, UpgradeFacts, readonly string[]]>([
+    [
+      "move while MachineDeployments move, as many at once by themselves",
+      facts({ ...at(fresh), workers: [workers("a", old)], pools: [workers("p", old), workers("q", old)] }),
+      [fresh, fresh, fresh, old],
+    ],
+    [
+      "keep the control plane where it is while they move",
+      facts({ pools: [workers("p", old, { isUpgrading: true })] }),
+      [old, old],
+    ],
+    ["wait for the control plane", facts({ pools: [workers("p", old)] }), [fresh, old]],
+    ["are not created while it moves", facts({ pools: [workers("p", undefined)] }), [fresh, "waits"]],
+    ["are left out if they are deferred", facts({ ...at(fresh), pools: [workers("p", old, defer)] }), [fresh, old]],
+    [
+      "have the control plane pass through the minors that their skew asks for",
+      facts({
+        desired: "v1.38.0",
+        known: ["v1.35.0", "v1.36.0", "v1.37.0"],
+        ...at("v1.37.0"),
+        pools: [workers("p", old)],
+      }),
+      ["v1.37.0", "v1.37.0"],
+    ],
+  ])("MachinePools %s", (_, input, expected) => expect(decided(input)).toEqual(expected));
+
   test("refuses a downgrade, and minors that the class does not name", () => {
     expect(() =>
       upgradePath({ desired: old, controlPlane: fresh, oldestWorkers: undefined, known: undefined }),
@@ -132,9 +158,7 @@ describe("an upgrade of a topology", () => {
       facts({ ...at(fresh), workers: [workers("a", old), workers("b", old), workers("c", old, defer)] }),
     );
     expect(upgrades).toMatchObject({
-      upgrading: ["demo-a"],
-      pending: ["demo-b"],
-      deferred: ["demo-c"],
+      deployments: { upgrading: ["demo-a"], pending: ["demo-b"], deferred: ["demo-c"], waitingForCreation: [] },
       controlPlaneMoves: false,
     });
   });
@@ -165,7 +189,7 @@ describe("an upgrade of a topology", () => {
               workers: standing.map((one) => workers(one.name, one.version, one)),
             });
             expect(parseVersion(upgrades.controlPlane).minor - parseVersion(control.version).minor).toBeLessThan(2);
-            expect(upgrades.upgrading.length).toBeLessThanOrEqual(concurrency);
+            expect(upgrades.deployments.upgrading.length).toBeLessThanOrEqual(concurrency);
             control = { version: upgrades.controlPlane, reached: round % 2 ? upgrades.controlPlane : control.reached };
             standing = standing.map((one) => {
               const version = upgrades.workers.get(one.name)?.version ?? one.version;

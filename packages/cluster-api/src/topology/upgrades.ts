@@ -26,8 +26,10 @@ export interface UpgradeFacts {
   readonly concurrency: number;
   /** undefined before it is created. */
   readonly controlPlane: { readonly version: string; readonly reached: string | undefined } | undefined;
-  /** In the order of the topology. */
+  /** MachineDeployments, in the order of the topology. */
   readonly workers: readonly WorkersVersion[];
+  /** MachinePools, in the order of the topology. */
+  readonly pools?: readonly WorkersVersion[];
   /** Not to be moved now: hooks hold them back. */
   readonly hold?: { readonly controlPlane?: boolean; readonly workers?: boolean } | undefined;
 }
@@ -39,18 +41,9 @@ export interface WorkersDecision {
   readonly waitsForCreation?: true;
 }
 
-/** The versions to ask for now, and what is still to come. */
-export interface Upgrades {
-  readonly controlPlane: string;
-  readonly workers: ReadonlyMap<string, WorkersDecision>;
-  readonly path: UpgradePath;
-  readonly isProvisioning: boolean;
-  /** The control plane gets another version now. */
-  readonly starts: boolean;
-  /** The control plane is on its way to a version. */
-  readonly controlPlaneMoves: boolean;
-  readonly controlPlanePending: boolean;
-  /** Names of MachineDeployments. */
+/** Where the workers of one kind are in an upgrade. */
+export interface WorkersProgress {
+  /** Names of their objects. */
   readonly upgrading: readonly string[];
   readonly pending: readonly string[];
   readonly deferred: readonly string[];
@@ -58,47 +51,88 @@ export interface Upgrades {
   readonly waitingForCreation: readonly string[];
 }
 
+/** The versions to ask for now, and what is still to come. */
+export interface Upgrades {
+  readonly controlPlane: string;
+  /** Of MachineDeployments, by their name in the topology. */
+  readonly workers: ReadonlyMap<string, WorkersDecision>;
+  /** Of MachinePools, by their name in the topology. */
+  readonly pools: ReadonlyMap<string, WorkersDecision>;
+  readonly path: UpgradePath;
+  readonly isProvisioning: boolean;
+  /** The control plane gets another version now. */
+  readonly starts: boolean;
+  /** The control plane is on its way to a version. */
+  readonly controlPlaneMoves: boolean;
+  readonly controlPlanePending: boolean;
+  readonly deployments: WorkersProgress;
+  readonly machinePools: WorkersProgress;
+}
+
 /**
  * Cluster API's order: the control plane first, one version at a time and never while workers move; then workers, as
- * many at once as the annotation upgrade-concurrency says (one without it), in the order of the topology.
+ * many MachineDeployments and as many MachinePools at once as the annotation upgrade-concurrency says (one without it),
+ * in the order of the topology.
  */
 export function planUpgrades(facts: UpgradeFacts): Upgrades {
   const { desired, controlPlane, workers, hold } = facts;
-  const upgrading = new Set(workers.flatMap(({ current }) => (current?.isUpgrading ? [current.name] : [])));
-  if (!controlPlane) return atCreation(facts, [...upgrading]);
+  const pools = facts.pools ?? [];
+  if (!controlPlane) return atCreation(facts);
   const path = pathOf(facts, controlPlane.version);
   const pendingBefore = !isSameVersion(controlPlane.version, desired);
   const isProvisioning = controlPlane.reached === undefined;
   const isMoving = isOnItsWay(controlPlane);
   const waitsForWorkers = path.workers[0] !== undefined && isSameVersion(path.workers[0], controlPlane.version);
-  const isFree = !isProvisioning && !isMoving && !waitsForWorkers && upgrading.size === 0;
+  const moving = upgradingOf([...workers, ...pools]);
+  const isFree = !isProvisioning && !isMoving && !waitsForWorkers && moving.length === 0;
   const starts = pendingBefore && isFree && hold?.controlPlane !== true;
   const version = starts ? (path.controlPlane[0] ?? desired) : controlPlane.version;
   const isStable = !isProvisioning && !isMoving && !starts && !pendingBefore;
-  const tracker: Tracker = {
-    mayMove:
-      hold?.workers !== true && (isStable || isBetweenSteps({ isProvisioning, isMoving, starts, waitsForWorkers })),
-    mayCreate: isStable,
-    target: path.workers[0] ?? desired,
-    upgrading,
-    pending: [],
-    deferred: [],
-    waitingForCreation: [],
-  };
-  const decided = new Map(workers.map((one) => [one.topologyName, decide(facts, one, tracker)] as const));
+  const mayMove = isStable || isBetweenSteps({ isProvisioning, isMoving, starts, waitsForWorkers });
+  const rules = { mayMove: mayMove && hold?.workers !== true, mayCreate: isStable, target: targetOf(path, desired) };
+  const ofDeployments = decideAll(facts, workers, rules);
+  const ofPools = decideAll(facts, pools, rules);
   return {
     controlPlane: version,
-    workers: decided,
+    workers: ofDeployments.decisions,
+    pools: ofPools.decisions,
     path,
     isProvisioning,
     starts,
     controlPlaneMoves: starts || isMoving,
     controlPlanePending: pendingBefore && !starts,
+    deployments: ofDeployments.progress,
+    machinePools: ofPools.progress,
+  };
+}
+
+/** The version that workers are to have next. */
+function targetOf({ workers: [next] }: UpgradePath, desired: string): string {
+  return next ?? desired;
+}
+
+/** What some workers get, and where they are then. */
+function decideAll(
+  facts: UpgradeFacts,
+  workers: readonly WorkersVersion[],
+  rules: Rules,
+): { readonly decisions: ReadonlyMap<string, WorkersDecision>; readonly progress: WorkersProgress } {
+  const upgrading = new Set(upgradingOf(workers));
+  const tracker: Tracker = { ...rules, upgrading, pending: [], deferred: [], waitingForCreation: [] };
+  const decisions = new Map(
+    workers.map((one) => [one.topologyName, decide({ ...facts, workers }, one, tracker)] as const),
+  );
+  const progress = {
     upgrading: [...upgrading],
     pending: tracker.pending.filter((name) => !upgrading.has(name) && !tracker.deferred.includes(name)),
     deferred: tracker.deferred.filter((name) => !upgrading.has(name)),
     waitingForCreation: tracker.waitingForCreation,
   };
+  return { decisions, progress };
+}
+
+function upgradingOf(workers: readonly WorkersVersion[]): string[] {
+  return workers.flatMap(({ current }) => (current?.isUpgrading ? [current.name] : []));
 }
 
 function isOnItsWay({ version, reached }: NonNullable<UpgradeFacts["controlPlane"]>): boolean {
@@ -112,26 +146,31 @@ function isBetweenSteps(
   return seen.waitsForWorkers && !seen.isProvisioning && !seen.isMoving && !seen.starts;
 }
 
-function atCreation({ desired, workers }: UpgradeFacts, upgrading: readonly string[]): Upgrades {
+function atCreation({ desired, workers, pools = [] }: UpgradeFacts): Upgrades {
+  const kept = (list: readonly WorkersVersion[]) =>
+    new Map(list.map(({ topologyName, current }) => [topologyName, { version: current?.version ?? desired }]));
+  const progress = (list: readonly WorkersVersion[]): WorkersProgress => ({
+    upgrading: upgradingOf(list),
+    pending: [],
+    deferred: [],
+    waitingForCreation: [],
+  });
   return {
     controlPlane: desired,
-    workers: new Map(
-      workers.map(({ topologyName, current }) => [topologyName, { version: current?.version ?? desired }]),
-    ),
+    workers: kept(workers),
+    pools: kept(pools),
     path: { controlPlane: [], workers: [] },
     isProvisioning: false,
     starts: false,
     controlPlaneMoves: false,
     controlPlanePending: false,
-    upgrading,
-    pending: [],
-    deferred: [],
-    waitingForCreation: [],
+    deployments: progress(workers),
+    machinePools: progress(pools),
   };
 }
 
-function pathOf({ desired, known, workers }: UpgradeFacts, controlPlane: string): UpgradePath {
-  const versions = workers.flatMap(({ current }) => (current?.version ? [current.version] : []));
+function pathOf({ desired, known, workers, pools = [] }: UpgradeFacts, controlPlane: string): UpgradePath {
+  const versions = [...workers, ...pools].flatMap(({ current }) => (current?.version ? [current.version] : []));
   const oldestWorkers = versions.reduce<string | undefined>(
     (oldest, one) => (oldest === undefined || isOlder(one, oldest, controlPlane) ? one : oldest),
     undefined,
@@ -145,10 +184,13 @@ function isOlder(one: string, other: string, controlPlane: string): boolean {
   return order === 2 ? !isSameVersion(one, controlPlane) : order < 0;
 }
 
-interface Tracker {
+interface Rules {
   readonly mayMove: boolean;
   readonly mayCreate: boolean;
   readonly target: string;
+}
+
+interface Tracker extends Rules {
   readonly upgrading: Set<string>;
   readonly pending: string[];
   readonly deferred: string[];

@@ -2,7 +2,8 @@ import { annotations, labels, MachineDeployment, type Cluster, type ClusterClass
 import { ownerReference } from "@causeway/kubernetes";
 import type { Fields } from "../gotemplate/values.ts";
 import { overrides, type VariableValue } from "../variables/cluster-variables.ts";
-import { deploymentBuiltins, variablesOf } from "./builtins.ts";
+import type { RuleBudget } from "../variables/rules.ts";
+import { variablesOf, workerBuiltins } from "./builtins.ts";
 import type { Blueprint, BlueprintTemplate, CurrentState } from "./model.ts";
 import { healthCheckOf } from "./health-check.ts";
 import { ownedLabels, templateFrom, type MadeObject } from "./made-objects.ts";
@@ -34,6 +35,8 @@ export interface WorkersInput {
   readonly current: CurrentState;
   readonly variables: readonly VariableValue[];
   readonly builtins: Fields;
+  /** What the rules of variables may still cost. */
+  readonly budget: RuleBudget;
 }
 
 /** The one MachineDeployment of a name in the topology that is not being deleted. */
@@ -54,7 +57,7 @@ export function desiredWorkers(
   topology: DeploymentTopology,
   decision: WorkersDecision,
 ): DesiredWorkers {
-  const { cluster, blueprint, current, variables, builtins } = input;
+  const { cluster, blueprint, current, variables, builtins, budget } = input;
   const templates = blueprint.deployments.get(topology.class);
   const deploymentClass = blueprint.class.spec.workers?.machineDeployments?.find((one) => one.class === topology.class);
   if (!templates || !deploymentClass) {
@@ -82,9 +85,9 @@ export function desiredWorkers(
     existing,
   });
   const path = `spec.topology.workers.machineDeployments[${topology.name}].variables.overrides`;
-  const own = overrides(topology.variables?.overrides ?? [], blueprint.class.spec.variables ?? [], path);
+  const own = overrides(topology.variables?.overrides ?? [], blueprint.class.spec.variables ?? [], { path, budget });
   if (own.problems.length > 0) throw new TopologyProblem(own.problems.join("; "));
-  const builtin = { cluster: builtins, machineDeployment: deploymentBuiltins(deployment, topology) };
+  const builtin = { cluster: builtins, machineDeployment: workerBuiltins(deployment, topology) };
   const known = variablesOf(variables, own.values, builtin);
   const made = (template: BlueprintTemplate, name: string) => {
     const patches = blueprint.class.spec.patches ?? [];
@@ -115,12 +118,11 @@ export function desiredWorkers(
   };
 }
 
-/** The template that is in use, if it is of the kind that the class wants. */
-function nameOr(
+/** The name of what is in use, if it is of the kind that the class wants. */
+export function nameOr(
   reference: { readonly kind: string; readonly apiGroup: string; readonly name: string } | undefined,
-  template: BlueprintTemplate,
+  { kind }: Pick<BlueprintTemplate, "kind">,
 ): string | undefined {
-  const { kind } = template;
   return reference && reference.kind === kind.kind && reference.apiGroup === kind.group ? reference.name : undefined;
 }
 
@@ -142,13 +144,16 @@ function nameOf(cluster: Cluster, { naming }: DeploymentClass, { name }: Deploym
 
 type Marks = Readonly<Record<string, string>>;
 
-function marksOf(
-  deploymentClass: DeploymentClass,
-  topology: DeploymentTopology,
+interface Marked {
+  readonly metadata?: { readonly labels?: Marks; readonly annotations?: Marks };
+}
+
+/** Labels and annotations of workers and of their machines: the topology's win over its class's. */
+export function marksOf(
+  { metadata: ofClass }: Marked,
+  { metadata: ofTopology }: Marked,
   own: Marks,
 ): { readonly labels: Record<string, string>; readonly annotations?: Record<string, string> } {
-  const { metadata: ofClass } = deploymentClass;
-  const { metadata: ofTopology } = topology;
   const notes = Object.entries({ ...ofClass?.annotations, ...ofTopology?.annotations }).filter(
     ([key]) => !notPropagated.has(key),
   );

@@ -1,7 +1,9 @@
 import type { ClusterClass } from "@causeway/api";
+import { valueRuleProblems } from "@causeway/apiserver/rules";
 import { messageOf } from "@causeway/foundation";
 import { compilePattern } from "./pattern.ts";
-import { isObject, partsOf, SCHEMA_DEPTH, SCHEMA_SIZE, type VariableSchema } from "./schema.ts";
+import { ruleBudget, ruleProblems } from "./rules.ts";
+import { isObject, partsOf, SCHEMA_DEPTH, SCHEMA_SIZE, withDefaults, type VariableSchema } from "./schema.ts";
 import { valueProblems } from "./validate.ts";
 
 /** An entry of `spec.variables` of a ClusterClass. */
@@ -34,8 +36,19 @@ export function definitionProblems(definitions: readonly VariableDefinition[]): 
       depth: 0,
       count: { left: SCHEMA_SIZE },
     });
-    return [...problems, ...inSchema];
+    // Rules are compiled for the types that a sound schema declares.
+    const inRules =
+      inSchema.length === 0 ? valueRuleProblems(schemaOf(definition), `${path}.schema.openAPIV3Schema`) : [];
+    const isSound = inSchema.length + inRules.length === 0;
+    return [...problems, ...inSchema, ...inRules, ...(isSound ? defaultProblems(schemaOf(definition), path) : [])];
   });
+}
+
+/** A default has to be what the rules of its schema let through. */
+function defaultProblems(schema: VariableSchema, path: string): string[] {
+  if (schema.default === undefined) return [];
+  const place = { path: `${path}.schema.openAPIV3Schema.default`, budget: ruleBudget() };
+  return ruleProblems(schema, { value: withDefaults(schema.default, schema) }, place);
 }
 
 interface Progress {
@@ -61,11 +74,6 @@ function ownProblems(schema: VariableSchema, path: string): string[] {
   const problems: string[] = [];
   if (schema.type !== undefined && !types.has(schema.type))
     problems.push(`${path}.type: Unsupported value: ${JSON.stringify(schema.type)}`);
-  if (schema["x-kubernetes-validations"]?.length) {
-    problems.push(
-      `${path}.x-kubernetes-validations: Forbidden: CEL rules in schemas of variables are not supported; use pattern, enum and limits`,
-    );
-  }
   if (schema.pattern !== undefined) {
     try {
       compilePattern(schema.pattern);

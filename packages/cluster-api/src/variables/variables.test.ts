@@ -111,6 +111,61 @@ describe("the variables of a Cluster", () => {
   });
 });
 
+describe("the rules of a variable", () => {
+  const ports = {
+    type: "object",
+    properties: { from: { type: "integer" }, to: { type: "integer" } },
+    "x-kubernetes-validations": [
+      { rule: "self.from <= self.to", message: "from must not be after to", fieldPath: ".from" },
+      { rule: "self.to >= oldSelf.to", messageExpression: "'to cannot become less than ' + string(oldSelf.to)" },
+    ],
+  };
+  const named = {
+    type: "array",
+    maxItems: 9,
+    items: { type: "string", maxLength: 9, "x-kubernetes-validations": [{ rule: "self.startsWith('n-')" }] },
+  };
+  test.each<readonly [string, object, unknown, unknown, readonly RegExp[]]>([
+    ["let through what holds", ports, { from: 1, to: 2 }, undefined, []],
+    [
+      "name the field",
+      ports,
+      { from: 3, to: 2 },
+      undefined,
+      [/variables\[v\]\.value\.from: .*from must not be after to/],
+    ],
+    ["compare with the value before", ports, { from: 1, to: 2 }, { from: 1, to: 3 }, [/to cannot become less than 3/]],
+    ["do not run on a value of another form", ports, { from: "a", to: 2 }, undefined, [/must be of type integer/]],
+    ["run inside lists", named, ["n-a", "b"], undefined, [/value\[1\]: .*failed rule: self.startsWith/]],
+  ])("%s", (_, schema, value, old, expected) => {
+    const before = old === undefined ? [] : [{ name: "v", value: old }];
+    const { problems } = clusterVariables([{ name: "v", value }], [definition("v", schema)], { old: before });
+    expect(problems).toHaveLength(expected.length);
+    expected.forEach((pattern, at) => expect(problems[at]).toMatch(pattern));
+  });
+  test("share one budget, whose end is a problem", () => {
+    const schema = { type: "integer", "x-kubernetes-validations": [{ rule: "[1, 2, 3].all(x, x < self)" }] };
+    const verdict = (left: number) => {
+      const names = ["a", "b", "c"];
+      const values = names.map((name) => ({ name, value: 5 }));
+      const definitions = names.map((name) => definition(name, schema));
+      return clusterVariables(values, definitions, { budget: { left } }).problems;
+    };
+    const costOf = () => {
+      const budget = { left: 1_000 };
+      clusterVariables([{ name: "a", value: 5 }], [definition("a", schema)], { budget });
+      return 1_000 - budget.left;
+    };
+    // The first evaluation finds the functions that later ones use.
+    costOf();
+    const cost = costOf();
+    expect(cost).toBeGreaterThan(3);
+    expect(verdict(3 * cost)).toEqual([]);
+    expect(verdict(2 * cost + 1)).toEqual([expect.stringContaining("running out of cost budget")]);
+    expect(verdict(cost + 1)).toEqual([1, 2].map(() => expect.stringContaining("running out of cost budget")));
+  });
+});
+
 describe("the definition of a variable", () => {
   test.each<readonly [string, VariableDefinition[], readonly RegExp[]]>([
     ["is accepted", [definition("a", { type: "string", default: "x" })], []],
@@ -130,9 +185,35 @@ describe("the definition of a variable", () => {
     ],
     ["has known types", [definition("a", { properties: { b: { type: "text" } } })], [/Unsupported value: "text"/]],
     [
-      "has no CEL",
+      "has rules that compile",
+      [definition("a", { type: "integer", "x-kubernetes-validations": [{ rule: "self > oldSelf" }] })],
+      [],
+    ],
+    [
+      "has no rule that does not",
+      [definition("a", { type: "integer", "x-kubernetes-validations": [{ rule: "self.b" }] })],
+      [/x-kubernetes-validations\[0\]\.rule: Invalid value: .*does not support field selection/s],
+    ],
+    [
+      "has no rule that may cost too much",
+      [
+        definition("a", {
+          type: "array",
+          items: { type: "string" },
+          "x-kubernetes-validations": [{ rule: "self.all(x, self.all(y, x == y))" }],
+        }),
+      ],
+      [/rule: Forbidden: estimated rule cost exceeds budget/, /estimated rule cost total/, /estimated rule cost total/],
+    ],
+    [
+      "has no rules without a type",
       [definition("a", { "x-kubernetes-validations": [{ rule: "true" }] })],
-      [/CEL rules .* not supported/],
+      [/failed to construct type information/],
+    ],
+    [
+      "has a default that its rules let through",
+      [definition("a", { type: "integer", default: 1, "x-kubernetes-validations": [{ rule: "self > 1" }] })],
+      [/schema\.openAPIV3Schema\.default: Invalid value: "integer": failed rule: self > 1/],
     ],
   ])("%s", (_, definitions, expected) => {
     const problems = definitionProblems(definitions);
