@@ -28,7 +28,7 @@ export interface DesiredPool {
 }
 
 /** The one MachinePool of a name in the topology that is not being deleted. @throws TopologyProblem */
-export function currentPool(current: CurrentState, topologyName: string): MachinePool | undefined {
+function currentPool(current: CurrentState, topologyName: string): MachinePool | undefined {
   const found = current.pools.filter(
     ({ metadata }) => metadata.labels?.[labels.topologyPoolName] === topologyName && !metadata.deletionTimestamp,
   );

@@ -60,7 +60,7 @@ export function hasRules(node: SchemaNode): boolean {
 export type CheckRules = (value: Json, old: Json | undefined, options?: RunOptions) => FieldError[];
 
 /** `meter`: what several values may cost together; by default each has a budget of its own. */
-export interface RunOptions {
+interface RunOptions {
   readonly warn?: (message: string) => void;
   readonly meter?: Meter;
 }
