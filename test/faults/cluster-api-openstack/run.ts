@@ -7,6 +7,7 @@ import {
   OpenStackMachine,
   type OpenStackClusterSpec,
 } from "@causeway/api";
+import { hasCode } from "@causeway/foundation";
 import { Secret, type KubeObject, type ResourceType } from "@causeway/kubernetes";
 import type { CallRecord, Fault } from "@causeway/simulator";
 import { createCluster, createMachine } from "./objects.ts";
@@ -74,8 +75,7 @@ class Run {
     const wrong = await this.#untilRight(() => this.#whatIsWrong());
     if (wrong !== undefined) return wrong;
     for (const machine of this.#machines.keys()) await this.#delete(machine);
-    const { client: k } = this.#world;
-    await k.delete(OpenStackCluster, this.#key(this.#name));
+    await this.#remove(OpenStackCluster, this.#name);
     const left = await this.#untilRight(() => this.#whatIsLeft());
     return left === undefined ? undefined : `after deletion: ${left}`;
   }
@@ -190,7 +190,18 @@ class Run {
 
   async #delete(machine: string): Promise<void> {
     this.#machines.delete(machine);
-    await this.#world.client.delete(OpenStackMachine, this.#key(machine));
+    await this.#remove(OpenStackMachine, machine);
+  }
+
+  /** Once more if the server closed the idle connection that the request was sent on: that is not what is tested. */
+  async #remove(kind: ResourceType<KubeObject>, name: string): Promise<void> {
+    const { client } = this.#world;
+    try {
+      await client.delete(kind, this.#key(name));
+    } catch (error) {
+      if (!hasCode(error, "KUBERNETES_UNREACHABLE")) throw error;
+      if (await client.find(kind, this.#key(name))) await client.delete(kind, this.#key(name));
+    }
   }
 
   /** A user deletes something in the cloud. */
