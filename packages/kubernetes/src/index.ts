@@ -181,6 +181,7 @@ export {
   type NewCondition,
   type WantedCondition,
 } from "./status/conditions.ts";
+export { compareVersions, readVersion, type KubernetesVersion } from "./types/version.ts";
 export { compareStatus } from "./status/same-status.ts";
 export { publishStatus, type PublishOptions } from "./status/publish.ts";
 export { addFinalizer, removeFinalizer, type FinalizerOptions } from "./status/finalizers.ts";

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { annotations, type Cluster, type ClusterClass } from "@causeway/api";
 import { messageOf } from "@causeway/foundation";
+import { compareVersions } from "@causeway/kubernetes";
 import { upgradePath } from "../topology/upgrade-plan.ts";
-import { compareVersions, isSameVersion, parseVersion } from "../topology/versions.ts";
+import { isSameVersion, parseVersion } from "../topology/versions.ts";
 import { clusterVariables, overrides } from "../variables/cluster-variables.ts";
 import { ruleBudget } from "../variables/rules.ts";
 import { definitionProblems } from "../variables/definition.ts";

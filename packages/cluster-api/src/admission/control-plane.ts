@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeadmControlPlane, KubeadmControlPlaneTemplate } from "@causeway/api";
-import { compareVersions, parseVersion } from "../topology/versions.ts";
+import { compareBuilds, parseVersion } from "../topology/versions.ts";
 import { attempt } from "./cluster.ts";
 
 /** Fields of spec.kubeadmConfigSpec.clusterConfiguration that machines which exist have been made with. */
@@ -49,7 +49,7 @@ function changes(after: KubeadmControlPlane, before: KubeadmControlPlane): strin
     }),
     ...attempt(`spec.version: Invalid value: ${JSON.stringify(after.spec.version)}`, () => {
       const [from, to] = [before.spec.version, after.spec.version];
-      if (compareVersions(to, from) < 0 && parseVersion(to).minor < parseVersion(from).minor)
+      if (compareBuilds(to, from) < 0 && parseVersion(to).minor < parseVersion(from).minor)
         throw new Error(`cannot be downgraded from ${from}`);
       if (parseVersion(to).minor > parseVersion(from).minor + 1)
         throw new Error(`cannot skip a minor version: the control plane has ${from}`);

@@ -1,4 +1,5 @@
 import { annotations, Machine } from "@causeway/api";
+import { compareVersions } from "@causeway/kubernetes";
 import { deleteStep } from "../objects/steps.ts";
 import type { ControlPlaneFacts, OwnedMachine } from "./facts.ts";
 import { preflight } from "./health.ts";
@@ -55,7 +56,7 @@ function surgeOf({ control }: ControlPlaneFacts): number {
 
 /** kubeadm upgrades one minor version at a time. */
 function skippedMinor({ control, machines }: ControlPlaneFacts): string | undefined {
-  const versions = machines.flatMap(({ machine }) => machine.spec.version ?? []).toSorted(byVersion);
+  const versions = machines.flatMap(({ machine }) => machine.spec.version ?? []).toSorted(compareVersions);
   const [lowest = "", highest = ""] = [versions[0], versions.at(-1)];
   const { version } = control.spec;
   const [from, newest, to] = [minorOf(lowest), minorOf(highest), minorOf(version)];
@@ -68,11 +69,6 @@ function skippedMinor({ control, machines }: ControlPlaneFacts): string | undefi
 export function minorOf(version: string): number | undefined {
   const found = /^v?\d+\.(\d+)\./.exec(version)?.[1];
   return found === undefined ? undefined : Number(found);
-}
-
-/** The lowest first, by numbers: v1.9.0 comes before v1.10.0. */
-export function byVersion(a: string, b: string): number {
-  return a.localeCompare(b, "en", { numeric: true });
 }
 
 function checked(facts: ControlPlaneFacts, next: () => ScalePlan): ScalePlan {

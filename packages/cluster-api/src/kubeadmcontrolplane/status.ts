@@ -1,13 +1,12 @@
 import type { KubeadmControlPlaneStatus, Machine } from "@causeway/api";
 import { labels } from "@causeway/api";
-import { getCondition, isTrue, type WantedCondition } from "@causeway/kubernetes";
+import { compareVersions, getCondition, isTrue, type WantedCondition } from "@causeway/kubernetes";
 import { countMachines, machinesReady, machinesUpToDate } from "../machineset/status.ts";
 import { isToRemediate } from "../machineset/remediation.ts";
 import { listing, notPaused, settleConditions, summarise } from "../objects/conditions.ts";
 import type { ControlPlaneFacts } from "./facts.ts";
 import { hasQuorum } from "./quorum.ts";
 import { lastRemediation, remediationUnderWay } from "./remediation.ts";
-import { byVersion } from "./scale.ts";
 
 /** What the plan decided, as far as conditions report it. */
 export interface Progress {
@@ -25,7 +24,7 @@ export function controlPlaneStatus(facts: ControlPlaneFacts, progress: Progress)
   const machines = owned.map(({ machine }) => machine);
   const initialized = isInitialized(facts);
   const remediated = lastRemediation(facts);
-  const versions = machines.flatMap(({ spec }) => (spec.version ? [spec.version] : [])).toSorted(byVersion);
+  const versions = machines.flatMap(({ spec }) => (spec.version ? [spec.version] : [])).toSorted(compareVersions);
   const conditions = conditionsOf(facts, machines, progress);
   return {
     conditions: settleConditions(conditions, { previous: control.status?.conditions, generation, now: progress.now }),

@@ -1,7 +1,7 @@
 import { annotations } from "@causeway/api";
 import type { UpgradePath } from "./upgrade-plan.ts";
 import { upgradePath } from "./upgrade-plan.ts";
-import { compareVersions, isSameVersion } from "./versions.ts";
+import { compareBuilds, isSameVersion } from "./versions.ts";
 
 /** Workers of a topology, as far as their version goes. */
 export interface WorkersVersion {
@@ -136,7 +136,7 @@ function upgradingOf(workers: readonly WorkersVersion[]): string[] {
 }
 
 function isOnItsWay({ version, reached }: NonNullable<UpgradeFacts["controlPlane"]>): boolean {
-  return reached !== undefined && compareVersions(version, reached) > 0;
+  return reached !== undefined && compareBuilds(version, reached) > 0;
 }
 
 /** The control plane has a version on the way, which the workers are to have before its next one. */
@@ -180,7 +180,7 @@ function pathOf({ desired, known, workers, pools = [] }: UpgradeFacts, controlPl
 
 /** Of two builds of a version the one that the control plane does not have is the older. */
 function isOlder(one: string, other: string, controlPlane: string): boolean {
-  const order = compareVersions(one, other);
+  const order = compareBuilds(one, other);
   return order === 2 ? !isSameVersion(one, controlPlane) : order < 0;
 }
 

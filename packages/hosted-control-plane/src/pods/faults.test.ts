@@ -4,10 +4,9 @@
  * the number of schedules (2,000 in full).
  */
 import { seededIntegers } from "@causeway/foundation/testing";
-import type { Deployment, KubeObject, Secret } from "@causeway/kubernetes";
+import { compareVersions, type Deployment, type KubeObject, type Secret } from "@causeway/kubernetes";
 import { expect, test } from "vitest";
 import type { ControlPlaneSpec } from "../runtime.ts";
-import { compareVersions } from "./images.ts";
 import { plan } from "./plan.ts";
 import { isRolledOut, servedVersion, templateVersion, workload } from "./rollout.ts";
 import { now, PlayedCluster } from "./testing/played-cluster.ts";

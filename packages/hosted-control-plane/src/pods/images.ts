@@ -30,17 +30,6 @@ export function minorNumber(version: string): number {
   return Number(/^v\d+\.(\d+)/.exec(version)?.[1] ?? Number.NaN);
 }
 
-/** Negative: `a` is older. Build metadata and pre-releases are not compared: v1.34.0-rc.1 equals v1.34.0. */
-export function compareVersions(a: string, b: string): number {
-  const parts = (version: string) => /^v(\d+)\.(\d+)\.(\d+)(.*)$/.exec(version)?.slice(1) ?? [];
-  const [x, y] = [parts(a), parts(b)];
-  for (let i = 0; i < 3; i++) {
-    const difference = Number(x[i] ?? 0) - Number(y[i] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
 /** The images of a version; undefined: it is not in the table. */
 export function imagesOf(version: string, settings: PodsSettings): Images | undefined {
   const minor = minorOf(version);

@@ -10,6 +10,7 @@ describe("a control plane as pods is refused, and nothing is changed,", () => {
   const foreign = { "controlplane.causeway.dev/id": "other.web" };
   const cases: [string, (cluster: PlayedCluster) => Partial<ControlPlaneSpec>, string, "user" | "operator"][] = [
     ["with an older version", () => ({ version: "v1.33.1" }), "PODS_DOWNGRADE", "user"],
+    ["with a pre-release of its version", () => ({ version: "v1.33.2-rc.1" }), "PODS_DOWNGRADE", "user"],
     ["with a version that skips a minor", () => ({ version: "v1.35.0" }), "PODS_MINOR_SKIPPED", "user"],
     ["with a version that is not in the table", () => ({ version: "v1.12.0" }), "PODS_VERSION_NOT_SERVED", "user"],
     [

@@ -1,10 +1,10 @@
-import type { StatefulSet } from "@causeway/kubernetes";
+import { compareVersions, type StatefulSet } from "@causeway/kubernetes";
 import { CausewayError, parseCidr } from "@causeway/foundation";
 import { flagArgs } from "../flags.ts";
 import type { ControlPlaneProblem } from "../runtime.ts";
 import type { Observed } from "./gather.ts";
 import { gatewayLabel, isBehindGateway } from "./gateway.ts";
-import { compareVersions, imagesOf, minorNumber, servedMinors } from "./images.ts";
+import { imagesOf, minorNumber, servedMinors } from "./images.ts";
 import { templateVersion, workload } from "./rollout.ts";
 import { shareProblem } from "./storage/shares.ts";
 import { isPooled } from "./options.ts";

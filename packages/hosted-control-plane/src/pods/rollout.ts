@@ -1,6 +1,5 @@
-import type { Deployment, KubeObject, Pod, StatefulSet } from "@causeway/kubernetes";
+import { compareVersions, type Deployment, type KubeObject, type Pod, type StatefulSet } from "@causeway/kubernetes";
 import type { ControlPlaneProblem } from "../runtime.ts";
-import { compareVersions } from "./images.ts";
 import { componentLabel, credentialsAnnotation, versionAnnotation } from "./tenant.ts";
 
 type Workload = Deployment | StatefulSet;
