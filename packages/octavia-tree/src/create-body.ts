@@ -20,7 +20,8 @@ export function partsInCreate(
     if (pool) placed.add(pool.poolName);
     return listenerInCreate(listener, pool, policyDescription);
   });
-  return { pools: pools.filter(({ poolName }) => !placed.has(poolName)).map(poolInCreate), listeners: made };
+  const others = pools.filter(({ poolName }) => !placed.has(poolName)).map(poolInCreate);
+  return { ...(others.length > 0 ? { pools: others } : {}), listeners: made };
 }
 
 function poolInCreate(pool: DesiredPool): PoolInCreate {
@@ -29,6 +30,7 @@ function poolInCreate(pool: DesiredPool): PoolInCreate {
     protocol: pool.poolProtocol,
     lb_algorithm: pool.algorithm,
     ...(pool.persistence ? { session_persistence: pool.persistence } : {}),
+    ...(pool.poolTags?.length ? { tags: [...pool.poolTags] } : {}),
     members: [...pool.members],
     ...(pool.monitor ? { healthmonitor: monitorBody(pool.monitor, pool.monitorName) } : {}),
   };

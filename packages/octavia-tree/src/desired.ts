@@ -45,6 +45,8 @@ export interface DesiredMonitor {
 export interface DesiredPool {
   readonly poolName: string;
   readonly poolProtocol: PoolProtocol;
+  /** In addition to what others gave it. Undefined: none. */
+  readonly poolTags?: readonly string[];
   readonly algorithm: LbAlgorithm;
   readonly persistence: SessionPersistence | null;
   readonly members: readonly MemberCreate[];
@@ -77,8 +79,18 @@ export interface DesiredListener extends ListenerSettings {
   readonly policies: readonly DesiredPolicy[];
 }
 
+/**
+ * Which settings of parts that exist follow the desired tree. "all": all of them. "access": who is let in and what is
+ * reached, that is which listeners and pools there are, source ranges, and the places and names of members. Everything
+ * else is written when a part is created and belongs to the operator from then on: tags, limits, algorithms, monitors,
+ * weights, and what is switched off.
+ */
+export type Upkeep = "all" | "access";
+
 /** A load balancer with everything below it. */
 export interface DesiredTree {
+  /** Default: "all". */
+  readonly upkeep?: Upkeep;
   readonly description?: string;
   /** In addition to what others gave it. */
   readonly tags: readonly string[];

@@ -1,4 +1,6 @@
 import type {
+  HealthMonitor,
+  HealthMonitorCreate,
   L7Policy,
   L7PolicyCreate,
   L7Rule,
@@ -17,8 +19,7 @@ import type { ObservedPool } from "./pool-details.ts";
 import { isOfPolicies, type MemberStep, type PolicyStep, type TreeStep } from "./steps.ts";
 
 /**
- * The tree after one change of it, for a preview: nothing else happens, and the load balancer is ACTIVE again. Monitors
- * are left as they are.
+ * The tree after one change of it, for a preview: nothing else happens, and the load balancer is ACTIVE again.
  */
 export function treeAfter(tree: ObservedTree, step: AnyTreeStep): ObservedTree {
   if (isOfPolicies(step)) return withPolicies(tree, step.listenerId, (before) => policiesAfter(before, step));
@@ -47,8 +48,8 @@ export function treeAfter(tree: ObservedTree, step: AnyTreeStep): ObservedTree {
   }
 }
 
-/** The tree that a create of all in one request makes. */
-export function treeOfCreate(body: LoadBalancerCreate): ObservedTree {
+/** The tree that a create of all in one request makes. `chosen`: what of the load balancer the cloud would choose. */
+export function treeOfCreate(body: LoadBalancerCreate, chosen: Partial<LoadBalancer> = {}): ObservedTree {
   const lb = {
     ...common("load balancer", body.name),
     ...body,
@@ -58,6 +59,7 @@ export function treeOfCreate(body: LoadBalancerCreate): ObservedTree {
     provider: body.provider ?? "",
     listeners: [],
     pools: [],
+    ...chosen,
   } as unknown as LoadBalancer;
   const made = (body.listeners ?? []).map((each) => ({ each, listener: listenerOf(lb, each) }));
   const defaults = made.flatMap(({ each }) => (each.default_pool ? poolOf(lb, each.default_pool) : []));
@@ -108,7 +110,7 @@ function listenerOf({ id }: LoadBalancer, body: object & { readonly name?: strin
   return { ...common("listener", body.name), ...unset, loadbalancers: [{ id }], ...body } as unknown as Listener;
 }
 
-function poolOf({ id }: LoadBalancer, { members = [], healthmonitor: _monitor, ...rest }: PoolInCreate): ObservedPool {
+function poolOf({ id }: LoadBalancer, { members = [], healthmonitor, ...rest }: PoolInCreate): ObservedPool {
   const pool = {
     ...common("pool", rest.name),
     session_persistence: null,
@@ -118,7 +120,17 @@ function poolOf({ id }: LoadBalancer, { members = [], healthmonitor: _monitor, .
     members: [],
     ...rest,
   };
-  return { pool, members: members.map(memberOf), monitor: undefined } as unknown as ObservedPool;
+  const made = { pool, members: members.map(memberOf), monitor: undefined } as unknown as ObservedPool;
+  return healthmonitor ? withMonitor(made, monitorOf(made, healthmonitor)) : made;
+}
+
+function monitorOf({ pool }: ObservedPool, body: Omit<HealthMonitorCreate, "pool_id">): HealthMonitor {
+  const base = common("monitor", `${pool.id} ${body.name ?? ""}`);
+  return { ...base, pools: [{ id: pool.id }], ...body } as unknown as HealthMonitor;
+}
+
+function withMonitor(observed: ObservedPool, monitor: HealthMonitor | undefined): ObservedPool {
+  return { ...observed, pool: { ...observed.pool, healthmonitor_id: monitor?.id ?? null }, monitor };
 }
 
 function memberOf(body: MemberCreate): Member {
@@ -175,9 +187,17 @@ function poolAfter(observed: ObservedPool, step: TreeStep): ObservedPool {
   const { pool } = observed;
   if (step.type === "update-pool" && step.id === pool.id)
     return { ...observed, pool: { ...pool, ...step.change } as ObservedPool["pool"] };
-  if (!("poolId" in step) || step.poolId !== pool.id || !("members" in step || step.type.endsWith("-member")))
-    return observed;
-  return { ...observed, members: membersAfter(observed.members, step as MemberStep) };
+  if (step.type === "create-monitor")
+    return step.body.pool_id === pool.id ? withMonitor(observed, monitorOf(observed, step.body)) : observed;
+  if (!("poolId" in step) || step.poolId !== pool.id) return observed;
+  switch (step.type) {
+    case "update-monitor":
+      return { ...observed, monitor: { ...observed.monitor, ...step.change } as HealthMonitor };
+    case "delete-monitor":
+      return withMonitor(observed, undefined);
+    default:
+      return { ...observed, members: membersAfter(observed.members, step) };
+  }
 }
 
 function membersAfter(members: readonly Member[], step: MemberStep): readonly Member[] {

@@ -7,6 +7,7 @@ export {
   type DesiredPolicy,
   type DesiredPool,
   type DesiredTree,
+  type Upkeep,
   type ListenerSettings,
   type ListenerTimeouts,
 } from "./desired.ts";
@@ -24,6 +25,7 @@ export { policyName, rulesNamed, type ObservedPolicy } from "./policy-key.ts";
 export { asWritten, PoolDetails, type ObservedPool, type PoolRecord } from "./pool-details.ts";
 export { defaultProvider, isSameProvider, limitsOf, type MemberCosts, type ProviderLimits } from "./provider.ts";
 export { sameSet } from "./same-set.ts";
+export { treeCall, type TreeCall } from "./step-calls.ts";
 export {
   isOfMembers,
   isOfPolicies,

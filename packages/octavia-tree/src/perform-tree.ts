@@ -1,4 +1,4 @@
-import type { Cloud, CloudWatch, Member } from "@causeway/openstack";
+import type { Cloud, CloudWatch, HealthMonitor, Listener, Member, Pool } from "@causeway/openstack";
 import { asWritten, type ObservedPool, type PoolDetails } from "./pool-details.ts";
 import { placed, withoutPolicy, withPolicy, withRule, type PolicyDetails } from "./policy-details.ts";
 import { ruleText } from "./policy-key.ts";
@@ -7,11 +7,17 @@ import type { MemberStep, MonitorStep, PolicyStep, TreeStep } from "./steps.ts";
 /** What the steps of one load balancer are performed with. */
 export interface PerformTree {
   readonly cloud: Cloud;
-  readonly watch: CloudWatch;
-  readonly details: PoolDetails;
-  /** As they were observed. */
+  readonly watch: Pick<CloudWatch, "pools">;
+  readonly details: Pick<PoolDetails, "forget" | "wrote">;
+  /** As they were observed. Of a pool that is not among them, what was written is read back. */
   readonly pools: readonly ObservedPool[];
   readonly signal: AbortSignal;
+  /** Receives a part as the cloud responded to its create or update. */
+  readonly written?: {
+    readonly listener: (listener: Listener) => void;
+    readonly pool: (pool: Pool) => void;
+    readonly monitor: (monitor: HealthMonitor) => void;
+  };
 }
 
 /**
@@ -19,7 +25,7 @@ export interface PerformTree {
  * pool changes.
  */
 export async function performTree(step: TreeStep, using: PerformTree): Promise<void> {
-  const { cloud, details, signal } = using;
+  const { cloud, details, signal, written } = using;
   const { loadBalancing } = cloud;
   switch (step.type) {
     case "update-load-balancer":
@@ -30,20 +36,25 @@ export async function performTree(step: TreeStep, using: PerformTree): Promise<v
       const query = { loadbalancer_id, protocol_port };
       const recover = async () =>
         (await loadBalancing.listeners.all(query, { signal })).find((l) => l.protocol === protocol);
-      await loadBalancing.listeners.create(step.body, { signal, recover });
+      const made = await loadBalancing.listeners.create(step.body, { signal, recover });
+      written?.listener(made);
       return;
     }
-    case "update-listener":
-      await loadBalancing.listeners.update(step.id, step.change, { signal });
+    case "update-listener": {
+      const changed = await loadBalancing.listeners.update(step.id, step.change, { signal });
+      written?.listener(changed);
       return;
+    }
     case "delete-listener":
       await loadBalancing.listeners.delete(step.id, { signal });
       return;
     case "create-pool":
       return createPool(step, using);
-    case "update-pool":
-      await loadBalancing.pools.update(step.id, step.change, { signal });
+    case "update-pool": {
+      const changed = await loadBalancing.pools.update(step.id, step.change, { signal });
+      written?.pool(changed);
       return;
+    }
     case "delete-pool":
       details.forget(step.id);
       await loadBalancing.pools.delete(step.id, { signal });
@@ -61,7 +72,7 @@ export async function performTree(step: TreeStep, using: PerformTree): Promise<v
 /** Of a listener, or of the load balancer alone. */
 async function createPool(
   { body }: Extract<TreeStep, { type: "create-pool" }>,
-  { cloud, signal }: PerformTree,
+  { cloud, signal, written }: PerformTree,
 ): Promise<void> {
   const { pools } = cloud.loadBalancing;
   const { name = "", listener_id, loadbalancer_id } = body;
@@ -71,7 +82,8 @@ async function createPool(
         ? p.loadbalancers.some((l) => l.id === loadbalancer_id)
         : p.listeners.some((l) => l.id === listener_id),
     );
-  await pools.create(body, { signal, recover });
+  const made = await pools.create(body, { signal, recover });
+  written?.pool(made);
 }
 
 /** What was written is known: it is not read back. */
@@ -110,7 +122,7 @@ async function performMembers(step: MemberStep, using: PerformTree): Promise<voi
   }
 }
 
-async function performMonitor(step: MonitorStep, { cloud, details, signal }: PerformTree): Promise<void> {
+async function performMonitor(step: MonitorStep, { cloud, details, signal, written }: PerformTree): Promise<void> {
   const { healthMonitors } = cloud.loadBalancing;
   switch (step.type) {
     case "create-monitor": {
@@ -118,13 +130,16 @@ async function performMonitor(step: MonitorStep, { cloud, details, signal }: Per
       const recover = async () =>
         (await healthMonitors.all({ name }, { signal })).find((m) => m.pools.some((p) => p.id === pool_id));
       details.forget(pool_id);
-      await healthMonitors.create(step.body, { signal, recover });
+      const made = await healthMonitors.create(step.body, { signal, recover });
+      written?.monitor(made);
       return;
     }
-    case "update-monitor":
+    case "update-monitor": {
       details.forget(step.poolId);
-      await healthMonitors.update(step.id, step.change, { signal });
+      const changed = await healthMonitors.update(step.id, step.change, { signal });
+      written?.monitor(changed);
       return;
+    }
     case "delete-monitor":
       details.forget(step.poolId);
       await healthMonitors.delete(step.id, { signal });

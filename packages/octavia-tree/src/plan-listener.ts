@@ -12,19 +12,26 @@ export function enabled({ admin_state_up: up }: { admin_state_up?: boolean }): {
 export function listenerChange(listener: Listener, wanted: ListenerSettings): ListenerUpdate | undefined {
   const headers = wanted.insertHeaders ?? {};
   const missing = wanted.tags.filter((tag) => !listener.tags.includes(tag));
-  const { allowedCidrs, connectionLimit } = wanted;
+  const { connectionLimit } = wanted;
   const change: ListenerUpdate = {
     ...enabled(listener),
     ...(missing.length === 0 ? {} : { tags: [...listener.tags, ...missing] }),
     ...((listener.connection_limit ?? -1) === connectionLimit ? {} : { connection_limit: connectionLimit }),
-    ...(allowedCidrs && !sameSet(restriction(listener.allowed_cidrs ?? []), allowedCidrs)
-      ? { allowed_cidrs: [...allowedCidrs] }
-      : {}),
+    ...sourceRangeChange(listener, wanted),
     ...certificateChange(listener, wanted),
     ...timeoutChange(listener, wanted.timeouts),
     ...(sameHeaders(listener.insert_headers ?? {}, headers) ? {} : { insert_headers: { ...headers } }),
   };
   return Object.keys(change).length === 0 ? undefined : change;
+}
+
+/** What makes the listener's source ranges the wanted ones, however they are spelled. */
+export function sourceRangeChange(
+  listener: Listener,
+  { allowedCidrs }: Pick<ListenerSettings, "allowedCidrs">,
+): Pick<ListenerUpdate, "allowed_cidrs"> {
+  if (!allowedCidrs || sameSet(restriction(listener.allowed_cidrs ?? []), restriction(allowedCidrs))) return {};
+  return { allowed_cidrs: [...allowedCidrs] };
 }
 
 function certificateChange(

@@ -1,5 +1,5 @@
 import type { Member, MemberCreate, MemberUpdate } from "@causeway/openstack";
-import type { DesiredPool } from "./desired.ts";
+import type { DesiredPool, Upkeep } from "./desired.ts";
 import type { ObservedPool } from "./pool-details.ts";
 import type { MemberCosts } from "./provider.ts";
 import type { MemberStep } from "./steps.ts";
@@ -8,18 +8,19 @@ import type { MemberStep } from "./steps.ts";
  * The next change of a pool's members: one batch of all, or one member at a time where the provider takes no batch or
  * where naming what stays costs more than that. On OVN it does: its batch works on every member that it names, and an
  * additive batch on every member that is there (both half a minute next to 40 members, where one member alone takes two
- * seconds).
+ * seconds). `upkeep` "access": a member's weight, state and monitor are left as they are.
  */
 export function memberChange(
-  { pool, members }: ObservedPool,
+  { pool, members }: Pick<ObservedPool, "pool" | "members">,
   port: Pick<DesiredPool, "members" | "serial" | "memberCosts">,
+  upkeep: Upkeep = "all",
 ): MemberStep | undefined {
   // By place: a pool of a thousand members is compared with as many nodes whenever a node changes.
   const alive = new Map(members.filter(isAlive).map((member) => [place(member), member]));
   const desired = new Map(port.members.map((member) => [place(member), member]));
   const missing = [...desired].flatMap(([at, member]) => (alive.has(at) ? [] : [member]));
   const extra = [...alive].flatMap(([at, member]) => (desired.has(at) ? [] : [member]));
-  const altered = alterations(alive, desired, port.serial);
+  const altered = alterations(alive, desired, { serial: port.serial, upkeep });
   const changed = missing.length + extra.length + altered.length;
   if (changed === 0) return undefined;
   if (!port.serial && !isSinglyCheaper({ changed, kept: alive.size - extra.length }, port.memberCosts))
@@ -51,25 +52,30 @@ interface Alteration {
 function alterations(
   alive: ReadonlyMap<string, Member>,
   desired: ReadonlyMap<string, MemberCreate>,
-  serial: boolean,
+  { serial, upkeep }: { readonly serial: boolean; readonly upkeep: Upkeep },
 ): Alteration[] {
+  const differences = upkeep === "all" ? alteration : renaming;
   return [...desired].flatMap(([at, wanted]) => {
     const have = alive.get(at);
-    const change = have ? alteration(have, serial ? { ...wanted, name: have.name } : wanted) : {};
+    const change = have ? differences(have, serial ? { ...wanted, name: have.name } : wanted) : {};
     return have && Object.keys(change).length > 0 ? [{ id: have.id, place: at, change }] : [];
   });
 }
 
 function alteration(have: Partial<Member>, wanted: MemberCreate): MemberUpdate {
-  const { weight = 1, backup = false, admin_state_up: up = true, monitor_port: port = null, name = "" } = have;
+  const { weight = 1, backup = false, admin_state_up: up = true, monitor_port: port = null } = have;
   const { monitor_port: wantedPort = null, weight: wantedWeight = 1 } = wanted;
   return {
     ...(weight === wantedWeight ? {} : { weight: wantedWeight }),
     ...(backup ? { backup: false } : {}),
     ...(up ? {} : { admin_state_up: true }),
     ...(port === wantedPort ? {} : { monitor_port: wantedPort }),
-    ...(wanted.name === undefined || name === wanted.name ? {} : { name: wanted.name }),
+    ...renaming(have, wanted),
   };
+}
+
+function renaming({ name = "" }: Partial<Member>, wanted: MemberCreate): Pick<MemberUpdate, "name"> {
+  return wanted.name === undefined || name === wanted.name ? {} : { name: wanted.name };
 }
 
 /**

@@ -13,8 +13,10 @@ export function* poolChanges(
   methodRefused: boolean,
 ): Generator<TreeStep> {
   const { pool, monitor } = observed;
+  const tags = (wanted.poolTags ?? []).filter((tag) => !pool.tags.includes(tag));
   const change: PoolUpdate = {
     ...enabled(pool),
+    ...(tags.length === 0 ? {} : { tags: [...pool.tags, ...tags] }),
     ...(pool.lb_algorithm === wanted.algorithm || methodRefused ? {} : { lb_algorithm: wanted.algorithm }),
     ...((pool.session_persistence?.type ?? null) === (wanted.persistence?.type ?? null)
       ? {}
@@ -29,6 +31,22 @@ export function* poolChanges(
   if (members) yield members;
   const monitoring = unfit ? undefined : monitorChange(observed, wanted);
   if (monitoring) yield monitoring;
+}
+
+/**
+ * The changes of a pool of which only the members are kept as desired. A pool that no listener uses yet gets its
+ * monitor, for it is still being made; `observed.monitor` is not needed.
+ */
+export function* accessChanges(
+  { pool, members }: Pick<ObservedPool, "pool" | "members">,
+  wanted: DesiredPool,
+  isUsed: boolean,
+): Generator<TreeStep> {
+  const change = memberChange({ pool, members }, wanted, "access");
+  if (change) yield change;
+  const isMonitored = (pool.healthmonitor_id ?? "") !== "";
+  if (wanted.monitor && !isUsed && !isMonitored)
+    yield { type: "create-monitor", body: { pool_id: pool.id, ...monitorBody(wanted.monitor, wanted.monitorName) } };
 }
 
 function monitorChange(

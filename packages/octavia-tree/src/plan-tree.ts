@@ -1,8 +1,8 @@
 import type { Listener, LoadBalancer, Pool } from "@causeway/openstack";
 import { listenerSettings } from "./bodies.ts";
 import type { DesiredListener, DesiredPool, DesiredTree } from "./desired.ts";
-import { enabled, listenerChange } from "./plan-listener.ts";
-import { poolChanges, transport } from "./plan-pool.ts";
+import { enabled, listenerChange, sourceRangeChange } from "./plan-listener.ts";
+import { accessChanges, poolChanges, transport } from "./plan-pool.ts";
 import { policyChanges } from "./plan-policies.ts";
 import type { ObservedPolicy } from "./policy-key.ts";
 import type { ObservedPool } from "./pool-details.ts";
@@ -55,13 +55,14 @@ export function* treeChanges(desired: DesiredTree, observed: ObservedTree, owns:
   const unwanted = listeners.filter((l) => owns.listener(l) && !desired.listeners.some((d) => isListenerOf(d, l)));
   const blocking = unwanted.filter((l) => desired.listeners.some((d) => occupies(l, d)));
   for (const { id } of blocking) yield { type: "delete-listener", id };
-  for (const wanted of desired.pools) yield* pool(wanted, observed);
+  for (const wanted of desired.pools) yield* pool(wanted, observed, desired);
   for (const wanted of desired.listeners) yield* listener(wanted, desired, observed, owns);
   for (const each of unwanted) if (!blocking.includes(each)) yield { type: "delete-listener", id: each.id };
   const names = new Set(desired.pools.map(({ poolName, poolProtocol }) => `${poolProtocol} ${poolName}`));
   for (const each of pools)
     if (!names.has(`${each.pool.protocol} ${each.pool.name}`) && owns.pool(each.pool) && !isUsed(each.pool, observed))
       yield { type: "delete-pool", id: each.pool.id };
+  if (desired.upkeep === "access") return;
   const tags = desired.tags.filter((tag) => !lb.tags.includes(tag));
   const change = {
     ...enabled(lb),
@@ -87,8 +88,14 @@ function isUsed({ id }: Pool, { listeners, policies }: ObservedTree): boolean {
   return [...policies.values()].flat().some(({ policy }) => policy.redirect_pool_id === id);
 }
 
-function* pool(wanted: DesiredPool, { lb, pools }: ObservedTree): Generator<AnyTreeStep> {
+function* pool(
+  wanted: DesiredPool,
+  observed: ObservedTree,
+  { upkeep }: Pick<DesiredTree, "upkeep">,
+): Generator<AnyTreeStep> {
+  const { lb, pools } = observed;
   const found = poolNamed(pools, wanted);
+  if (found && upkeep === "access") return yield* accessChanges(found, wanted, isUsed(found.pool, observed));
   if (found) return yield* poolChanges(found, wanted, false);
   yield {
     type: "create-pool",
@@ -98,6 +105,7 @@ function* pool(wanted: DesiredPool, { lb, pools }: ObservedTree): Generator<AnyT
       protocol: wanted.poolProtocol,
       lb_algorithm: wanted.algorithm,
       ...(wanted.persistence ? { session_persistence: wanted.persistence } : {}),
+      ...(wanted.poolTags?.length ? { tags: [...wanted.poolTags] } : {}),
     },
   };
 }
@@ -137,9 +145,10 @@ function* listener(
       },
     };
   }
+  const isKept = desired.upkeep === "access" && found.default_pool_id !== null;
   const change = {
-    ...listenerChange(found, wanted),
-    ...(defaultId === undefined || found.default_pool_id === defaultId ? {} : { default_pool_id: defaultId }),
+    ...(desired.upkeep === "access" ? sourceRangeChange(found, wanted) : listenerChange(found, wanted)),
+    ...(defaultId === undefined || found.default_pool_id === defaultId || isKept ? {} : { default_pool_id: defaultId }),
   };
   if (Object.keys(change).length > 0) yield { type: "update-listener", id: found.id, change };
   yield* policyChanges(policies.get(found.id) ?? [], {

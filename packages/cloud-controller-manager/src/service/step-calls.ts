@@ -1,3 +1,4 @@
+import { treeCall } from "@causeway/octavia-tree";
 import type { Step } from "./steps.ts";
 
 /** One call that a step is made of, as the service's API reference names it. */
@@ -39,25 +40,9 @@ function sketch(step: Step): readonly Sketch[] {
       return sketch(step.step);
     case "failover":
       return [["load-balancer", "PUT", "/loadbalancers/{id}/failover"]];
-    default:
-      return [treeCall(step)];
+    default: {
+      const { method, route } = treeCall(step.type);
+      return [["load-balancer", method, route]];
+    }
   }
-}
-
-const treeRoutes: Readonly<Record<string, string>> = {
-  "load-balancer": "/loadbalancers",
-  listener: "/listeners",
-  pool: "/pools",
-  member: "/pools/{id}/members",
-  members: "/pools/{id}/members",
-  monitor: "/healthmonitors",
-};
-const verbs = { create: "POST", update: "PUT", replace: "PUT", delete: "DELETE" } as const;
-
-/** "VERB-PART" of a tree is one call on the part's route; a replacement is of the whole collection. */
-function treeCall({ type }: Step): Sketch {
-  const at = type.indexOf("-");
-  const verb = type.slice(0, at) as keyof typeof verbs;
-  const route = treeRoutes[type.slice(at + 1)] ?? "";
-  return ["load-balancer", verbs[verb], verb === "create" || verb === "replace" ? route : `${route}/{id}`];
 }

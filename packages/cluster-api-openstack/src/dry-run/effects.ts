@@ -1,8 +1,10 @@
+import { treeAfter, treeOfCreate, type ObservedTree } from "@causeway/octavia-tree";
 import type * as OpenStack from "@causeway/openstack";
+import { observedTree } from "../openstackcluster/endpoint-tree.ts";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import type { MachineStep } from "../openstackmachine/steps.ts";
 import type { DryRunCloud } from "./cloud.ts";
-import { addressIn, floatingAddress, lb, member, own, port, rule, server } from "./resources.ts";
+import { addressIn, floatingAddress, own, port, rule, server } from "./resources.ts";
 
 /** What each step does to a cloud; steps that are not here change nothing that a planner reads. */
 type Effects<Step extends { do: string }> = {
@@ -102,21 +104,9 @@ export const clusterEffects: Effects<ClusterStep> = {
     cloud.securityGroups = cloud.securityGroups.filter((g) => g.id !== id);
   },
   "create-load-balancer": createLoadBalancer,
-  "create-listener": (cloud, { body }) => {
-    const listener = listenerOf(cloud, body.loadbalancer_id, body);
-    cloud.listeners.push(listener);
-    cloud.loadBalancers = cloud.loadBalancers.map((l) =>
-      l.id === body.loadbalancer_id ? { ...l, listeners: [...l.listeners, { id: listener.id }] } : l,
-    );
-  },
-  "update-listener": (cloud, { listener, allowedCidrs }) => {
-    cloud.listeners = cloud.listeners.map((l) => (l.id === listener.id ? { ...l, allowed_cidrs: allowedCidrs } : l));
-  },
-  "replace-members": (cloud, { poolId, members }) => {
-    cloud.members.set(
-      poolId,
-      members.map((m) => member(cloud, m)),
-    );
+  "change-load-balancer": (cloud, { loadBalancerId, change }) => {
+    const lb = cloud.loadBalancers.find((l) => l.id === loadBalancerId);
+    if (lb) setTree(cloud, treeAfter(observedTree(cloud, lb), change));
   },
   "delete-load-balancer": (cloud, { id }) => {
     const gone = cloud.loadBalancers.find((l) => l.id === id);
@@ -271,61 +261,21 @@ function createLoadBalancer(cloud: DryRunCloud, { body }: Extract<ClusterStep, {
     fixed_ips: [{ subnet_id: body.vip_subnet_id ?? "", ip_address: address }],
   });
   cloud.ports.push(vip);
-  const listeners = (body.listeners ?? []).map((listener) => listenerOf(cloud, id, listener));
-  cloud.listeners.push(...listeners);
-  cloud.loadBalancers.push({
-    ...lb(cloud),
-    id,
-    name: body.name,
-    description: body.description ?? "",
-    vip_address: address,
-    vip_port_id: vip.id,
-    vip_subnet_id: body.vip_subnet_id ?? "",
-    vip_network_id: network,
-    provider: "amphora",
-    listeners: listeners.map((l) => ({ id: l.id })),
-    pools: [],
-    tags: body.tags ?? [],
-  });
+  const chosen = { id, vip_address: address, vip_port_id: vip.id, vip_network_id: network, provider: "amphora" };
+  const tree = treeOfCreate(body, { ...chosen, project_id: cloud.projectId, vip_subnet_id: body.vip_subnet_id ?? "" });
+  setTree(cloud, tree);
 }
 
-/** A listener with its pool and members, which are made along with it. */
-function listenerOf(
-  cloud: DryRunCloud,
-  id: string,
-  listener: NonNullable<OpenStack.LoadBalancerCreate["listeners"]>[number],
-): OpenStack.Listener {
-  const poolId = cloud.id("pool");
-  const wanted = listener.default_pool;
-  cloud.pools.push({
-    ...lb(cloud),
-    id: poolId,
-    name: wanted?.name ?? "",
-    description: "",
-    protocol: "TCP",
-    lb_algorithm: "ROUND_ROBIN",
-    session_persistence: null,
-    healthmonitor_id: null,
-    loadbalancers: [{ id }],
-    listeners: [],
-    members: [],
-  });
-  cloud.members.set(
-    poolId,
-    (wanted?.members ?? []).map((m) => member(cloud, m)),
-  );
-  return {
-    ...lb(cloud),
-    id: cloud.id("listener"),
-    name: listener.name ?? "",
-    description: "",
-    protocol: "TCP",
-    protocol_port: listener.protocol_port,
-    connection_limit: -1,
-    default_pool_id: poolId,
-    loadbalancers: [{ id }],
-    allowed_cidrs: listener.allowed_cidrs ?? null,
-  };
+/** Puts a load balancer with what is below it into the lists, in place of what they had of it. */
+function setTree(cloud: DryRunCloud, { lb, listeners, pools }: ObservedTree): void {
+  const isOther = ({ loadbalancers }: { readonly loadbalancers: readonly { readonly id: string }[] }): boolean =>
+    !loadbalancers.some(({ id }) => id === lb.id);
+  const ids = (parts: readonly { readonly id: string }[]) => parts.map(({ id }) => ({ id }));
+  const changed = { ...lb, listeners: ids(listeners), pools: ids(pools.map(({ pool }) => pool)) };
+  cloud.loadBalancers = [...cloud.loadBalancers.filter(({ id }) => id !== lb.id), changed];
+  cloud.listeners = [...cloud.listeners.filter(isOther), ...listeners];
+  cloud.pools = [...cloud.pools.filter(isOther), ...pools.map(({ pool }) => pool)];
+  for (const { pool, members } of pools) cloud.members.set(pool.id, members);
 }
 
 /** Of a server's ports, by network; none of them: an address that says so little that no plan depends on it. */

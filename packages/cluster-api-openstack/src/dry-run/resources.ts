@@ -8,15 +8,6 @@ export const own = ({ projectId }: DryRunCloud) => ({
   admin_state_up: true,
   tags: [] as string[],
 });
-/** What all resources of Octavia have in common, as ready ones: ONLINE and ACTIVE. */
-export const lb = (cloud: DryRunCloud) =>
-  ({
-    ...own(cloud),
-    operating_status: "ONLINE",
-    provisioning_status: "ACTIVE",
-    created_at: "",
-    updated_at: "",
-  }) as const;
 
 /** An address of a subnet that stands for the one that Neutron will choose. */
 export function addressIn(cloud: DryRunCloud, subnetId: string | undefined, n: number): string {
@@ -85,20 +76,6 @@ export function rule(cloud: DryRunCloud, body: OpenStack.SecurityGroupRuleCreate
     remote_ip_prefix: null,
     description: "",
     project_id: cloud.projectId,
-    ...body,
-  };
-}
-
-/** A member of a pool as Octavia would show it: weight 1, ONLINE. */
-export function member(cloud: DryRunCloud, body: OpenStack.MemberCreate): OpenStack.Member {
-  return {
-    ...lb(cloud),
-    id: cloud.id("member"),
-    subnet_id: null,
-    weight: 1,
-    monitor_address: null,
-    monitor_port: null,
-    name: "",
     ...body,
   };
 }

@@ -113,6 +113,7 @@ function nothing({ projectId, identity }: Pick<ClusterCloud, "projectId" | "iden
       listeners: [],
       pools: [],
       members: new Map(),
+      withoutMonitors: [],
     },
     zones: [],
     servers: [],

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { PlannedEvent } from "@causeway/kubernetes";
+import { isOfMembers, treeAfter, type ObservedTree } from "@causeway/octavia-tree";
 import type { DryRunCloud } from "../dry-run/cloud.ts";
+import { observedTree } from "../openstackcluster/endpoint-tree.ts";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import type { MachineStep } from "../openstackmachine/steps.ts";
 import type { PlannedCall } from "./step-calls.ts";
@@ -41,11 +43,20 @@ export function explainStep(
   calls: readonly PlannedCall[],
   cloud: DryRunCloud,
 ): ExplainedStep {
-  const { do: type, ...rest } = step;
-  const data = rest as Readonly<Record<string, unknown>>;
+  const data = shown(step);
   const body = (data["body"] ?? {}) as Readonly<Record<string, unknown>>;
   const target = text(body["name"]) ?? text(data["name"]) ?? text(data["address"]) ?? text(data["id"]);
-  return { step: { type, ...data }, calls, aim: { target, differences: differencesOf(step, cloud) } };
+  return { step: data, calls, aim: { target, differences: differencesOf(step, cloud) } };
+}
+
+/** A change below the API's load balancer is shown under its own type. */
+function shown(step: ClusterStep | MachineStep): { readonly type: string } & Readonly<Record<string, unknown>> {
+  if (step.do === "change-load-balancer") {
+    const { do: _name, change, ...data } = step;
+    return { ...data, ...change };
+  }
+  const { do: type, ...data } = step;
+  return { type, ...data };
 }
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
@@ -76,6 +87,26 @@ function serverChanges(step: ClusterStep | MachineStep, cloud: DryRunCloud): Dif
   }
 }
 
+/** What is changed below the API's load balancer. */
+function treeDifferences(
+  { loadBalancerId, change }: Extract<ClusterStep, { do: "change-load-balancer" }>,
+  cloud: DryRunCloud,
+): Difference[] {
+  if (change.type === "update-listener") {
+    const { allowed_cidrs, default_pool_id } = cloud.listeners.find((l) => l.id === change.id) ?? {};
+    const before: Readonly<Record<string, unknown>> = { allowed_cidrs, default_pool_id };
+    return Object.entries(change.change).map(([field, to]) => ({ field, from: before[field], to }));
+  }
+  const lb = cloud.loadBalancers.find((l) => l.id === loadBalancerId);
+  if (!isOfMembers(change) || !lb) return [];
+  const tree = observedTree(cloud, lb);
+  const members = ({ pools }: ObservedTree) =>
+    pools
+      .find(({ pool }) => pool.id === change.poolId)
+      ?.members.map(({ address, protocol_port: port }) => `${address}:${port}`);
+  return [{ field: "members", from: members(tree), to: members(treeAfter(tree, change)) }];
+}
+
 function changes(step: ClusterStep | MachineStep, cloud: DryRunCloud): Difference[] {
   switch (step.do) {
     case "update-subnet": {
@@ -86,12 +117,8 @@ function changes(step: ClusterStep | MachineStep, cloud: DryRunCloud): Differenc
       const from = cloud.routers.find((r) => r.id === step.id)?.external_gateway_info;
       return [{ field: "external_gateway_info", from, to: step.gateway }];
     }
-    case "update-listener":
-      return [{ field: "allowed_cidrs", from: step.listener.allowed_cidrs, to: step.allowedCidrs }];
-    case "replace-members": {
-      const from = cloud.members.get(step.poolId)?.map((m) => `${m.address}:${m.protocol_port}`);
-      return [{ field: "members", from, to: step.members.map((m) => `${m.address}:${m.protocol_port}`) }];
-    }
+    case "change-load-balancer":
+      return treeDifferences(step, cloud);
     case "set-tags":
     case "set-port-tags": {
       const all = [cloud.networks, cloud.subnets, cloud.routers, cloud.ports, cloud.securityGroups, cloud.floatingIps];

@@ -1,3 +1,4 @@
+import { treeCall } from "@causeway/octavia-tree";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
 import type { MachineStep } from "../openstackmachine/steps.ts";
 
@@ -47,8 +48,10 @@ export function clusterStepCalls(step: ClusterStep): PlannedCall[] {
       return [neutron("PUT", "/routers/{id}/remove_extraroutes")];
     case "associate-floating-ip":
       return [neutron("PUT", "/floatingips/{id}")];
-    case "replace-members":
-      return [octavia("PUT", "/pools/{id}/members")];
+    case "change-load-balancer": {
+      const { method, route } = treeCall(step.change.type);
+      return [octavia(method, route)];
+    }
     case "delete-load-balancer":
       return [octavia("DELETE", "/loadbalancers/{id}?cascade=true")];
     default:
@@ -103,7 +106,6 @@ const routes: Readonly<Record<string, readonly [PlannedCall["service"], string]>
   "security-group": ["network", "/security-groups"],
   "floating-ip": ["network", "/floatingips"],
   "load-balancer": ["load-balancer", "/loadbalancers"],
-  listener: ["load-balancer", "/listeners"],
   server: ["compute", "/servers"],
   volume: ["block-storage", "/volumes"],
 };

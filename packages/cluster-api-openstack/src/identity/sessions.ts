@@ -29,6 +29,8 @@ export interface Session {
   /** The members of a pool, read again only when the pool has changed. */
   members(pool: Pool, signal: AbortSignal): Promise<readonly Member[]>;
   membersChanged(poolId: string): void;
+  /** Names of the load-balancer providers that have refused a health monitor. */
+  readonly withoutMonitors: Set<string>;
   /** Aliases of Neutron's extensions, read once. */
   extensions(signal: AbortSignal): Promise<ReadonlySet<string>>;
 }
@@ -213,7 +215,10 @@ function explain(error: unknown): { reason: string; message: string } {
   return { reason: "OpenStackError", message };
 }
 
-type Remembered = Pick<Session, "zones" | "providers" | "members" | "membersChanged" | "extensions">;
+type Remembered = Pick<
+  Session,
+  "zones" | "providers" | "members" | "membersChanged" | "withoutMonitors" | "extensions"
+>;
 
 function remembered(cloud: Cloud, clock: Clock): Remembered {
   let zones: { readonly at: number; readonly list: readonly AvailabilityZone[] } | undefined;
@@ -244,6 +249,7 @@ function remembered(cloud: Cloud, clock: Clock): Remembered {
     membersChanged(poolId) {
       members.delete(poolId);
     },
+    withoutMonitors: new Set(),
     extensions: (signal) => cloud.network.extensions({ signal }),
   };
 }

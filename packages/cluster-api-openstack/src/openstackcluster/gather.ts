@@ -186,8 +186,16 @@ async function readLoadBalancing(
   { session, crn, listed }: ReadContext,
   signal: AbortSignal,
 ): Promise<LoadBalancing> {
-  const none = { providers: [], loadBalancers: [], listeners: [], pools: [], members: new Map<string, Member[]>() };
   const { cloud, watch } = session;
+  const withoutMonitors = [...session.withoutMonitors];
+  const none = {
+    providers: [],
+    loadBalancers: [],
+    listeners: [],
+    pools: [],
+    members: new Map<string, Member[]>(),
+    withoutMonitors,
+  };
   const used = usesBalancer(object);
   const available = (used || isDeleting(object)) && (await cloud.has("load-balancer", { signal }));
   if (!available) return { ...none, available: false };
@@ -205,7 +213,7 @@ async function readLoadBalancing(
   for (const pool of pools) {
     if (names.includes(pool.name)) members.set(pool.id, await session.members(pool, signal));
   }
-  return { available, providers, loadBalancers, listeners: watch.listeners.list(), pools, members };
+  return { available, providers, loadBalancers, listeners: watch.listeners.list(), pools, members, withoutMonitors };
 }
 
 /** The ids of the cluster's networks: the one that it is on, and those of its own name. */

@@ -1,19 +1,12 @@
 import type { OpenStackClusterSpec } from "@causeway/api";
 import type { PlannedEvent } from "@causeway/kubernetes";
-import type {
-  Listener,
-  ListenerInCreate,
-  LoadBalancer,
-  LoadBalancerCreate,
-  Network,
-  Subnet,
-} from "@causeway/openstack";
+import { isOfPolicies, nextTreeChange, partsInCreate } from "@causeway/octavia-tree";
+import type { LoadBalancer, LoadBalancerCreate, Network, Subnet } from "@causeway/openstack";
 import { parseCidr } from "../resources/cidr.ts";
-import { description, listenerName, loadBalancerName } from "../resources/naming.ts";
+import { description, loadBalancerName } from "../resources/naming.ts";
 import { findOwned } from "../resources/ownership.ts";
 import { resolveParameter, resolveSubnet } from "../resources/parameters.ts";
-import { apiPorts } from "./endpoint-port.ts";
-import { desiredMembers, sameMembers } from "./members.ts";
+import { desiredTree, endpointOwnership, observedTree, type EndpointSite } from "./endpoint-tree.ts";
 import { found, missing, type ClusterContext, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 import { duplicates, type NetworkPart } from "./network.ts";
@@ -26,13 +19,10 @@ export interface BalancerPart extends Part {
   readonly loadBalancer?: LoadBalancer;
 }
 
-interface Site {
+interface Site extends EndpointSite {
   readonly network?: Network;
   /** Where the VIP is. */
   readonly subnets: readonly Subnet[];
-  /** Where the members are. */
-  readonly memberSubnets: readonly Subnet[];
-  readonly allowedCidrs: readonly string[];
 }
 
 const type = "APIEndpointReady";
@@ -89,6 +79,7 @@ function balancerBody(
 ): LoadBalancerCreate {
   const { crn, tags, object } = context;
   const fixed = object.spec.apiServer?.fixedIP;
+  const tree = desiredTree(context, site, { provider: wanted.provider });
   return {
     name: loadBalancerName(crn),
     description: description(crn),
@@ -99,30 +90,7 @@ function balancerBody(
     ...(wanted.flavor ? { flavor_id: wanted.flavor } : {}),
     ...(wanted.availabilityZone ? { availability_zone: wanted.availabilityZone } : {}),
     ...(tags.length > 0 ? { tags: [...tags] } : {}),
-    listeners: apiPorts(object.spec).map((port) => listenerBody(context, port, site)),
-  };
-}
-
-function listenerBody(context: ClusterContext, port: number, site: Site): ListenerInCreate {
-  const { crn, tags, object } = context;
-  const wanted = object.spec.apiServer?.managedLoadBalancer ?? {};
-  const name = listenerName(crn, port);
-  const own = tags.length > 0 ? { tags: [...tags] } : {};
-  const { delay = 10, timeout = 5, maxRetries = 5, maxRetriesDown = 3 } = wanted.monitor ?? {};
-  return {
-    name,
-    protocol: "TCP",
-    protocol_port: port,
-    ...(site.allowedCidrs.length > 0 ? { allowed_cidrs: [...site.allowedCidrs] } : {}),
-    ...own,
-    default_pool: {
-      name,
-      protocol: "TCP",
-      lb_algorithm: wanted.provider === "ovn" ? "SOURCE_IP_PORT" : "ROUND_ROBIN",
-      ...own,
-      members: desiredMembers(context, name, port, site.memberSubnets),
-      healthmonitor: { name, type: "TCP", delay, timeout, max_retries: maxRetries, max_retries_down: maxRetriesDown },
-    },
+    ...partsInCreate(tree, endpointOwnership.policyDescription),
   };
 }
 
@@ -156,41 +124,16 @@ function partsToList(context: ClusterContext, loadBalancer: LoadBalancer): strin
   const { listeners, pools } = context.cloud.loadBalancing;
   if (loadBalancer.listeners.some(({ id }) => !listeners.some((l) => l.id === id))) return "listeners";
   const own = listeners.filter((l) => l.loadbalancers.some((lb) => lb.id === loadBalancer.id));
-  const unknown = own.some((l) => l.default_pool_id !== null && !pools.some((p) => p.id === l.default_pool_id));
-  return unknown ? "pools" : undefined;
+  const named = [...own.map((l) => l.default_pool_id), ...loadBalancer.pools.map(({ id }) => id)];
+  return named.some((id) => id !== null && !pools.some((p) => p.id === id)) ? "pools" : undefined;
 }
 
 function nextChange(context: ClusterContext, loadBalancer: LoadBalancer, site: Site): ClusterStep | undefined {
-  const { listeners, pools, members } = context.cloud.loadBalancing;
-  for (const port of apiPorts(context.object.spec)) {
-    const name = listenerName(context.crn, port);
-    const listener = listeners.find(
-      (l) => l.protocol_port === port && l.loadbalancers.some((lb) => lb.id === loadBalancer.id),
-    );
-    if (!listener) {
-      const body = { loadbalancer_id: loadBalancer.id, ...listenerBody(context, port, site) };
-      return { for: type, do: "create-listener", body };
-    }
-    if (!sameCidrs(listener, site.allowedCidrs)) {
-      return { for: type, do: "update-listener", listener, allowedCidrs: [...site.allowedCidrs] };
-    }
-    const pool = pools.find((p) => p.id === listener.default_pool_id);
-    const present = pool && members.get(pool.id);
-    const wanted = desiredMembers(context, name, port, site.memberSubnets);
-    if (pool && present && !sameMembers(present, wanted)) {
-      return { for: type, do: "replace-members", loadBalancerId: loadBalancer.id, poolId: pool.id, members: wanted };
-    }
-  }
-  return undefined;
-}
-
-function sameCidrs(listener: Listener, wanted: readonly string[]): boolean {
-  const canonical = (list: readonly string[]) =>
-    list
-      .map((c) => parseCidr(c)?.text ?? c)
-      .sort()
-      .join();
-  return canonical(listener.allowed_cidrs ?? []) === canonical(wanted);
+  const tree = observedTree(context.cloud.loadBalancing, loadBalancer);
+  const wanted = desiredTree(context, site, { provider: loadBalancer.provider, tree });
+  const change = nextTreeChange(wanted, tree, endpointOwnership);
+  if (!change || isOfPolicies(change)) return undefined;
+  return { for: type, do: "change-load-balancer", loadBalancerId: loadBalancer.id, change };
 }
 
 function siteOf(context: ClusterContext, wanted: Wanted, network: NetworkPart, router: RouterPart): Site | string {

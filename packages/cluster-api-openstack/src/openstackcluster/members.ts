@@ -1,5 +1,5 @@
 import { labels, type OpenStackMachine } from "@causeway/api";
-import type { Member, MemberCreate, Subnet } from "@causeway/openstack";
+import type { MemberCreate, Subnet } from "@causeway/openstack";
 import { parseCidr } from "../resources/cidr.ts";
 import type { ClusterContext } from "./model.ts";
 
@@ -37,11 +37,4 @@ function isRunning({ status }: OpenStackMachine): boolean {
   return status?.instanceState === undefined
     ? status?.initialization?.provisioned === true
     : status.instanceState === "ACTIVE";
-}
-
-/** True if the members are the wanted ones, whatever their order. */
-export function sameMembers(present: readonly Member[], wanted: readonly MemberCreate[]): boolean {
-  const key = (m: { address: string; protocol_port: number; name?: string }) =>
-    `${m.address}|${m.protocol_port}|${m.name ?? ""}`;
-  return present.map(key).sort().join() === wanted.map(key).sort().join();
 }

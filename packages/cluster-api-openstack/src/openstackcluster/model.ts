@@ -30,6 +30,8 @@ export interface LoadBalancing {
   readonly pools: readonly OpenStack.Pool[];
   /** Members of our pools, by pool. */
   readonly members: ReadonlyMap<string, readonly OpenStack.Member[]>;
+  /** Names of the providers that have refused a health monitor. */
+  readonly withoutMonitors: readonly string[];
 }
 
 /** Everything that the planner reads. */

@@ -1,12 +1,11 @@
-import { isNotImplemented, type CloudInformer, type LoadBalancer, type LoadBalancerCreate } from "@causeway/openstack";
+import { performTree, type TreeStep } from "@causeway/octavia-tree";
+import { isNotImplemented, type CloudWatch, type LoadBalancer, type LoadBalancerCreate } from "@causeway/openstack";
 import type { Session } from "../identity/sessions.ts";
 import { lookFor, tell, type Performers, type SessionActor } from "./actor.ts";
 
 type Name =
   | "create-load-balancer"
-  | "create-listener"
-  | "update-listener"
-  | "replace-members"
+  | "change-load-balancer"
   | "delete-load-balancer"
   | "create-floating-ip"
   | "associate-floating-ip"
@@ -20,29 +19,20 @@ export const endpointSteps: Performers<Name, SessionActor> = {
     watch.loadBalancers.observe(made);
     tell(actor, "SuccessfulCreateLoadBalancer", `Created load balancer ${made.name} with id ${made.id}`);
   },
-  async "create-listener"({ body }, actor, signal) {
-    const { cloud, watch } = actor.session;
-    const { listeners } = cloud.loadBalancing;
-    const { loadbalancer_id: id, protocol_port: port } = body;
-    const recover = async () =>
-      (await listeners.all({ loadbalancer_id: id }, { signal })).find((l) => l.protocol_port === port);
-    watch.listeners.observe(await listeners.create(body, { signal, recover }));
-    changing(watch.loadBalancers, id);
-    tell(actor, "SuccessfulCreateListener", `Created listener for port ${port}`);
-  },
-  async "update-listener"({ listener, allowedCidrs }, actor, signal) {
-    const { cloud, watch } = actor.session;
-    const body = { allowed_cidrs: allowedCidrs };
-    watch.listeners.observe(await cloud.loadBalancing.listeners.update(listener.id, body, { signal }));
-    for (const { id } of listener.loadbalancers) changing(watch.loadBalancers, id);
-    tell(actor, "SuccessfulUpdateListener", `Set the allowed CIDRs of listener ${listener.name}`);
-  },
-  async "replace-members"({ poolId, loadBalancerId, members }, actor, signal) {
-    const { cloud, watch } = actor.session;
-    await cloud.loadBalancing.replaceMembers(poolId, members, { signal });
-    actor.session.membersChanged(poolId);
-    changing(watch.loadBalancers, loadBalancerId);
-    tell(actor, "SuccessfulUpdateMembers", `The API load balancer has ${members.length} members`);
+  async "change-load-balancer"({ loadBalancerId, change }, actor, signal) {
+    const { watch } = actor.session;
+    try {
+      await changeTree(change, actor.session, signal);
+    } catch (error) {
+      if (change.type !== "create-monitor" || !isNotImplemented(error)) throw error;
+      noteMissingMonitors(actor.session, watch.loadBalancers.get(loadBalancerId));
+      return;
+    }
+    const known = watch.loadBalancers.get(loadBalancerId);
+    // The change makes it immutable for a while.
+    if (known) watch.loadBalancers.observe({ ...known, provisioning_status: "PENDING_UPDATE" });
+    const { reason, message } = reportOf(change, watch);
+    tell(actor, reason, message);
   },
   async "delete-load-balancer"({ id, name }, actor, signal) {
     const { cloud, watch } = actor.session;
@@ -74,20 +64,69 @@ export const endpointSteps: Performers<Name, SessionActor> = {
   },
 };
 
-function changing(informer: CloudInformer<LoadBalancer>, id: string): void {
-  const known = informer.get(id);
-  if (known) informer.observe({ ...known, provisioning_status: "PENDING_UPDATE" });
+/** What the cloud responds is in the lists at once; members are read again after a change. */
+async function changeTree(change: TreeStep, session: Session, signal: AbortSignal): Promise<void> {
+  const { cloud, watch } = session;
+  await performTree(change, {
+    cloud,
+    watch,
+    details: { forget: (poolId) => session.membersChanged(poolId), wrote: () => {} },
+    pools: [],
+    signal,
+    written: {
+      listener: (listener) => watch.listeners.observe(listener),
+      pool: (pool) => watch.pools.observe(pool),
+      monitor: ({ id, pools }) => {
+        for (const pool of pools.flatMap((named) => watch.pools.get(named.id) ?? []))
+          watch.pools.observe({ ...pool, healthmonitor_id: id });
+      },
+    },
+  });
+}
+
+/** The next plan does without a monitor. */
+function noteMissingMonitors({ withoutMonitors }: Session, lb: Pick<LoadBalancer, "provider"> | undefined): void {
+  if (lb) withoutMonitors.add(lb.provider);
+}
+
+function reportOf(change: TreeStep, { listeners }: CloudWatch): { reason: string; message: string } {
+  switch (change.type) {
+    case "create-listener":
+      return {
+        reason: "SuccessfulCreateListener",
+        message: `Created listener for port ${change.body.protocol_port}`,
+      };
+    case "update-listener": {
+      const { allowed_cidrs: cidrs } = change.change;
+      const name = listeners.get(change.id)?.name ?? change.id;
+      const message = cidrs ? `Set the allowed CIDRs of listener ${name}` : `Set the default pool of listener ${name}`;
+      return { reason: "SuccessfulUpdateListener", message };
+    }
+    case "create-pool":
+      return { reason: "SuccessfulCreatePool", message: `Created pool ${change.body.name}` };
+    case "create-monitor":
+      return { reason: "SuccessfulCreateMonitor", message: `Created health monitor ${change.body.name}` };
+    case "replace-members":
+      return {
+        reason: "SuccessfulUpdateMembers",
+        message: `The API load balancer has ${change.members.length} members`,
+      };
+    default:
+      return { reason: "SuccessfulUpdateMembers", message: "Changed a member of the API load balancer" };
+  }
 }
 
 /** Some providers have no health monitors, and refuse the whole tree for one. */
-async function createWhole(body: LoadBalancerCreate, { cloud }: Session, signal: AbortSignal): Promise<LoadBalancer> {
-  const { loadBalancers } = cloud.loadBalancing;
+async function createWhole(body: LoadBalancerCreate, session: Session, signal: AbortSignal): Promise<LoadBalancer> {
+  const { loadBalancers } = session.cloud.loadBalancing;
   const options = lookFor((s) => loadBalancers.all({ name: body.name }, { signal: s }), body, signal);
   try {
     return await loadBalancers.create(body, options);
   } catch (error) {
     if (!isNotImplemented(error)) throw error;
-    return loadBalancers.create({ ...body, listeners: withoutMonitors(body) }, options);
+    const made = await loadBalancers.create({ ...body, listeners: withoutMonitors(body) }, options);
+    noteMissingMonitors(session, made);
+    return made;
   }
 }
 

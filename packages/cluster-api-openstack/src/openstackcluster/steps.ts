@@ -1,4 +1,5 @@
 import type { OpenStackServerSpec } from "@causeway/api";
+import type { TreeStep } from "@causeway/octavia-tree";
 import type * as OpenStack from "@causeway/openstack";
 
 /** The conditions of an OpenStackCluster whose state the planner's parts determine; Ready summarises them. */
@@ -38,14 +39,8 @@ export type ClusterStep = { readonly for: ConditionType } & (
   | { readonly do: "create-rules"; readonly rules: readonly OpenStack.SecurityGroupRuleCreate[] }
   | { readonly do: "delete-rule"; readonly groupId: string; readonly id: string; readonly about: string }
   | { readonly do: "create-load-balancer"; readonly body: OpenStack.LoadBalancerCreate }
-  | { readonly do: "create-listener"; readonly body: OpenStack.ListenerCreate }
-  | { readonly do: "update-listener"; readonly listener: OpenStack.Listener; readonly allowedCidrs: string[] }
-  | {
-      readonly do: "replace-members";
-      readonly loadBalancerId: string;
-      readonly poolId: string;
-      readonly members: readonly OpenStack.MemberCreate[];
-    }
+  /** One change of what is below the API's load balancer. */
+  | { readonly do: "change-load-balancer"; readonly loadBalancerId: string; readonly change: TreeStep }
   | { readonly do: "create-floating-ip"; readonly body: OpenStack.FloatingIpCreate }
   | { readonly do: "associate-floating-ip"; readonly id: string; readonly portId: string; readonly address: string }
   | { readonly do: "delete-load-balancer"; readonly id: string; readonly name: string }

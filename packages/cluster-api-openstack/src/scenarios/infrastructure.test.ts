@@ -88,6 +88,20 @@ describe("the infrastructure provider in the simulated cloud", () => {
     });
     const cluster = await world.clusterReady("balanced");
     expect(cluster.spec.controlPlaneEndpoint).toEqual({ host: expect.stringMatching(/^172\.24\.4\./), port: 6443 });
+    const balancing = world.simulator.calls.length;
+    const managedLoadBalancer = { enabled: true, additionalPorts: [8132] };
+    await world.client.patch(
+      OpenStackCluster,
+      { namespace, name: "balanced" },
+      { type: "merge", body: { spec: { apiServer: { managedLoadBalancer } } } },
+    );
+    await world.until("a second listener", async () => world.inventory().some((line) => /^listener .*8132/.test(line)));
+    await world.rested();
+    const made = world.simulator.calls
+      .slice(balancing)
+      .filter(({ method, service }) => method !== "GET" && service === "load-balancer")
+      .map(({ method, path, status }) => `${method} ${path.split("/").at(-1)} ${status}`);
+    expect(made).toEqual(["POST pools 201", "POST healthmonitors 201", "POST listeners 201"]);
     await world.remove("balanced");
     await process.kill();
     expect(world.inventory()).toEqual(before);

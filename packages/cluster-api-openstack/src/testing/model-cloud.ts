@@ -26,6 +26,7 @@ export class ModelCloud extends DryRunCloud {
         listeners: [],
         pools: [],
         members: new Map(),
+        withoutMonitors: [],
       },
       zones: [
         { zoneName: "nova", zoneState: { available: true } },

@@ -1,3 +1,4 @@
+import { treeCall } from "@causeway/octavia-tree";
 import type { BalancerStep } from "./steps.ts";
 
 /** One call that a step is made of, as the service's API reference names it. */
@@ -46,28 +47,8 @@ export function callsOf(step: BalancerStep): PlannedCall[] {
     case "delete-load-balancer":
       return [octavia("DELETE", "/loadbalancers/{id}?cascade=true")];
     default:
-      return [treeCall(step.type)];
+      return [{ service: "load-balancer", ...treeCall(step.type) }];
   }
-}
-
-const routes: Readonly<Record<string, string>> = {
-  "load-balancer": "/loadbalancers",
-  listener: "/listeners",
-  pool: "/pools",
-  member: "/pools/{id}/members",
-  members: "/pools/{id}/members",
-  monitor: "/healthmonitors",
-  policy: "/l7policies",
-  rule: "/l7policies/{id}/rules",
-};
-const verbs = { create: "POST", update: "PUT", replace: "PUT", delete: "DELETE" } as const;
-
-/** "VERB-PART" of a tree is one call on the part's route; a replacement is of the whole collection. */
-function treeCall(type: string): PlannedCall {
-  const at = type.indexOf("-");
-  const verb = type.slice(0, at) as keyof typeof verbs;
-  const route = routes[type.slice(at + 1)] ?? "";
-  return octavia(verbs[verb], verb === "create" || verb === "replace" ? route : `${route}/{id}`);
 }
 
 function octavia(method: PlannedCall["method"], route: string): PlannedCall {

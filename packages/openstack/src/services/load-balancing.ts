@@ -31,7 +31,6 @@ export function createLoadBalancingService(client: ServiceClient): LoadBalancing
       one: "listener",
       many: "listeners",
       absent: untagged,
-      size: (listener) => 1 + (listener.default_pool?.members?.length ?? 0),
     }),
     pools: createCollection<L.Pool, L.PoolCreate, L.PoolUpdate>(client, {
       route: "/pools",

@@ -106,7 +106,6 @@ export interface ListenerCreate {
   sni_container_refs?: string[];
   admin_state_up?: boolean;
   tags?: string[];
-  default_pool?: PoolInCreate;
 }
 /** A pool of the same request, by its name. */
 export interface PoolReference {
@@ -117,13 +116,14 @@ export type L7PolicyInCreate = Omit<L7PolicyCreate, "listener_id" | "redirect_po
   redirect_pool?: PoolReference;
   rules: L7RuleCreate[];
 };
-/** A listener that is created with its load balancer. */
+/** A listener that is created with its load balancer. Only there can it bring its pool: POST /listeners refuses one. */
 export type ListenerInCreate = Omit<ListenerCreate, "loadbalancer_id"> & {
+  default_pool?: PoolInCreate;
   l7policies?: L7PolicyInCreate[];
 };
 /** What of a listener can be changed. */
 export type ListenerUpdate = Partial<
-  Omit<ListenerCreate, "loadbalancer_id" | "protocol" | "protocol_port" | "default_pool" | "default_pool_id">
+  Omit<ListenerCreate, "loadbalancer_id" | "protocol" | "protocol_port" | "default_pool_id">
 > & { default_pool_id?: string | null };
 
 /** By what a pool recognises the connections of one client. */

@@ -84,10 +84,9 @@ function populated(tree: Tree, body: NonNullable<LoadBalancerCreate["listeners"]
 }
 
 function listenerOf({ loadBalancers }: Tree, body: ListenerCreate): Listener {
-  const { default_pool: _pool, ...rest } = body;
   const unset = { connection_limit: -1, default_pool_id: null, allowed_cidrs: null, insert_headers: {} };
   const base = common("listener", body.name);
-  return { ...base, ...unset, loadbalancers: loadBalancers.map(({ id }) => ({ id })), ...rest } as Listener;
+  return { ...base, ...unset, loadbalancers: loadBalancers.map(({ id }) => ({ id })), ...body } as Listener;
 }
 
 /** A pool that it takes over is its own from now on. */
