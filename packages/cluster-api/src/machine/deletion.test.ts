@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Machine } from "@causeway/api";
-import { at, cluster, node, now, referred, servingMachine } from "../testing/objects.ts";
+import type { Machine, MachineDrainRule } from "@causeway/api";
+import type { Pod } from "@causeway/kubernetes";
+import { at, cluster, node, noDrain, now, podOn, referred, servingMachine } from "../testing/objects.ts";
 import { planDeletion } from "./deletion.ts";
-import type { MachineFacts, PodFacts } from "./facts.ts";
+import type { MachineFacts } from "./facts.ts";
 
 const base = servingMachine("w-1");
 const leaving = (fields: Partial<Machine["metadata"]> = {}, spec: Partial<Machine["spec"]> = {}): Machine => ({
@@ -10,15 +11,25 @@ const leaving = (fields: Partial<Machine["metadata"]> = {}, spec: Partial<Machin
   metadata: { ...base.metadata, deletionTimestamp: at(now), finalizers: ["machine.cluster.x-k8s.io"], ...fields },
   spec: { ...base.spec, ...spec },
 });
-const pod = (name: string, fields: Partial<PodFacts> = {}): PodFacts => ({
-  namespace: "default",
-  name,
-  uid: name,
-  stays: false,
-  ...fields,
+/** A rule that gives pods with the label "order" that order. */
+const ordering = (order: number): MachineDrainRule => ({
+  apiVersion: "cluster.x-k8s.io/v1beta2",
+  kind: "MachineDrainRule",
+  metadata: { name: `order${order}`, namespace: "default" },
+  spec: {
+    drain: { behavior: "Drain", order },
+    pods: [{ selector: { matchLabels: { order: String(order) } } }],
+  },
 });
-const on = (pods: readonly PodFacts[], of = node("w-1", { unschedulable: true })) =>
-  ({ reach: "connected", nodes: [of], pods }) as const;
+const ordered = (name: string, order: number, fields: Partial<Pod["metadata"]> = {}): Pod =>
+  podOn(name, { labels: { order: String(order) }, ...fields });
+const completing = (name: string): Pod => podOn(name, { labels: { "cluster.x-k8s.io/drain": "wait-completed" } });
+const on = (pods: readonly Pod[], of = node("w-1", { unschedulable: true })) =>
+  ({
+    reach: "connected",
+    nodes: [of],
+    drain: { pods, rules: [ordering(10), ordering(-1)], namespaces: new Map() },
+  }) as const;
 const facts = (fields: Partial<MachineFacts> = {}): MachineFacts => ({
   machine: leaving(),
   cluster: cluster(),
@@ -34,24 +45,25 @@ const unreachable = { status: { conditions: [{ type: "Ready", status: "Unknown" 
 const gone = { infrastructure: referred("OpenStackMachine", "w-1"), bootstrap: referred("KubeadmConfig", "w-1") };
 const attached = { status: { conditions: [], volumesAttached: [{ name: "vol-1" }] } as object, unschedulable: true };
 const hook = { "pre-drain.delete.hook.machine.cluster.x-k8s.io/a": "" };
+const daemonSet = { apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "1", controller: true };
 const lastHook = { "pre-terminate.delete.hook.machine.cluster.x-k8s.io/a": "" };
 
 describe("a drain by rules", () => {
-  const drained = (...pods: PodFacts[]) => {
+  const drained = (...pods: Pod[]) => {
     const { steps, message } = planDeletion(facts({ workload: on(pods) }), now);
     return [steps.flatMap((step) => (step.do === "drain" ? step.pods.map(({ name }) => name) : [])), message];
   };
   test("evicts pods of the lowest order, and others once those have gone", () => {
-    const [names] = drained(pod("late", { order: 10 }), pod("first", { order: -1 }), pod("second"));
+    const [names] = drained(ordered("late", 10), ordered("first", -1), podOn("second"));
     expect(names).toEqual(["first"]);
-    expect(drained(pod("late", { order: 10 }), pod("first", { order: -1, deletingSince: now }))[0]).toEqual([]);
-    expect(drained(pod("late", { order: 10 }))[0]).toEqual(["late"]);
+    expect(drained(ordered("late", 10), ordered("first", -1, { deletionTimestamp: at(now) }))[0]).toEqual([]);
+    expect(drained(ordered("late", 10))[0]).toEqual(["late"]);
   });
   test("waits for pods that are to complete, and says so", () => {
-    const [names, message] = drained(pod("job", { completes: true }), pod("web"));
+    const [names, message] = drained(completing("job"), podOn("web"));
     expect(names).toEqual(["web"]);
     expect(message).toContain("default/job (waiting for its completion)");
-    expect(drained(pod("job", { completes: true }))[0]).toEqual([]);
+    expect(drained(completing("job"))[0]).toEqual([]);
   });
 });
 
@@ -64,28 +76,33 @@ describe("the stages of a deletion", () => {
       [],
     ],
     ["the Node is cordoned", facts({ workload: on([], node("w-1")) }), "DrainingNode", [{ do: "patchNode" }]],
-    ["pods are evicted", facts({ workload: on([pod("a")]) }), "DrainingNode", [{ do: "drain", pods: [{ name: "a" }] }]],
+    [
+      "pods are evicted",
+      facts({ workload: on([podOn("a")]) }),
+      "DrainingNode",
+      [{ do: "drain", pods: [{ name: "a" }] }],
+    ],
     [
       "pods on their way out are waited for",
-      facts({ workload: on([pod("a", { deletingSince: now })]) }),
+      facts({ workload: on([podOn("a", { deletionTimestamp: at(now) })]) }),
       "DrainingNode",
       [],
     ],
     [
       "pods of DaemonSets stay",
-      facts({ workload: on([pod("a", { stays: true })]) }),
+      facts({ workload: on([podOn("a", { ownerReferences: [daemonSet] })]) }),
       "WaitingForInfrastructureDeletion",
       [host],
     ],
     [
       "pods on a lost Node get one second",
-      facts({ workload: on([pod("a")], node("w-1", unreachable)) }),
+      facts({ workload: on([podOn("a")], node("w-1", unreachable)) }),
       "DrainingNode",
       [{ do: "drain", graceSeconds: 1 }],
     ],
     [
       "pods that cannot end on a lost Node are left",
-      facts({ workload: on([pod("a", { deletingSince: now - 2000 })], node("w-1", unreachable)) }),
+      facts({ workload: on([podOn("a", { deletionTimestamp: at(now - 2000) })], node("w-1", unreachable)) }),
       "WaitingForInfrastructureDeletion",
       [host],
     ],
@@ -99,7 +116,7 @@ describe("the stages of a deletion", () => {
     ["then the host goes", facts(), "WaitingForInfrastructureDeletion", [host]],
     [
       "which may take its time",
-      facts({ infrastructure: referred("OpenStackMachine", "w-1", { deleting: true }), workload: on([pod("a")]) }),
+      facts({ infrastructure: referred("OpenStackMachine", "w-1", { deleting: true }), workload: on([podOn("a")]) }),
       "WaitingForInfrastructureDeletion",
       [],
     ],
@@ -112,7 +129,7 @@ describe("the stages of a deletion", () => {
     ["then the Node", facts(gone), "DeletingNode", [{ do: "deleteNode", name: "w-1" }]],
     [
       "then the finalizer",
-      facts({ ...gone, workload: { reach: "connected", nodes: [], pods: [] } }),
+      facts({ ...gone, workload: { reach: "connected", nodes: [], drain: noDrain } }),
       "DeletionCompleted",
       [{ do: "patch" }],
     ],
@@ -144,11 +161,11 @@ describe("limits of time", () => {
   });
   test("a drain without a limit continues", () => {
     const machine = since(100_000);
-    expect(planDeletion(facts({ machine, workload: on([pod("a")]) }), now).reason).toBe("DrainingNode");
+    expect(planDeletion(facts({ machine, workload: on([podOn("a")]) }), now).reason).toBe("DrainingNode");
   });
   test("a drain past its limit is given up", () => {
     const machine = { ...since(61), spec: { ...base.spec, deletion: { nodeDrainTimeoutSeconds: 60 } } };
-    expect(planDeletion(facts({ machine, workload: on([pod("a")]) }), now).reason).toBe(
+    expect(planDeletion(facts({ machine, workload: on([podOn("a")]) }), now).reason).toBe(
       "WaitingForInfrastructureDeletion",
     );
   });
@@ -157,7 +174,7 @@ describe("limits of time", () => {
     expect(late.reason).toBe("DeletionCompleted");
   });
   test("the beginning of a drain is remembered", () => {
-    expect(planDeletion(facts({ workload: on([pod("a")]) }), now).times.nodeDrainStartTime).toBe(
+    expect(planDeletion(facts({ workload: on([podOn("a")]) }), now).times.nodeDrainStartTime).toBe(
       "2026-01-01T00:00:00Z",
     );
   });

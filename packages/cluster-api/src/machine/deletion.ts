@@ -4,7 +4,8 @@ import { listing } from "../objects/conditions.ts";
 import { finalizerRemoval } from "../objects/metadata.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
-import type { MachineFacts, PodFacts } from "./facts.ts";
+import { mayDrain, podsToDrain, type DrainedPod } from "./drain-rules.ts";
+import type { MachineFacts } from "./facts.ts";
 import type { MachineStep } from "./steps.ts";
 
 type DeletionTimes = NonNullable<MachineStatus["deletion"]>;
@@ -71,11 +72,8 @@ const preTerminateHooks = hooks(
 );
 
 function drain(facts: MachineFacts, times: DeletionTimes, now: number): StageResult | undefined {
-  const { machine, workload } = facts;
-  if (!nodeMatters(facts) || machine.metadata.annotations?.[annotations.excludeNodeDraining] !== undefined)
-    return undefined;
-  // A drain that has been completed is not begun again.
-  if (times.waitForNodeVolumeDetachStartTime !== undefined || !infraIsLeft(facts)) return undefined;
+  const { machine, cluster, workload } = facts;
+  if (!nodeMatters(facts) || !mayDrain(machine) || !infraIsLeft(facts)) return undefined;
   times.nodeDrainStartTime ??= timestamp(now);
   if (isOver(times.nodeDrainStartTime, machine.spec.deletion?.nodeDrainTimeoutSeconds, now)) return undefined;
   const reason = "DrainingNode";
@@ -89,32 +87,30 @@ function drain(facts: MachineFacts, times: DeletionTimes, now: number): StageRes
     const body = { spec: { unschedulable: true } };
     return { steps: [{ do: "patchNode", name: node.metadata.name, body }], reason, message: "Cordoning the Node" };
   }
-  return drainPods({ node, pods: workload.pods, now }, reason);
+  const { pods, ...context } = workload.drain;
+  return drainPods({ node, pods: podsToDrain(pods, { machine, cluster, ...context }), now }, reason);
 }
 
 function drainPods(
-  on: { node: Node; pods: readonly PodFacts[]; now: number },
+  on: { node: Node; pods: readonly DrainedPod[]; now: number },
   reason: string,
 ): StageResult | undefined {
   const { node, pods, now } = on;
   const lost = isUnreachable(node);
-  const left = pods.filter((pod) => !pod.stays && !(lost && now - (pod.deletingSince ?? now) > 1_000));
+  const left = pods.filter((pod) => !(lost && now - (pod.deletingSince ?? now) > 1_000));
   if (left.length === 0) return undefined;
-  const first = Math.min(...left.map(orderOf));
-  const alive = left.filter((pod) => orderOf(pod) === first && pod.deletingSince === undefined && !pod.completes);
+  const first = Math.min(...left.map(({ order }) => order));
+  const alive = left.filter((pod) => pod.order === first && pod.deletingSince === undefined && !pod.completes);
   const message = `Drain not completed yet, ${left.length} pods are left:\n${listing(
     left.map((pod) => `${pod.namespace}/${pod.name}${standingOf(pod)}`),
   )}`;
   if (alive.length === 0) return { steps: [], reason, message, until: now + podRetry };
   const grace = lost ? { graceSeconds: 1 } : {};
-  return { steps: [{ do: "drain", node: node.metadata.name, pods: alive, ...grace }], reason, message };
+  const evicted = alive.map(({ namespace, name, uid }) => ({ namespace, name, uid }));
+  return { steps: [{ do: "drain", node: node.metadata.name, pods: evicted, ...grace }], reason, message };
 }
 
-function orderOf({ order = 0 }: PodFacts): number {
-  return order;
-}
-
-function standingOf({ deletingSince, completes }: PodFacts): string {
+function standingOf({ deletingSince, completes }: DrainedPod): string {
   if (deletingSince !== undefined) return " (terminating)";
   return completes ? " (waiting for its completion)" : "";
 }

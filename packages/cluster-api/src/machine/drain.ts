@@ -1,12 +1,12 @@
 import { CausewayError } from "@causeway/foundation";
 import { isConflict, isNotFound, isTooManyRequests, Pod, type KubernetesClient } from "@causeway/kubernetes";
 import { hasCode } from "@causeway/foundation";
-import type { PodFacts } from "./facts.ts";
+import type { EvictedPod } from "./steps.ts";
 
 /** The pods of one Node to evict now. */
 export interface DrainOrder {
   readonly node: string;
-  readonly pods: readonly PodFacts[];
+  readonly pods: readonly EvictedPod[];
   readonly graceSeconds?: number;
 }
 
@@ -36,7 +36,7 @@ interface EvictionOptions {
 }
 
 /** False when a budget refuses. A server without the eviction subresource gets a plain deletion. */
-async function evict(client: KubernetesClient, pod: PodFacts, { grace, signal }: EvictionOptions): Promise<boolean> {
+async function evict(client: KubernetesClient, pod: EvictedPod, { grace, signal }: EvictionOptions): Promise<boolean> {
   const { namespace, name, uid } = pod;
   const deleteOptions = {
     preconditions: { uid },
@@ -56,7 +56,7 @@ async function evict(client: KubernetesClient, pod: PodFacts, { grace, signal }:
   }
 }
 
-async function remove(client: KubernetesClient, pod: PodFacts, { grace, signal }: EvictionOptions): Promise<void> {
+async function remove(client: KubernetesClient, pod: EvictedPod, { grace, signal }: EvictionOptions): Promise<void> {
   try {
     await client.delete(
       Pod,

@@ -1,23 +1,16 @@
-import type { Cluster, Machine, MachineDeployment, MachineSet } from "@causeway/api";
-import type { Node } from "@causeway/kubernetes";
+import type { Cluster, Machine, MachineDeployment, MachineDrainRule, MachineSet } from "@causeway/api";
+import type { Node, Pod } from "@causeway/kubernetes";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 
-/** A pod on the Node, as draining sees it. */
-export interface PodFacts {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  /** Milliseconds since the epoch. */
-  readonly deletingSince?: number;
-  /**
-   * Left alone by draining: of a DaemonSet, a mirror of a static pod, finished, or by its label or a MachineDrainRule.
-   */
-  readonly stays: boolean;
-  /** Not evicted: it is waited for until it has completed. */
-  readonly completes?: true;
-  /** Pods of a lower order are drained first. Default 0. */
-  readonly order?: number;
+/** What draining a Node reads: nothing while its Machine is not drained. */
+export interface DrainFacts {
+  /** Those on the one Node. */
+  readonly pods: readonly Pod[];
+  /** The MachineDrainRules of the Machine's namespace. */
+  readonly rules: readonly MachineDrainRule[];
+  /** Labels of the workload cluster's namespaces; empty where no rule selects by them. */
+  readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>> | undefined>;
 }
 
 /** The workload cluster as seen now. "unreachable": no connection; then nothing is known of Nodes. */
@@ -26,8 +19,7 @@ export type NodeFacts =
   | {
       readonly reach: "connected";
       readonly nodes: readonly Node[];
-      /** Pods on the one Node, read only while draining. */
-      readonly pods: readonly PodFacts[];
+      readonly drain: DrainFacts;
     };
 
 /** All that the planner of Machines reads. */

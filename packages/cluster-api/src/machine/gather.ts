@@ -1,17 +1,9 @@
-import { annotations, finalizers, type Machine } from "@causeway/api";
-import {
-  controllerOf,
-  Namespace,
-  Node,
-  Pod,
-  type KubernetesClient,
-  type ObjectKey,
-  type RemoteCluster,
-} from "@causeway/kubernetes";
+import { finalizers, type Machine } from "@causeway/api";
+import { controllerOf, Namespace, Node, Pod, type ObjectKey, type RemoteCluster } from "@causeway/kubernetes";
 import { clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
-import { applicableRules, drainBehaviorOf, type DrainContext } from "./drain-rules.ts";
-import type { MachineFacts, NodeFacts, PodFacts } from "./facts.ts";
+import { applicableRules, mayDrain } from "./drain-rules.ts";
+import type { DrainFacts, MachineFacts, NodeFacts } from "./facts.ts";
 
 /** Reads caches; only a Machine that is being drained costs a list of the pods on its Node. */
 export async function gatherMachine(
@@ -54,13 +46,8 @@ async function workloadOf(context: Context, machine: Machine, signal: AbortSigna
   const all = (named && !found.includes(named) ? [...found, named] : found).map((node) =>
     context.asked.view(node, context.clock.now()),
   );
-  const draining = named && machine.metadata.deletionTimestamp && !excludesDraining(machine);
-  const rules = draining ? context.drainRules.list(machine.metadata.namespace ?? "") : [];
-  const cluster = context.clusters.get(clusterKeyOf(machine));
-  const pods = draining
-    ? await podsOn(remote.client, named.metadata.name, { context: { machine, cluster, rules }, signal })
-    : [];
-  return { reach: "connected", nodes: all, pods };
+  const drain = named && mayDrain(machine) ? await drainOf(context, { machine, node: named, remote }, signal) : noDrain;
+  return { reach: "connected", nodes: all, drain };
 }
 
 /** Lets Nodes be found by what their machines are called at the provider. */
@@ -70,36 +57,26 @@ export function indexNodes({ informers }: RemoteCluster): void {
   });
 }
 
-function excludesDraining({ metadata, status }: Machine): boolean {
-  const over = status?.deletion?.waitForNodeVolumeDetachStartTime !== undefined;
-  return over || metadata.annotations?.[annotations.excludeNodeDraining] !== undefined;
+const noDrain: DrainFacts = { pods: [], rules: [], namespaces: new Map() };
+
+interface Drained {
+  readonly machine: Machine;
+  readonly node: Node;
+  readonly remote: RemoteCluster;
 }
 
-/** Pods on the Node with what is to be done with each; namespaces are read only if a rule selects by their labels. */
-async function podsOn(
-  client: KubernetesClient,
-  node: string,
-  on: { readonly context: Omit<DrainContext, "namespaces">; readonly signal: AbortSignal },
-): Promise<PodFacts[]> {
-  const { context, signal } = on;
-  const { items } = await client.list(Pod, { fieldSelector: `spec.nodeName=${node}`, signal });
-  const rules = applicableRules({ ...context, namespaces: new Map() });
-  const selects = rules.some(({ spec }) => (spec.pods ?? []).some(({ namespaceSelector }) => namespaceSelector));
+/** The pods on the Node; namespaces only if a rule for the Machine selects by their labels. */
+async function drainOf(
+  context: Context,
+  { machine, node, remote: { client } }: Drained,
+  signal: AbortSignal,
+): Promise<DrainFacts> {
+  const { items: pods } = await client.list(Pod, { fieldSelector: `spec.nodeName=${node.metadata.name}`, signal });
+  const rules = context.drainRules.list(machine.metadata.namespace ?? "");
+  const cluster = context.clusters.get(clusterKeyOf(machine));
+  const selects = applicableRules({ machine, cluster, rules }).some(({ spec }) =>
+    (spec.pods ?? []).some(({ namespaceSelector }) => namespaceSelector),
+  );
   const listed = selects ? (await client.list(Namespace, { signal })).items : [];
-  const namespaces = new Map(listed.map(({ metadata }) => [metadata.name, metadata.labels]));
-  return items.map((pod) => podFacts(pod, { ...context, rules, namespaces }));
-}
-
-function podFacts(pod: Pod, context: DrainContext): PodFacts {
-  const { namespace = "", name, uid = "", deletionTimestamp } = pod.metadata;
-  const { behavior, order } = drainBehaviorOf(pod, context);
-  return {
-    namespace,
-    name,
-    uid,
-    stays: behavior === "Skip",
-    ...(behavior === "WaitCompleted" ? { completes: true } : {}),
-    ...(order === 0 ? {} : { order }),
-    ...(deletionTimestamp ? { deletingSince: Date.parse(deletionTimestamp) } : {}),
-  };
+  return { pods, rules, namespaces: new Map(listed.map(({ metadata }) => [metadata.name, metadata.labels])) };
 }

@@ -8,6 +8,7 @@ import {
   machine,
   machineSet,
   node,
+  noDrain,
   now,
   referred,
   servingMachine,
@@ -19,7 +20,7 @@ const provisioned = {
   spec: { providerID: "openstack:///w-1" },
   status: { initialization: { provisioned: true }, addresses: [{ type: "InternalIP", address: "10.6.0.9" }] },
 };
-const connected = (...nodes: Node[]) => ({ reach: "connected", nodes, pods: [] }) as const;
+const connected = (...nodes: Node[]) => ({ reach: "connected", nodes, drain: noDrain }) as const;
 const facts = (fields: Partial<MachineFacts> = {}): MachineFacts => ({
   machine: machine("w-1"),
   cluster: cluster(),

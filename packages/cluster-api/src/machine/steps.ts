@@ -1,5 +1,11 @@
 import type { ObjectStep } from "../objects/steps.ts";
-import type { PodFacts } from "./facts.ts";
+
+/** A pod that a drain evicts; another pod of its name is not meant. */
+export interface EvictedPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
 
 /** What can be done for a Machine. */
 export type MachineStep =
@@ -13,7 +19,7 @@ export type MachineStep =
   | {
       readonly do: "drain";
       readonly node: string;
-      readonly pods: readonly PodFacts[];
+      readonly pods: readonly EvictedPod[];
       /** Seconds given to each pod to end; its own period when absent. */
       readonly graceSeconds?: number;
     }

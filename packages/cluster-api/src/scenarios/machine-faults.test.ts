@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { finalizers, KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
-import type { Node } from "@causeway/kubernetes";
-import type { MachineFacts, PodFacts } from "../machine/facts.ts";
+import type { Node, Pod } from "@causeway/kubernetes";
+import type { MachineFacts } from "../machine/facts.ts";
 import { planMachine } from "../machine/plan.ts";
 import type { MachineStep } from "../machine/steps.ts";
-import { cluster, machine, node, now, referred } from "../testing/objects.ts";
+import { cluster, machine, node, now, podOn, referred } from "../testing/objects.ts";
 
 const preDrain = "pre-drain.delete.hook.machine.cluster.x-k8s.io/a";
 const preTerminate = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/a";
@@ -29,13 +29,15 @@ interface State {
   readonly host: { readonly provisioned: boolean; readonly deleting: boolean } | undefined;
   readonly config: { readonly ready: boolean; readonly deleting: boolean } | undefined;
   readonly node: Node | undefined;
-  readonly pods: readonly PodFacts[];
+  readonly pods: readonly Pod[];
   readonly reach: boolean;
 }
 
 const name = "m";
-const stays: PodFacts = { namespace: "kube-system", name: "proxy", uid: "uid-proxy", stays: true };
-const evicted: PodFacts = { namespace: "default", name: "web", uid: "uid-web", stays: false };
+const daemonSet = { apiVersion: "apps/v1", kind: "DaemonSet", name: "proxy", uid: "uid-set", controller: true };
+const stays = podOn("proxy", { namespace: "kube-system", ownerReferences: [daemonSet] });
+const evicted = podOn("web");
+const isEnding = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
 
 /** A Machine with its host, bootstrap object, Node and pods, each of which comes and goes in its own time. */
 class Model {
@@ -121,7 +123,7 @@ class Model {
       host: provisioned,
       config: ready,
       node: hasJoined ? node(name) : found,
-      pods: pods.filter(({ deletingSince }) => deletingSince === undefined),
+      pods: pods.filter((pod) => !isEnding(pod)),
     };
   }
 
@@ -143,7 +145,9 @@ class Model {
       deployment: undefined,
       infrastructure: referred("OpenStackMachine", name, infrastructure),
       bootstrap: referred("KubeadmConfig", name, bootstrap),
-      workload: reach ? { reach: "connected", nodes: found ? [found] : [], pods } : { reach: "unreachable" },
+      workload: reach
+        ? { reach: "connected", nodes: found ? [found] : [], drain: { pods, rules: [], namespaces: new Map() } }
+        : { reach: "unreachable" },
     };
   }
 
@@ -174,11 +178,13 @@ class Model {
       case "drain": {
         if (this.#has(preDrain)) this.wrongs.push("drained before the hook was removed");
         const uids = new Set(step.pods.map(({ uid }) => uid));
-        if (uids.has(stays.uid)) this.wrongs.push("evicted a pod that stays");
-        const time = this.#time;
+        if (uids.has(stays.metadata.uid ?? "")) this.wrongs.push("evicted a pod that stays");
+        const deletionTimestamp = new Date(this.#time).toISOString();
         this.state = {
           ...this.state,
-          pods: pods.map((pod) => (uids.has(pod.uid) ? { ...pod, deletingSince: time } : pod)),
+          pods: pods.map((pod) =>
+            uids.has(pod.metadata.uid ?? "") ? { ...pod, metadata: { ...pod.metadata, deletionTimestamp } } : pod,
+          ),
         };
         return;
       }
@@ -209,7 +215,8 @@ class Model {
     if (this.#has(preDrain) || this.#has(preTerminate)) this.wrongs.push("the host was deleted while a hook was there");
     const { machine: one, pods, node: found } = this.seen;
     const mattered = one?.status?.nodeRef !== undefined && found !== undefined && this.seen.reach;
-    if (mattered && pods.some((pod) => !pod.stays)) this.wrongs.push("the host was deleted before its pods");
+    if (mattered && pods.some(({ metadata }) => metadata.uid !== stays.metadata.uid))
+      this.wrongs.push("the host was deleted before its pods");
   }
 }
 

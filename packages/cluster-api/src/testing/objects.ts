@@ -7,9 +7,10 @@ import {
   OpenStackMachineTemplate,
 } from "@causeway/api";
 import { KubeadmConfig, KubeadmConfigTemplate, type Kind } from "@causeway/api";
-import type { KubeObject, Node } from "@causeway/kubernetes";
+import type { KubeObject, Node, Pod } from "@causeway/kubernetes";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
+import type { DrainFacts } from "../machine/facts.ts";
 
 /** Objects as caches hold them, for tables about planners. */
 
@@ -147,3 +148,16 @@ export function node(name: string, fields: Partial<Node["spec"]> & { status?: No
     status: status ?? { conditions: [{ type: "Ready", status: "True" }], nodeInfo: { kubeletVersion: "v1.34.0" } },
   };
 }
+
+/** A running pod of the workload cluster. */
+export function podOn(name: string, metadata: Partial<Pod["metadata"]> = {}): Pod {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "default", uid: name, ...metadata },
+    status: { phase: "Running" },
+  } as Pod;
+}
+
+/** What is read of a Node that is not drained. */
+export const noDrain: DrainFacts = { pods: [], rules: [], namespaces: new Map() };
