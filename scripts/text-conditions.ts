@@ -16,8 +16,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "apiserver/src/admission/policies/strategy.ts": "validates the message that an author of a policy wrote",
   "cluster-api/src/kubeadmcontrolplane/forwarded-access.ts":
     "etcd's refusal of a removed member has no code of its own",
-  "cluster-api-openstack/src/openstackcluster/plan.ts": "all reasons of waiting begin with the same word",
-  "magnum-api/src/cluster/addon-status.ts": "an AddonSet's conditions have no other field for what it waits for",
   "magnum-migration/src/etcd/client.ts": "etcd's refusals have no code of their own",
   "magnum-migration/src/phases/roll/phase.ts": "Cluster API's contract has no field for a failure that is final",
   "openstack/src/errors/openstack-error.ts": "OpenStack's services say in words what a 409 is about",

@@ -148,6 +148,8 @@ describe("an add-on", () => {
       { name: "b", manifests: configMap("two", "declared") },
     ]);
     await world.pass("failed", async () => (await stateOf("a")) === "Failed" && (await stateOf("b")) === "Applied");
+    const refused = (await world.set()).status?.addons?.find(({ name }) => name === "a");
+    expect(refused?.code).toBe("KUBERNETES_INVALID");
     expect(await text("one")).toBe("first");
     await world.tenant.delete(ConfigMap, key("one"));
     await world.until("restored", async () => (await text("one")) === "first");

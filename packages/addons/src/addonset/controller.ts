@@ -201,12 +201,14 @@ interface Failure {
 }
 
 function failed(now: number, { observed, planned, step, error }: Failure) {
-  const code = error instanceof CausewayError ? ` (${error.code})` : "";
+  const code = error instanceof CausewayError ? error.code : undefined;
   const what = "name" in step ? `${step.type} ${step.name}` : step.type;
-  const message = `${what}: ${messageOf(error)}${code}`.slice(0, 4_000);
-  const addons = planned.status.addons?.map((addon) =>
-    "addon" in step && addon.name === step.addon ? { ...addon, state: "Failed" as const, message } : addon,
-  );
+  const message = `${what}: ${messageOf(error)}${code === undefined ? "" : ` (${code})`}`.slice(0, 4_000);
+  const addons = planned.status.addons?.map((addon) => {
+    if (!("addon" in step) || addon.name !== step.addon) return addon;
+    const { code: _before, ...rest } = addon;
+    return { ...rest, state: "Failed" as const, message, ...(code === undefined ? {} : { code }) };
+  });
   const conditions = setConditions(
     planned.status.conditions,
     [{ type: "Applied", status: "False", reason: "Failed", message }],

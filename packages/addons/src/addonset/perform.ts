@@ -80,7 +80,7 @@ async function record({ client }: PerformWith, observed: Observed, signal: Abort
   const { set, addons } = observed;
   const before = set.status?.addons ?? [];
   const names = new Set(addons.map(({ name }) => name));
-  const written = addons.map((addon) => statusOfAddon(observed, addon, "Applying", ""));
+  const written = addons.map((addon) => statusOfAddon(observed, addon, { state: "Applying", message: "" }));
   const status = { ...set.status, addons: [...written, ...before.filter(({ name }) => !names.has(name))] };
   await publishStatus(client, AddonSet, set, { status, fieldManager, signal });
 }

@@ -12,10 +12,10 @@ export function stateOfHandedOver(
   { argo, set }: Observed,
   addon: ObservedAddon,
   gate: string | undefined,
-): { readonly state: AddonState; readonly message: string } {
+): { readonly state: AddonState; readonly message: string; readonly code?: string } {
   const { application } = addon;
   if (!argo || !application || argo.isUnread) return { state: "Applying", message: "Applications are not read yet" };
-  if (argo.refusal) return { state: "Failed", message: argo.refusal.message };
+  if (argo.refusal) return { state: "Failed", ...argo.refusal };
   if (application.state === "missing" || application.state === "changed") {
     if (gate !== undefined && !wasHandedOver(set, addon)) return { state: "Waiting", message: gate };
     return { state: "Applying", message: `its Application is to be ${wordOf(application.state)}` };

@@ -272,6 +272,26 @@ describe("what a set says", () => {
     expect(conditionsOf(given)).toMatchObject(conditions);
   });
 
+  test.each<[title: string, given: Observed, code: string | undefined]>([
+    ["refused manifests", observed([addon("dns", [], { refusal: { code: "X", message: "is no YAML" } })]), "X"],
+    [
+      "another set's object",
+      observed([addon("dns", [object({ state: "foreign", set: "other", known: false })])]),
+      "ADDON_OBJECT_OF_ANOTHER_SET",
+    ],
+    [
+      "an immutable field",
+      observed([addon("dns", [object({ state: "unapplied", immutable: "selector" })])]),
+      "ADDON_OBJECT_IMMUTABLE",
+    ],
+    ["another writer", observed([addon("dns", [object({ state: "changed", drift: fight })])]), "ADDON_CONTESTED"],
+    ["nothing", observed([addon("dns", [object()])]), undefined],
+  ])("the code of %s is in the add-on's status, and ends its message", (_title, given, code) => {
+    const [first] = plan(given, NOW).status.addons ?? [];
+    expect(first?.code).toBe(code);
+    if (code !== undefined && code !== "X") expect(first?.message?.endsWith(` (${code})`)).toBe(true);
+  });
+
   test("an event reports that an add-on stops working, another that it works again, and none comes between", () => {
     const ill = addon("dns", [object({ problem: "0 of 2 ready" })]);
     const events = (each: ObservedAddon, before: string) =>

@@ -49,10 +49,7 @@ function planAddons(observed: Observed, now: number): Plan<Step, AddonSetStatus>
   steps.push(...removalSteps(observed));
   if (judged.every(({ addon }) => addon.refusal === undefined))
     for (const { name, stale } of observed.removed) steps.push(...deletions(name, stale));
-  const addons = [
-    ...judged.map(({ addon, state, message }) => statusOfAddon(observed, addon, state, message)),
-    ...leftovers(observed),
-  ];
+  const addons = [...judged.map((each) => statusOfAddon(observed, each.addon, each)), ...leftovers(observed)];
   const conditions = [pausedBecause(false), appliedOf(addons), healthOf(judged)];
   const due = dueOf(observed, judged, now);
   return {
@@ -63,10 +60,15 @@ function planAddons(observed: Observed, now: number): Plan<Step, AddonSetStatus>
   };
 }
 
-interface Judged {
-  readonly addon: ObservedAddon;
+/** How an add-on is; `code` is that of an error. */
+interface AddonState {
   readonly state: AddonStatus["state"];
   readonly message: string;
+  readonly code?: string;
+}
+
+interface Judged extends AddonState {
+  readonly addon: ObservedAddon;
   /** Why new content waits; undefined: it may be applied. */
   readonly gate: string | undefined;
 }
@@ -84,36 +86,33 @@ function judge(observed: Observed, now: number): Judged[] {
   return judged;
 }
 
-function stateIn(
-  observed: Observed,
-  addon: ObservedAddon,
-  gate: string | undefined,
-  now: number,
-): Pick<Judged, "state" | "message"> {
+function stateIn(observed: Observed, addon: ObservedAddon, gate: string | undefined, now: number): AddonState {
   if (addon.application === undefined) return stateOf(addon, gate, now);
   const found = stateOfHandedOver(observed, addon, gate);
   const [failed] = addon.probes.problems;
   return found.state === "Applied" && failed !== undefined ? { state: "Unhealthy", message: failed } : found;
 }
 
-function stateOf(addon: ObservedAddon, gate: string | undefined, now: number): Pick<Judged, "state" | "message"> {
-  if (addon.refusal) return { state: "Failed", message: addon.refusal.message };
+function stateOf(addon: ObservedAddon, gate: string | undefined, now: number): AddonState {
+  if (addon.refusal) return { state: "Failed", ...addon.refusal };
   const foreign = addon.objects.find(({ state }) => state === "foreign");
   if (foreign)
-    return {
-      state: "Failed",
-      message: `${nameOf(foreign)} belongs to AddonSet ${foreign.set} (ADDON_OBJECT_OF_ANOTHER_SET)`,
-    };
+    return withCode("Failed", "ADDON_OBJECT_OF_ANOTHER_SET", `${nameOf(foreign)} belongs to AddonSet ${foreign.set}`);
   const fixed = addon.objects.find((each) => each.immutable !== undefined && !mayRecreate(each));
-  if (fixed) return { state: "Failed", message: unchangeable(fixed) };
+  if (fixed) return withCode("Failed", "ADDON_OBJECT_IMMUTABLE", unchangeable(fixed));
   const open = addon.objects.find(({ state }) => state !== "current");
   if (open && gate !== undefined && !open.known) return { state: "Waiting", message: gate };
-  if (open && isHeld(open, now)) return { state: "Applying", message: contested(open) };
+  if (open && isHeld(open, now)) return withCode("Applying", "ADDON_CONTESTED", contested(open));
   if (open) return { state: "Applying", message: `${nameOf(open)} ${words[open.state]}` };
   const ill = addon.objects.find(({ problem }) => problem !== undefined);
   if (ill) return { state: "Unhealthy", message: `${nameOf(ill)}: ${ill.problem}` };
   const [failed] = addon.probes.problems;
   return failed === undefined ? { state: "Applied", message: "" } : { state: "Unhealthy", message: failed };
+}
+
+/** Messages end with the code, so that people can search for it. */
+function withCode(state: AddonStatus["state"], code: string, message: string): AddonState {
+  return { state, code, message: `${message} (${code})` };
 }
 
 const words: Readonly<Record<ObservedObject["state"], string>> = {
@@ -136,7 +135,7 @@ function unchangeable(object: ObservedObject): string {
   const what = isNeverDeleted(object.declared.id.kind)
     ? "objects of this kind are never deleted: undo the change"
     : `undo the change, or declare the object with the annotation ${allowRecreation}: "true" to have it deleted and created again`;
-  return `${nameOf(object)} cannot be changed as declared: ${object.immutable}; ${what} (ADDON_OBJECT_IMMUTABLE)`;
+  return `${nameOf(object)} cannot be changed as declared: ${object.immutable}; ${what}`;
 }
 
 /** Is another writer changing it again and again? Then it is restored later. */
@@ -148,7 +147,7 @@ function contested(object: ObservedObject): string {
   const { drift } = object;
   const by = drift === undefined || drift.managers.length === 0 ? "another writer" : drift.managers.join(" and ");
   const fields = drift?.changes.map(({ path }) => path.join(".")).join(", ");
-  return `${nameOf(object)} is changed by ${by} again and again${fields ? ` (${fields})` : ""} and is restored less and less often (ADDON_CONTESTED)`;
+  return `${nameOf(object)} is changed by ${by} again and again${fields ? ` (${fields})` : ""} and is restored less and less often`;
 }
 
 function nameOf({ declared }: ObservedObject): string {
@@ -227,8 +226,7 @@ export function recorded({ set }: Observed, addon: ObservedAddon): Reference[] {
 export function statusOfAddon(
   observed: Observed,
   addon: ObservedAddon,
-  state: AddonStatus["state"],
-  message: string,
+  { state, message, code }: AddonState,
 ): AddonStatus {
   const isThere = addon.application === undefined || addon.application.state === "current";
   const complete =
@@ -238,6 +236,7 @@ export function statusOfAddon(
     name: addon.name,
     state,
     ...(message === "" ? {} : { message: message.slice(0, LONGEST) }),
+    ...(code === undefined ? {} : { code }),
     ...(digest === undefined ? {} : { digest }),
     objects: recorded(observed, addon),
   };

@@ -194,6 +194,7 @@ const addonSetStatus = object({
           description: "Applied: every object is as declared, and the add-on works.",
         }),
         message: optional(text(0, 4096, { description: "Why it is so." })),
+        code: optional(text(1, 64, { description: "The code of the error that the message is about." })),
         digest: optional(text(1, 64, { description: "Fingerprint of the manifests that were applied completely." })),
         objects: optional(
           list(reference, { max: 1000, description: "What was applied: the base of what is pruned later." }),

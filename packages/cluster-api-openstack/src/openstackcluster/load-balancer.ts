@@ -35,7 +35,8 @@ export function planLoadBalancer(context: ClusterContext, network: NetworkPart, 
     const message = "The cloud has no load-balancer service; set spec.apiServer.managedLoadBalancer.enabled to false";
     return broken("LoadBalancerServiceMissing", message);
   }
-  if (network.subnets.length === 0) return broken("WaitingForNetwork", "Waiting for the network");
+  if (network.subnets.length === 0)
+    return { ...broken("WaitingForNetwork", "Waiting for the network"), waitsForOthers: true };
   const site = siteOf(context, wanted, network, router);
   if (typeof site === "string") return broken("LoadBalancerNetworkNotFound", site);
   const name = loadBalancerName(crn);

@@ -83,6 +83,8 @@ export interface Part {
   readonly finding: WantedCondition<ConditionType>;
   readonly steps: readonly ClusterStep[];
   readonly wait?: string;
+  /** What it lacks comes with a step of another part: the spec can be satisfied. */
+  readonly waitsForOthers?: true;
   readonly look?: Look;
   readonly events?: readonly PlannedEvent[];
 }

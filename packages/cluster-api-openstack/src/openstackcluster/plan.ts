@@ -94,7 +94,7 @@ function planNormal(context: ClusterContext, observed: ClusterObserved, now: num
   const provisioned = context.object.status?.initialization?.provisioned === true;
   // Before anything is created: a spec that cannot be satisfied only sets a condition.
   const refusals = all.filter((part) => part.finding.status === "False" && part.steps.length === 0 && !part.wait);
-  const stuck = !provisioned && refusals.some((part) => !waitsForOthers(part));
+  const stuck = !provisioned && refusals.some((part) => !part.waitsForOthers);
   const held = observed.hold && observed.hold.until > now ? observed.hold : undefined;
   const { bastion } = parts;
   const wanted = [...all, ...(bastion ? [bastion] : [])];
@@ -117,14 +117,6 @@ function planParts(context: ClusterContext): Parts {
   const endpoint = planEndpoint(context, network, router);
   const bastion = planBastion(context, { network, router, groups });
   return { network, router, groups, endpoint, bastion };
-}
-
-function waitsForOthers(part: Part): boolean {
-  return (
-    part.finding.reason.startsWith("Waiting") ||
-    part.finding.reason === "ConnectingRouter" ||
-    part.finding.reason.startsWith("Creating")
-  );
 }
 
 /** Also for an object that upstream's provider has left: it has the finalizer, and no note of the cloud. */
@@ -159,7 +151,7 @@ function eventsOf(parts: readonly Part[], refusals: readonly Part[]): PlannedEve
   return [
     ...parts.flatMap((part) => part.events ?? []),
     ...refusals
-      .filter((part) => !waitsForOthers(part))
+      .filter((part) => !part.waitsForOthers)
       .map((part): PlannedEvent => ({
         type: "Warning",
         reason: part.finding.reason,

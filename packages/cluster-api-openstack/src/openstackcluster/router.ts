@@ -112,10 +112,9 @@ function connect(context: ClusterContext, part: NetworkPart, router: Router): Ro
     subnetId: s.id,
   }));
   const connected = part.subnets.length > 0 && lacking.length === 0;
-  const finding = connected
-    ? found("RouterReady", "RouterReady")
-    : missing("RouterReady", "ConnectingRouter", "Connecting the subnet to the router");
-  return { finding, steps, router, connected };
+  if (connected) return { finding: found("RouterReady", "RouterReady"), steps, router, connected };
+  const finding = missing("RouterReady", "ConnectingRouter", "Connecting the subnet to the router");
+  return { finding, steps, router, connected, waitsForOthers: true };
 }
 
 /** Subnets in which a router has an interface. */

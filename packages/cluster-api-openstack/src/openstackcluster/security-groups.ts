@@ -49,6 +49,7 @@ export function planSecurityGroups(context: ClusterContext, subnets: readonly Su
       finding: missing(type, "CreatingSecurityGroups", "Creating the security groups"),
       steps: [...creates, ...tags],
       groups,
+      waitsForOthers: true,
     };
   }
   const rules = ruleSteps(context, { controlplane, worker, ...(bastion ? { bastion } : {}) }, subnets);

@@ -9,7 +9,19 @@ type Status = NonNullable<AddonSet["status"]>;
 type Addon = NonNullable<Status["addons"]>[number];
 
 const managed: Given["spec"] = { addons: "Managed" };
-const addon = (name: string, state: Addon["state"] = "Applied", message = ""): Addon => ({ name, state, message });
+const addon = (name: string, state: Addon["state"] = "Applied", message = "", code?: string): Addon => ({
+  name,
+  state,
+  message,
+  ...(code === undefined ? {} : { code }),
+});
+const condition = (type: string, status: "True" | "False" | "Unknown", reason: string = type, message = "") => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: "2026-11-01T10:00:00Z",
+});
 const works = ["flannel", "kube-proxy", "coredns"].map((name) => addon(name));
 const instead = (...other: Addon[]) => works.map((one) => other.find(({ name }) => name === one.name) ?? one);
 
@@ -18,7 +30,7 @@ function withAddons(status: object | undefined, given: Given = {}): Observed {
   const observed = settled({ ...given, spec: { ...managed, ...given.spec } });
   const set = observed.standing.find(({ kind }) => kind === "AddonSet") as AddonSet;
   const base = { observedGeneration: 1, version: observed.object.spec.version, addons: works };
-  const conditions = [{ type: "Applied", status: "True", reason: "Applied", lastTransitionTime: "" }];
+  const conditions = [condition("Applied", "True"), condition("Healthy", "True")];
   const whole = status === undefined ? undefined : { conditions, ...base, ...status };
   return { ...observed, addonSet: { ...set, ...(whole ? { status: whole } : {}) } as unknown as AddonSet };
 }
@@ -72,7 +84,14 @@ describe("the add-ons in the state of a cluster", () => {
     [
       "what another AddonSet has is that one's affair",
       withAddons({
-        addons: instead(addon("coredns", "Failed", "Deployment a belongs to AddonSet b (ADDON_OBJECT_OF_ANOTHER_SET)")),
+        addons: instead(
+          addon(
+            "coredns",
+            "Failed",
+            "Deployment a belongs to AddonSet b (ADDON_OBJECT_OF_ANOTHER_SET)",
+            "ADDON_OBJECT_OF_ANOTHER_SET",
+          ),
+        ),
       }),
       "CREATE_COMPLETE",
       "completed",
@@ -80,7 +99,10 @@ describe("the add-ons in the state of a cluster", () => {
     [
       "not connected yet",
       withAddons({
-        conditions: [{ type: "Applied", status: "False", reason: "WaitingForConnection", message: "not connected" }],
+        conditions: [
+          condition("Applied", "False", "WaitingForConnection", "not connected"),
+          condition("Healthy", "Unknown", "WaitingForConnection", "not connected"),
+        ],
       }),
       "CREATE_IN_PROGRESS",
       "not connected",
@@ -107,10 +129,22 @@ describe("the add-ons in the state of a cluster", () => {
     [
       "errors of the operator's cluster are not shown",
       withAddons({
-        addons: instead(addon("coredns", "Failed", "install x: connect 10.0.0.9 (KUBERNETES_UNREACHABLE)")),
+        addons: instead(
+          addon("coredns", "Failed", "install x: connect 10.0.0.9 (KUBERNETES_UNREACHABLE)", "KUBERNETES_UNREACHABLE"),
+        ),
       }),
       "CREATE_IN_PROGRESS",
       "add-on coredns: the cluster's API did not take it; the operator's log has the reason: KUBERNETES_UNREACHABLE (ADDON_FAILED)",
+    ],
+    [
+      "a code of an add-on is the cluster's code, and stands once in the reason",
+      withAddons({
+        addons: instead(
+          addon("coredns", "Failed", "a cannot be changed (ADDON_OBJECT_IMMUTABLE)", "ADDON_OBJECT_IMMUTABLE"),
+        ),
+      }),
+      "CREATE_IN_PROGRESS",
+      "add-on coredns: a cannot be changed (ADDON_OBJECT_IMMUTABLE)",
     ],
   ])("%s", (_, observed, status, reason) => {
     const found = plan(observed, NOW).status;

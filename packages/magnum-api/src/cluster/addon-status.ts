@@ -17,7 +17,7 @@ export interface AddonProblem {
 /** Begins the codes of add-ons that do not work. */
 const CODES = "ADDON_";
 /** An add-on that another AddonSet of the cluster has is that one's affair. */
-const OF_ANOTHER = "(ADDON_OBJECT_OF_ANOTHER_SET)";
+const OF_ANOTHER = "ADDON_OBJECT_OF_ANOTHER_SET";
 
 /** What a change of a cluster waits for; undefined: its add-ons are as they are to be, or failed before it began. */
 export function addonsWaitFor(observed: Observed): AddonProblem | undefined {
@@ -57,32 +57,32 @@ function firstProblem(observed: Observed, { spec, status }: AddonSet): AddonProb
   const first = found.find((addon) => addon !== undefined && isBad(addon, isJudged));
   if (first !== undefined) return problemOf(first);
   const isComplete = found.every((addon) => addon !== undefined);
-  const applied = getCondition((status?.conditions ?? []) as readonly Condition[], "Applied");
-  if (isComplete && applied !== undefined && !isWaiting(applied)) return undefined;
+  const conditions = (status?.conditions ?? []) as readonly Condition[];
+  const applied = getCondition(conditions, "Applied");
+  if (isComplete && applied !== undefined && isKnown(getCondition(conditions, "Healthy"))) return undefined;
   return { message: `waiting for the add-ons${applied?.message ? `: ${applied.message}` : ""}` };
 }
 
-/** The set as a whole waits, or is refused: what its add-ons had before says nothing. */
-const isWaiting = ({ status, reason }: Condition): boolean => status === "False" && /^(Waiting.|ADDON_)/.test(reason);
+/** While the set as a whole waits or is refused, its health is unknown: what its add-ons had before says nothing. */
+const isKnown = (healthy: Condition | undefined): boolean => healthy !== undefined && healthy.status !== "Unknown";
 
 /** Pods have no place to run where there are no nodes. */
 const hasNodes = ({ deployments, machines }: Observed): boolean =>
   machines.length > 0 || deployments.some(({ spec }) => (spec.replicas ?? 1) > 0);
 
-function isBad({ state, message = "" }: AddonStatus, isJudged: boolean): boolean {
-  if (state === "Applied" || message.includes(OF_ANOTHER)) return false;
+function isBad({ state, code }: AddonStatus, isJudged: boolean): boolean {
+  if (state === "Applied" || code === OF_ANOTHER) return false;
   return state !== "Unhealthy" || isJudged;
 }
 
-const CODE = / ?\(([A-Z][A-Z0-9_]+)\)$/;
-
-function problemOf({ name, state, message = "" }: AddonStatus): AddonProblem {
-  const [, named = ""] = CODE.exec(message) ?? [];
+function problemOf({ name, state, message = "", code: named = "" }: AddonStatus): AddonProblem {
   // Addresses of the management cluster may be in such messages, and are the operator's alone.
   const isHidden = named.startsWith("KUBERNETES_") && named !== "KUBERNETES_INVALID";
   const said = isHidden ? `the cluster's API did not take it; the operator's log has the reason: ${named}` : message;
   const isCoded = named.startsWith(CODES);
-  const text = `add-on ${name}: ${isCoded ? said.replace(CODE, "") : said}`.replaceAll(/\s+/g, " ").slice(0, 1_000);
+  const text = `add-on ${name}: ${isCoded ? said.replace(` (${named})`, "") : said}`
+    .replaceAll(/\s+/g, " ")
+    .slice(0, 1_000);
   if (state === "Failed") return { message: text, code: isCoded ? named : `${CODES}FAILED` };
   return state === "Unhealthy" ? { message: text, code: isCoded ? named : `${CODES}UNHEALTHY` } : { message: text };
 }
