@@ -12,7 +12,7 @@ export {
   type ListenerTimeouts,
 } from "./desired.ts";
 export { treeAfter, treeOfCreate } from "./dry-run-tree.ts";
-export * from "./holds.ts";
+export * from "./backoffs.ts";
 export { isAtLeast, OctaviaReader, type OctaviaFacts } from "./octavia-facts.ts";
 export { performPolicy, performTree, type PerformTree } from "./perform-tree.ts";
 export { enabled, listenerChange } from "./plan-listener.ts";

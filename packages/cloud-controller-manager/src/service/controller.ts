@@ -15,7 +15,7 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import type { CloudWatch } from "@causeway/openstack";
-import { brokenKey, isOfMembers } from "@causeway/octavia-tree";
+import { errorKey, isOfMembers } from "@causeway/octavia-tree";
 import { EventDeduplicator } from "../events/event-deduplicator.ts";
 import { NodeSyncs } from "../metrics/node-syncs.ts";
 import { measured, Operations } from "./memory/reconciles.ts";
@@ -49,9 +49,9 @@ export function createServiceController(options: ServiceControllerOptions): {
 } {
   const { informers, cloud, watch, config, clusterName, events, clock, log } = options;
   const from = gatherFrom(options);
-  const { services, nodes, details, freshness, holds, bursts, octavia, missed, brake } = from;
+  const { services, nodes, details, freshness, backoffs, bursts, octavia, missed, brake } = from;
   const standing = new EventDeduplicator(events, clock);
-  const using = { client: informers.client, cloud, watch, events, details, freshness, holds };
+  const using = { client: informers.client, cloud, watch, events, details, freshness, backoffs };
   const operations = new Operations();
   const syncs = new NodeSyncs(options.metrics, clock);
   const leftovers = new Leftovers(cloud, watch);
@@ -66,7 +66,7 @@ export function createServiceController(options: ServiceControllerOptions): {
         service,
         planned.filter(({ type }) => type === "Warning"),
       );
-      if ((status.loadBalancer?.ingress ?? []).length > 0) holds.release(brokenKey(observed.lbName));
+      if ((status.loadBalancer?.ingress ?? []).length > 0) backoffs.reset(errorKey(observed.lbName));
       if (services.get(keyOf(service)) !== undefined)
         await publishStatus(informers.client, Service, service, { status, fieldManager, signal });
       // "Ensured" is true only when the status is written.

@@ -1,7 +1,7 @@
 import type { Clock, Metrics } from "@causeway/foundation";
 import { Brake, Node, Service, type Informers } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
-import { Holds, OctaviaReader, PoolDetails, TreeFreshness } from "@causeway/octavia-tree";
+import { Backoffs, OctaviaReader, PoolDetails, TreeFreshness } from "@causeway/octavia-tree";
 import type { CloudControllerConfig } from "../config/config.ts";
 import { RateLimitedRefresh } from "../rate-limited-refresh.ts";
 import { Certificates } from "./memory/certificates.ts";
@@ -37,7 +37,7 @@ export function gatherFrom(around: ServiceSurroundings): GatherFrom {
     config,
     details: new PoolDetails(cloud),
     freshness: new TreeFreshness(watch),
-    holds: new Holds(clock),
+    backoffs: new Backoffs(clock),
     octavia: new OctaviaReader(cloud, clock),
     certificates: new Certificates(cloud, clock),
     bursts: new NodeBursts(clock),

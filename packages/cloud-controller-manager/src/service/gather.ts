@@ -1,6 +1,6 @@
 import type { Node, ObjectKey, Service } from "@causeway/kubernetes";
 import type { CloudWatch, FloatingIp, LoadBalancer, Network, Subnet } from "@causeway/openstack";
-import { soughtKey, whenSought, type ObservedPool } from "@causeway/octavia-tree";
+import { floatingIpKey, floatingIpBackoff, type ObservedPool } from "@causeway/octavia-tree";
 import { concerns, wantsLoadBalancer } from "./parameters/concern.ts";
 import { eligibleNodes, nodeAddress } from "./parameters/desired.ts";
 import { matchingSubnets } from "./address/floating-subnets.ts";
@@ -219,16 +219,16 @@ async function floatingIps(
  * taken.
  */
 async function readWantedFloatingIp(
-  { watch, cloud, holds, clock }: GatherFrom,
+  { watch, cloud, backoffs, clock }: GatherFrom,
   { address, lb }: { readonly address: string; readonly lb: LoadBalancer },
   signal: AbortSignal,
 ): Promise<void> {
-  const key = soughtKey(address);
+  const key = floatingIpKey(address);
   const known = watch.floatingIps.byIndex("address", address)[0];
   const usable = known && (known.port_id === null || known.port_id === "" || known.port_id === lb.vip_port_id);
-  if (usable || address === lb.vip_address) return holds.release(key);
-  if ((holds.until(key) ?? 0) > clock.now()) return;
-  holds.hold(key, whenSought);
+  if (usable || address === lb.vip_address) return backoffs.reset(key);
+  if ((backoffs.until(key) ?? 0) > clock.now()) return;
+  backoffs.increase(key, floatingIpBackoff);
   for (const found of await cloud.network.floatingIps.all({ floating_ip_address: address }, { signal }))
     watch.floatingIps.observe(found);
 }

@@ -1,6 +1,6 @@
 import { keyOf, type Node, type Service } from "@causeway/kubernetes";
 import type { LoadBalancer } from "@causeway/openstack";
-import { brokenKey, busyKey, failedCreateKey, failoverKey, methodKey, uncertainKey } from "@causeway/octavia-tree";
+import { errorKey, immutableKey, failedCreateKey, failoverKey, methodKey, uncertainKey } from "@causeway/octavia-tree";
 import { wishesOf } from "./brake.ts";
 import type { GatherFrom } from "./observed.ts";
 import type { Parameters } from "./parameters/parameters.ts";
@@ -47,25 +47,25 @@ export function withExpected(held: Held, expectedActive: number | undefined): He
 }
 
 /** What is held for one load balancer of a Service, from what this process remembers of refusals and creates. */
-export function heldOf({ holds, watch, bursts, pending, brake, earlier, whole }: GatherFrom, found: HeldOf): Held {
+export function heldOf({ backoffs, watch, bursts, pending, brake, earlier, whole }: GatherFrom, found: HeldOf): Held {
   const { service, lbName, lb, parameters, nodes, second } = found;
   const key = keyOf(service);
   const { method } = parameters;
   const pools = lb && method !== undefined ? watch.pools.byIndex("loadbalancer", lb.id) : [];
-  const refused = pools.filter(({ id }) => method !== undefined && holds.count(methodKey(id, method)) > 0);
+  const refused = pools.filter(({ id }) => method !== undefined && backoffs.count(methodKey(id, method)) > 0);
   return {
     uncertain: latest(
-      holds.until(uncertainKey(lbName)),
-      holds.until(failedCreateKey(lbName), holds.has(failedCreateKey(lbName)) ? wishesOf(service) : ""),
+      backoffs.until(uncertainKey(lbName)),
+      backoffs.until(failedCreateKey(lbName), backoffs.has(failedCreateKey(lbName)) ? wishesOf(service) : ""),
       lb || whole === true ? undefined : earlier.until(service, nodes.length * (service.spec.ports?.length ?? 0)),
     ),
-    busy: lb && holds.until(busyKey(lb.id)),
-    refusals: lb ? holds.count(busyKey(lb.id)) : 0,
-    broken: holds.until(brokenKey(lbName)),
+    busy: lb && backoffs.until(immutableKey(lb.id)),
+    refusals: lb ? backoffs.count(immutableKey(lb.id)) : 0,
+    broken: backoffs.until(errorKey(lbName)),
     nodes: bursts.heldUntil(),
     refusedMethods: new Set(refused.map(({ id }) => id)),
     braked: (step) => brake.holdOf(key, second === true ? { type: "of-second", step } : step)?.until,
-    failoverRefused: lb !== undefined && holds.count(failoverKey(lb.id)) > 0,
+    failoverRefused: lb !== undefined && backoffs.count(failoverKey(lb.id)) > 0,
     pendingSince: lb && pending.since(lb),
   };
 }

@@ -2,7 +2,7 @@ import type { Clock } from "@causeway/foundation";
 import type { Brake, Informer, Node, PlannedEvent, Service } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch, FloatingIp, Listener, LoadBalancer, Network, Subnet } from "@causeway/openstack";
 import type {
-  Holds,
+  Backoffs,
   ObservedPool,
   OctaviaFacts,
   OctaviaReader,
@@ -95,7 +95,7 @@ export interface GatherFrom {
   readonly config: CloudControllerConfig;
   readonly details: PoolDetails;
   readonly freshness: TreeFreshness;
-  readonly holds: Holds;
+  readonly backoffs: Backoffs;
   readonly octavia: OctaviaReader;
   readonly certificates: Certificates;
   readonly bursts: NodeBursts;

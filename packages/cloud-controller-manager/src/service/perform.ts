@@ -2,14 +2,14 @@ import { CausewayError } from "@causeway/foundation";
 import { addFinalizer, keyOf, publishStatus, removeFinalizer, Service } from "@causeway/kubernetes";
 import { isImmutable, isOutcomeUnknown, type LoadBalancer, type LoadBalancerCreate } from "@causeway/openstack";
 import {
-  brokenKey,
-  busyKey,
+  errorKey,
+  immutableKey,
   failedCreateKey,
   isOfMembers,
   uncertainKey,
-  whenBroken,
-  whenBusy,
-  whenCreateFails,
+  errorBackoff,
+  immutableBackoff,
+  failedCreateBackoff,
 } from "@causeway/octavia-tree";
 import type { StepContext, PerformWith } from "./step-context.ts";
 import { serviceFinalizer } from "./parameters/concern.ts";
@@ -83,15 +83,15 @@ async function createLoadBalancer(
   body: LoadBalancerCreate,
   { using, observed, signal }: StepContext,
 ): Promise<void | "deferred"> {
-  const { cloud, watch, holds, details } = using;
+  const { cloud, watch, backoffs, details } = using;
   const { loadBalancers } = cloud.loadBalancing;
   const known = (await loadBalancers.all({ name: body.name }, { signal })).find(
     (lb) => !isLeaving(lb) && !isAnothers(lb, observed.service),
   );
   try {
     const made = known ?? (await loadBalancers.create(body, { signal }));
-    holds.release(uncertainKey(body.name));
-    holds.release(failedCreateKey(body.name));
+    backoffs.reset(uncertainKey(body.name));
+    backoffs.reset(failedCreateKey(body.name));
     if (!known) details.made(made);
     watch.loadBalancers.observe(made);
   } catch (error) {
@@ -109,7 +109,7 @@ async function createLoadBalancer(
 function createFailed(
   body: LoadBalancerCreate,
   error: CausewayError,
-  { using: { holds, watch }, observed }: Pick<StepContext, "using" | "observed">,
+  { using: { backoffs, watch }, observed }: Pick<StepContext, "using" | "observed">,
 ): "deferred" {
   const { name } = body;
   const wishes = wishesOf(observed.service);
@@ -117,13 +117,13 @@ function createFailed(
   if (!answer) {
     const members = (body.listeners ?? []).reduce((sum, l) => sum + (l.default_pool?.members?.length ?? 0), 0);
     const time = creationTime(members);
-    holds.hold(uncertainKey(name), { base: time, cap: time });
+    backoffs.increase(uncertainKey(name), { base: time, cap: time });
   }
-  holds.hold(failedCreateKey(name), whenCreateFails, wishes);
+  backoffs.increase(failedCreateKey(name), failedCreateBackoff, wishes);
   watch.loadBalancers.hurry(
-    Math.max(holds.until(failedCreateKey(name), wishes) ?? 0, holds.until(uncertainKey(name)) ?? 0),
+    Math.max(backoffs.until(failedCreateKey(name), wishes) ?? 0, backoffs.until(uncertainKey(name)) ?? 0),
   );
-  if (holds.count(failedCreateKey(name), wishes) > 1) throw answer ?? error;
+  if (backoffs.count(failedCreateKey(name), wishes) > 1) throw answer ?? error;
   return "deferred";
 }
 
@@ -148,7 +148,7 @@ async function changeLoadBalancer(step: TreeStep, context: StepContext): Promise
   if (!lb) return;
   try {
     await (step.type === "delete-load-balancer" ? deleteLoadBalancer(step, context) : performTree(step, context));
-    using.holds.release(busyKey(lb.id));
+    using.backoffs.reset(immutableKey(lb.id));
   } catch (error) {
     const expected = observed.held.expectedActive !== undefined;
     if (expected) using.freshness.notYetActive(lb);
@@ -157,7 +157,7 @@ async function changeLoadBalancer(step: TreeStep, context: StepContext): Promise
     // Whatever was wrong, what is cached may be the reason: the next look is a fresh one.
     using.freshness.touch(lb, "tree");
     if (!isImmutable(error)) throw error;
-    using.holds.hold(busyKey(lb.id), whenBusy);
+    using.backoffs.increase(immutableKey(lb.id), immutableBackoff);
     return "deferred";
   }
   if (step.type === "delete-load-balancer") {
@@ -173,5 +173,5 @@ async function deleteLoadBalancer(
 ): Promise<void> {
   using.events.event(observed.service, step.event);
   await using.cloud.loadBalancing.deleteLoadBalancer(step.id, { cascade: step.cascade, signal });
-  if (step.broken) using.holds.hold(brokenKey(observed.lbName), whenBroken);
+  if (step.broken) using.backoffs.increase(errorKey(observed.lbName), errorBackoff);
 }

@@ -1,6 +1,6 @@
 import type { EventRecorder, KubernetesClient } from "@causeway/kubernetes";
 import type { Cloud, CloudWatch } from "@causeway/openstack";
-import type { Holds, PoolDetails, TreeFreshness } from "@causeway/octavia-tree";
+import type { Backoffs, PoolDetails, TreeFreshness } from "@causeway/octavia-tree";
 import type { Observed } from "./observed.ts";
 
 /** What steps are performed with. */
@@ -11,7 +11,7 @@ export interface PerformWith {
   readonly events: EventRecorder;
   readonly details: PoolDetails;
   readonly freshness: TreeFreshness;
-  readonly holds: Holds;
+  readonly backoffs: Backoffs;
 }
 
 /** One step under way. */

@@ -1,9 +1,9 @@
 import type { Clock } from "@causeway/foundation";
 import type { Brake, Node, ObjectKey } from "@causeway/kubernetes";
 import {
-  brokenKey,
-  busyKey,
-  Holds,
+  errorKey,
+  immutableKey,
+  Backoffs,
   PolicyDetails,
   PoolDetails,
   TreeFreshness,
@@ -30,7 +30,7 @@ export interface BalancerMemory {
   readonly record: StoredPoolRecord | undefined;
   readonly policies: PolicyDetails;
   readonly freshness: TreeFreshness;
-  readonly holds: Holds;
+  readonly backoffs: Backoffs;
   readonly certificates: CertificateStore;
   readonly groups: GroupReader;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export function balancerMemory(
     record,
     policies: new PolicyDetails(cloud, () => watch.listeners.list()),
     freshness: new TreeFreshness(watch),
-    holds: new Holds(clock),
+    backoffs: new Backoffs(clock),
     certificates: new CertificateStore(cloud, clock, certificatePrefixes(clusterName)),
     groups: new GroupReader(cloud, watch, manageSecurityGroups),
     clock,
@@ -89,7 +89,7 @@ export async function gatherBalancer(
   from: GatherBalancer,
   signal: AbortSignal,
 ): Promise<ObservedBalancer> {
-  const { watch, holds, certificates } = memory;
+  const { watch, backoffs, certificates } = memory;
   const { owner, brake, key } = from;
   const { loadBalancers, listeners, pools, floatingIps } = watch;
   const needed = [loadBalancers, listeners, pools, ...(from.floating ? [floatingIps] : [])];
@@ -112,9 +112,9 @@ export async function gatherBalancer(
     group: await memory.groups.of(from, signal),
     family: from.ranged ? await familyOf(memory, lb, from.subnetId, signal) : undefined,
     held: {
-      uncertain: latest(holds.until(uncertainKey(owner.name)), lb ? undefined : earlierCreate(memory, from)),
-      busy: lb && holds.until(busyKey(lb.id)),
-      broken: holds.until(brokenKey(owner.name)),
+      uncertain: latest(backoffs.until(uncertainKey(owner.name)), lb ? undefined : earlierCreate(memory, from)),
+      busy: lb && backoffs.until(immutableKey(lb.id)),
+      broken: backoffs.until(errorKey(owner.name)),
       braked: (step) => brake.holdOf(key, step)?.until,
     },
   };

@@ -1,15 +1,15 @@
 import type { PlannedEvent } from "@causeway/kubernetes";
 import {
-  brokenKey,
-  busyKey,
+  errorKey,
+  immutableKey,
   isOfMembers,
   isOfPolicies,
   performPolicy,
   performTree,
   uncertainKey,
-  whenBroken,
-  whenBusy,
-  whenCreateFails,
+  errorBackoff,
+  immutableBackoff,
+  failedCreateBackoff,
   type AnyTreeStep,
 } from "@causeway/octavia-tree";
 import { isImmutable, isOutcomeUnknown } from "@causeway/openstack";
@@ -108,7 +108,7 @@ async function create(
   { body, event }: Extract<BalancerStep, { type: "create-load-balancer" }>,
   { memory, observed, emit, signal }: PerformBalancer,
 ): Promise<void | "deferred"> {
-  const { cloud, watch, holds, details } = memory;
+  const { cloud, watch, backoffs, details } = memory;
   const { loadBalancers } = cloud.loadBalancing;
   const { name } = body;
   const known = (await loadBalancers.all({ name }, { signal })).find(
@@ -117,14 +117,14 @@ async function create(
   try {
     if (!known) emit(event);
     const made = known ?? (await loadBalancers.create(body, { signal }));
-    holds.release(uncertainKey(name));
+    backoffs.reset(uncertainKey(name));
     if (!known) details.made(made);
     watch.loadBalancers.observe(made);
   } catch (error) {
     if (!isOutcomeUnknown(error)) throw error;
-    holds.hold(uncertainKey(name), whenCreateFails);
-    watch.loadBalancers.hurry(holds.until(uncertainKey(name)));
-    if (holds.count(uncertainKey(name)) > 2) throw error;
+    backoffs.increase(uncertainKey(name), failedCreateBackoff);
+    watch.loadBalancers.hurry(backoffs.until(uncertainKey(name)));
+    if (backoffs.count(uncertainKey(name)) > 2) throw error;
     return "deferred";
   }
 }
@@ -133,36 +133,36 @@ async function remove(
   { id, event, broken }: Extract<BalancerStep, { type: "delete-load-balancer" }>,
   { memory, observed, emit, signal }: PerformBalancer,
 ): Promise<void | "deferred"> {
-  const { cloud, watch, holds } = memory;
+  const { cloud, watch, backoffs } = memory;
   try {
     await cloud.loadBalancing.deleteLoadBalancer(id, { cascade: true, signal });
   } catch (error) {
     if (!isImmutable(error)) throw error;
-    holds.hold(busyKey(id), whenBusy);
+    backoffs.increase(immutableKey(id), immutableBackoff);
     watch.loadBalancers.hurry();
     return "deferred";
   }
   emit(event);
-  if (broken) holds.hold(brokenKey(observed.owner.name), whenBroken);
+  if (broken) backoffs.increase(errorKey(observed.owner.name), errorBackoff);
   const now = watch.loadBalancers.get(id);
   if (now) watch.loadBalancers.observe({ ...now, provisioning_status: "PENDING_DELETE" });
 }
 
 /** A load balancer that another client is changing is waited for: that is no error. */
 async function change(step: AnyTreeStep, { memory, observed, signal }: PerformBalancer): Promise<void | "deferred"> {
-  const { holds, freshness, policies } = memory;
+  const { backoffs, freshness, policies } = memory;
   const { tree } = observed;
   if (!tree) return;
   try {
     if (isOfPolicies(step)) await performPolicy(step, { ...memory, signal });
     else await performTree(step, { ...memory, pools: tree.pools, signal });
-    holds.release(busyKey(tree.lb.id));
+    backoffs.reset(immutableKey(tree.lb.id));
   } catch (error) {
     // Whatever was wrong, what is cached may be the reason.
     freshness.touch(tree.lb, "tree");
     for (const { id } of tree.listeners) policies.forget(id);
     if (!isImmutable(error)) throw error;
-    holds.hold(busyKey(tree.lb.id), whenBusy);
+    backoffs.increase(immutableKey(tree.lb.id), immutableBackoff);
     return "deferred";
   }
   freshness.touch(tree.lb, isOfMembers(step) || isOfPolicies(step) ? "members" : "tree");

@@ -210,12 +210,12 @@ async function hasOwn(
   ingress: Ingress,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { watch, certificates, holds, clock, began, fresh } = memory;
+  const { watch, certificates, backoffs, clock, began, fresh } = memory;
   const { name, namespace = "", uid = "" } = ingress.metadata;
   const owner = ingressOwner(config.clusterName, { name, namespace, uid });
   // A create of this process or of an earlier one may be under way without being listed.
   const early = fresh.has(owner.tag) ? 0 : began + LOST_FOR;
-  const uncertain = Math.max(holds.until(uncertainKey(owner.name)) ?? 0, early);
+  const uncertain = Math.max(backoffs.until(uncertainKey(owner.name)) ?? 0, early);
   if (uncertain > clock.now()) return uncertain;
   await Promise.all([watch.loadBalancers.start(signal), watch.floatingIps.start(signal)]);
   const balancers = [

@@ -1,12 +1,12 @@
 import { messageOf } from "@causeway/foundation";
 import { isBadRequest, isForbidden, isNotImplemented, isOpenStackNotFound } from "@causeway/openstack";
 import {
-  brokenKey,
+  errorKey,
   failoverKey,
   methodKey,
   performTree as performTreeStep,
-  whenBroken,
-  whenRefused,
+  errorBackoff,
+  refusedBackoff,
 } from "@causeway/octavia-tree";
 import type { StepContext } from "../step-context.ts";
 import type { TreeStep } from "../steps.ts";
@@ -36,7 +36,7 @@ async function updatePool(
   } catch (error) {
     const { lb_algorithm: method } = change;
     if (method === undefined || (!isBadRequest(error) && !isNotImplemented(error))) throw error;
-    using.holds.hold(methodKey(id, method), whenRefused);
+    using.backoffs.increase(methodKey(id, method), refusedBackoff);
     const message = `the load balancer provider refused method ${method}: ${messageOf(error)}`;
     using.events.event(observed.service, { type: "Warning", reason: "LoadBalancerLbMethodUnknown", message });
   }
@@ -52,9 +52,9 @@ async function failOver(
   } catch (error) {
     if (!isForbidden(error) && !isNotImplemented(error) && !isBadRequest(error) && !isOpenStackNotFound(error))
       throw error;
-    using.holds.hold(failoverKey(id), whenRefused);
+    using.backoffs.increase(failoverKey(id), refusedBackoff);
     return;
   }
   using.events.event(observed.service, event);
-  using.holds.hold(brokenKey(observed.lbName), whenBroken);
+  using.backoffs.increase(errorKey(observed.lbName), errorBackoff);
 }
