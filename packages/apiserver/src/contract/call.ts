@@ -24,8 +24,10 @@ export interface Call extends AuditNotes {
   /** The request that the work is done for; absent for the server's own calls. */
   readonly holder?: Holder;
   readonly dryRun: boolean;
-  /** What the write leaves in the metadata that holds nothing (residue.ts); absent for writes that leave none. */
-  readonly leaves?: { residue: string; members: Json };
+  /**
+   * What the write leaves in the metadata that holds nothing (empty-metadata.ts); absent for writes that leave none.
+   */
+  readonly leaves?: { emptyKeys: string; members: Json };
   /** Where other versions of the kind come from a webhook. */
   readonly otherForms?: OtherForms;
   /**

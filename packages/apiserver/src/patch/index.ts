@@ -2,7 +2,7 @@ export { applyJsonPatch } from "./json-patch.ts";
 export { applyMergePatch } from "./merge-patch.ts";
 export { applyStrategicMergePatch, mergeStrategically } from "./strategic-merge-patch.ts";
 export { applyServerSide } from "./apply/apply.ts";
-export { applyConflictMessage, type ApplyConflict } from "./apply/conflicts.ts";
+export { applyConflictMessage, type ApplyConflict } from "./apply/manager-conflicts.ts";
 export { trackUpdate } from "./apply/track-update.ts";
 export { managerKey, readManagers, withManagers, type Manager, type Managers } from "./apply/managers.ts";
 export { difference, EMPTY as NO_FIELDS, intersection, isEmpty, pathsSet, type FieldSet } from "./apply/field-set.ts";

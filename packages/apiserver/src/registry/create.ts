@@ -13,7 +13,7 @@ import { announce, charged, contextOf, keyOf, storedForm, type Call } from "../c
 import { withDefaults } from "./defaults.ts";
 import { dedupOwners } from "./owners.ts";
 import { problemsOf } from "./problems.ts";
-import { noteNulls } from "./residue.ts";
+import { noteNulls } from "./empty-metadata.ts";
 import { refuseTooLarge } from "./size.ts";
 import { tracked } from "./tracking.ts";
 

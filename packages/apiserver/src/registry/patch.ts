@@ -22,7 +22,7 @@ import { draftOf, type BodyRules } from "./body.ts";
 import { keyOf, type Call } from "../contract/call.ts";
 import { isUnpinned, nameless, refuseOtherName, refuseUnreadable } from "./identity.ts";
 import { createDraft } from "./create.ts";
-import { emptyMembers, leaveResidue, residueOf } from "./residue.ts";
+import { emptyMembers, rememberEmptyKeys, emptyKeysOf } from "./empty-metadata.ts";
 import { blankFor, typedOf } from "./tracking.ts";
 import { change, dropRevision } from "./update.ts";
 
@@ -151,7 +151,7 @@ export async function apply(
   if (body !== null && !isRecord(body)) throw badRequest("the apply patch must be an object");
   noticeDuplicates(call, body ?? {});
   const applied = appliedConfiguration(call, copied(body ?? {}));
-  const leaves: NonNullable<Call["leaves"]> = { residue: "", members: {} };
+  const leaves: NonNullable<Call["leaves"]> = { emptyKeys: "", members: {} };
   const merge = (live?: KubeObject): Draft => {
     const object = laid(call, {
       ...(live ? { live: inVersion(call.resource, call.version, live) } : {}),
@@ -160,7 +160,7 @@ export async function apply(
       force,
       typed: typedOf(call),
     });
-    leaves.residue = residueOf(call, fields(object));
+    leaves.emptyKeys = emptyKeysOf(call, fields(object));
     leaves.members = emptyMembers(call, fields(object));
     const draft = readApplied(call, applied, object);
     // Who lets go of all metadata that was applied lets go of the name with it.
@@ -173,7 +173,7 @@ export async function apply(
       if (!record(applied.metadata)["resourceVersion"]) delete draft.metadata.resourceVersion;
       return { draft, tracked: true };
     });
-    if (!call.dryRun) leaveResidue(call, object.metadata.resourceVersion, leaves.residue);
+    if (!call.dryRun) rememberEmptyKeys(call, object.metadata.resourceVersion, leaves.emptyKeys);
     return { object, created: false };
   }
   const draft = merge();
@@ -181,7 +181,7 @@ export async function apply(
   refuseUnreadable(draft.metadata.resourceVersion);
   delete draft.metadata.resourceVersion;
   const object = await createDraft({ ...call, leaves }, draft, true);
-  if (!call.dryRun) leaveResidue(call, object.metadata.resourceVersion, leaves.residue);
+  if (!call.dryRun) rememberEmptyKeys(call, object.metadata.resourceVersion, leaves.emptyKeys);
   return { object, created: true };
 }
 

@@ -15,7 +15,7 @@ import { withOtherForms } from "./other-forms.ts";
 import { checkIdentity, isUnpinned, keepIdentity, refuseOtherName, refuseUnreadable } from "./identity.ts";
 import { dedupOwners } from "./owners.ts";
 import { problemsOf } from "./problems.ts";
-import { noteNulls, residueAt } from "./residue.ts";
+import { noteNulls, emptyKeysAt } from "./empty-metadata.ts";
 import { refuseTooLarge } from "./size.ts";
 import { tracked } from "./tracking.ts";
 
@@ -222,7 +222,7 @@ async function commit(call: Call, old: Read, made: Draft): Promise<KubeObject> {
   const kept = { metadata: meta, ...rest };
   if (unchanged(draft, kept)) {
     if (dryRun || isSettled(call, old, same(draft, kept))) return old.kept;
-    return write(call, old, call.leaves?.residue ? draft : (kept as unknown as Draft));
+    return write(call, old, call.leaves?.emptyKeys ? draft : (kept as unknown as Draft));
   }
   // It is etcd that refuses it, which a dry run does not reach.
   if (!dryRun) refuseTooLarge(draft, resource.custom);
@@ -257,8 +257,8 @@ async function write(call: Call, old: Read, draft: Draft): Promise<KubeObject> {
  * managers.
  */
 function isSettled(call: Call, old: Read, isSame: boolean): boolean {
-  const leaves = call.leaves?.residue ?? "";
-  if (leaves !== residueAt(call, old.kept.metadata.resourceVersion) || (leaves !== "" && !isSame)) return false;
+  const leaves = call.leaves?.emptyKeys ?? "";
+  if (leaves !== emptyKeysAt(call, old.kept.metadata.resourceVersion) || (leaves !== "" && !isSame)) return false;
   return !settlesLate(call, old.object) || !call.cluster.store.isAsCreated(keyOf(call));
 }
 

@@ -2,7 +2,7 @@ import type { KubeObject } from "@causeway/kubernetes";
 import { CausewayError } from "@causeway/foundation";
 import { type Json, jsonEqual, type JsonObject, own } from "../../json/values.ts";
 import { typeProblem } from "./check.ts";
-import { type ApplyConflict, conflictsOf } from "./conflicts.ts";
+import { type ApplyConflict, conflictsOf } from "./manager-conflicts.ts";
 import { difference, EMPTY, type FieldSet, isEmpty, without } from "./field-set.ts";
 import { allowedByAnnotation, withLastApplied } from "./last-applied.ts";
 import { type Manager, managerKey, type Managers, ownable, readManagers, withManagers } from "./managers.ts";

@@ -6,11 +6,11 @@ import { keyOf, type Call } from "../contract/call.ts";
 /**
  * kube-apiserver stores a custom object as apply made it, with members of the metadata that hold nothing; reads leave
  * those out. So the next write that leaves the object as it reads it still writes. This remembers which objects have
- * such a residue; a restart forgets it.
+ * such members; a restart forgets it.
  */
 interface Known {
   readonly revision: string;
-  readonly residue: string;
+  readonly emptyKeys: string;
 }
 
 const LIMIT = 1000;
@@ -18,7 +18,7 @@ const MEMBERS = ["annotations", "finalizers", "labels", "ownerReferences"];
 const known = new WeakMap<Cluster, Map<string, Known>>();
 
 /** What of its metadata holds nothing, as one text; "" for none, and for kinds that are not custom. */
-export function residueOf({ resource, version, subresource }: Call, merged: Json): string {
+export function emptyKeysOf({ resource, version, subresource }: Call, merged: Json): string {
   // What is converted is cleaned on the way into the store.
   const isStored = apiVersionOf(resource.group, version.name) === resource.storedAs;
   if (!resource.custom || !isStored || subresource !== "") return "";
@@ -29,7 +29,7 @@ export function residueOf({ resource, version, subresource }: Call, merged: Json
 /** Adds what an apply left as null where the schema has no null, which readers are not shown either. */
 export function noteNulls({ resource, version, leaves }: Call, applied: Draft, read: Draft): void {
   const isStored = apiVersionOf(resource.group, version.name) === resource.storedAs;
-  if (leaves && resource.custom && isStored && !same(applied, read)) leaves.residue += ",nulls";
+  if (leaves && resource.custom && isStored && !same(applied, read)) leaves.emptyKeys += ",nulls";
 }
 
 /**
@@ -47,21 +47,21 @@ function isNothing(value: unknown): boolean {
   return value === null || (isRecord(value) && Object.keys(value).length === 0);
 }
 
-/** The residue of a stored object at a revision. */
-export function residueAt(call: Call, revision: string | undefined): string {
+/** The empty members of a stored object at a revision. */
+export function emptyKeysAt(call: Call, revision: string | undefined): string {
   const found = known.get(call.cluster)?.get(idOf(call));
-  return found !== undefined && found.revision === revision ? found.residue : "";
+  return found !== undefined && found.revision === revision ? found.emptyKeys : "";
 }
 
-/** Remembers the residue of what a call has just written. */
-export function leaveResidue(call: Call, revision: string | undefined, residue: string): void {
+/** Remembers the empty members of what a call has just written. */
+export function rememberEmptyKeys(call: Call, revision: string | undefined, emptyKeys: string): void {
   const before = known.get(call.cluster);
-  if (!before && residue === "") return;
+  if (!before && emptyKeys === "") return;
   const all = before ?? new Map<string, Known>();
   known.set(call.cluster, all);
   all.delete(idOf(call));
-  if (residue === "" || revision === undefined) return;
-  all.set(idOf(call), { revision, residue });
+  if (emptyKeys === "" || revision === undefined) return;
+  all.set(idOf(call), { revision, emptyKeys });
   for (const oldest of all.keys()) if (all.size > LIMIT) all.delete(oldest);
 }
 
