@@ -3,7 +3,7 @@
  * `causeway run api-proxy`, which are killed and stopped while watches run.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -32,6 +32,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { parse, stringify } from "yaml";
 import { freePorts } from "../support/free-ports.ts";
+import { missing, until, type Tenant } from "./api-gateway-stage.ts";
 import { PlayedNode } from "./played-node.ts";
 import { programs } from "./programs.ts";
 import { execute, launch, type RunningProgram } from "./run.ts";
@@ -40,40 +41,9 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 const VERSION = "v1.34.4";
 const main = resolve(import.meta.dirname, "../../packages/causeway/src/main.ts");
 const workloads = resolve(import.meta.dirname, "../../packages/causeway/src/workloads/start.ts");
-const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"];
 const tools = { clock: systemClock, log: silentLog };
 const key = (name: string) => ({ namespace: "default", name });
 const closers: (() => unknown)[] = [];
-
-function missing(): string | undefined {
-  if (process.getuid?.() !== 0) return "needs root, for mount namespaces";
-  const { kubernetes } = programs();
-  if ("reason" in kubernetes) return kubernetes.reason;
-  const absent = needed.filter((name) => !existsSync(join(kubernetes.dir, name)));
-  return absent.length === 0 ? undefined : `${absent.join(", ")} not built`;
-}
-
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  let last: unknown;
-  for (let i = 0; i < 1_200; i++) {
-    try {
-      const found = await look();
-      if (found !== undefined) return found;
-    } catch (error) {
-      last = error;
-    }
-    await systemClock.sleep(100);
-  }
-  throw new Error(`not in time: ${what}`, { cause: last });
-}
-
-interface Tenant {
-  readonly kubeconfig: string;
-  readonly serverName: string;
-  readonly namespace: string;
-  /** Of its API server's pod. */
-  readonly address: string;
-}
 
 let dir: string;
 let management: KubernetesClient;

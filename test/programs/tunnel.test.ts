@@ -4,11 +4,9 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TLSSocket } from "node:tls";
 import {
   createAuthority,
   createMetrics,
@@ -28,7 +26,7 @@ import { freePorts } from "../support/free-ports.ts";
 import { programs } from "./programs.ts";
 import { execute, launch, type RunningProgram } from "./run.ts";
 import { administrator } from "./servers.ts";
-import { address, dialThrough } from "./tunnel-stage.ts";
+import { address, dialThrough, hashOf, playedKubelet } from "./tunnel-stage.ts";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const { konnectivity, kubernetes } = programs();
@@ -183,13 +181,6 @@ async function dialled(port: number): Promise<Socket> {
   );
 }
 
-const hash = (chunks: AsyncIterable<Buffer>): Promise<string> =>
-  (async () => {
-    const digest = createHash("sha256");
-    for await (const chunk of chunks) digest.update(chunk);
-    return digest.digest("hex");
-  })();
-
 /** What each pair of server and agent must do. */
 async function carries(): Promise<void> {
   const block = randomBytes(1 << 20);
@@ -207,7 +198,7 @@ async function carries(): Promise<void> {
     socket.resume();
     next();
   });
-  expect(await hash(await dialled(download))).toBe(sum);
+  expect(await hashOf(await dialled(download))).toBe(sum);
 
   let uploaded: Promise<string> | undefined;
   const upload = await target((socket) => {
@@ -330,7 +321,8 @@ describe("a real kube-apiserver", () => {
   test.each(["uds", "tcp"])(
     "reads a pod's log from a kubelet through our server over %s, and Magnum's health probe reaches it",
     async (transport) => {
-      const kubelet = await fakeKubelet();
+      const kubelet = await playedKubelet({ authority, serving });
+      closers.push(() => kubelet.close());
       const server = await ourServer();
       const agent = ourAgent(server.agentPort);
       const connection =
@@ -373,7 +365,7 @@ describe("a real kube-apiserver", () => {
         body: {
           status: {
             addresses: [{ type: "InternalIP", address }],
-            daemonEndpoints: { kubeletEndpoint: { Port: kubelet } },
+            daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
           },
         },
       });
@@ -402,27 +394,3 @@ describe("a real kube-apiserver", () => {
     },
   );
 });
-
-/** An HTTPS server that answers with the path and the client certificate's name. */
-async function fakeKubelet(): Promise<number> {
-  const server: HttpsServer = createHttpsServer(
-    {
-      cert: serving.certificate,
-      key: serving.key,
-      ca: authority.certificate,
-      requestCert: true,
-      rejectUnauthorized: true,
-    },
-    (request, response) => {
-      const { CN } = (request.socket as TLSSocket).getPeerCertificate().subject;
-      if (request.url === "/healthz") return void response.end("ok");
-      response.end(`path ${request.url?.replace(/\?.*/, "")}, client ${String(CN)}\n`);
-    },
-  );
-  await new Promise<void>((resolve) => server.listen(0, address, resolve));
-  closers.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}

@@ -3,17 +3,15 @@ import type { Source } from "../backup/archive.ts";
 import { backUp, type Backup } from "../backup/backup.ts";
 import type { Parked } from "../contract/parked.ts";
 import type { ClusterInfo } from "../contract/cluster-info.ts";
-import { CausewayError, messageOf, type Clock, type Log, type Metrics } from "@causeway/foundation";
+import { CausewayError, messageOf, type Metrics } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import type { ApiServerOptions, LogicalCluster, LogicalClusterOptions } from "../interface.ts";
+import type { LogicalCluster, LogicalClusterOptions } from "../interface.ts";
 import type { ServerProblem } from "../contract/server-problem.ts";
-
 import { startOwners } from "../local/controllers.ts";
 import { builtInKinds } from "../kinds/builtin.ts";
 import { ensureDefinitions } from "../definitions/preinstall.ts";
 import { ConnectionPool, defaultLimits } from "../server/connection-pool.ts";
 import { LogLimit } from "../server/log-limit.ts";
-
 import { BytesInFlight } from "../flow/in-flight.ts";
 import { ThreadTime } from "../contract/thread-time.ts";
 import { Turns } from "../flow/turns.ts";
@@ -22,41 +20,20 @@ import type { Charge } from "../store/interface.ts";
 import { encryptionAtRest, type EncryptionAtRest } from "../encryption/at-rest.ts";
 import { openEndpoint, type Endpoint } from "./endpoint.ts";
 import { FirstObjects } from "./first-objects.ts";
-
 import { checkOptions, openCluster, type Shared } from "./open-cluster.ts";
 import { openParked } from "./parked.ts";
 import { areLive, checkName, differences, savedOptions } from "./cluster-options.ts";
 import { rotateRoots } from "./rotate-roots.ts";
 import { ServedClusters } from "./served-clusters.ts";
+import type { ServerSettings } from "./server-settings.ts";
 import { ReopenQueue } from "./reopen-queue.ts";
 import { checkDescriptors, Problems } from "./problems.ts";
 import { stateFiles, type StateFiles } from "../store/state-files.ts";
 import { watchFiles, type WatchedFile } from "./watched-files.ts";
 
-interface Settings extends ApiServerOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  /**
-   * Where logical clusters other than management are served: here too, only they here (in a worker process), or in
-   * worker processes. Default: here.
-   */
-  readonly tenants?: "here" | "only" | "elsewhere";
-  /** Clusters that are not served for now. */
-  readonly parked?: ReadonlyMap<string, Parked>;
-  /** Clusters that were removed while the database could not be opened. */
-  readonly removed?: readonly string[];
-  readonly thread?: ThreadTime;
-  /** Why worker processes do not serve their clusters now. */
-  readonly workerProblems?: () => readonly string[];
-  /**
-   * Hears why a cluster cannot be opened, and, without a reason, that it is served after all. Only in a worker process.
-   */
-  readonly changed?: (cluster: string, problem: string | undefined) => void;
-}
-
 /** Everything a running server holds: the store, the listeners, the open clusters. */
 export class ServerState {
-  readonly #settings: Settings;
+  readonly #settings: ServerSettings;
   readonly #clusters: ServedClusters;
   readonly #opening = new Map<string, Promise<LogicalCluster>>();
   /** Endpoints of clusters that are parked. */
@@ -72,7 +49,7 @@ export class ServerState {
   #rewriting: Promise<void> = Promise.resolve();
   #resume: NodeJS.Timeout | undefined;
 
-  constructor(settings: Settings) {
+  constructor(settings: ServerSettings) {
     this.#settings = settings;
     this.#clusters = new ServedClusters(settings.clock);
     const { dir, clock, log, workerProblems: workers, changed = () => {} } = settings;
@@ -140,7 +117,7 @@ export class ServerState {
     this.#rewriteLater();
   }
 
-  get #tenants(): NonNullable<Settings["tenants"]> {
+  get #tenants(): NonNullable<ServerSettings["tenants"]> {
     return this.#settings.tenants ?? "here";
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ModelWorld, nothingHeld } from "../testing/model.ts";
+import { nothingHeld } from "../testing/model-parts.ts";
+import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
 import { isIndependent } from "./brake.ts";
 import { loadBalancerDescription } from "./parameters/names.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LoadBalancerConfig } from "../config/config.ts";
-import { ModelWorld, nothingHeld } from "../testing/model.ts";
+import { nothingHeld } from "../testing/model-parts.ts";
+import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
 import { plan } from "./plan.ts";
 

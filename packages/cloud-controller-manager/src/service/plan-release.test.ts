@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { ModelWorld, nothingHeld } from "../testing/model.ts";
+import { nothingHeld } from "../testing/model-parts.ts";
+import { ModelWorld } from "../testing/model.ts";
 import { aNode, aService } from "../testing/objects.ts";
 import { planRelease } from "./plan-release.ts";
 

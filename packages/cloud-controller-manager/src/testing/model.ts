@@ -10,7 +10,6 @@ import type {
   MemberCreate,
   Pool,
   PoolInCreate,
-  ProvisioningStatus,
 } from "@causeway/openstack";
 import type { ObservedPool } from "@causeway/octavia-tree";
 import { defaultCloudConfig, type LoadBalancerConfig } from "../config/config.ts";
@@ -23,34 +22,10 @@ import { formerName } from "../service/ownership.ts";
 import { parametersOf } from "../service/parameters/parameters.ts";
 import { plan } from "../service/plan.ts";
 import type { Step } from "../service/steps.ts";
+import { aFloatingIp, aMember, aMonitor, aPool, common, nothingHeld } from "./model-parts.ts";
 import { aNetwork, aSubnet } from "./objects.ts";
 
 export const cluster = "c1";
-
-const common = (id: string, name: string) => ({
-  id,
-  name,
-  description: "",
-  project_id: "p",
-  provisioning_status: "ACTIVE" as ProvisioningStatus,
-  operating_status: "ONLINE" as const,
-  admin_state_up: true,
-  tags: [] as string[],
-  created_at: "",
-  updated_at: null,
-});
-
-export const nothingHeld: Observed["held"] = {
-  uncertain: undefined,
-  busy: undefined,
-  refusals: 0,
-  broken: undefined,
-  nodes: undefined,
-  refusedMethods: new Set(),
-  braked: () => undefined,
-  failoverRefused: false,
-  pendingSince: undefined,
-};
 
 /**
  * What a Service and Octavia's tree become when a plan's steps are done: a world without time, in which each change of
@@ -217,19 +192,7 @@ export class ModelWorld {
 
   addFloatingIp(changes: Partial<FloatingIp>): void {
     const id = this.#id("fip");
-    this.floatingIps.push({
-      id,
-      description: "",
-      project_id: "p",
-      floating_network_id: "public",
-      floating_ip_address: `172.24.4.${this.#next}`,
-      fixed_ip_address: null,
-      port_id: null,
-      router_id: null,
-      status: "ACTIVE",
-      tags: [],
-      ...changes,
-    });
+    this.floatingIps.push({ ...aFloatingIp(id, `172.24.4.${this.#next}`), ...changes });
   }
 
   #create(body: LoadBalancerCreate): void {
@@ -271,30 +234,18 @@ export class ModelWorld {
   #addPool(lbId: string, listenerId: string, body: PoolInCreate): void {
     const id = this.#id("pool");
     const { members = [], healthmonitor, ...rest } = body;
-    const pool: Pool = {
-      ...common(id, ""),
-      session_persistence: null,
-      healthmonitor_id: null,
-      loadbalancers: [{ id: lbId }],
-      listeners: [{ id: listenerId }],
-      members: [],
-      ...rest,
-      tags: [],
-      name: rest.name ?? "",
-    } as Pool;
+    const pool = aPool(id, { lbId, listenerId }, rest);
     const monitor = healthmonitor && this.#monitor(id, healthmonitor);
     this.pools.push({ pool, members: members.map((m) => this.#member(m)), monitor });
     this.listeners = this.listeners.map((l) => (l.id === listenerId ? { ...l, default_pool_id: id } : l));
   }
 
   #monitor(poolId: string, body: Omit<HealthMonitorCreate, "pool_id">): HealthMonitor {
-    const defaults = { ...common(this.#id("monitor"), ""), pools: [{ id: poolId }], max_retries_down: 3 };
-    return { ...defaults, ...body } as HealthMonitor;
+    return aMonitor(this.#id("monitor"), poolId, body);
   }
 
   #member(body: MemberCreate): Member {
-    const defaults = { weight: 1, subnet_id: null, monitor_address: null, monitor_port: null };
-    return { ...common(this.#id("member"), ""), ...defaults, ...body } as Member;
+    return aMember(this.#id("member"), body);
   }
 
   #pool(id: string, change: (pool: ObservedPool) => ObservedPool | undefined): void {

@@ -1,5 +1,5 @@
 import type { OpenStackDeployment, OpenStackDeploymentSpec } from "@causeway/api";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, isRecord } from "@causeway/foundation";
 import { resolveCatalogue } from "../catalogue/index.ts";
 import type { OptionProblem } from "../config/index.ts";
 import { completed } from "../credentials/credentials.ts";
@@ -94,8 +94,4 @@ export function reviewDeployment(body: unknown): object {
     kind: "AdmissionReview",
     response: { uid: request["uid"], ...(problems.length === 0 ? { allowed: true } : refusal) },
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

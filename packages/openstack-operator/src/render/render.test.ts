@@ -1,52 +1,14 @@
-import { OPENSTACK_SERVICES, type OpenStackDeployment, type OpenStackDeploymentSpec } from "@causeway/api";
-import type { ConfigMap, KubeObject, PodTemplateSpec } from "@causeway/kubernetes";
+import type { OpenStackDeploymentSpec } from "@causeway/api";
+import type { ConfigMap, KubeObject } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
-import { completed } from "../credentials/credentials.ts";
 import { findCycle } from "../graph/graph.ts";
-import { resolveCatalogue } from "../catalogue/index.ts";
-import { desiredOf } from "./desired.ts";
+import { desire, named, podOf, spec } from "../testing/rendered.ts";
 import type { NetworkPolicy } from "./types.ts";
 
 type Probes = Partial<
   Record<"startupProbe" | "readinessProbe" | "livenessProbe", { exec?: { command: string[] }; timeoutSeconds: number }>
 >;
 type NodeGroup = OpenStackDeploymentSpec["nodeGroups"][number];
-
-const spec: OpenStackDeploymentSpec = {
-  release: "2025.1",
-  region: "RegionOne",
-  domain: "cloud.example.org",
-  size: "Small",
-  nodeGroups: [
-    { name: "control", nodeSelector: { role: "control" }, roles: ["Control", "Network"] },
-    { name: "compute", nodeSelector: { role: "compute" }, roles: ["Compute"] },
-    { name: "gpu", nodeSelector: { role: "gpu" }, roles: ["Compute"] },
-  ],
-  services: OPENSTACK_SERVICES.map((name) => ({ name, enabled: true })),
-};
-
-function desire(more: Partial<OpenStackDeploymentSpec> = {}, upgradeFrom?: string) {
-  const deployment: OpenStackDeployment = {
-    apiVersion: "openstack.causeway.dev/v1alpha1",
-    kind: "OpenStackDeployment",
-    metadata: { name: "cloud", namespace: "openstack", uid: "u" },
-    spec: { ...spec, ...more },
-  };
-  const { components } = resolveCatalogue(deployment.spec);
-  const credentials = completed({ generation: 1, accounts: [0, 1], values: values }, components);
-  values = { ...credentials.values };
-  const options = { deployment, credentials, computeNodes: ["one"], messagesOf: "2025.1" };
-  const desired = desiredOf(upgradeFrom === undefined ? options : { ...options, upgradeFrom });
-  const workloads = [...desired.workloads.values()].flat();
-  return { ...desired, workloads, all: [...desired.foundation, ...workloads].map(({ object }) => object), credentials };
-}
-/** The same passwords in each call, so that results can be compared. */
-let values: Record<string, string> = {};
-
-const podOf = (object: KubeObject): PodTemplateSpec =>
-  (object as KubeObject & { spec: { template: PodTemplateSpec } }).spec.template;
-const named = (all: readonly KubeObject[], kind: string, name: string) =>
-  all.find((each) => each.kind === kind && each.metadata.name === name);
 
 describe("every rendered object", () => {
   test("is the same for the same input", () => {
@@ -295,95 +257,6 @@ describe("the graph", () => {
     for (const { name, after = [] } of changes) expect(after, name).toEqual(expect.arrayContaining(checks));
     expect(order.indexOf("nova-online-migrations")).toBeGreaterThan(order.indexOf("nova-compute"));
     expect(order.indexOf("keystone-contract")).toBeGreaterThan(order.indexOf("keystone-api"));
-  });
-});
-
-describe("the canary", () => {
-  const canary = { image: "cirros", flavor: "tiny" };
-  const external = { network: "public", cidr: "203.0.113.0/24" };
-  const of = (more: Partial<OpenStackDeploymentSpec>) => {
-    const { all } = desire(more);
-    const deployment = named(all, "Deployment", "cloud-canary");
-    return { deployment, policy: named(all, "NetworkPolicy", "cloud-canary") as NetworkPolicy | undefined };
-  };
-
-  test("is not there unless the deployment asks for it", () => {
-    expect(of({})).toEqual({ deployment: undefined, policy: undefined });
-  });
-
-  test("reaches the APIs and the floating IPs of its network, and nothing else", () => {
-    const { policy, deployment } = of({ canary: { ...canary, external } });
-    const blocks = (policy?.spec.egress ?? []).flatMap(({ to = [] }) => to).filter((peer) => "ipBlock" in peer);
-    expect(blocks).toEqual([{ ipBlock: { cidr: external.cidr } }]);
-    expect(deployment && podOf(deployment).spec["securityContext"]).toMatchObject({
-      runAsNonRoot: true,
-      sysctls: [{ name: "net.ipv4.ping_group_range", value: "42424 42424" }],
-    });
-    const without = of({ canary }).policy;
-    expect(JSON.stringify(without)).not.toContain("ipBlock");
-  });
-
-  test("needs Nova, and says so", () => {
-    const services = (["nova", "neutron", "octavia", "heat", "manila"] as const).map((name) => ({
-      name,
-      enabled: false,
-    }));
-    expect(() => desire({ canary, services })).toThrow(/canary needs .*nova-api/);
-  });
-});
-
-describe("metrics", () => {
-  test("are read by one namespace alone, from brokers always and from databases and caches where exporters are wanted", () => {
-    const marked = (more: Partial<OpenStackDeploymentSpec>) =>
-      desire(more)
-        .workloads.filter(({ object }) => podOf(object).metadata?.labels?.["openstack.causeway.dev/metrics"] === "yes")
-        .map(({ component }) => component);
-    expect(marked({})).toEqual([]);
-    const workers = desire()
-      .catalogue.components.filter(({ probe }) => probe?.ask === "rpc")
-      .flatMap(({ name }) => (name === "nova-compute" ? [name, name] : [name]));
-    expect(workers.length).toBeGreaterThan(8);
-    const bare = marked({ monitoring: { namespace: "monitoring" } });
-    expect(bare).toHaveLength(workers.length + 1);
-    expect(new Set(bare)).toEqual(new Set(["rabbitmq", ...workers]));
-    const all = { monitoring: { namespace: "monitoring", exporters: true } };
-    const network = ["openvswitch", "ovn-controller", "ovn-northd", "ovn-nb", "ovn-sb"];
-    expect(new Set(marked(all))).toEqual(new Set(["mariadb", "memcached", ...network, ...bare]));
-    const policy = named(desire(all).all, "NetworkPolicy", "cloud-mariadb") as NetworkPolicy;
-    expect(policy.spec.ingress).toContainEqual({
-      from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } }],
-      ports: [{ port: 9104, protocol: "TCP" }],
-    });
-  });
-
-  test("of Open vSwitch and OVN come from their sockets, by programs that may do nothing else on their host", () => {
-    const { workloads } = desire({ monitoring: { namespace: "monitoring", exporters: true } });
-    interface Exporter {
-      readonly name: string;
-      readonly command: readonly string[];
-      readonly securityContext: { readonly capabilities: object };
-      readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
-    }
-    const found = workloads.flatMap(({ component, object }) => {
-      const { initContainers = [], volumes = [] } = podOf(object).spec as unknown as {
-        initContainers?: Exporter[];
-        volumes?: { name: string }[];
-      };
-      const exporter = initContainers.find(({ command }) => command.includes("/programs/ovn-exporter.py"));
-      return exporter ? [{ component, exporter, volumes: volumes.map(({ name }) => name) }] : [];
-    });
-    // Two groups of compute nodes, and one of network nodes.
-    expect(found).toHaveLength(9);
-    for (const { exporter, volumes } of found) {
-      expect(exporter.securityContext.capabilities).toEqual({ drop: ["ALL"] });
-      expect(volumes).toEqual(expect.arrayContaining(exporter.volumeMounts.map(({ name }) => name)));
-      expect(exporter.volumeMounts.map(({ mountPath }) => mountPath)).toContainEqual(
-        expect.stringMatching(/^\/run(\/ovn)?$/),
-      );
-    }
-    expect(new Set(found.map(({ exporter }) => exporter.command.at(-1)))).toEqual(
-      new Set(["switch", "controller", "northd", "nb", "sb"]),
-    );
   });
 });
 
