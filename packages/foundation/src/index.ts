@@ -5,7 +5,7 @@ export { dialRefusal, type DialRules } from "./dial-rules.ts";
 export { goYamlTags } from "./go-yaml.ts";
 export { readTextFile } from "./files.ts";
 export { followCertificate, type FollowedCertificate } from "./follow-certificate.ts";
-export { canonicalJson, copyJson } from "./json.ts";
+export { canonicalJson, copyJson, isRecord } from "./json.ts";
 export { unlessAborted, whenAborted } from "./abort.ts";
 export { createLog, silentLog, type Log, type LogFields, type LogLevel } from "./log.ts";
 export type { CertificateOptions, CertificateSubject, KeyPair } from "./pki-interface.ts";

@@ -1,3 +1,8 @@
+/** Whether a value is an object with fields: neither null nor an array. What is in them is not known. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * JSON text that is the same for the same value, whatever the order of its keys: they are sorted by code unit. A field
  * that is undefined is not there, as in JSON.stringify. For fingerprints and comparisons.

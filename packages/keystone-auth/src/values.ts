@@ -1,12 +1,9 @@
 /** Readers of data from outside: what has another shape is as if it were absent. */
 
+import { isRecord } from "@causeway/foundation";
+
 /** An object of JSON whose fields are not checked yet. */
 export type Json = Readonly<Record<string, unknown>>;
-
-/** Whether the value is an object of JSON, and no array. */
-export function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The object, or an empty one. */
 export function record(value: unknown): Json {

@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { parse } from "yaml";
-import { CausewayError } from "@causeway/foundation";
+import { CausewayError, isRecord } from "@causeway/foundation";
 
 /** What a machine does at its first boot, read from cloud-init user data. */
 export interface BootPlan {
@@ -65,7 +65,7 @@ function parseYaml(text: string): unknown {
 }
 
 function record(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isRecord(value) ? value : {};
 }
 
 function writeFiles(value: unknown): Map<string, string> {

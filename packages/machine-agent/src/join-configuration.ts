@@ -1,5 +1,5 @@
 import { parseAllDocuments } from "yaml";
-import { CausewayError, goYamlTags } from "@causeway/foundation";
+import { CausewayError, goYamlTags, isRecord } from "@causeway/foundation";
 import type { Taint } from "@causeway/kubernetes";
 import type { BootPlan } from "./cloud-init.ts";
 import { serviceWords } from "./service-words.ts";
@@ -76,7 +76,7 @@ function invalid(why: string): CausewayError {
 }
 
 function object(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isRecord(value) ? value : {};
 }
 
 function strings(value: unknown): string[] {

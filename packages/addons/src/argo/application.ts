@@ -1,7 +1,7 @@
 import type { AddonSet, AddonSetStatus } from "@causeway/api";
+import { isRecord } from "@causeway/foundation";
 import type { ObjectKey, Resource, ResourceType } from "@causeway/kubernetes";
 import { labels } from "../manifests/names.ts";
-import { isRecord } from "../manifests/parse.ts";
 import { applicationName, argoLabels, clusterNameOf, waveAnnotation } from "./names.ts";
 
 /** What of Argo CD's Application is written and read here. */

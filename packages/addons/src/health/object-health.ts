@@ -1,5 +1,5 @@
+import { isRecord } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
-import { isRecord } from "../manifests/parse.ts";
 
 /** Undefined: it works, or there is nothing to judge it by. Else why it does not work. */
 export function objectProblem(object: KubeObject): string | undefined {

@@ -1,5 +1,5 @@
+import { isRecord } from "@causeway/foundation";
 import type { KubeObject, Pod } from "@causeway/kubernetes";
-import { isRecord } from "../manifests/parse.ts";
 
 /** Milliseconds after which the pods of an object that does not work are read again: it does not change with them. */
 export const PODS_EVERY = 10_000;

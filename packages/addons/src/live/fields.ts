@@ -1,6 +1,5 @@
 import type { KubeObject, ManagedFieldsEntry } from "@causeway/kubernetes";
-import { canonicalJson } from "@causeway/foundation";
-import { isRecord } from "../manifests/parse.ts";
+import { canonicalJson, isRecord } from "@causeway/foundation";
 
 /** A field of an object: names, and "[NAME]" for the entry of a list whose name is NAME. */
 export type Path = readonly string[];

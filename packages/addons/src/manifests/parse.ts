@@ -1,4 +1,4 @@
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, isRecord, messageOf } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { parseAllDocuments } from "yaml";
 
@@ -80,11 +80,6 @@ function writable(metadata: Record<string, unknown>, what: string): Record<strin
 function isShallow(value: unknown, deepest: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return deepest > 0 && Object.values(value).every((inner) => isShallow(inner, deepest - 1));
-}
-
-/** Whether a value is a JSON object. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function refused(why: string): CausewayError {

@@ -1,7 +1,8 @@
+import { isRecord } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { cutJson } from "../bounds.ts";
 
-export { copyJson as copied } from "@causeway/foundation";
+export { copyJson as copied, isRecord } from "@causeway/foundation";
 
 /** A JSON object whose fields are not validated yet. */
 export type Json = Record<string, unknown>;
@@ -9,11 +10,6 @@ export type Json = Record<string, unknown>;
 /** The value if it is a JSON object, else an empty one. */
 export function record(value: unknown): Json {
   return isRecord(value) ? value : {};
-}
-
-/** Whether a value is a JSON object. */
-export function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The value if it is an array, else an empty one. */

@@ -1,3 +1,5 @@
+import { isRecord } from "@causeway/foundation";
+
 /** Any value that JSON can carry. Patches treat all of them as immutable and share what they do not change. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 /** A JSON object that is not changed. */
@@ -7,7 +9,7 @@ export interface JsonObject {
 
 /** Whether a value is a JSON object; arrays and null are not. */
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(value);
 }
 
 /** Whether a value is a JSON array. */

@@ -1,4 +1,4 @@
-import { InputError } from "@causeway/foundation";
+import { InputError, isRecord } from "@causeway/foundation";
 import { parse, stringify } from "yaml";
 
 /** The program that kubectl runs for a token (client.authentication.k8s.io/v1). */
@@ -64,5 +64,5 @@ function named(list: unknown, name: unknown): Json | undefined {
 }
 
 function record(value: unknown): Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+  return isRecord(value) ? value : {};
 }

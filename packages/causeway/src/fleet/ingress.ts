@@ -5,6 +5,7 @@ import {
   CustomResourceDefinition,
   isAlreadyExists,
   isNotFound,
+  isTrue,
   keyOf,
   type Informers,
   type KubeObject,
@@ -178,8 +179,6 @@ function namesOf<T extends KubeObject>(objects: readonly T[], fits: (object: T) 
 async function isServed({ client }: Informers, type: ResourceType<KubeObject>, signal: AbortSignal): Promise<boolean> {
   const key = { namespace: "", name: `${type.plural}.${type.group}` };
   const definition = await client.find(CustomResourceDefinition, key, { signal });
-  const isThere = definition?.status?.conditions?.some((one) => one.type === "Established" && one.status === "True");
-  return (
-    isThere === true && definition?.spec.versions.some(({ name, served }) => name === type.version && served) === true
-  );
+  if (!definition || !isTrue(definition.status?.conditions, "Established")) return false;
+  return definition.spec.versions.some(({ name, served }) => name === type.version && served);
 }

@@ -1,4 +1,5 @@
 import type { ClusterStatus, MachineStatus } from "@causeway/api";
+import { isRecord } from "@causeway/foundation";
 import type { Condition, KubeObject } from "@causeway/kubernetes";
 
 /**
@@ -19,11 +20,7 @@ export interface Endpoint {
 type Fields = Readonly<Record<string, unknown>>;
 
 function at(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>((inner, name) => (isFields(inner) ? inner[name] : undefined), value);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
 }
 
 function textAt(value: unknown, ...path: readonly string[]): string | undefined {
@@ -33,7 +30,7 @@ function textAt(value: unknown, ...path: readonly string[]): string | undefined 
 
 function listAt(value: unknown, ...path: readonly string[]): readonly Fields[] {
   const found = at(value, ...path);
-  return Array.isArray(found) ? found.filter(isFields) : [];
+  return Array.isArray(found) ? found.filter(isRecord) : [];
 }
 
 /** InfraCluster and InfraMachine: status.initialization.provisioned. */
@@ -77,7 +74,7 @@ export function failureDomainsOf(object: ProviderObject): FailureDomain[] {
 }
 
 function textValues(value: unknown): Record<string, string> | undefined {
-  if (!isFields(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const pairs = Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === "string");
   return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
 }
@@ -190,7 +187,7 @@ export function templateOf(object: ProviderObject): {
   return {
     labels: textValues(at(template, "metadata", "labels")) ?? {},
     annotations: textValues(at(template, "metadata", "annotations")) ?? {},
-    spec: isFields(spec) ? spec : {},
+    spec: isRecord(spec) ? spec : {},
   };
 }
 

@@ -1,3 +1,5 @@
+import { isRecord } from "@causeway/foundation";
+
 /**
  * What templates work on: JSON, and Go's integers as bigint. A number of JSON is a float64 in Go, which prints and
  * compares otherwise than an integer.
@@ -10,7 +12,7 @@ export interface Fields {
 
 /** A map: neither nil nor a list. */
 export function isFields(value: Value): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(value);
 }
 
 /** A list, also an empty one. */

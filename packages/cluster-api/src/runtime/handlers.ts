@@ -1,6 +1,7 @@
 import type { ExtensionConfig, ExtensionConfigStatus } from "@causeway/api";
+import { isRecord } from "@causeway/foundation";
 import { isEmptySelector, matchesSelector } from "@causeway/kubernetes";
-import { hooksApi, isFields } from "./hooks.ts";
+import { hooksApi } from "./hooks.ts";
 
 type Handler = NonNullable<ExtensionConfigStatus["handlers"]>[number];
 
@@ -49,7 +50,7 @@ const mostHandlers = 100;
 
 /** The handlers in the response to discovery, under the names that they have in the status. */
 export function readDiscovery(body: unknown, config: string): Handler[] {
-  if (!isFields(body)) throw new Error("the response to discovery is no JSON object");
+  if (!isRecord(body)) throw new Error("the response to discovery is no JSON object");
   const { status, message, handlers: list = [] } = body;
   if (status !== "Success")
     throw new Error(`discovery failed: ${typeof message === "string" ? message : "no message"}`);
@@ -62,10 +63,10 @@ export function readDiscovery(body: unknown, config: string): Handler[] {
 }
 
 function readHandler(entry: unknown, config: string): Handler {
-  const { name, requestHook, timeoutSeconds, failurePolicy } = isFields(entry) ? entry : {};
+  const { name, requestHook, timeoutSeconds, failurePolicy } = isRecord(entry) ? entry : {};
   if (typeof name !== "string" || !/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
     throw new Error(`${JSON.stringify(name)} is no name of a handler`);
-  const { apiVersion, hook } = isFields(requestHook) ? requestHook : {};
+  const { apiVersion, hook } = isRecord(requestHook) ? requestHook : {};
   if (typeof apiVersion !== "string" || typeof hook !== "string")
     throw new Error(`handler ${name} names no hook with its apiVersion`);
   if (timeoutSeconds !== undefined && !isTimeout(timeoutSeconds))

@@ -1,3 +1,5 @@
+import { isRecord } from "@causeway/foundation";
+
 /** The lifecycle hooks of the Runtime SDK (hooks.runtime.cluster.x-k8s.io/v1alpha1) that are called here. */
 export const hooksApi = "hooks.runtime.cluster.x-k8s.io/v1alpha1";
 
@@ -28,15 +30,10 @@ export interface HookResponse {
 
 /** Reads a response. @throws Error that says what is wrong with it */
 export function readResponse(body: unknown): HookResponse {
-  if (!isFields(body)) throw new Error("the response is no JSON object");
+  if (!isRecord(body)) throw new Error("the response is no JSON object");
   const { status, message, retryAfterSeconds = 0 } = body;
   if (status !== "Success" && status !== "Failure") throw new Error("the response has no status Success or Failure");
   if (typeof retryAfterSeconds !== "number" || !Number.isInteger(retryAfterSeconds) || retryAfterSeconds < 0)
     throw new Error("retryAfterSeconds of the response is no whole number from 0 on");
   return { status, message: typeof message === "string" ? message.slice(0, 1024) : "", retryAfterSeconds };
-}
-
-/** A JSON object, as responses of extensions must be. */
-export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { labels, type Cluster } from "@causeway/api";
+import { isRecord } from "@causeway/foundation";
 import { cloneKind } from "../contract/clone-kind.ts";
 import type { KindTable } from "../contract/kind-table.ts";
 import { machineTemplateReferenceOf, type ProviderObject } from "../contract/provider-object.ts";
@@ -185,5 +186,5 @@ function withTopology(made: MadeObject, { input, version, marks, machineTemplate
 }
 
 function fieldsAt(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isRecord(value) ? value : {};
 }

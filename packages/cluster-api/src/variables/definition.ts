@@ -1,9 +1,9 @@
 import type { ClusterClass } from "@causeway/api";
 import { valueRuleProblems } from "@causeway/apiserver/rules";
-import { messageOf } from "@causeway/foundation";
+import { isRecord, messageOf } from "@causeway/foundation";
 import { compilePattern } from "./pattern.ts";
 import { ruleBudget, ruleProblems } from "./rules.ts";
-import { isObject, partsOf, SCHEMA_DEPTH, SCHEMA_SIZE, withDefaults, type VariableSchema } from "./schema.ts";
+import { partsOf, SCHEMA_DEPTH, SCHEMA_SIZE, withDefaults, type VariableSchema } from "./schema.ts";
 import { valueProblems } from "./validate.ts";
 
 /** An entry of `spec.variables` of a ClusterClass. */
@@ -57,7 +57,7 @@ interface Progress {
 }
 
 function schemaProblems(schema: unknown, path: string, { depth, count }: Progress): string[] {
-  if (!isObject(schema)) return [`${path}: Invalid value: must be a schema`];
+  if (!isRecord(schema)) return [`${path}: Invalid value: must be a schema`];
   if (depth > SCHEMA_DEPTH) return [`${path}: Invalid value: schemas are nested more than ${SCHEMA_DEPTH} deep`];
   count.left -= 1;
   if (count.left < 0) return [`${path}: Invalid value: a variable has at most ${SCHEMA_SIZE} schemas`];

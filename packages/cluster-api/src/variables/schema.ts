@@ -1,3 +1,5 @@
+import { isRecord } from "@causeway/foundation";
+
 /** The part of OpenAPI v3 that schemas of variables may use. */
 export interface VariableSchema {
   readonly type?: string;
@@ -34,24 +36,16 @@ export const SCHEMA_DEPTH = 32;
 /** Schemas in one definition, the outermost included. */
 export const SCHEMA_SIZE = 2_000;
 
-/** A JSON object. */
-export type Json = Readonly<Record<string, unknown>>;
-
-/** Neither null nor a list. */
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The schemas directly inside a schema, with the place of each. */
 export function partsOf(schema: VariableSchema): readonly (readonly [string, unknown])[] {
   const lists = (["allOf", "anyOf", "oneOf"] as const).flatMap((name) =>
     (Array.isArray(schema[name]) ? schema[name] : []).map((part, at) => [`${name}[${at}]`, part] as const),
   );
-  const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
+  const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
   return [
     ...properties.map(([name, part]) => [`properties[${name}]`, part] as const),
     ...(schema.items === undefined ? [] : [["items", schema.items] as const]),
-    ...(isObject(schema.additionalProperties) ? [["additionalProperties", schema.additionalProperties] as const] : []),
+    ...(isRecord(schema.additionalProperties) ? [["additionalProperties", schema.additionalProperties] as const] : []),
     ...(schema.not === undefined ? [] : [["not", schema.not] as const]),
     ...lists,
   ];
@@ -63,11 +57,11 @@ export function withDefaults(value: unknown, schema: VariableSchema): unknown {
     const { items } = schema;
     return items ? value.map((item) => withDefaults(item, items)) : value;
   }
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   const { properties = {}, additionalProperties } = schema;
   const named = Object.entries(value).map(([name, inner]): [string, unknown] => {
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const part = own ?? (isObject(additionalProperties) ? additionalProperties : undefined);
+    const part = own ?? (isRecord(additionalProperties) ? additionalProperties : undefined);
     return [name, part ? withDefaults(inner, part) : inner];
   });
   const missing = Object.entries(properties).flatMap(([name, part]): [string, unknown][] =>

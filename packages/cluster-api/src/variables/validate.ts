@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { canonicalJson, messageOf } from "@causeway/foundation";
+import { canonicalJson, isRecord, messageOf } from "@causeway/foundation";
 import { matchesPattern } from "./pattern.ts";
-import { isObject, type VariableSchema } from "./schema.ts";
+import type { VariableSchema } from "./schema.ts";
 
 /** At most as many problems are reported of one value. */
 const mostProblems = 10;
@@ -23,7 +23,7 @@ interface Judged {
 }
 
 function shown(value: unknown, path: string, at: string): string {
-  const text = at === path && !isObject(value) && !Array.isArray(value) ? `${JSON.stringify(value)}: ` : "";
+  const text = at === path && !isRecord(value) && !Array.isArray(value) ? `${JSON.stringify(value)}: ` : "";
   return text.length > 100 ? "" : text;
 }
 
@@ -37,7 +37,7 @@ function check(judged: Judged, report: Report): void {
   if (typeof value === "string") textChecks(value, judged, report);
   if (typeof value === "number") numberChecks(value, judged, report);
   if (Array.isArray(value)) listChecks(value, judged, report);
-  else if (isObject(value)) fieldChecks(value, judged, report);
+  else if (isRecord(value)) fieldChecks(value, judged, report);
   combinations(judged, report);
 }
 
@@ -137,7 +137,7 @@ function fieldChecks(value: Readonly<Record<string, unknown>>, { schema, path }:
   for (const [name, inner] of Object.entries(value)) {
     const part = Object.hasOwn(properties, name)
       ? properties[name]
-      : isObject(additionalProperties)
+      : isRecord(additionalProperties)
         ? additionalProperties
         : undefined;
     if (part) check({ value: inner, schema: part as VariableSchema, path: `${path}.${name}` }, report);

@@ -1,4 +1,4 @@
-import { canonicalJson } from "@causeway/foundation";
+import { canonicalJson, isRecord } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { appliedAnnotation, digestOf } from "./tenant.ts";
 
@@ -33,8 +33,4 @@ function coversList(live: readonly unknown[], wanted: readonly unknown[]): boole
     const { name } = item as { name: string };
     return live.some((other) => isRecord(other) && other["name"] === name && covers(other, item));
   });
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,7 +5,7 @@ import { chmod } from "node:fs/promises";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { CausewayError, isRecord, messageOf } from "@causeway/foundation";
 
 /** In the folder of programs: where those that are not there yet are, and what they must be. */
 export const DOWNLOADS = "downloads.json";
@@ -56,10 +56,6 @@ function problemOf(content: unknown): string | undefined {
     }
   }
   return undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

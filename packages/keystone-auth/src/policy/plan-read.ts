@@ -1,5 +1,4 @@
-import { parseBoundedJson, InputError, messageOf } from "@causeway/foundation";
-import { isRecord } from "../values.ts";
+import { InputError, isRecord, messageOf, parseBoundedJson } from "@causeway/foundation";
 import { readPattern } from "./plan-pattern.ts";
 import {
   MATCH_TYPES,

@@ -1,6 +1,7 @@
+import { isRecord } from "@causeway/foundation";
 import type { Decision } from "../policy/plan-decide.ts";
 import type { AccessRequest } from "../policy/policy.ts";
-import { isRecord, record, text, texts, type Json } from "../values.ts";
+import { record, text, texts, type Json } from "../values.ts";
 import type { ReviewVersion } from "./plan-token-review.ts";
 
 /** What a SubjectAccessReview asks; undefined where it asks nothing. v1beta1 has the groups under `group`. */

@@ -1,7 +1,7 @@
-import { InputError, messageOf } from "@causeway/foundation";
+import { InputError, isRecord, messageOf } from "@causeway/foundation";
 import { parse } from "yaml";
 import type { RoleMapping } from "../token/plan-identity.ts";
-import { isRecord, record, text, texts } from "../values.ts";
+import { record, text, texts } from "../values.ts";
 
 const DATA_TYPES = ["projects", "role_assignments"] as const;
 type DataType = (typeof DATA_TYPES)[number];

@@ -1,3 +1,4 @@
+import { isRecord } from "@causeway/foundation";
 import type { KubeObject } from "../types/meta.ts";
 import type { AdmissionRequest, AdmissionRules } from "./rules.ts";
 
@@ -8,14 +9,14 @@ type Json = Record<string, unknown>;
  * @throws Error if the body is no AdmissionReview
  */
 export async function reviewAdmission(body: unknown, rules: Pick<AdmissionRules, "refusals">): Promise<Json> {
-  const request = isJson(body) && body["kind"] === "AdmissionReview" ? body["request"] : undefined;
-  if (!isJson(request)) throw new Error("the body is no AdmissionReview of admission.k8s.io/v1");
+  const request = isRecord(body) && body["kind"] === "AdmissionReview" ? body["request"] : undefined;
+  if (!isRecord(request)) throw new Error("the body is no AdmissionReview of admission.k8s.io/v1");
   const { uid, operation, kind, object, oldObject, dryRun } = request;
   const problems = await rules.refusals({
     operation: operation as AdmissionRequest["operation"],
-    kind: isJson(kind) ? String(kind["kind"]) : "",
-    object: isJson(object) ? (object as unknown as KubeObject) : undefined,
-    previous: isJson(oldObject) ? (oldObject as unknown as KubeObject) : undefined,
+    kind: isRecord(kind) ? String(kind["kind"]) : "",
+    object: isRecord(object) ? (object as unknown as KubeObject) : undefined,
+    previous: isRecord(oldObject) ? (oldObject as unknown as KubeObject) : undefined,
     dryRun: dryRun === true,
   });
   const isDeletion = operation === "DELETE";
@@ -33,8 +34,4 @@ export async function reviewAdmission(body: unknown, rules: Pick<AdmissionRules,
     kind: "AdmissionReview",
     response: { uid, ...(problems.length === 0 ? { allowed: true } : refusal) },
   };
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

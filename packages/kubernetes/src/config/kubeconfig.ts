@@ -1,13 +1,12 @@
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { LimitExceeded, readTextFile, InputError } from "@causeway/foundation";
+import { InputError, isRecord, LimitExceeded, readTextFile } from "@causeway/foundation";
 import type { ClusterConfig, ExecConfig } from "./interface.ts";
 import {
   directoryOf,
   invalid,
   LARGEST_FILE,
   LARGEST_TEXT,
-  isRecord,
   mergeKubeconfigs,
   parseKubeconfig,
   pemOf,

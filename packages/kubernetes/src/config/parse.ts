@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { goYamlTags, readTextFile, InputError } from "@causeway/foundation";
+import { goYamlTags, InputError, isRecord, readTextFile } from "@causeway/foundation";
 import { parse } from "yaml";
 
 /** One kubeconfig file as read; `directory` is what its relative paths are relative to. */
@@ -107,11 +107,6 @@ export function pemOf(entry: Entry, field: string): string | undefined {
 /** The folder that relative paths in a kubeconfig start from. */
 export function directoryOf(path: string): string {
   return dirname(resolve(path));
-}
-
-/** Whether a value of YAML is a mapping. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function entries(

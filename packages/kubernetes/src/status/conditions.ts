@@ -61,8 +61,8 @@ export function getCondition(list: readonly Condition[] | undefined, type: strin
 }
 
 /** True if the condition is there and its status is "True". */
-export function isTrue(list: readonly Condition[] | undefined, type: string): boolean {
-  return getCondition(list, type)?.status === "True";
+export function isTrue(list: readonly Pick<Condition, "type" | "status">[] | undefined, type: string): boolean {
+  return list?.find((each) => each.type === type)?.status === "True";
 }
 
 /** metav1.Time: RFC 3339 in UTC, to the second. */

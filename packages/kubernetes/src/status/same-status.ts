@@ -1,3 +1,5 @@
+import { isRecord } from "@causeway/foundation";
+
 /** How a status to be written relates to the one that stands. */
 export interface Comparison {
   /** Every field to be written stands as it is to be. */
@@ -78,8 +80,4 @@ function isConditions(value: unknown): value is ConditionLike[] {
 function isCondition(value: unknown): boolean {
   if (!isRecord(value) || typeof value["type"] !== "string") return false;
   return value["status"] === "True" || value["status"] === "False" || value["status"] === "Unknown";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "@causeway/foundation";
 import { invalid } from "./error.ts";
 import { LiteralError, pythonRepr, readLiteral } from "./python.ts";
 
@@ -92,7 +93,7 @@ function applyOne(result: Record<string, unknown>, operation: Operation, patch: 
     result[attribute] = op === "remove" ? null : literalAt(path, operation.value, failed);
     return;
   }
-  if (rest.length > 1 || !isObject(result[attribute]))
+  if (rest.length > 1 || !isRecord(result[attribute]))
     throw failed(`member '${rest.join("/")}' not found in ${pythonRepr(result[attribute])}`);
   const [key = ""] = rest;
   const target = result[attribute];
@@ -108,8 +109,4 @@ function literalAt(path: string, value: unknown, failed: (reason: string) => Err
   } catch (error) {
     throw error instanceof LiteralError ? failed(error.message) : error;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { CausewayError, messageOf, parseBoundedJson } from "@causeway/foundation";
+import { CausewayError, isRecord, messageOf, parseBoundedJson } from "@causeway/foundation";
 import { required, type CreateVolumeRequest } from "@causeway/csi";
 import { gibOf, provisionerMetadata, zoneOf } from "@causeway/csi-openstack";
 import { METADATA_CLUSTER, TOPOLOGY_ZONE } from "../names.ts";
@@ -85,9 +85,9 @@ function appendedMetadata(text: string | undefined): Record<string, string> {
   } catch (error) {
     throw invalid(messageOf(error));
   }
-  const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
-  const pairs = isMap ? Object.entries(value as Readonly<Record<string, unknown>>) : [];
-  if (!isMap || pairs.some(([, each]) => typeof each !== "string")) throw invalid("it is not an object of strings");
+  const pairs = isRecord(value) ? Object.entries(value) : [];
+  if (!isRecord(value) || pairs.some(([, each]) => typeof each !== "string"))
+    throw invalid("it is not an object of strings");
   return Object.fromEntries(pairs as [string, string][]);
 }
 

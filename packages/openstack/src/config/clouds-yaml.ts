@@ -1,6 +1,5 @@
-import { messageOf, InputError, suggestion } from "@causeway/foundation";
+import { InputError, isRecord, messageOf, suggestion } from "@causeway/foundation";
 import { parse, stringify } from "yaml";
-import { isRecord } from "../errors/message.ts";
 import {
   findCloudFiles,
   findCompanion,

@@ -1,5 +1,4 @@
-import { InputError } from "@causeway/foundation";
-import { isRecord } from "../errors/message.ts";
+import { InputError, isRecord } from "@causeway/foundation";
 import type { CloudAuth, CloudConfig, CloudScope, CloudTls, DomainReference, EndpointInterface } from "./config.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

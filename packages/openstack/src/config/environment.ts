@@ -1,4 +1,4 @@
-import { isRecord } from "../errors/message.ts";
+import { isRecord } from "@causeway/foundation";
 import { loadEntry, type LoadOptions } from "./clouds-yaml.ts";
 import type { CloudConfig } from "./config.ts";
 import { readEntry } from "./entry.ts";

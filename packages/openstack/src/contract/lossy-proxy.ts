@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isRecord } from "../errors/message.ts";
+import { isRecord } from "@causeway/foundation";
 import { identityUrl } from "../session/endpoints.ts";
 
 /** A proxy of `lossyProxy`, as a case uses it. */

@@ -1,3 +1,5 @@
+import { isRecord } from "@causeway/foundation";
+
 /** What a service said about a failure, in whatever shape it says such things. */
 export interface ServiceFault {
   readonly message: string;
@@ -61,9 +63,4 @@ function plainText(page: string): string {
 function text(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? plainText(value) : JSON.stringify(value).slice(0, 1000);
-}
-
-/** True for a JSON object; false for an array and for null. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { isRecord } from "../errors/message.ts";
+import { isRecord } from "@causeway/foundation";
 import type { ServiceClient } from "../session/client.ts";
 import type { CallOptions } from "../types/collection.ts";
 import { objectIn } from "./wire.ts";

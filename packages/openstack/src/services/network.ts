@@ -1,5 +1,5 @@
+import { isRecord } from "@causeway/foundation";
 import { isOpenStackConflict, isBadRequest } from "../errors/predicates.ts";
-import { isRecord } from "../errors/message.ts";
 import type { ServiceClient } from "../session/client.ts";
 import type { NetworkService } from "../types/cloud.ts";
 import type { CallOptions } from "../types/collection.ts";

@@ -1,5 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
-import { isRecord } from "../errors/message.ts";
+import { CausewayError, isRecord } from "@causeway/foundation";
 
 /** The object in the envelope `{[key]: {…}}`, or the body itself where a service has no envelope (key ""). */
 export function objectIn<T>(body: unknown, key: string): T {

@@ -1,6 +1,6 @@
+import { isRecord } from "@causeway/foundation";
 import type { Exchange } from "../http/exchange.ts";
 import { repeatIdempotent, type RepeatOptions } from "../http/repeat.ts";
-import { isRecord } from "../errors/message.ts";
 import type { ServiceDescription } from "../types/cloud.ts";
 import type { CallOptions } from "../types/collection.ts";
 import { SMALL_ANSWER } from "../http/transport.ts";

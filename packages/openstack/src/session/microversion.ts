@@ -1,4 +1,4 @@
-import { isRecord } from "../errors/message.ts";
+import { isRecord } from "@causeway/foundation";
 import type { ServiceName } from "../types/service-name.ts";
 
 /** The newest microversions this kit has been written for. */

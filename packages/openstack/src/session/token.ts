@@ -1,5 +1,4 @@
-import { InputError } from "@causeway/foundation";
-import { isRecord } from "../errors/message.ts";
+import { InputError, isRecord } from "@causeway/foundation";
 import type { EndpointInterface } from "../config/config.ts";
 
 /** An endpoint of the catalog, as the token has it. */

@@ -36,7 +36,10 @@ export interface CallOptions {
   readonly token?: string;
   /** Milliseconds between pings, without whose answer the connection ends. */
   readonly keepalive: number;
-  /** Speaks gRPC with servers of ours, too. */
+  /**
+   * Speaks gRPC with servers of ours, too. Only tests set it: a server of ours chooses plain frames where they are
+   * offered, and its gRPC is what konnectivity's agents speak.
+   */
   readonly grpcOnly?: boolean;
 }
 
