@@ -50,34 +50,55 @@ function own(name: string, find: (root: string) => string[]): Step {
   return { name, run };
 }
 
-const steps: readonly Step[] = [
-  command("format", "oxfmt", "--check"),
-  command("types", "tsc", "-b"),
-  command("lint", "oxlint", "--type-aware", "--deny-warnings", "."),
-  own("layers and exports", checkLayers),
-  own("order of folders", checkFolderOrder),
-  own("shape of controllers", checkControllerShape),
-  own("state of modules", (root) => checkModuleState(root)),
-  own("names of types", (root) => checkTypeNames(root)),
-  own("conditions on texts", (root) => checkTextConditions(root)),
-  own("kit of simulated resources", (root) => checkResourceKit(root)),
-  own("error catalogue", checkErrorCatalogue),
-  own("language", checkLanguage),
-  own("width of comments", checkCommentWidth),
-  own("doc comments of exported names", checkPublicDocs),
-  own("docs", checkDocs),
-  command("dead code", "knip", "--no-progress"),
-];
+/**
+ * In the order in which they are printed. Steps of different lanes run at the same time; a lane runs its own one after
+ * another. Those of this process block its thread, and the commands go on meanwhile.
+ */
+const lanes = {
+  lint: [command("lint", "oxlint", "--type-aware", "--deny-warnings", "."), command("format", "oxfmt", "--check")],
+  types: [command("types", "tsc", "-b"), command("dead code", "knip", "--no-progress")],
+  own: [
+    own("layers and exports", checkLayers),
+    own("order of folders", checkFolderOrder),
+    own("shape of controllers", checkControllerShape),
+    own("state of modules", (root) => checkModuleState(root)),
+    own("names of types", (root) => checkTypeNames(root)),
+    own("conditions on texts", (root) => checkTextConditions(root)),
+    own("kit of simulated resources", (root) => checkResourceKit(root)),
+    own("error catalogue", checkErrorCatalogue),
+    own("language", checkLanguage),
+    own("width of comments", checkCommentWidth),
+    own("doc comments of public names", checkPublicDocs),
+    own("docs", checkDocs),
+  ],
+} as const satisfies Readonly<Record<string, readonly Step[]>>;
+
+const begun = performance.now();
+const secondsSince = (start: number): string => ((performance.now() - start) / 1000).toFixed(1);
+
+/** The reports of a lane's steps, as promises that a later step does not begin before. */
+function runLane(steps: readonly Step[]): readonly Promise<{ readonly ok: boolean; readonly report: string }>[] {
+  let before: Promise<unknown> = Promise.resolve();
+  return steps.map((step) => {
+    const reported = before.then(async () => {
+      // What the commands have written is read between two steps of this process.
+      await new Promise((done) => setImmediate(done));
+      const start = performance.now();
+      const { ok, output } = await step.run();
+      const line = `${ok ? "ok    " : "FAILED"} ${step.name} (${secondsSince(start)} s)`;
+      return { ok, report: ok ? line : `${line}\n${output.trimEnd()}` };
+    });
+    before = reported;
+    return reported;
+  });
+}
 
 let failed = 0;
-for (const step of steps) {
-  const start = performance.now();
-  const outcome = await step.run();
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  console.log(`${outcome.ok ? "ok    " : "FAILED"} ${step.name} (${seconds} s)`);
-  if (!outcome.ok) {
-    failed += 1;
-    console.log(outcome.output.trimEnd());
-  }
+// All lanes begin before the first report is awaited.
+for (const reported of [lanes.lint, lanes.types, lanes.own].flatMap(runLane)) {
+  const { ok, report } = await reported;
+  if (!ok) failed += 1;
+  console.log(report);
 }
+console.log(`${failed === 0 ? "all steps are ok" : `${failed} steps failed`} (${secondsSince(begun)} s)`);
 process.exitCode = failed === 0 ? 0 : 1;

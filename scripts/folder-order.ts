@@ -3,9 +3,9 @@
  * included, against it: a file may import from its own folder and from folders before it. Within a folder at most four
  * files may import each other in a cycle.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { parseSync } from "oxc-parser";
+import { parsedFile } from "./parsed.ts";
 
 /** By package: folders (and files outside folders), lowest first. A name that is missing here is a finding. */
 export const folderOrder: Readonly<Record<string, readonly string[]>> = {
@@ -158,7 +158,7 @@ function importsOf(source: string): Imports {
     const path = relative(source, file);
     if (!entry.isFile() || !path.endsWith(".ts") || /\.test\.ts$|(^|\/)(testing|scenarios|examples)\//.test(path))
       continue;
-    const { module } = parseSync(file, readFileSync(file, "utf8"));
+    const { module } = parsedFile(file).result;
     const specifiers = [
       ...module.staticImports.map((i) => i.moduleRequest.value),
       ...module.staticExports.flatMap((e) =>

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { parseSync } from "oxc-parser";
+import { parsedFile } from "./parsed.ts";
 
 export const floors: Readonly<Record<string, number>> = {
   foundation: 0,
@@ -64,7 +64,8 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
 interface Import {
   readonly file: string;
   readonly specifier: string;
-  readonly line: number;
+  /** Counted only for a finding: there are tens of thousands of imports. */
+  readonly line: () => number;
 }
 
 /** Every violation, as "file:line what is wrong". Empty when the house stands as planned. */
@@ -87,36 +88,36 @@ interface Room {
 }
 
 function judge(room: Room, found: Import): string[] {
-  const where = `${relative(room.root, found.file)}:${found.line}`;
+  const place = () => `${relative(room.root, found.file)}:${found.line()}`;
   const { specifier } = found;
   if (specifier.startsWith(".")) {
     const target = resolve(found.file, "..", specifier);
-    return target.startsWith(room.dir + sep) ? [] : [`${where} reaches out of its package: ${specifier}`];
+    return target.startsWith(room.dir + sep) ? [] : [`${place()} reaches out of its package: ${specifier}`];
   }
   const match = /^@causeway\/([^/]+)(\/.*)?$/.exec(specifier);
-  if (!match) return externalProblems(room, found, where);
+  if (!match) return externalProblems(room, found, place);
   const to = match[1] ?? "";
   if (to === room.name) return [];
   const problems: string[] = [];
   const door = match[2];
   if (door !== undefined && door !== "/testing" && !isExported(room.root, to, door))
-    problems.push(`${where} goes past the door of ${to}: ${specifier}`);
+    problems.push(`${place()} goes past the door of ${to}: ${specifier}`);
   if (!room.declared.has(specifier.replace(/(@causeway\/[^/]+).*/, "$1")) && !isTest(found.file))
-    problems.push(`${where} uses @causeway/${to}, which package.json does not name`);
+    problems.push(`${place()} uses @causeway/${to}, which package.json does not name`);
   const down = (floors[room.name] ?? -1) > (floors[to] ?? 99) || (sidewaysPairs[room.name] ?? []).includes(to);
   if (!down && !isTest(found.file))
-    problems.push(`${where} ${room.name} (floor ${floors[room.name]}) may not import ${to} (floor ${floors[to]})`);
-  if ((forbidden[room.name] ?? []).includes(to)) problems.push(`${where} ${room.name} must not know ${to}`);
+    problems.push(`${place()} ${room.name} (floor ${floors[room.name]}) may not import ${to} (floor ${floors[to]})`);
+  if ((forbidden[room.name] ?? []).includes(to)) problems.push(`${place()} ${room.name} must not know ${to}`);
   return problems;
 }
 
-function externalProblems(room: Room, found: Import, where: string): string[] {
+function externalProblems(room: Room, found: Import, place: () => string): string[] {
   if (found.specifier.startsWith("node:") || isTest(found.file)) return [];
   const name = found.specifier
     .split("/")
     .slice(0, found.specifier.startsWith("@") ? 2 : 1)
     .join("/");
-  return room.declared.has(name) ? [] : [`${where} uses ${name}, which package.json does not name`];
+  return room.declared.has(name) ? [] : [`${place()} uses ${name}, which package.json does not name`];
 }
 
 function isTest(file: string): boolean {
@@ -146,9 +147,9 @@ function* importsBelow(dir: string): Generator<Import> {
 }
 
 function* importsOf(file: string): Generator<Import> {
-  const source = readFileSync(file, "utf8");
-  const { module } = parseSync(file, source);
-  const lineAt = (offset: number) => source.slice(0, offset).split("\n").length;
+  const { text, result } = parsedFile(file);
+  const { module } = result;
+  const lineAt = (offset: number) => () => text.slice(0, offset).split("\n").length;
   for (const i of module.staticImports) yield { file, specifier: i.moduleRequest.value, line: lineAt(i.start) };
   for (const e of module.staticExports) {
     for (const entry of e.entries) {

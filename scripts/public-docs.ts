@@ -4,9 +4,9 @@
  */
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { parseSync } from "oxc-parser";
+import { parsedFile } from "./parsed.ts";
 
-type Statement = ReturnType<typeof parseSync>["program"]["body"][number];
+type Statement = ReturnType<typeof parsedFile>["result"]["program"]["body"][number];
 interface Module {
   readonly text: string;
   readonly body: readonly Statement[];
@@ -18,8 +18,8 @@ export function checkPublicDocs(root: string): string[] {
   const read = (file: string): Module => {
     const known = modules.get(file);
     if (known) return known;
-    const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-    const module = { text, body: parseSync(file, text).program.body };
+    const found = existsSync(file) ? parsedFile(file) : undefined;
+    const module = { text: found?.text ?? "", body: found?.result.program.body ?? [] };
     modules.set(file, module);
     return module;
   };
