@@ -168,6 +168,9 @@ export function e2ePrograms(names: readonly string[]): Promise<Built> {
   return buildMissing(programs, folder, cached(`e2e-${pinnedVersion(folder, "k8s.io/kubernetes")}`));
 }
 
+/** Prints as whom it runs: of an image of the conformance specs only. */
+const NNP = "nnp";
+
 /**
  * The kubelet, and the programs of the images that a machine with a real kubelet imports (scripts/node/images.ts), or
  * those of these names alone.
@@ -181,6 +184,9 @@ export async function nodePrograms(names?: readonly string[]): Promise<Built & {
     { name: "kubelet", source: "k8s.io/kubernetes/cmd/kubelet", flags: stamped },
     { name: "kube-proxy", source: "k8s.io/kubernetes/cmd/kube-proxy", flags: stamped },
     { name: "agnhost", source: "k8s.io/kubernetes/test/images/agnhost", flags: "-s -w" },
+    ...(names?.includes(NNP)
+      ? [{ name: NNP, source: "k8s.io/kubernetes/test/images/nonewprivs", flags: "-s -w" }]
+      : []),
     { name: "coredns", source: ".", flags: "-s -w", module: "coredns" },
     { name: "flanneld", source: ".", flags: "-s -w", module: "flannel" },
   ];

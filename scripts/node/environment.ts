@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
-import { konnectivityBinaries, nodePrograms, root } from "../kubernetes-programs.ts";
+import { konnectivityBinaries, kubernetesBinaries, nodePrograms, root } from "../kubernetes-programs.ts";
+import { conformanceRecipes } from "./conformance-images.ts";
 import { makeImages, pauseRecipe, recipes } from "./images.ts";
 import { storageRecipes } from "./storage-images.ts";
 
@@ -39,6 +40,23 @@ export async function storageEnvironment(upstream?: string): Promise<NodeEnviron
     ...storageRecipes(root, join(programs, "agnhost"), upstream),
   ];
   makeImages(all, images);
+  return { ...made, images };
+}
+
+/** What the host needs for machines that run Kubernetes' conformance specs: the images of their pods. */
+export async function conformanceEnvironment(): Promise<NodeEnvironment | { readonly reason: string }> {
+  const made = await nodeEnvironment();
+  if ("reason" in made) return made;
+  const programs = dirname(made.kubelet);
+  const more = await nodePrograms(["nnp"]);
+  const served = await kubernetesBinaries(["etcd", "sample-apiserver"]);
+  const tunnel = await konnectivityBinaries();
+  if ("reason" in more) return { reason: more.reason };
+  if ("reason" in served) return served;
+  if ("reason" in tunnel) return tunnel;
+  const images = join(programs, "conformance-images");
+  const own = recipes(programs, made.version, tunnel.dir).filter(({ name }) => !name.includes("e2e-test-images"));
+  makeImages([...own, ...conformanceRecipes(programs, served.dir)], images);
   return { ...made, images };
 }
 

@@ -28,6 +28,8 @@ export interface ImageRecipe {
   /** Files of this host by their path in the image. */
   readonly files?: Readonly<Record<string, string>>;
   readonly entrypoint: readonly string[];
+  /** Arguments of the entrypoint where a pod names none. */
+  readonly cmd?: readonly string[];
   readonly env?: readonly string[];
   /** Fills the root file system first. */
   readonly base?: (rootfs: string) => void;
@@ -76,7 +78,7 @@ function makeImage(recipe: ImageRecipe, file: string): void {
     if (recipe.busybox) linkApplets(rootfs);
     mkdirSync(join(rootfs, "tmp"), { recursive: true, mode: 0o1777 });
     const env = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", ...(recipe.env ?? [])];
-    const config = { Entrypoint: recipe.entrypoint, Env: env };
+    const config = { Entrypoint: recipe.entrypoint, Env: env, ...(recipe.cmd && { Cmd: recipe.cmd }) };
     writeLayout(rootfs, layout, {
       epoch: EPOCH,
       config,

@@ -16,21 +16,25 @@ interface Report {
     readonly LeafNodeText: string;
     readonly State: string;
     readonly RunTime: number;
-    readonly Failure?: { readonly Message: string };
+    readonly Failure?: { readonly Message?: string };
   }[];
 }
 
 /**
  * The outcomes of the specs that ran, of a report in JSON, which is taken away; a suite that was ended for its time
- * leaves none.
+ * leaves none. `withSkipped`: with those that began and skipped themselves.
  */
-export function outcomesOf(report: string): Outcome[] {
+export function outcomesOf(report: string, options: { readonly withSkipped?: boolean } = {}): Outcome[] {
   if (!existsSync(report)) return [];
   const text = readFileSync(report, "utf8");
   rmSync(report);
   const [suite] = suites(text);
   return (suite?.SpecReports ?? [])
-    .filter((spec) => spec.LeafNodeType === "It" && spec.State !== "skipped")
+    .filter(({ LeafNodeType, State, Failure }) => {
+      // Without a message: the command line left it out.
+      const ran = State !== "skipped" || (options.withSkipped === true && (Failure?.Message ?? "") !== "");
+      return LeafNodeType === "It" && ran;
+    })
     .map(outcomeOf);
 }
 
@@ -47,5 +51,5 @@ function suites(text: string): readonly Report[] {
 function outcomeOf(spec: Report["SpecReports"][number]): Outcome {
   const name = [...(spec.ContainerHierarchyTexts ?? []), spec.LeafNodeText].join(" ");
   const seconds = Math.round(spec.RunTime / 1e9);
-  return { name, state: spec.State, seconds, ...(spec.Failure ? { failure: spec.Failure.Message } : {}) };
+  return { name, state: spec.State, seconds, ...(spec.Failure ? { failure: spec.Failure.Message ?? "" } : {}) };
 }

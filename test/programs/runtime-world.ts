@@ -91,12 +91,13 @@ export function missingFor(name: RuntimeName): string | undefined {
 
 /**
  * A management cluster with the controller of HostedControlPlanes and one runtime. `others` are folders of programs of
- * further versions.
+ * further versions, `more` further settings of runtime Pods.
  */
 export async function startWorld(
   name: RuntimeName,
   others: Readonly<Record<string, string>> = {},
   pool: NonNullable<PodsSettings["pool"]> = { members: 1 },
+  more: Partial<PodsSettings> = {},
 ): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "control-planes-"));
   const folder = join(dir, "programs");
@@ -131,7 +132,7 @@ export async function startWorld(
     const readSecret = (namespace: string, secret: string) => client.find(Secret, { namespace, name: secret });
     const pods =
       name === "Pods"
-        ? createPodsRuntime({ informers, settings: { owner: "suite", pool }, readSecret, ...tools })
+        ? createPodsRuntime({ informers, settings: { ...more, owner: "suite", pool }, readSecret, ...tools })
         : undefined;
     runtime = createRuntimes({
       runtimes: {
