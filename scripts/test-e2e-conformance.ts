@@ -10,7 +10,8 @@ import { controlPlanePrograms, e2ePrograms, kubernetesBinaries, root, run } from
 import { conformanceEnvironment } from "./node/environment.ts";
 
 async function main(): Promise<number> {
-  const isProcess = process.argv.includes("process") && !process.argv.includes("--page");
+  const isUp = ["--page", "--kubeconfig"].some((flag) => process.argv.includes(flag));
+  const isProcess = process.argv.includes("process") && !isUp;
   const cloud = isProcess ? await realCloud() : { clouds: "" };
   const nodes = "reason" in cloud ? cloud : await conformanceEnvironment();
   const client = "reason" in nodes ? nodes : await kubernetesBinaries(["kubectl"]);
