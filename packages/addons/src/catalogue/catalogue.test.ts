@@ -78,6 +78,16 @@ test("the API proxy listens at the endpoint of Service kubernetes and names the 
   ]);
 });
 
+test("the tunnel's agent pings often enough to notice a lost connection, and seldom enough for konnectivity's server", () => {
+  const { objects } = builtIn({ name: "TunnelAgent", tunnelServer: "tunnel.example.org" }, facts);
+  const set = objects.find(({ kind }) => kind === "DaemonSet") as unknown as { spec: { template: { spec: PodSpec } } };
+  const args = set.spec.template.spec.containers[0]?.args ?? [];
+  const [, seconds] = /^--keepalive-time=(\d+)s$/.exec(args.find((arg) => arg.startsWith("--keepalive")) ?? "") ?? [];
+  // The server allows one each 30 s.
+  expect(Number(seconds)).toBeGreaterThan(30);
+  expect(Number(seconds)).toBeLessThanOrEqual(60);
+});
+
 interface PodSpec {
   readonly containers: readonly { readonly args: readonly string[] }[];
   readonly initContainers: readonly { readonly env: readonly unknown[] }[];

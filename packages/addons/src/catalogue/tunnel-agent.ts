@@ -4,6 +4,8 @@ import { imageOf, type BuiltIn, type CatalogueChoice, type ClusterFacts } from "
 const metadata = { name: "konnectivity-agent", namespace: "kube-system" };
 const selected = { "k8s-app": "konnectivity-agent" };
 const folder = "/etc/konnectivity";
+/** konnectivity's server ends connections whose agents ping more often than twice a minute. */
+const KEEPALIVE = "40s";
 
 /**
  * konnectivity's agent, one on each node; it dials for the API server. It runs on nodes whose pod network is down,
@@ -29,6 +31,8 @@ export function tunnelAgent({ serviceAddress }: ClusterFacts, choice: CatalogueC
       `--proxy-server-port=${tunnelPort}`,
       "--admin-server-port=8133",
       "--health-server-port=8134",
+      // Its own is an hour, in which it would not notice that a router on the way forgot the connection.
+      `--keepalive-time=${KEEPALIVE}`,
       "--service-account-token-path=/var/run/secrets/tokens/konnectivity-agent-token",
     ],
     livenessProbe: { httpGet: { path: "/healthz", port: 8134 }, initialDelaySeconds: 15, timeoutSeconds: 15 },
