@@ -26,3 +26,8 @@ export function statusOfAgentError(error: string): number {
   if (/timeout|deadline exceeded|timed out|ETIMEDOUT/i.test(error)) return 504;
   return /too many open files|EMFILE/i.test(error) ? 503 : 502;
 }
+
+/** Whether the host itself refused: nothing was sent, so that the dial can be repeated. */
+export function isRefusedByHost(error: string): boolean {
+  return /connection refused|ECONNREFUSED/i.test(error);
+}

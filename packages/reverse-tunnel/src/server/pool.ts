@@ -4,7 +4,7 @@ import { unlessAborted, type Clock, dialRefusal } from "@causeway/foundation";
 import type { Connection, OtherPacket } from "../flow/connection.ts";
 import type { TunnelTenant } from "../tenants/tenants.ts";
 import { chooseAgent, type Identifiers, type ProxyStrategy } from "./choose-agent.ts";
-import { DialError, statusOfAgentError } from "./dial-error.ts";
+import { DialError, isRefusedByHost, statusOfAgentError } from "./dial-error.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { OVER } from "../flow/over.ts";
 
@@ -108,7 +108,8 @@ export class Pool {
 
   /**
    * Connects the socket that `accept` returns to the host, through an agent. `accept` is called at most once, before
-   * any data is handled. A dial is tried again with another agent only if the first one was lost.
+   * any data is handled. A dial is tried once more if the agent was lost, and with another agent if the host refused
+   * the connection: nodes learn of a Service's endpoints one after the other.
    * @throws DialError
    */
   async dial({ host, port }: Target, accept: () => Duplex, signal: AbortSignal): Promise<void> {
@@ -124,14 +125,19 @@ export class Pool {
     metrics.pendingDials.add(1);
     const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
     try {
+      let agent = await this.#agentFor(host, signal);
       for (let attempt = 1; ; attempt++) {
-        const agent = await this.#agentFor(host, signal);
         const answer = await this.#ask(agent, { address, accept }, signal);
         if ("id" in answer) return metrics.dialDuration.observe((clock.now() - started) / 1000);
         if ("error" in answer) {
-          throw new DialError("error_response", statusOfAgentError(answer.error), answer.error);
+          const other = attempt === 1 && isRefusedByHost(answer.error) ? this.#chosen(host, agent) : undefined;
+          if (other === undefined)
+            throw new DialError("error_response", statusOfAgentError(answer.error), answer.error);
+          agent = other;
+          continue;
         }
         if (attempt === 2) throw new DialError("backend_close", 502, `agent ${agent.id} was lost during the dial`);
+        agent = await this.#agentFor(host, signal);
       }
     } catch (error) {
       this.#ended();
@@ -163,8 +169,9 @@ export class Pool {
     }
   }
 
-  #chosen(host: string): Agent | undefined {
-    const all = [...this.#agents].map((agent) => ({ ...describe(agent), agent }));
+  #chosen(host: string, except?: Agent): Agent | undefined {
+    const others = [...this.#agents].filter((agent) => agent !== except);
+    const all = others.map((agent) => ({ ...describe(agent), agent }));
     return chooseAgent(all, host, this.#options.strategies, Math.random)?.agent;
   }
 
