@@ -28,7 +28,6 @@ const USERS: Readonly<Record<string, string>> = {
     "root:x:0:0:root:/root:/bin/sh",
     "www-data:x:33:33:www-data:/var/www:/bin/false",
     "user-defined-in-image:x:1000:1000::/home/user:/bin/sh",
-    "nobody:x:65534:65534:nobody:/nonexistent:/bin/false",
     "",
   ].join("\n"),
   "etc/group": [
