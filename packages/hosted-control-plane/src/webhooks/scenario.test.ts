@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo } from "node:net";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
+import { silentLog, VirtualClock } from "@causeway/foundation";
 import {
   createClient,
   loadKubeconfig,
@@ -9,7 +10,8 @@ import {
 } from "@causeway/kubernetes";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { checkWebhooks } from "./check.ts";
-import { webhookConditions, webhookEvents, type Finding } from "./findings.ts";
+import { createWebhookWatchdog } from "./watchdog.ts";
+import type { Finding } from "./findings.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -149,36 +151,43 @@ describe("a check of webhooks", () => {
   });
 });
 
-describe("what a control plane says of it", () => {
-  const finding: Finding = {
-    kind: "ValidatingWebhookConfiguration",
-    name: "broken",
-    webhook: "broken.example.com",
-    what: "leases of nodes",
-    because: "connection refused",
-  };
-  const statusOf = (status?: "True" | "False") =>
-    ({ status: { conditions: status ? [{ type: "WebhooksHealthy", status }] : [] } }) as never;
-
-  test("the condition names the webhook and what to do", () => {
-    const [condition] = webhookConditions([finding]);
-    expect(condition).toMatchObject({ status: "False", reason: "ProblematicWebhook" });
-    expect(condition?.message).toMatch(
-      /^webhook broken.example.com of ValidatingWebhookConfiguration broken breaks leases of nodes: connection refused; .*PROBLEMATIC_WEBHOOK/,
-    );
-    const service: Finding = { kind: "APIService", name: "v1.x", what: "", because: "no endpoints" };
-    expect(webhookConditions([service])[0]).toMatchObject({ reason: "ProblematicAPIService" });
-    expect(webhookConditions([])[0]).toMatchObject({ status: "True" });
-    expect(webhookConditions(undefined)).toEqual([]);
-  });
-
-  test.for<[before: "True" | "False" | undefined, found: readonly Finding[], events: string[]]>([
-    [undefined, [], []],
-    [undefined, [finding], ["ProblematicWebhook"]],
-    ["False", [finding], []],
-    ["False", [], ["WebhooksHealthy"]],
-    ["True", [], []],
-  ])("from %s an event is sent at a change only", ([before, found, events]) => {
-    expect(webhookEvents(statusOf(before), found).map(({ reason }) => reason)).toEqual(events);
+describe("the watchdog", () => {
+  test("reports what breaks a control plane, in the words of the first time, and that it ended", async () => {
+    await register(validating, "broken");
+    const clock = new VirtualClock(Date.now());
+    const stopping = new AbortController();
+    const [changed, exempted]: [string[], string[]] = [[], []];
+    const kubeconfig = await server.management.kubeconfig();
+    let serves = false;
+    let mayExempt = false;
+    const watchdog = createWebhookWatchdog({
+      apis: () => [{ id: "default.web", mayExempt, access: async () => (serves ? { kubeconfig } : undefined) }],
+      changed: (id) => void changed.push(id),
+      exempted: (id, webhook) => void exempted.push(`${id} ${webhook}`),
+      clock,
+      log: silentLog,
+    });
+    const running = watchdog.run(stopping.signal);
+    /** Time passes in steps, between which a check has a moment of real time. */
+    const pass = async (holds: () => boolean): Promise<void> => {
+      for (let i = 0; !holds(); i++) {
+        if (i === 2_000) throw new Error("it did not happen");
+        await clock.advance(1_000);
+        await new Promise((done) => setTimeout(done, 5));
+      }
+    };
+    let seconds = 0;
+    await pass(() => ++seconds > 40);
+    expect(watchdog.findings("default.web")).toBeUndefined();
+    serves = true;
+    await pass(() => changed.length === 1);
+    const found = watchdog.findings("default.web") ?? [];
+    expect(named(found)).toEqual(["ValidatingWebhookConfiguration broken broken.example.com"]);
+    mayExempt = true;
+    await pass(() => changed.length === 2);
+    expect(watchdog.findings("default.web")).toEqual([]);
+    expect(exempted).toEqual(["default.web webhook broken.example.com of ValidatingWebhookConfiguration broken"]);
+    stopping.abort(new Error("stopped"));
+    await running;
   });
 });

@@ -43,8 +43,9 @@ export interface WebhookWatchdog {
 const EVERY = 60_000;
 /** Milliseconds between two while something is broken. */
 const EVERY_BROKEN = 15_000;
-/** Milliseconds between two looks at what is due. */
-const TICK = 1_000;
+/** Milliseconds between two looks at what is due: while a check waits for its place, and else at most. */
+const SOONEST = 1_000;
+const LATEST = 10_000;
 /** Milliseconds that one check may take: webhooks of a tenant answer as slowly as they may. */
 const LIMIT = 45_000;
 /** Checks at a time. One that waits for a slow webhook keeps its place for LIMIT at most. */
@@ -87,29 +88,36 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
     } finally {
       timer.abort(new Error("done"));
       entry.isRunning = false;
-      await client?.close();
+      await client?.close().catch(() => {});
     }
   };
-  const round = (signal: AbortSignal): void => {
+  /** Starts what is due; when to look again. */
+  const round = (signal: AbortSignal): number => {
     const now = clock.now();
+    let next = now + LATEST;
     const all = apis();
     const ids = new Set(all.map(({ id }) => id));
     for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
     for (const api of all) {
       const entry = known.get(api.id) ?? { due: now + spread(api.id), isRunning: false, findings: undefined };
       known.set(api.id, entry);
-      if (entry.isRunning || entry.due > now || running.size >= AT_ONCE) continue;
+      if (entry.isRunning) continue;
+      if (entry.due > now || running.size >= AT_ONCE) {
+        next = Math.min(next, entry.due);
+        continue;
+      }
       entry.isRunning = true;
       const done = check(api, entry, signal).finally(() => running.delete(done));
       running.add(done);
     }
+    return Math.max(next, now + SOONEST);
   };
   return {
     findings: (id) => known.get(id)?.findings,
     async run(signal) {
       while (!signal.aborted) {
-        round(signal);
-        await clock.sleep(TICK, signal).catch(() => {});
+        const next = round(signal);
+        await clock.sleep(next - clock.now(), signal).catch(() => {});
       }
       await Promise.all(running);
     },

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import { webhookConditions, webhookEvents, type Finding } from "./findings.ts";
+
+describe("what a control plane says of it", () => {
+  const finding: Finding = {
+    kind: "ValidatingWebhookConfiguration",
+    name: "broken",
+    webhook: "broken.example.com",
+    what: "leases of nodes",
+    because: "connection refused",
+  };
+  const statusOf = (status?: "True" | "False") =>
+    ({ status: { conditions: status ? [{ type: "WebhooksHealthy", status }] : [] } }) as never;
+
+  test("the condition names the webhook and what to do", () => {
+    const [condition] = webhookConditions([finding]);
+    expect(condition).toMatchObject({ status: "False", reason: "ProblematicWebhook" });
+    expect(condition?.message).toMatch(
+      /^webhook broken.example.com of ValidatingWebhookConfiguration broken breaks leases of nodes: connection refused; .*PROBLEMATIC_WEBHOOK/,
+    );
+    const service: Finding = { kind: "APIService", name: "v1.x", what: "", because: "no endpoints" };
+    expect(webhookConditions([service])[0]).toMatchObject({ reason: "ProblematicAPIService" });
+    expect(webhookConditions([])[0]).toMatchObject({ status: "True" });
+    expect(webhookConditions(undefined)).toEqual([]);
+  });
+
+  test.for<[before: "True" | "False" | undefined, found: readonly Finding[], events: string[]]>([
+    [undefined, [], []],
+    [undefined, [finding], ["ProblematicWebhook"]],
+    ["False", [finding], []],
+    ["False", [], ["WebhooksHealthy"]],
+    ["True", [], []],
+  ])("from %s an event is sent at a change only", ([before, found, events]) => {
+    expect(webhookEvents(statusOf(before), found).map(({ reason }) => reason)).toEqual(events);
+  });
+});
