@@ -65,10 +65,10 @@ async function requireDenied({ cloud }: Tools, uuid: string, signal: AbortSignal
     if (isForbidden(error)) return;
     problem = error;
   }
-  const rule = `"rule:admin_or_project_member and not '${uuid}':%(uuid)s"`;
-  const rules = ["update", "delete", "resize", "upgrade"].map((action) => `"cluster:${action}": ${rule}`);
+  const actions = ["update", "delete", "resize", "upgrade"].map((action) => `cluster:${action}`).join(", ");
   throw new InputError("MIGRATE_NOT_DENIED", `Magnum still accepts changes of cluster ${uuid}`, {
     cause: problem,
-    hint: `Put into its policy file: ${rules.join("; ")}. The _all_projects rules of administrators need the same.`,
+    // A rule that names another that this release does not have denies every change of every cluster.
+    hint: `Add " and not '${uuid}':%(uuid)s" in its policy file to the rules ${actions}, behind what this release has there: "rule:deny_cluster_user" as far as Zed (15), "rule:admin_or_project_member" since Bobcat (17). The _all_projects rules of administrators need the same. Magnum reads the file by itself; afterwards empty it ("{}") rather than remove it.`,
   });
 }
