@@ -12,6 +12,7 @@ import {
 } from "@causeway/foundation";
 import { renderKubeconfig } from "@causeway/kubernetes";
 import { accountKeys, servingRoot, trustedBy, type ControlPlaneSpec } from "../runtime.ts";
+import { hostInUrl } from "./commands.ts";
 import { etcdAuthority } from "./etcd-authority.ts";
 import type { Ports } from "./ports.ts";
 
@@ -62,10 +63,12 @@ export async function writePki(dir: string, spec: ControlPlaneSpec, ports: Ports
   );
   write("sa.key", spec.serviceAccountKey);
   write("sa.pub", accountKeys(spec));
+  // Behind an endpoint of another's, controllers reach the API where it listens for it.
+  const host = spec.join === undefined ? addressOf(spec) : hostInUrl(spec.join.peerHost);
   for (const program of ["controller-manager", "scheduler"]) {
     const client = await issue(authority, { commonName: `system:kube-${program}` }, ["client"]);
     const kubeconfig = {
-      server: `https://${spec.join === undefined ? addressOf(spec) : "127.0.0.1"}:${ports.api}`,
+      server: `https://${host}:${ports.api}`,
       ca: trustedBy(spec),
       certificate: client.certificate,
       key: client.key,
@@ -76,10 +79,10 @@ export async function writePki(dir: string, spec: ControlPlaneSpec, ports: Ports
   }
 }
 
-function serving({ endpoint, names, serviceCidr, dnsDomain }: ControlPlaneSpec): CertificateSubject {
+function serving({ endpoint, names, serviceCidr, dnsDomain, join: joined }: ControlPlaneSpec): CertificateSubject {
   const cidr = parseCidr(serviceCidr);
   const first = cidr && nthAddress(cidr, 1);
-  const all = [...new Set([endpoint.host, ...names])];
+  const all = [...new Set([endpoint.host, ...names, ...(joined ? [joined.peerHost] : [])])];
   const service = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", `kubernetes.default.svc.${dnsDomain}`];
   const ipAddresses = ["127.0.0.1", ...(first ? [formatIp(first)] : []), ...all.filter((name) => isIP(name) !== 0)];
   return {
