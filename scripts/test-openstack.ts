@@ -1,15 +1,25 @@
 /**
  * `npm run test:openstack`: the suites that need a real OpenStack. Brings up tools/devcloud (Debian's own packages)
  * unless OS_CLIENT_CONFIG_FILE names another cloud, then runs test/openstack on it. `-- magnum.test process`: managed
- * clusters have control planes of Kubernetes' own programs, of two minors, which are built at first. Other arguments go
- * to the test runner.
+ * clusters have control planes of Kubernetes' own programs, of two minors, which are built at first. `--
+ * magnum-migration`: a cluster of the cloud's own Magnum is migrated, with masters and workers of real programs of the
+ * minor before, which are built, too. Other arguments go to the test runner.
  */
 import { spawnSync } from "node:child_process";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { realCloud } from "./devcloud.ts";
-import { controlPlanePrograms, pinnedVersion, previousPrograms, root, run } from "./kubernetes-programs.ts";
+import {
+  controlPlanePrograms,
+  pinnedVersion,
+  previousKubelet,
+  previousPrograms,
+  root,
+  run,
+} from "./kubernetes-programs.ts";
+import { nodeEnvironment } from "./node/environment.ts";
 
 const PROCESS = "process";
+const MIGRATION = "magnum-migration";
 
 /** For magnum.test.ts: the folder with both minors, and their versions. */
 async function processRuntime(): Promise<Record<string, string>> {
@@ -18,6 +28,18 @@ async function processRuntime(): Promise<Record<string, string>> {
   if ("reason" in previous) throw new Error(previous.reason);
   const newest = pinnedVersion(resolve(root, "tools/kubernetes"), "k8s.io/kubernetes");
   return { CAUSEWAY_MAGNUM_PROGRAMS: current.dir, CAUSEWAY_MAGNUM_VERSIONS: `${previous.version} ${newest}` };
+}
+
+/** For magnum-migration.test.ts: programs of the minor before, its kubelet, and images for its pods. */
+async function migrationRig(): Promise<Record<string, string>> {
+  const [previous, kubelet] = [await previousPrograms({ build: true }), await previousKubelet()];
+  const nodes = await nodeEnvironment();
+  if ("reason" in previous) throw new Error(previous.reason);
+  if ("reason" in kubelet) throw new Error(kubelet.reason);
+  if ("reason" in nodes) throw new Error(nodes.reason);
+  const { version } = previous;
+  const rig = { programs: dirname(previous.dir), version, kubelet: join(kubelet.dir, "kubelet"), images: nodes.images };
+  return { CAUSEWAY_MIGRATION_RIG: JSON.stringify(rig) };
 }
 
 async function main(): Promise<number> {
@@ -31,6 +53,7 @@ async function main(): Promise<number> {
     ...process.env,
     OS_CLIENT_CONFIG_FILE: cloud.clouds,
     ...(isProcess ? await processRuntime() : {}),
+    ...(process.argv.some((arg) => arg.startsWith(MIGRATION)) ? await migrationRig() : {}),
   };
   if (spawnSync("kubectl", ["version", "--client"]).error !== undefined) {
     console.log("installing kubectl (Debian's kubernetes-client)");

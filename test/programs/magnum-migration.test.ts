@@ -8,7 +8,7 @@ import { discoverCluster, readRecord } from "@causeway/magnum-migration";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { killed, programsFolder, serviceAccountToken, startCase, userOf, type Case } from "./magnum-migration/case.ts";
 import { UUID } from "./magnum-migration/names.ts";
-import { startWriter } from "./magnum-migration/stage.ts";
+import { startWriter } from "./magnum-migration/writer.ts";
 import { startWorkload } from "./magnum-migration/workload.ts";
 
 const dir = programsFolder();

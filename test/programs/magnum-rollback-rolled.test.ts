@@ -3,7 +3,7 @@ import { Node } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { programsFolder, startCase, type Case } from "./magnum-migration/case.ts";
 import { UUID } from "./magnum-migration/names.ts";
-import { startWriter } from "./magnum-migration/stage.ts";
+import { startWriter } from "./magnum-migration/writer.ts";
 
 const dir = programsFolder();
 

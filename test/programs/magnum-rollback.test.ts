@@ -4,7 +4,7 @@ import type { RunnablePhase } from "@causeway/magnum-migration";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { killed, programsFolder, startCase, type Case } from "./magnum-migration/case.ts";
 import { UUID } from "./magnum-migration/names.ts";
-import { startWriter } from "./magnum-migration/stage.ts";
+import { startWriter } from "./magnum-migration/writer.ts";
 
 const dir = programsFolder();
 
