@@ -16,6 +16,10 @@ export const REGISTRY = "registry.causeway.invalid/openstack";
 export const RELEASE = "2022.2";
 const EPOCH = 1_700_000_000;
 const sources = join(root, "tools/openstack-images");
+/** Drivers of the devcloud, by their place in the images: without machines nova-compute has network namespaces. */
+const DRIVERS: readonly (readonly [string, string])[] = [
+  ["tools/devcloud/lib/devcloud_compute.py", "usr/lib/python3/dist-packages/nova/virt/devcloud_compute.py"],
+];
 
 export interface OpenStackImages {
   /** A folder with the archive alone. */
@@ -44,7 +48,11 @@ export async function buildArchive(file: string): Promise<string> {
   try {
     const rootfs = join(work, "rootfs");
     mkdirSync(rootfs);
-    makeRootfs(debs, join(sources, "files"), rootfs);
+    makeRootfs(
+      debs,
+      { files: join(sources, "files"), drivers: DRIVERS.map(([from, to]) => [join(root, from), to]) },
+      rootfs,
+    );
     const env = ["PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "PYTHONUNBUFFERED=1"];
     return await writeArchive(rootfs, join(work, "oci"), file, { names: imageNames(), env, epoch: EPOCH });
   } finally {
@@ -54,13 +62,17 @@ export async function buildArchive(file: string): Promise<string> {
 
 /** The images of components (packages/openstack-operator/src/catalogue) whose programs are among the packages. */
 const IMAGES = [
+  "barbican",
+  "cinder",
   "glance",
+  "heat",
   "keystone",
   "mariadb",
   "memcached",
   "neutron",
   "nova",
   "nova-compute",
+  "octavia",
   "openvswitch",
   "ovn",
   "placement",
@@ -72,6 +84,7 @@ const imageNames = (): string[] => IMAGES.map((image) => `${REGISTRY}/${image}:$
 /** Of all that the archive depends on. */
 function revision(): string {
   const hash = createHash("sha256").update(JSON.stringify(imageNames()));
+  for (const [from] of DRIVERS) hash.update(readFileSync(join(root, from)));
   for (const folder of [sources, join(root, "scripts/openstack-images")])
     for (const path of readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((each) => each.isFile())

@@ -41,8 +41,16 @@ const UNUSED = [
 const MERGED = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 const PYTHON = "/usr/lib/python3/dist-packages";
 
-/** Fills an empty folder. `files` is laid over what the packages have. */
-export function makeRootfs(debs: readonly string[], files: string, dir: string): void {
+/** What is not from packages. */
+export interface Additions {
+  /** A folder that is laid over what the packages have. */
+  readonly files: string;
+  /** Files and where they come. */
+  readonly drivers: readonly (readonly [from: string, to: string])[];
+}
+
+/** Fills an empty folder. */
+export function makeRootfs(debs: readonly string[], { files, drivers }: Additions, dir: string): void {
   for (const name of MERGED) {
     mkdirSync(join(dir, "usr", name), { recursive: true });
     symlinkSync(`usr/${name}`, join(dir, name));
@@ -52,6 +60,7 @@ export function makeRootfs(debs: readonly string[], files: string, dir: string):
   execFileSync("sh", ["-c", unpack, "sh", "-C", dir, ...excluded], { input: debs.map((deb) => `${deb}\n`).join("") });
   authorities(dir);
   cpSync(files, dir, { recursive: true, verbatimSymlinks: true });
+  for (const [from, to] of drivers) copyFileSync(from, join(dir, to));
   for (const [path, target] of LINKS) {
     rmSync(join(dir, path), { recursive: true, force: true });
     symlinkSync(target, join(dir, path));
@@ -73,6 +82,8 @@ const LINKS: readonly (readonly [string, string])[] = [
 ];
 /** Files that Debian's scripts copy from /usr/share. */
 const COPIES: readonly (readonly [string, string])[] = [
+  ["usr/share/barbican-common/barbican-api-paste.ini", "etc/barbican/barbican-api-paste.ini"],
+  ["usr/share/cinder-common/api-paste.ini", "etc/cinder/api-paste.ini"],
   ["usr/share/glance-common/glance-api-paste.ini", "etc/glance/glance-api-paste.ini"],
   ["usr/share/neutron-common/api-paste.ini", "etc/neutron/api-paste.ini"],
   ["usr/share/nova-common/api-paste.ini", "etc/nova/api-paste.ini"],

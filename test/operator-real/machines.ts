@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { loadKubeconfig } from "@causeway/kubernetes";
-import { root } from "../support/processes.ts";
+import { root, startProgram, type Started } from "../support/processes.ts";
 import type { MachineFacts } from "./facts.ts";
 import type { Place } from "./network.ts";
 
@@ -101,6 +101,30 @@ export class Machine {
   startBeside({ pid }: RunningContainer, command: readonly string[]): ChildProcess {
     const inside = ["-t", String(pid), "-m", "-n", ...command];
     return spawn("nsenter", [...this.#inside(), "nsenter", ...inside], { stdio: ["pipe", "pipe", "inherit"] });
+  }
+
+  /** Runs a program in the same way until it ends; what it printed. */
+  async runBeside({ pid }: RunningContainer, command: readonly string[], input?: string): Promise<string> {
+    const inside = ["-t", String(pid), "-m", "-n", ...command];
+    const running = execute("nsenter", [...this.#inside(), "nsenter", ...inside], { maxBuffer: 64 * 1024 * 1024 });
+    running.child.stdin?.end(input ?? "");
+    return (await running).stdout;
+  }
+
+  /**
+   * Starts a program on the machine itself, outside its containers: with its mounts, those to come among them, and its
+   * network, and so that it looks up names of the cluster. It is a process of the host, and has to be stopped.
+   */
+  start(...command: readonly string[]): Started {
+    const own = 'mount --bind "/etc/netns/$0/resolv.conf" /etc/resolv.conf && mount -t proc proc /proc && exec "$@"';
+    const mounts = ["unshare", "--mount", "--propagation", "slave", "sh", "-c", own, this.place.namespace];
+    const [, init = ""] = this.#inside();
+    return startProgram("nsenter", ["-t", init, "-m", "-n", ...mounts, ...command]);
+  }
+
+  /** Runs a program on the machine itself until it ends. */
+  async run(...command: readonly string[]): Promise<void> {
+    await execute("nsenter", [...this.#inside(), "-n", ...command]);
   }
 
   /** Processes of a container, as the machine numbers them. */

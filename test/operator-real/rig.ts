@@ -26,6 +26,8 @@ export interface Rig {
   get<T>(...args: readonly string[]): T;
   /** Runs a program in the first machine's network, where Services have their addresses. */
   inNetwork(file: string, ...args: readonly string[]): Promise<string>;
+  /** Starts `causeway ARGS…` there. */
+  startCauseway(args: readonly string[], env?: Readonly<Record<string, string>>): Started;
   /** Starts one that lives on. */
   startInNetwork(file: string, args: readonly string[]): ChildProcess;
   /** Runs a program in a container of a pod. */
@@ -96,7 +98,9 @@ export async function startRig({ machines: count = 1, images = [] }: RigOptions 
     const inFirst = (file: string, args: readonly string[]) => ["netns", "exec", places[0]!.namespace, file, ...args];
     // It asks Nova by the names of the cluster.
     const operator = ["run", "openstack-operator", "--kubeconfig", kubeconfig];
-    const startOperator = () => startProgram("ip", inFirst(process.execPath, [CAUSEWAY, ...operator]));
+    const startCauseway = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+      startProgram("ip", inFirst(process.execPath, [CAUSEWAY, ...args]), { env });
+    const startOperator = () => startCauseway(operator);
     programs.push(startOperator());
     return {
       kubeconfig,
@@ -109,6 +113,7 @@ export async function startRig({ machines: count = 1, images = [] }: RigOptions 
         const { stdout } = await execute("ip", inFirst(file, args), { maxBuffer: 64 * 1024 * 1024 });
         return stdout;
       },
+      startCauseway,
       startInNetwork: (file, args) => spawn("ip", inFirst(file, args), { stdio: ["pipe", "pipe", "inherit"] }),
       async inContainer(pod, container, ...command) {
         for (const machine of machines) {

@@ -55,6 +55,22 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     expect(podsOf(rig, "glance-api")).toHaveLength(1);
   });
 
+  test("an Open vSwitch that is replaced has all its flows again before it forwards by them", async () => {
+    expect((await bootServer(rig, "kept", CONTROL)).status).toBe("ACTIVE");
+    const before = await flowsOf(rig, switchOn(rig, CONTROL));
+    expect(before.length).toBeGreaterThan(20);
+    const pod = switchOn(rig, CONTROL);
+    rig.kubectl("delete", "pod", pod, "--wait=false");
+    const began = Date.now();
+    const after = await eventually(PATIENCE, async () => {
+      const next = switchOn(rig, CONTROL);
+      return next !== pod && (await isForwarding(rig, next)) ? await flowsOf(rig, next) : undefined;
+    });
+    record("Open vSwitch replaced", { flows: before.length, seconds: seconds(Date.now() - began) });
+    expect(before.filter((flow) => !after.includes(flow))).toEqual([]);
+    await whenReady(rig);
+  });
+
   test("evacuates a compute node that is lost only after it is marked as switched off", async () => {
     const server = await bootServer(rig, "lost", COMPUTE);
     expect(server.status).toBe("ACTIVE");
@@ -71,3 +87,26 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     record("evacuation of a server, from the node being marked as off", { seconds: seconds(Date.now() - began) });
   });
 });
+
+/** The pod of Open vSwitch on a node. */
+function switchOn(rig: Rig, node: string): string {
+  const selector = ["-l", "openstack.causeway.dev/component=openvswitch", "--field-selector", `spec.nodeName=${node}`];
+  const { items } = rig.get<{ items: { metadata: { name: string; deletionTimestamp?: string } }[] }>(
+    "pods",
+    ...selector,
+  );
+  return items.find(({ metadata }) => metadata.deletionTimestamp === undefined)?.metadata.name ?? "";
+}
+
+/** Flows of the bridge of all servers, without what counts. */
+async function flowsOf(rig: Rig, pod: string): Promise<string[]> {
+  const dump = ["ovs-ofctl", "-O", "OpenFlow15", "dump-flows", "--no-stats", "--no-names", "br-int"];
+  const text = await rig.inContainer(pod, "openvswitch", ...dump);
+  return text.split("\n").filter((line) => line.includes("actions="));
+}
+
+/** While flows are restored nothing is forwarded. */
+async function isForwarding(rig: Rig, pod: string): Promise<boolean> {
+  const config = await rig.inContainer(pod, "openvswitch", "ovs-vsctl", "get", "Open_vSwitch", ".", "other_config");
+  return !config.includes("flow-restore-wait");
+}

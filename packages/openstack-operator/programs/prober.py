@@ -5,7 +5,7 @@
     prober.py runs NAME                   exits with 0 if a process with this program runs
     prober.py greets PORT                 exits with 0 if a broker of this pod responds to the name of the protocol
 
-A ping goes to the queue TOPIC.HOST, where no other process but the one in this pod reads. If the broker itself does not respond, the process is not
+A ping goes to the queue TOPIC.SERVER, where no other process but the one in this pod reads. If the broker itself does not respond, the process is not
 to blame: /live stays true, /ready becomes false.
 """
 import configparser
@@ -139,10 +139,24 @@ class Amqp:
             raise BrokerAway(str(error)) from error
 
 
-def transport_url(service):
+# Services whose processes are named after their host and their backend.
+BACKENDS = {"cinder-volume": "enabled_backends", "manila-share": "enabled_share_backends"}
+
+
+def configuration(service):
     parser = configparser.RawConfigParser(strict=False)
     parser.read(sorted(glob.glob(f"/etc/{service}/*.conf.d/*.conf")))
-    return parsed_url(parser.get("DEFAULT", "transport_url"))
+    return parser
+
+
+def server_of(parser, topic):
+    """The name under which the process of this pod listens to its topic."""
+    host = os.environ.get("NODE_NAME") if topic == "compute" else socket.gethostname()
+    host = parser.get("DEFAULT", "host", fallback=host)
+    if topic not in BACKENDS:
+        return host
+    backend = parser.get("DEFAULT", BACKENDS[topic]).split(",")[0].strip()
+    return f"{parser.get(backend, 'backend_host', fallback=host)}@{backend}"
 
 
 def parsed_url(url):
@@ -203,18 +217,18 @@ class State:
 
 
 def watch(state, service, topic):
-    host = os.environ.get("NODE_NAME") if topic == "compute" else socket.gethostname()
     connection = None
     turn = 0
     while True:
         try:
             if connection is None:
-                hosts, vhost = transport_url(service)
+                parser = configuration(service)
+                hosts, vhost = parsed_url(parser.get("DEFAULT", "transport_url"))
                 user, password, address, port = hosts[turn % len(hosts)]
                 turn += 1
                 connection = Amqp(address, int(port), user, password, vhost)
             began = time.monotonic()
-            has_answered = connection.ping(f"{topic}.{host}")
+            has_answered = connection.ping(f"{topic}.{server_of(parser, topic)}")
             state.answered(time.monotonic() - began) if has_answered else state.silent()
         except (BrokerAway, configparser.Error, IndexError) as error:
             connection = None

@@ -29,8 +29,8 @@ class Keystone:
         self.token = headers["X-Subject-Token"]
 
     @staticmethod
-    def identity(user, password):
-        of = {"name": user, "domain": {"id": "default"}, "password": password}
+    def identity(user, password, domain="default"):
+        of = {"name": user, "domain": {"id": domain}, "password": password}
         return {"methods": ["password"], "password": {"user": of}}
 
     def send(self, method, path, body=None):
@@ -64,10 +64,10 @@ class Keystone:
                 raise
             return found[0]
 
-    def accepts(self, user, password):
+    def accepts(self, user, password, domain="default"):
         """Does the password work? Setting it again would end every token of the user."""
         try:
-            self.send("POST", "/auth/tokens", {"auth": {"identity": self.identity(user, password)}})
+            self.send("POST", "/auth/tokens", {"auth": {"identity": self.identity(user, password, domain)}})
             return True
         except urllib.error.HTTPError as error:
             if error.code == 401:
@@ -75,15 +75,23 @@ class Keystone:
             raise
 
 
-def ensure_user(keystone, name, password, roles, project):
-    user = keystone.ensure("user", {"password": password, "enabled": True}, name=name, domain_id="default")
-    if not keystone.accepts(name, password):
+def ensure_user(keystone, name, password, roles, on, domain="default"):
+    """A user of the domain, with these roles on a project or on a domain: projects/ID or domains/ID."""
+    user = keystone.ensure("user", {"password": password, "enabled": True}, name=name, domain_id=domain)
+    if not keystone.accepts(name, password, domain):
         keystone.write("PATCH", f"/users/{user['id']}", {"user": {"password": password}})
     for role_name in roles:
         role = keystone.ensure("role", {}, name=role_name)
-        granted = keystone.send("GET", f"/projects/{project['id']}/users/{user['id']}/roles")[0]["roles"]
+        granted = keystone.send("GET", f"/{on}/users/{user['id']}/roles")[0]["roles"]
         if all(each["id"] != role["id"] for each in granted):
-            keystone.write("PUT", f"/projects/{project['id']}/users/{user['id']}/roles/{role['id']}")
+            keystone.write("PUT", f"/{on}/users/{user['id']}/roles/{role['id']}")
+
+
+def ensure_domain(keystone, wanted):
+    """The domain of the users that the service makes, and who administers it."""
+    domain = keystone.ensure("domain", {}, name=wanted["name"])
+    password = secret(wanted["password"])
+    ensure_user(keystone, wanted["administrator"], password, ["admin"], f"domains/{domain['id']}", domain["id"])
 
 
 def ensure_endpoint(keystone, service, region, interface, url):
@@ -113,8 +121,12 @@ def main(path):
     generations = secret("accounts").split()
     names = {g: prefix if g == "0" else f"{prefix}_{g}" for g in generations}
     for generation, name in names.items():
-        ensure_user(keystone, name, secret(f"{wanted['service']}.identity.{generation}"), wanted["roles"], project)
+        ensure_user(keystone, name, secret(f"{wanted['service']}.identity.{generation}"), wanted["roles"], f"projects/{project['id']}")
     remove_old_users(keystone, prefix, set(names.values()))
+    for name in wanted.get("userRoles", []):
+        keystone.ensure("role", {}, name=name)
+    if "domain" in wanted:
+        ensure_domain(keystone, wanted["domain"])
     for each in wanted["services"]:
         service = keystone.ensure("service", {"name": each["name"]}, type=each["type"])
         for interface, url in each["endpoints"].items():

@@ -4,4 +4,9 @@ export type { ComputeService, HostedServer } from "./maintenance/model.ts";
 export { explainComponent, type Preview } from "./deployment/preview.ts";
 export { dependenciesOf } from "./catalogue/index.ts";
 export { previewOpenStack } from "./preview.ts";
-export { deploymentWebhooks, reviewDeployment, type DeploymentWebhook } from "./admission/review.ts";
+export {
+  deploymentRefusals,
+  deploymentWebhooks,
+  reviewDeployment,
+  type DeploymentWebhook,
+} from "./admission/review.ts";

@@ -1,18 +1,26 @@
-import { allKinds, Cluster, ClusterClass, conversionsOf, toCustomResourceDefinition } from "@causeway/api";
+import {
+  allKinds,
+  Cluster,
+  ClusterClass,
+  conversionsOf,
+  operatorKinds,
+  toCustomResourceDefinition,
+} from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { clusterApiRules } from "@causeway/cluster-api";
 import { openStackRules } from "@causeway/cluster-api-openstack";
 import { createClient, loadKubeconfig, type KubernetesClient } from "@causeway/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deploymentRules } from "./deployment-rules.ts";
 import { relatedBy } from "./related.ts";
 
 let server: ApiServer;
 let client: KubernetesClient;
 beforeAll(async () => {
   server = await startApiServer({
-    crds: allKinds.map(toCustomResourceDefinition),
+    crds: [...allKinds, ...operatorKinds].map(toCustomResourceDefinition),
     conversions: conversionsOf(allKinds),
-    rules: [clusterApiRules(relatedBy(() => client)), openStackRules()],
+    rules: [clusterApiRules(relatedBy(() => client)), openStackRules(), deploymentRules()],
   });
   client = createClient(loadKubeconfig({ text: await server.management.kubeconfig() }));
 });
@@ -30,7 +38,24 @@ const post = (group: string, version: string, plural: string, object: object) =>
     body: { apiVersion: `${group}/${version}`, ...object },
   });
 
-describe("the rules of Cluster API in the embedded API server", () => {
+const deployment = (option: string) => ({
+  kind: "OpenStackDeployment",
+  metadata: { name: "cloud" },
+  spec: {
+    release: "2025.1",
+    region: "RegionOne",
+    domain: "cloud.example.org",
+    nodeGroups: [{ name: "all", nodeSelector: { role: "all" }, roles: ["Control", "Compute", "Network"] }],
+    services: [{ name: "nova", configuration: [{ section: "DEFAULT", option, value: "4" }] }],
+  },
+});
+
+describe("the rules of the management API", () => {
+  test("take an OpenStackDeployment whose options its release has", async () => {
+    const made = post("openstack.causeway.dev", "v1alpha1", "openstackdeployments", deployment("cpu_allocation_ratio"));
+    await expect(made).resolves.toBeDefined();
+  });
+
   test("keep a ClusterClass that is used, and judge the variables of its Clusters", async () => {
     const metadata = { name: "c", namespace: "default" };
     await client.create(ClusterClass, {
@@ -83,6 +108,11 @@ describe("the rules of Cluster API in the embedded API server", () => {
           spec: { identityRef: { name: "c", cloudName: "c" }, disableExternalNetwork: true },
         }),
       /enableFloatingIP: Invalid value/,
+    ],
+    [
+      "an OpenStackDeployment with an option that its release does not have",
+      () => post("openstack.causeway.dev", "v1alpha1", "openstackdeployments", deployment("cpu_alocation_ratio")),
+      /spec.services\[0\].configuration\[0\]: nova: \[DEFAULT\] cpu_alocation_ratio: no such option; did you mean cpu_allocation_ratio\?/,
     ],
   ])("refuse %s", async (_, write, expected) => {
     await expect(write()).rejects.toThrow(expected);

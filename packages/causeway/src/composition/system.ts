@@ -1,5 +1,12 @@
 import type { Clock, Log } from "@causeway/foundation";
-import { addonKinds, allKinds, conversionsOf, magnumKinds, toCustomResourceDefinition } from "@causeway/api";
+import {
+  addonKinds,
+  allKinds,
+  conversionsOf,
+  magnumKinds,
+  operatorKinds,
+  toCustomResourceDefinition,
+} from "@causeway/api";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { clusterApiRules } from "@causeway/cluster-api";
 import { openStackRules } from "@causeway/cluster-api-openstack";
@@ -12,6 +19,7 @@ import { serveAdmin } from "./admin-socket.ts";
 import type { ChosenCloud } from "./cloud.ts";
 import { dialThrough } from "./dial.ts";
 import { createControllers, type Controllers } from "./controllers.ts";
+import { deploymentRules } from "./deployment-rules.ts";
 import { authenticators } from "../workloads/authenticators.ts";
 import { workerProgram } from "../workloads/program.ts";
 import { magnumOfSystem } from "../magnum/of-system.ts";
@@ -62,9 +70,9 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const apiServer = await startApiServer({
     dir: state.path("apiserver"),
     ...(options.port === undefined ? {} : { port: options.port }),
-    crds: [...allKinds, ...addonKinds, ...magnumKinds].map(toCustomResourceDefinition),
+    crds: [...allKinds, ...addonKinds, ...magnumKinds, ...operatorKinds].map(toCustomResourceDefinition),
     conversions: conversionsOf(allKinds),
-    rules: [clusterApiRules(relatedBy(() => own.client)), openStackRules()],
+    rules: [clusterApiRules(relatedBy(() => own.client)), openStackRules(), deploymentRules()],
     isolation: { abortAfter: ABORT_AFTER, program: workerProgram() },
     authenticators,
     clock,

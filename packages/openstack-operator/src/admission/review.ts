@@ -76,6 +76,13 @@ function pathOf({ services = [], nodeGroups }: OpenStackDeploymentSpec, problem:
 /** Most problems of a response: a person corrects a few at a time. */
 const MOST = 20;
 
+/** Why a deployment is refused that is written: bounded, and nothing while it is being deleted. */
+export function deploymentRefusals({ metadata, spec }: OpenStackDeployment): string[] {
+  const problems = metadata.deletionTimestamp === undefined ? specRefusals(metadata, spec) : [];
+  const more = problems.length > MOST ? [`and ${problems.length - MOST} more`] : [];
+  return [...problems.slice(0, MOST), ...more];
+}
+
 /**
  * The response to an AdmissionReview (admission.k8s.io/v1).
  * @throws Error if the body is no AdmissionReview
@@ -84,10 +91,8 @@ export function reviewDeployment(body: unknown): object {
   const request = isRecord(body) && body["kind"] === "AdmissionReview" ? body["request"] : undefined;
   if (!isRecord(request)) throw new Error("the body is no AdmissionReview of admission.k8s.io/v1");
   const object = request["object"] as OpenStackDeployment | null | undefined;
-  const isLive = object && object.metadata.deletionTimestamp === undefined;
-  const problems = isLive ? specRefusals(object.metadata, object.spec) : [];
-  const more = problems.length > MOST ? [`and ${problems.length - MOST} more`] : [];
-  const message = [...problems.slice(0, MOST), ...more].join("; ");
+  const problems = object ? deploymentRefusals(object) : [];
+  const message = problems.join("; ");
   const refusal = { allowed: false, status: { status: "Failure", reason: "Invalid", code: 422, message } };
   return {
     apiVersion: "admission.k8s.io/v1",

@@ -46,6 +46,7 @@ export const cinder: readonly Component[] = [
     publicName: "volume",
     connections: volumes,
     after: prepared("cinder"),
+    scratch: ["/var/lib/cinder"],
   }),
   worker("cinder", {
     name: "cinder-scheduler",
@@ -53,6 +54,7 @@ export const cinder: readonly Component[] = [
     topic: "cinder-scheduler",
     connections: volumes,
     after: prepared("cinder"),
+    scratch: ["/var/lib/cinder"],
   }),
   worker("cinder", {
     name: "cinder-volume",
@@ -79,7 +81,11 @@ const stacks = all("heat", ...["nova-api", "neutron-server", "glance-api", "cind
 
 /** Heat's two APIs and its engine. */
 export const heat: readonly Component[] = [
-  ...preparation("heat", ["heat-manage", "--config-dir", "/etc/heat/heat.conf.d", "db_sync"]),
+  ...preparation("heat", ["heat-manage", "--config-dir", "/etc/heat/heat.conf.d", "db_sync"]).map((component) =>
+    component.name === "heat-register"
+      ? { ...component, secrets: [...(component.secrets ?? []), "heat.domainAdmin"] }
+      : component,
+  ),
   wsgi("heat", {
     name: "heat-api",
     does: "Heat: stacks.",
@@ -121,25 +127,24 @@ export const octavia: readonly Component[] = [
   ),
   wsgi("octavia", {
     name: "octavia-api",
-    does: "Octavia: load balancers.",
+    does: "Octavia: load balancers. In its pods is the driver of OVN's, which follows both databases of OVN.",
     module: "octavia.wsgi.api:application",
     factory: "octavia.api.app:setup_app",
     port: 9876,
     publicName: "load-balancer",
-    connections: [...balancers, uses("ovn-nb", "ovsdb")],
-    after: prepared("octavia"),
+    connections: [...balancers, uses("ovn-nb", "ovsdb"), uses("ovn-sb", "ovsdb")],
+    after: [...prepared("octavia"), "neutron-server", "ovn-northd"],
     secrets: ["octavia.certificates"],
     environment: PYTHON_OVS.environment,
     programs: ["uwsgi.ini", ...PYTHON_OVS.programs],
-  }),
-  worker("octavia", {
-    name: "octavia-driver-agent",
-    does: "The driver of OVN's load balancers. It follows both databases of OVN.",
-    ...PYTHON_OVS,
-    connections: [...balancers, uses("ovn-nb", "ovsdb"), uses("ovn-sb", "ovsdb")],
-    after: [...prepared("octavia"), "neutron-server", "ovn-northd"],
-    probe: { ask: "command", command: ["test", "-S", "/run/octavia/status.sock"] },
     scratch: ["/run/octavia"],
+    // Drivers in the API report and ask by sockets of the agent, and wait for them without an end.
+    companion: {
+      name: "octavia-driver-agent",
+      command: ["octavia-driver-agent", "--config-dir", "/etc/octavia/octavia.conf.d"],
+      ready: ["test", "-S", "/run/octavia/get.sock"],
+      resources: { cpu: "50m", memory: "768Mi" },
+    },
   }),
   worker("octavia", {
     name: "octavia-worker",

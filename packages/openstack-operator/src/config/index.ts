@@ -7,6 +7,7 @@ import { withTls } from "./tls.ts";
 
 export { backendHost, CLUSTER_DOMAIN, internalUrl, membersOf, patientDatabases } from "./facts.ts";
 export type { Facts, TlsMaterial } from "./facts.ts";
+export { HEAT_DOMAIN } from "./services/others.ts";
 export { TLS, tlsPortOf } from "./tls.ts";
 export { merged, renderIni, type Sections } from "./sections.ts";
 export { LOGGING_FILE, loggingFile, needsLoggingFile, withLoggingFile } from "./logging.ts";

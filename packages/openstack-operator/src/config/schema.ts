@@ -88,5 +88,6 @@ function namedOptions(
     const stores = names.filter((name) => name.startsWith("glance.store.") || STORES.has(name));
     return Object.assign({}, ...stores.map((name) => section(name) ?? {})) as Section;
   }
-  return named === undefined ? undefined : { ...section("DEFAULT"), ...section(named) };
+  // Cinder has the host of a backend in a section that stands for each of them.
+  return named === undefined ? undefined : { ...section("DEFAULT"), ...section(named), ...section("backend") };
 }

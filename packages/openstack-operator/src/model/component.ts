@@ -95,6 +95,15 @@ export interface Exporter {
   readonly sockets?: string;
 }
 
+/** A process in the pod of another one, which it serves by sockets of a folder that both have. */
+export interface Companion {
+  readonly name: string;
+  readonly command: readonly string[];
+  /** Ends with 0 once it serves: the main process starts after that. */
+  readonly ready: readonly string[];
+  readonly resources: { readonly cpu: string; readonly memory: string };
+}
+
 /** A process of the cloud, or a Job: what it runs, what it needs, and how it is probed and stopped. */
 export interface Component {
   readonly name: string;
@@ -132,6 +141,7 @@ export interface Component {
   readonly probe?: Probe;
   /** A program next to the process that reports its metrics, where the process has none of its own. */
   readonly exporter?: Exporter;
+  readonly companion?: Companion;
   readonly grace: Grace;
   readonly quorum?: Quorum;
   /** It checks the nodes: one that is up and fails holds back what comes after. */

@@ -28,6 +28,26 @@ describe.skipIf(!python)("the prober", () => {
     expect(run(`print(json.dumps(parsed_url(${JSON.stringify(url)})))`)).toEqual([hosts, vhost]);
   });
 
+  test.each([
+    ["scheduler", "[DEFAULT]\n", "pod"],
+    ["compute", "[DEFAULT]\n", "node"],
+    [
+      "cinder-volume",
+      "[DEFAULT]\nenabled_backends = ceph,old\n[ceph]\nbackend_host = cinder-volume\n",
+      "cinder-volume@ceph",
+    ],
+    ["cinder-volume", "[DEFAULT]\nenabled_backends = lvm\n[lvm]\n", "pod@lvm"],
+    ["manila-share", "[DEFAULT]\nhost = manila-share\nenabled_share_backends = generic\n", "manila-share@generic"],
+    ["manila-scheduler", "[DEFAULT]\nhost = manila-share\n", "manila-share"],
+  ])("asks the process of %s by the name that it has at its broker", (topic, configuration, expected) => {
+    const lines = [
+      "os.environ['NODE_NAME'] = 'node'; socket.gethostname = lambda: 'pod'",
+      `p = configparser.RawConfigParser(); p.read_string(${JSON.stringify(configuration)})`,
+      `print(json.dumps(server_of(p, '${topic}')))`,
+    ];
+    expect(run(lines.join("\n"))).toBe(expected);
+  });
+
   test("counts silence against the process only while its broker responds", () => {
     const lines = [
       "at = [0]; s = State(now=lambda: at[0]); seen = []",

@@ -1,6 +1,6 @@
 import type { OpenStackService } from "@causeway/api";
 import { cacheServers, internalUrl, publicUrl, type Facts } from "../config/facts.ts";
-import { TLS } from "../config/index.ts";
+import { HEAT_DOMAIN, TLS } from "../config/index.ts";
 import { CANARY } from "../catalogue/index.ts";
 import { fabricFiles } from "./fabric.ts";
 import { files } from "./files.generated.ts";
@@ -67,6 +67,24 @@ const registered: Partial<Record<OpenStackService, readonly Registered[]>> = {
   manila: [{ name: "manila", type: "shared-file-system", component: "manila-api", path: "/v2" }],
 };
 
+/** Roles that the default policies of a service ask of its users. */
+const userRoles: Partial<Record<OpenStackService, readonly string[]>> = {
+  barbican: ["creator", "observer", "audit", "key-manager:service-admin"],
+  heat: ["heat_stack_owner", "heat_stack_user"],
+  octavia: [
+    "load-balancer_observer",
+    "load-balancer_global_observer",
+    "load-balancer_member",
+    "load-balancer_quota_admin",
+    "load-balancer_admin",
+  ],
+};
+
+/** Heat makes users for the servers of its stacks, in a domain of its own. `password` is the name of a file. */
+const domains: Partial<Record<OpenStackService, { name: string; administrator: string; password: string }>> = {
+  heat: { name: HEAT_DOMAIN.name, administrator: HEAT_DOMAIN.administrator, password: "heat.domainAdmin" },
+};
+
 function registrationOf(facts: Facts, service: OpenStackService) {
   const entries = registered[service];
   if (!entries) return undefined;
@@ -82,6 +100,8 @@ function registrationOf(facts: Facts, service: OpenStackService) {
     service,
     user: service,
     roles: ["admin", "service"],
+    ...(userRoles[service] ? { userRoles: userRoles[service] } : {}),
+    ...(domains[service] ? { domain: domains[service] } : {}),
     services,
   };
 }

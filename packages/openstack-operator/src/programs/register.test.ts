@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -77,7 +77,9 @@ describe.skipIf(!python)("the registration of a service", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const register = async () => {
+  const register = async (more: Record<string, unknown> = {}) => {
+    const file = join(folder, "wanted.json");
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...more }));
     const child = spawn("python3", [program, join(folder, "wanted.json")], {
       env: { ...process.env, CREDENTIALS: folder },
       stdio: "ignore",
@@ -97,6 +99,21 @@ describe.skipIf(!python)("the registration of a service", () => {
     expect(namesOf("roles")).toEqual(["admin", "service"]);
     expect(namesOf("users")).toEqual(["glance"]);
     expect(keystone.made["endpoints"]?.map(({ url }) => url)).toEqual(["http://glance", "https://image"]);
+  });
+
+  test("makes the roles that policies ask of users, and the domain of the service's own users with its administrator", async () => {
+    writeFileSync(join(folder, "heat.domainAdmin"), "c");
+    const domain = { name: "heat", administrator: "heat_domain_admin", password: "heat.domainAdmin" };
+    expect(await register({ domain, userRoles: ["heat_stack_owner"] })).toBe(0);
+    expect(namesOf("roles")).toEqual(["admin", "service", "heat_stack_owner"]);
+    expect(namesOf("domains")).toEqual(["heat"]);
+    expect(keystone.made["users"]?.at(-1)).toMatchObject({
+      name: "heat_domain_admin",
+      domain_id: "domains-0",
+      password: "c",
+    });
+    expect(await register({ domain })).toBe(0);
+    expect(keystone.made["users"]).toHaveLength(2);
   });
 
   test("fails where a name is taken by an object that no list shows", async () => {

@@ -63,7 +63,12 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       ...(host?.pid ? { hostPID: true } : {}),
       ...placementOf(context, component, group),
       ...(component.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
-      initContainers: [...gates(component, image), ...prober(context, component, image), ...sidecars],
+      initContainers: [
+        ...gates(component, image),
+        ...prober(context, component, image),
+        ...sidecars,
+        ...companions(context, component, { image, mounts: parts.mounts, group }),
+      ],
       containers: [mainContainer(context, component, { image, mounts: parts.mounts, group })],
       volumes: parts.volumes,
     },
@@ -111,6 +116,31 @@ function mainContainer(
       : {}),
     volumeMounts: mounts,
   };
+}
+
+/** It runs from before the main process until after it, and sees what that sees. */
+function companions(
+  context: Context,
+  component: Component,
+  { image, mounts, group }: { image: string; mounts: Mount[]; group: NodeGroup | undefined },
+): Container[] {
+  const { companion } = component;
+  if (!companion) return [];
+  const { name, command, ready, resources } = companion;
+  const { cpu, memory } = resources;
+  return [
+    {
+      name,
+      image,
+      restartPolicy: "Always",
+      command: underLines({ ...component, name }, command),
+      env: environmentOf(context, component, group),
+      resources: { requests: { cpu, memory }, limits: { memory } },
+      securityContext: containerSecurity(component),
+      ...probesOf({ ...component, probe: { ask: "command", command: ready } }),
+      volumeMounts: mounts,
+    },
+  ];
 }
 
 /** Waits for what is on the same node at each start of the pod: after a reboot of a node the operator is not asked. */

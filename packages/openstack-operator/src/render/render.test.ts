@@ -201,6 +201,16 @@ describe("pods", () => {
           }
   });
 
+  test("of Octavia's API start after the agent of its drivers, whose sockets both have", () => {
+    const { workloads } = desire();
+    const api = workloads.find(({ component }) => component === "octavia-api");
+    const { initContainers = [], containers } = podOf(api!.object).spec;
+    const agent = initContainers.find(({ name }) => name === "octavia-driver-agent");
+    expect(agent).toMatchObject({ restartPolicy: "Always", startupProbe: { exec: {} } });
+    expect(agent?.["volumeMounts"]).toEqual(containers[0]?.["volumeMounts"]);
+    expect(agent?.["volumeMounts"]).toContainEqual({ name: "run-octavia", mountPath: "/run/octavia" });
+  });
+
   test("have a probe in every process that stays", () => {
     const { catalogue } = desire();
     expect(catalogue.components.filter(({ kind, probe }) => kind !== "Job" && !probe).map(({ name }) => name)).toEqual(

@@ -57,19 +57,20 @@ export const cinder: Configure = (facts) => {
     {
       DEFAULT: {
         enabled_backends: backend,
-        default_volume_type: backend,
-        // The same for every pod that takes the backend over: volumes belong to it.
-        host: "cinder-volume",
         glance_api_servers: internalUrl(facts, "glance-api", 9292),
         graceful_shutdown_timeout: "120",
       },
-      [backend]: section,
+      // The same for every pod that takes the backend over: volumes belong to it.
+      [backend]: { ...section, backend_host: "cinder-volume" },
       nova: { ...authOpen(facts, "cinder"), interface: "internal" },
       barbican: { barbican_endpoint_type: "internal" },
     },
     { nova: authSecret(facts, "cinder") },
   );
 };
+
+/** The domain of the users of stacks. */
+export const HEAT_DOMAIN = { name: "heat", administrator: "heat_domain_admin" } as const;
 
 /** heat.conf. Stacks' own users are in the domain "heat". */
 export const heat: Configure = (facts) =>
@@ -80,8 +81,10 @@ export const heat: Configure = (facts) =>
       DEFAULT: {
         heat_metadata_server_url: publicUrl(facts, "cloudformation"),
         heat_waitcondition_server_url: `${publicUrl(facts, "cloudformation")}/v1/waitcondition`,
-        stack_domain_admin: "heat_domain_admin",
-        stack_user_domain_name: "heat",
+        stack_domain_admin: HEAT_DOMAIN.administrator,
+        stack_user_domain_name: HEAT_DOMAIN.name,
+        // Bounded: by default there would be four in each pod, which have its memory together.
+        num_engine_workers: "1",
       },
       trustee: withoutProject(authOpen(facts, "heat")),
       clients: INTERNAL,
@@ -113,6 +116,8 @@ export const octavia: Configure = (facts) =>
     "octavia",
     {
       DEFAULT: { graceful_shutdown_timeout: "300" },
+      // The worker of 2022.2 also listens to the topic of the first amphora driver, and fails without its name.
+      oslo_messaging: { topic: "octavia_prov" },
       api_settings: { enabled_provider_drivers: "amphora:Amphora,ovn:OVN", default_provider_driver: "ovn" },
       service_auth: withoutRegion(authOpen(facts, "octavia")),
       ...Object.fromEntries(["neutron", "nova", "glance", "cinder"].map((name) => [name, INTERNAL])),
