@@ -1,4 +1,4 @@
-/** A managed Kubernetes on the rig's cloud: `causeway up --cloud` next to it, and `causeway machine-agent` on its node. */
+/** A managed Kubernetes on the rig's cloud: `causeway up --cloud` beside its node, `causeway machine-agent` on it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, type Started } from "../support/processes.ts";
@@ -36,10 +36,8 @@ export async function bringUpKubernetes(rig: Rig): Promise<Kubernetes> {
   const share =
     "mkdir -p /run/netns; mountpoint -q /run/netns || mount --bind /run/netns /run/netns; mount --make-shared /run/netns";
   await machine!.run("sh", "-c", share);
-  const agent = machine!.start(
-    ...["env", `OS_CLIENT_CONFIG_FILE=${clouds}`, process.execPath, PROGRAM],
-    ...["machine-agent", "--cloud", CLOUD, "--state", join(dir, "machines")],
-  );
+  const words = ["machine-agent", "--cloud", CLOUD, "--state", join(dir, "machines")];
+  const agent = machine!.start("env", `OS_CLIENT_CONFIG_FILE=${clouds}`, process.execPath, PROGRAM, ...words);
   const system: Started = rig.startCauseway(["up", "--demo", "--cloud", CLOUD, "--state", join(dir, "state")], env);
   const stop = async () => {
     await system.stop();

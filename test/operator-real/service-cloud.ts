@@ -4,10 +4,7 @@ import { deployment } from "./cloud.ts";
 import { PATIENCE, type Rig } from "./rig.ts";
 import { eventually } from "../support/processes.ts";
 
-const SERVICES = [
-  ...["glance", "placement", "barbican", "ovn", "neutron"],
-  ...["nova", "cinder", "heat", "octavia"],
-] as Parameters<typeof deployment>[0][number][];
+const SERVICES = ["glance", "placement", "barbican", "ovn", "neutron", "nova", "cinder", "heat", "octavia"] as const;
 type Option = { readonly section: string; readonly option: string; readonly value: string };
 /** Servers are network namespaces, volumes files. */
 const OPTIONS: Readonly<Record<string, readonly Option[]>> = {

@@ -86,9 +86,8 @@ describe("a cloud of real processes with Cinder, Barbican, Heat and Octavia", ()
     const servers = [await output("first"), await output("second")];
     for (const server of servers) answering.push(await startAnswering(rig, server));
     const subnet = await output("subnet");
-    const balancer = await user.ask<{ id: string; vip_port_id: string }>(
-      ...["loadbalancer", "create", "--name", "front", "--provider", "ovn", "--vip-subnet-id", subnet],
-    );
+    const front = ["--name", "front", "--provider", "ovn", "--vip-subnet-id", subnet];
+    const balancer = await user.ask<{ id: string; vip_port_id: string }>("loadbalancer", "create", ...front);
     const settled = () => becomes("ACTIVE", ["loadbalancer"], "provisioning_status", balancer.id);
     await settled();
     await user.run("loadbalancer", "listener", "create", "--name", "port", ...LISTENER, balancer.id);
@@ -100,9 +99,8 @@ describe("a cloud of real processes with Cinder, Barbican, Heat and Octavia", ()
       await user.run("loadbalancer", "member", "create", ...member, "pair");
       await settled();
     }
-    const floating = await user.ask<{ floating_ip_address: string }>(
-      ...["floating", "ip", "create", "--port", balancer.vip_port_id, "public"],
-    );
+    const at = ["--port", balancer.vip_port_id, "public"];
+    const floating = await user.ask<{ floating_ip_address: string }>("floating", "ip", "create", ...at);
     const seen = new Set<string>();
     await eventually(PATIENCE, async () => {
       const url = `http://${floating.floating_ip_address}:80/`;

@@ -95,6 +95,8 @@ export function kubectl(kubeconfig: string, ...args: readonly string[]): string 
   const run = spawnSync("kubectl", ["--kubeconfig", kubeconfig, ...args], {
     encoding: "utf8",
     env: { ...process.env, HOME: "/nonexistent" },
+    // All pods of a cloud are more than the default of a megabyte, after which the rest is cut off.
+    maxBuffer: 64 * 1024 * 1024,
   });
   if (run.status !== 0) throw new Error(`kubectl ${args.join(" ")}: ${run.stderr}`);
   return run.stdout;

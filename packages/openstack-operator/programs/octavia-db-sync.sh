@@ -1,4 +1,8 @@
 #!/bin/sh
 set -eu
-octavia-db-manage --config-dir /etc/octavia/octavia.conf.d upgrade head
-exec octavia-db-manage --config-dir /etc/octavia/octavia.conf.d upgrade_persistence
+folder=/etc/octavia/octavia.conf.d
+octavia-db-manage --config-dir "$folder" upgrade head
+# Tasks are stored by a jobboard alone; Debian's taskflow has no migrations of their database.
+if grep -Eqis '^jobboard_enabled *= *(true|yes|on|1) *$' "$folder"/*.conf; then
+  octavia-db-manage --config-dir "$folder" upgrade_persistence
+fi
