@@ -39,7 +39,7 @@ export function clientOf(rig: Rig, { user, project, password }: Account): Client
     OS_USER_DOMAIN_NAME: "Default",
     OS_PROJECT_DOMAIN_NAME: "Default",
   };
-  const beside = async (command: readonly string[], input?: string): Promise<string> => {
+  const alongside = async (command: readonly string[], input?: string): Promise<string> => {
     const pods = podsOf(rig, "keystone-api");
     for (const machine of rig.machines)
       for (const pod of pods) {
@@ -49,12 +49,12 @@ export function clientOf(rig: Rig, { user, project, password }: Account): Client
     throw new Error("no container of Keystone runs");
   };
   const env = ["env", ...Object.entries(settings).map(([name, value]) => `${name}=${value}`), "openstack"];
-  const run = (...words: readonly string[]) => beside([...env, ...words]);
+  const run = (...words: readonly string[]) => alongside([...env, ...words]);
   return {
     run,
     ask: async (...words) => JSON.parse(await run(...words, "-f", "json")),
     async write(path, text) {
-      await beside(["sh", "-c", 'cat > "$0"', path], text);
+      await alongside(["sh", "-c", 'cat > "$0"', path], text);
     },
   };
 }

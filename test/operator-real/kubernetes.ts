@@ -1,4 +1,4 @@
-/** A managed Kubernetes on the rig's cloud: `causeway up --cloud` beside its node, `causeway machine-agent` on it. */
+/** A managed Kubernetes on the rig's cloud: `causeway up --cloud` next to its node, `causeway machine-agent` on it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, type Started } from "../support/processes.ts";
