@@ -23,7 +23,7 @@ afterEach(async () => {
   world = undefined;
 });
 
-test("a MachinePool of a topology is created, follows variables and versions in place, and goes with what belongs to it", async () => {
+test("a MachinePool of a topology is created, follows variables in place, and goes with what belongs to it", async () => {
   if (!StubMachinePool || !StubMachinePoolTemplate) throw new Error("the kinds of the played provider are missing");
   const crds = kinds.map((kind) => toCustomResourceDefinition(kind));
   const w = (world = await World.start(await startApiServer({ crds, conversions: conversionsOf(kinds) })));
