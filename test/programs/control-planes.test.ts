@@ -197,6 +197,7 @@ for (const name of ["Embedded", "Process", "Pods"] as const) {
       });
 
       test.runIf(name !== "Pods")("believes users of Keystone, as the groups that their roles mean", async () => {
+        await available(world, "two");
         const simulator = await startSimulator({ profile: "instant" });
         const config = (cloud: string) => loadCloudsYaml({ cloud, text: simulator.cloudsYaml });
         const cloud = connectCloud(config("simulator"));
