@@ -20,6 +20,7 @@ import {
   withoutGo,
   type Built,
 } from "./kubernetes-programs.ts";
+import { argoPrograms } from "./argo-programs.ts";
 import { capoBinaries, clusterApiBinaries } from "./cluster-api-programs.ts";
 
 const folder = join(root, "tools/kubernetes/programs");
@@ -77,6 +78,7 @@ async function main(): Promise<number> {
     gatewayApi: gatewayApi(),
     sidecars: await sidecarBinaries(),
     objectStorage: await objectStorage(),
+    argo: await argoPrograms({ build: process.argv.slice(2).some((name) => name.includes("argo")) }),
     previous: await previousPrograms({ build: process.argv.slice(2).some((name) => name.includes("upgrade")) }),
   };
   const env = {

@@ -20,6 +20,8 @@ interface Programs {
   readonly sidecars: Place;
   /** With the API of S3. */
   readonly objectStorage: Place;
+  /** Argo CD's controller and repository server. */
+  readonly argo: Place;
   /** etcd and the control plane of the minor before. */
   readonly previous: Place & { readonly version: string };
 }
