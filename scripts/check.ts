@@ -84,7 +84,7 @@ function runLane(steps: readonly Step[]): readonly Promise<{ readonly ok: boolea
       // What the commands have written is read between two steps of this process.
       await new Promise((done) => setImmediate(done));
       const start = performance.now();
-      const { ok, output } = await step.run();
+      const { ok, output } = await step.run().catch((error: unknown) => ({ ok: false, output: String(error) }));
       const line = `${ok ? "ok    " : "FAILED"} ${step.name} (${secondsSince(start)} s)`;
       return { ok, report: ok ? line : `${line}\n${output.trimEnd()}` };
     });

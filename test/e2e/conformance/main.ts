@@ -120,8 +120,10 @@ async function main(): Promise<number> {
     const count = (state: string): number => outcomes.filter((outcome) => outcome.state === state).length;
     const [passed, skipped] = [count("passed"), count("skipped")];
     const failed = outcomes.length - passed - skipped;
+    const left = wanted.length - outcomes.length;
+    if (left > 0) console.log(`${left} specs have no outcome`);
     console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-    return failed > 0 || outcomes.length === 0 ? 1 : 0;
+    return failed > 0 || left > 0 || outcomes.length === 0 ? 1 : 0;
   } finally {
     await place.close();
     rmSync(dir, { recursive: true, force: true });

@@ -27,11 +27,11 @@ started so. \`--page\` only writes the page. A record is replaced when its spec 
 
 ## What was run
 
-On 2026-11-28 a part of the list, on two processors at a load average of 20 to 170 from other work, the three clusters
+On 2026-11-28 a part of the list, on two processors next to other work, the three clusters
 next to one another, two to four specs at a time on each. Chosen first: specs of webhooks, the aggregator, proxies,
 exec, attach, port-forward, logs, kubectl, Services and DNS, in which the way from the API server to the cluster
-differs. Not run: specs that are Serial or Slow, but those in the table; and the rest of the list, for which the time of
-the machine did not suffice. No spec was left out for its image.
+differs. Not run: specs that are Serial or Slow, but those in the table; and the rest of the list, for lack of time. No spec was
+left out for its image.
 
 ## What the runs found
 

@@ -1,8 +1,8 @@
 import type { AddonSet } from "@causeway/api";
 import { describe, expect, test } from "vitest";
 import { applicationFor, covers, isAsDeclared, stateOfApplication, type Application } from "./application.ts";
-import { clusterSecretFor } from "./cluster-secret.ts";
-import { applicationName } from "./names.ts";
+import { clusterSecretFor, otherAtServer } from "./cluster-secret.ts";
+import { applicationName, mayUseProject } from "./names.ts";
 
 const set = {
   metadata: { name: "base", namespace: "team" },
@@ -95,6 +95,27 @@ describe("what Argo CD reports", () => {
       "Failed",
       /OutOfSync/,
     ],
+    [
+      "a sync that is tried again",
+      (wanted) => ({
+        ...compared(wanted, { operationState: { phase: "Running", retryCount: 1, message: "no such kind" } }),
+        sync: outOfSync(wanted),
+      }),
+      "Failed",
+      /OutOfSync: no such kind/,
+    ],
+    [
+      "what the repository no longer has, without pruning",
+      (wanted) => ({ ...compared(wanted, unpruned("Synced")), sync: outOfSync(wanted) }),
+      "Applied",
+      /^$/,
+    ],
+    [
+      "the same next to an object that differs",
+      (wanted) => ({ ...compared(wanted, unpruned("OutOfSync")), sync: outOfSync(wanted) }),
+      "Applying",
+      /OutOfSync/,
+    ],
     ["an ill add-on", (wanted) => compared(wanted, { health: { status: "Degraded" } }), "Unhealthy", /Degraded/],
   ])("%s", ([, status, state, message]) => {
     const { wanted } = made();
@@ -104,6 +125,11 @@ describe("what Argo CD reports", () => {
     expect(found.message).toMatch(message);
   });
 });
+
+function unpruned(other: string) {
+  const resources = [{ status: other }, { status: "OutOfSync", requiresPruning: true }];
+  return { resources, operationState: { phase: "Succeeded" } };
+}
 
 function outOfSync({ spec: { source, destination } }: Application) {
   return { status: "OutOfSync", comparedTo: { source, destination } };
@@ -120,8 +146,9 @@ describe("the Secret of a cluster", () => {
     `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: a, user: b}}],` +
     ` clusters: [{name: a, cluster: {${cluster}}}], users: [{name: b, user: {${user}}}]}`;
   const key = { namespace: "team", name: "blue" };
+  const place = { namespace: "argocd", project: "apps" };
   const read = (text: string) => {
-    const { data = {}, metadata } = clusterSecretFor(key, "argocd", text);
+    const { data = {}, metadata } = clusterSecretFor(key, place, text);
     const decoded = Object.entries(data).map(([name, value]) => [name, Buffer.from(value, "base64").toString()]);
     return { labels: metadata.labels, ...(Object.fromEntries(decoded) as Record<string, string>) };
   };
@@ -133,6 +160,7 @@ describe("the Secret of a cluster", () => {
       labels: { "argocd.argoproj.io/secret-type": "cluster" },
       name: "team.blue",
       server: "https://192.0.2.1:6443",
+      project: "apps",
     });
     expect(JSON.parse(String(secret["config"]))).toEqual({
       bearerToken: "t",
@@ -143,9 +171,39 @@ describe("the Secret of a cluster", () => {
   test.for([
     ["a program for credentials", kubeconfig("exec: {apiVersion: client.authentication.k8s.io/v1, command: get}")],
     ["no YAML", "a: ["],
+    ["no credentials", kubeconfig("username: a")],
+    ["a certificate without its key", kubeconfig("client-certificate-data: Q0E=")],
+    ["the cluster of Argo CD", kubeconfig("token: t", 'server: "https://kubernetes.default.svc"')],
+    ["its other spelling", kubeconfig("token: t", 'server: "https://KUBERNETES.default.svc.cluster.local.:443/"')],
   ])("is not made from %s", ([, text = ""]) => {
-    expect(() => clusterSecretFor(key, "argocd", text)).toThrow(
+    expect(() => clusterSecretFor(key, place, text)).toThrow(
       expect.objectContaining({ code: "ADDON_ARGO_CD_KUBECONFIG" }),
     );
   });
+
+  test("is refused where Argo CD knows another cluster at its server", () => {
+    const wanted = clusterSecretFor(key, place, kubeconfig("token: t"));
+    const of = (name: string, server: string, namespace = "argocd") => {
+      const text = kubeconfig("token: x", `server: "${server}"`);
+      return clusterSecretFor({ namespace: "other", name }, { ...place, namespace }, text);
+    };
+    expect(otherAtServer([wanted, of("a", "https://192.0.2.2:6443")], wanted, key)).toBeUndefined();
+    expect(otherAtServer([of("a", "https://192.0.2.1:6443", "elsewhere")], wanted, key)).toBeUndefined();
+    expect(otherAtServer([wanted, of("a", "https://192.0.2.1:6443/")], wanted, key)?.metadata.labels).toMatchObject({
+      "addons.causeway.dev/cluster": "a",
+    });
+  });
+});
+
+test.for<[annotation: string | undefined, project: string, may: boolean]>([
+  [undefined, "default", true],
+  [undefined, "apps", false],
+  ["team=apps, other=theirs", "apps", true],
+  ["team=apps, other=theirs", "theirs", false],
+  ["team=apps", "default", false],
+])("with the annotation %s a namespace may use project %s: %s", ([annotation, project, may]) => {
+  const annotations = annotation === undefined ? {} : { "addons.causeway.dev/argo-cd-projects": annotation };
+  expect(
+    mayUseProject({ apiVersion: "v1", kind: "Namespace", metadata: { name: "argocd", annotations } }, "team", project),
+  ).toBe(may);
 });

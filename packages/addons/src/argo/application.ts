@@ -16,7 +16,8 @@ export interface ApplicationSpec {
 export interface ApplicationStatus {
   readonly sync?: { readonly status?: string; readonly comparedTo?: unknown };
   readonly health?: { readonly status?: string; readonly message?: string };
-  readonly operationState?: { readonly phase?: string; readonly message?: string };
+  readonly operationState?: { readonly phase?: string; readonly message?: string; readonly retryCount?: number };
+  readonly resources?: readonly { readonly status?: string; readonly requiresPruning?: boolean }[];
   readonly conditions?: readonly { readonly type?: string; readonly message?: string }[];
 }
 
@@ -113,15 +114,24 @@ export function stateOfApplication(live: Application, wanted: Application): Addo
   const { source, destination } = wanted.spec;
   if (!covers(sync.comparedTo, { source, destination }))
     return { state: "Applying", message: "Argo CD has not compared the cluster with the repository yet" };
-  const { phase, message: reported = "" } = operationState;
-  if (sync.status !== "Synced") {
+  const { phase, message: reported = "", retryCount = 0 } = operationState;
+  if (sync.status !== "Synced" && !isOnlyUnpruned(live, wanted)) {
     const said = reported === "" ? "" : `: ${reported}`;
-    const isOver = phase === "Failed" || phase === "Error";
+    // With retries a failed sync is Running again, and counted.
+    const isOver = phase === "Failed" || phase === "Error" || (phase === "Running" && retryCount > 0);
     return { state: isOver ? "Failed" : "Applying", message: `Argo CD: sync is ${sync.status ?? "unknown"}${said}` };
   }
   if (health.status === "Healthy" || health.status === "Suspended") return { state: "Applied", message: "" };
   const why = health.message === undefined || health.message === "" ? "" : `: ${health.message}`;
   return { state: "Unhealthy", message: `Argo CD: health is ${health.status ?? "unknown"}${why}` };
+}
+
+/** Does it differ only in what the repository no longer has, and pruning is not wanted? Argo CD says OutOfSync then. */
+function isOnlyUnpruned(live: Application, wanted: Application): boolean {
+  const { automated } = wanted.spec.syncPolicy as { readonly automated?: { readonly prune?: boolean } };
+  const { resources = [], operationState } = live.status ?? {};
+  const isOther = resources.some(({ status, requiresPruning }) => status === "OutOfSync" && requiresPruning !== true);
+  return automated?.prune !== true && resources.length > 0 && !isOther && operationState?.phase === "Succeeded";
 }
 
 /** Identity of an Application for messages. */

@@ -1,16 +1,20 @@
 import { CausewayError, messageOf } from "@causeway/foundation";
 import { loadKubeconfig, type ClusterConfig, type ObjectKey, type Secret } from "@causeway/kubernetes";
-import { argoLabels, clusterNameOf, clusterSecretName } from "./names.ts";
+import { argoLabels, clusterNameOf, clusterSecretName, isOfCluster } from "./names.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /**
  * The Secret from which Argo CD knows a cluster (argoproj.github.io, "Declarative setup", Clusters), with the
- * credentials of the cluster's kubeconfig.
+ * credentials of the cluster's kubeconfig. Only Applications of `project` may use it.
  *
  * @throws ADDON_ARGO_CD_KUBECONFIG
  */
-export function clusterSecretFor(cluster: ObjectKey, namespace: string, kubeconfig: string): Secret {
+export function clusterSecretFor(
+  cluster: ObjectKey,
+  { namespace, project }: { readonly namespace: string; readonly project: string },
+  kubeconfig: string,
+): Secret {
   const config = read(cluster, kubeconfig);
   return {
     apiVersion: "v1",
@@ -28,6 +32,7 @@ export function clusterSecretFor(cluster: ObjectKey, namespace: string, kubeconf
     data: {
       name: base64(clusterNameOf(cluster)),
       server: base64(config.server),
+      project: base64(project),
       config: base64(JSON.stringify(connection(config))),
     },
   };
@@ -57,7 +62,39 @@ function read({ namespace, name }: ObjectKey, text: string): ClusterConfig {
   }
   if (config.exec !== undefined)
     throw refused(`the kubeconfig of Cluster ${namespace}/${name} runs a program for its credentials`);
+  if (config.token === undefined && (config.certificate === undefined || config.key === undefined))
+    throw refused(`the kubeconfig of Cluster ${namespace}/${name} has neither a token nor a certificate with its key`);
+  // For this server Argo CD uses the credentials of its own pod, which are of the management cluster.
+  if (isInCluster(config.server))
+    throw refused(`the kubeconfig of Cluster ${namespace}/${name} names the cluster that Argo CD runs in`);
   return config;
+}
+
+const hostOf = (server: string): string => (URL.canParse(server) ? new URL(server).hostname.toLowerCase() : "");
+
+/** "kubernetes.default.svc" and its other spellings. */
+function isInCluster(server: string): boolean {
+  const [service, namespace = "default"] = hostOf(server).split(".");
+  return service === "kubernetes" && namespace === "default";
+}
+
+/**
+ * Another cluster that Argo CD knows at this server; undefined: none. Argo CD finds clusters by their server: with two
+ * of one server it could use the credentials of the other one.
+ */
+export function otherAtServer(secrets: readonly Secret[], wanted: Secret, cluster: ObjectKey): Secret | undefined {
+  const server = serverOf(wanted);
+  return secrets.find(
+    (secret) =>
+      secret.metadata.namespace === wanted.metadata.namespace &&
+      !isOfCluster(secret, cluster) &&
+      serverOf(secret) === server,
+  );
+}
+
+function serverOf({ data }: Secret): string {
+  const text = Buffer.from(data?.["server"] ?? "", "base64").toString();
+  return URL.canParse(text) ? new URL(text).href.replace(/\/+$/, "") : text;
 }
 
 function refused(why: string): CausewayError {

@@ -11,6 +11,12 @@ export const cascadingFinalizer = "resources-finalizer.argocd.argoproj.io";
 export const consentLabel = "addons.causeway.dev/argo-cd";
 
 /** Labels of what is made for Argo CD. */
+/**
+ * On such a Namespace, the AppProjects that namespaces may use: "team-a=apps,team-b=other". Without it all may use the
+ * project "default", and no other.
+ */
+export const projectsAnnotation = "addons.causeway.dev/argo-cd-projects";
+
 export const argoLabels = {
   /** On Secrets, from Argo CD: "cluster". */
   secretType: "argocd.argoproj.io/secret-type",
@@ -28,7 +34,7 @@ function hashed(...parts: readonly string[]): string {
 
 /** The Application of one add-on. The hash keeps names apart, whatever dashes they have. */
 export function applicationName({ metadata: { namespace = "", name } }: AddonSet, addon: string): string {
-  return `${name.slice(0, 25)}-${addon.slice(0, 25)}-${hashed(namespace, name, addon)}`;
+  return `${name.slice(0, 25).replace(/[-.]+$/, "")}-${addon.slice(0, 25)}-${hashed(namespace, name, addon)}`;
 }
 
 /** The Secret from which Argo CD knows how the cluster is reached. */
@@ -52,4 +58,11 @@ export function setOf({ metadata }: KubeObject): ObjectKey | undefined {
 export function isOfCluster({ metadata }: KubeObject, { namespace, name }: ObjectKey): boolean {
   const { labels: of = {} } = metadata;
   return of[argoLabels.clusterNamespace] === namespace && of[argoLabels.cluster] === name;
+}
+
+/** May sets of the namespace use the project, by the annotation of Argo CD's namespace? */
+export function mayUseProject(argo: KubeObject, namespace: string, project: string): boolean {
+  const listed = argo.metadata.annotations?.[projectsAnnotation];
+  if (listed === undefined) return project === "default";
+  return listed.split(",").some((each) => each.trim() === `${namespace}=${project}`);
 }

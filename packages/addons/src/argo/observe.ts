@@ -5,13 +5,15 @@ import { digestOf } from "../manifests/declared.ts";
 import { labels } from "../manifests/names.ts";
 import { applicationFor, covers, isAsDeclared, type Application } from "./application.ts";
 import type { Applications } from "./applications.ts";
-import { clusterSecretFor } from "./cluster-secret.ts";
+import { clusterSecretFor, otherAtServer } from "./cluster-secret.ts";
 import {
   argoFinalizer,
   argoLabels,
   cascadingFinalizer,
   consentLabel,
   isOfCluster,
+  mayUseProject,
+  projectsAnnotation,
   setOf,
   waveAnnotation,
 } from "./names.ts";
@@ -67,7 +69,8 @@ export function openArgoInformers(
     namespaces: informers.for(Namespace, { labelSelector: `${consentLabel}=true` }),
     kubeconfigs: informers.for(Secret, { labelSelector: contractLabel }),
     clusterSecrets: informers.for(Secret, {
-      labelSelector: `${argoLabels.secretType}=cluster,${argoLabels.cluster}`,
+      // Those that others made, too: their servers are taken.
+      labelSelector: `${argoLabels.secretType}=cluster`,
     }),
   };
 }
@@ -97,10 +100,25 @@ export async function observeArgo(
   const base = { isUnread, applications, leftovers, unneeded };
   if (set.spec.argoCD === undefined || set.metadata.deletionTimestamp !== undefined) return base;
   if (read === "unserved") return { ...base, refusal: refusals.missing };
-  const { namespace: argo } = set.spec.argoCD;
-  if (from.namespaces.get({ namespace: "", name: argo }) === undefined)
-    return { ...base, refusal: refusals.closed(argo) };
-  return { ...base, ...secretOf(from, cluster, argo) };
+  const { namespace: argo, project = "default" } = set.spec.argoCD;
+  const consent = from.namespaces.get({ namespace: "", name: argo });
+  if (consent === undefined) return { ...base, refusal: refusals.closed(argo) };
+  if (!mayUseProject(consent, namespace, project)) return { ...base, refusal: refusals.project(argo, project) };
+  const other = from.sets.list(namespace).find((each) => isEarlierInOtherProject(each, set));
+  if (other) return { ...base, refusal: refusals.projects(other.metadata.name) };
+  return { ...base, ...secretOf(from, cluster, { namespace: argo, project }) };
+}
+
+/** A cluster is of one project: that of the first set by name. */
+function isEarlierInOtherProject(other: AddonSet, { metadata, spec }: AddonSet): boolean {
+  const { argoCD } = other.spec;
+  return (
+    other.metadata.name < metadata.name &&
+    other.metadata.deletionTimestamp === undefined &&
+    other.spec.clusterName === spec.clusterName &&
+    argoCD?.namespace === spec.argoCD?.namespace &&
+    (argoCD?.project ?? "default") !== (spec.argoCD?.project ?? "default")
+  );
 }
 
 function wantedOf(set: AddonSet): Application[] {
@@ -133,14 +151,16 @@ function leftoverOf(each: Application): LeftoverApplication {
 function secretOf(
   { kubeconfigs, clusterSecrets }: ArgoFrom,
   cluster: ObjectKey,
-  namespace: string,
+  place: { readonly namespace: string; readonly project: string },
 ): Pick<ObservedArgo, "secret" | "refusal"> {
   const kubeconfig = kubeconfigs.get({ namespace: cluster.namespace, name: `${cluster.name}-kubeconfig` });
   const text = kubeconfig && secretText(kubeconfig, "value");
   if (text === undefined) return { refusal: refusals.unknown(cluster) };
   try {
-    const wanted = clusterSecretFor(cluster, namespace, text);
-    const live = clusterSecrets.get({ namespace, name: wanted.metadata.name });
+    const wanted = clusterSecretFor(cluster, place, text);
+    const other = otherAtServer(clusterSecrets.list(place.namespace), wanted, cluster);
+    if (other) return { refusal: refusals.server(other.metadata.name) };
+    const live = clusterSecrets.get({ namespace: place.namespace, name: wanted.metadata.name });
     const isCurrent =
       live !== undefined && covers(live.data, wanted.data) && covers(live.metadata.labels, wanted.metadata.labels);
     return { secret: { wanted, isCurrent } };
@@ -184,6 +204,18 @@ const refusals = {
   closed: (namespace: string) => ({
     code: "ADDON_ARGO_CD_NAMESPACE",
     message: `Namespace ${namespace} does not exist or lacks label ${consentLabel}: "true". Create it, or add the label (ADDON_ARGO_CD_NAMESPACE)`,
+  }),
+  project: (namespace: string, project: string) => ({
+    code: "ADDON_ARGO_CD_PROJECT",
+    message: `Namespace ${namespace} does not permit this namespace to use AppProject ${project}. List NAMESPACE=PROJECT in its annotation ${projectsAnnotation} (ADDON_ARGO_CD_PROJECT)`,
+  }),
+  projects: (other: string) => ({
+    code: "ADDON_ARGO_CD_PROJECT",
+    message: `AddonSet ${other} of this cluster uses another AppProject. Use the same one (ADDON_ARGO_CD_PROJECT)`,
+  }),
+  server: (other: string) => ({
+    code: "ADDON_ARGO_CD_SERVER_TAKEN",
+    message: `Argo CD knows another cluster at this server, by Secret ${other}. Correct the kubeconfig of this cluster, or delete that Secret (ADDON_ARGO_CD_SERVER_TAKEN)`,
   }),
   unknown: ({ namespace, name }: ObjectKey) => ({
     code: "ADDON_ARGO_CD_KUBECONFIG",

@@ -273,7 +273,7 @@ const hostedControlPlaneSpec = object({
   brokenWebhooks: optional(
     oneOf(["Report", "Exempt"], {
       description:
-        "What becomes of webhooks of the tenant that break its cluster: they fail requests of nodes, of kube-system or for the deletion of namespaces. Report (default): condition WebhooksHealthy names them. Exempt: each also gets a match condition that spares these requests.",
+        "What becomes of webhooks of the tenant that break its cluster: they fail requests of nodes, of kube-system or for the deletion of namespaces. Report (default): condition WebhooksHealthy names them. Exempt: one that cannot be called also gets a match condition, which stays until its owner removes it: it is not asked about nodes, namespaces, and what is in kube-system and kube-node-lease.",
     }),
   ),
   worker: optional(

@@ -64,7 +64,9 @@ export function overrides(
     const schema = schemaOf(definition);
     const whole = withDefaults(value, schema);
     const inValue = valueProblems(whole, schema, place);
-    const before = old.find((one) => one.name === name)?.value;
+    const given = old.find((one) => one.name === name)?.value;
+    // Both are compared as the class reads them.
+    const before = given === undefined ? undefined : withDefaults(given, schema);
     // Rules may trust the form that the schema promises.
     const inRules =
       inValue.length > 0 ? [] : ruleProblems(schema, { value: whole, old: before }, { path: place, budget });

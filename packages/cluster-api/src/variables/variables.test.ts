@@ -128,6 +128,17 @@ describe("the rules of a variable", () => {
   test.each<readonly [string, object, unknown, unknown, readonly RegExp[]]>([
     ["let through what holds", ports, { from: 1, to: 2 }, undefined, []],
     [
+      "compare with the old value and its defaults",
+      {
+        type: "object",
+        properties: { a: { type: "integer" }, b: { type: "integer", default: 3 } },
+        "x-kubernetes-validations": [{ rule: "self == oldSelf" }],
+      },
+      { a: 1 },
+      { a: 1 },
+      [],
+    ],
+    [
       "name the field",
       ports,
       { from: 3, to: 2 },

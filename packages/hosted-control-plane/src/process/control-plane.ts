@@ -238,7 +238,12 @@ export class ProcessControlPlane {
     if (this.#webhook?.settings === settings) return file;
     const authenticator = make(external.settings, { clock, log });
     if (this.#webhook !== undefined) this.#webhook.server.use(authenticator);
-    const server = this.#webhook?.server ?? (await startTokenWebhook(port, authenticator));
+    const server =
+      this.#webhook?.server ??
+      (await startTokenWebhook(port, authenticator).catch((error: unknown) => {
+        authenticator.close();
+        throw error;
+      }));
     if (this.#webhook === undefined) writeFileSync(file, server.kubeconfig, { mode: 0o600 });
     this.#webhook = { settings, server };
     return file;

@@ -69,6 +69,8 @@ function listen(server: Server, port: number): Promise<void> {
       server.off("error", reject);
       // What fails later fails one connection.
       server.on("tlsClientError", (_: Error, socket: TLSSocket) => socket.destroy());
+      // So does a connection that cannot be accepted (no descriptor is left): kube-apiserver calls again.
+      server.on("error", () => {});
       resolve();
     });
   });

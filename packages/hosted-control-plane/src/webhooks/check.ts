@@ -12,6 +12,8 @@ export interface CheckOptions {
   /** Exempt the system's requests from webhooks that break them. */
   readonly mayExempt: boolean;
   readonly now: number;
+  /** Ends the requests of the check: what was found by then counts. Default: when all is ended. */
+  readonly tries?: AbortSignal;
 }
 
 /** What a check found, and the webhooks that it exempted from requests of the system. */
@@ -26,13 +28,15 @@ export interface Checked {
  */
 export async function checkWebhooks(options: CheckOptions, signal: AbortSignal): Promise<Checked> {
   const { client, mayExempt, now } = options;
-  const broken = await brokenWebhooks(client, signal);
+  const tries = options.tries ? AbortSignal.any([signal, options.tries]) : signal;
+  const broken = await brokenWebhooks(client, { tries, signal });
   const exempted: string[] = [];
   if (mayExempt)
-    for (const { webhook } of broken)
-      if (await exempt(client, webhook, signal))
+    for (const { webhook, isFailure } of broken)
+      // A webhook that works and denies a request is a policy, which only its owner may lift.
+      if (isFailure && (await exempt(client, webhook, signal)))
         exempted.push(`webhook ${webhook.name} of ${webhook.configuration.kind} ${webhook.configuration.name}`);
-  const after = exempted.length === 0 ? broken : await brokenWebhooks(client, signal);
+  const after = exempted.length === 0 ? broken : await brokenWebhooks(client, { tries, signal });
   const services = await unavailableServices(client, now, signal);
   return { found: [...after.map(({ finding }) => finding), ...services], exempted };
 }
@@ -40,9 +44,14 @@ export async function checkWebhooks(options: CheckOptions, signal: AbortSignal):
 interface Broken {
   readonly webhook: Webhook;
   readonly finding: Finding;
+  /** It could not be called, or made no sense; else it denied the request. */
+  readonly isFailure: boolean;
 }
 
-async function brokenWebhooks(client: KubernetesClient, signal: AbortSignal): Promise<Broken[]> {
+async function brokenWebhooks(
+  client: KubernetesClient,
+  { tries, signal }: { readonly tries: AbortSignal; readonly signal: AbortSignal },
+): Promise<Broken[]> {
   const webhooks = await failingClosed(client, signal);
   if (webhooks.length === 0) return [];
   const names = [...new Set(criticalRequests.flatMap(({ namespace }) => namespace ?? []))];
@@ -52,13 +61,20 @@ async function brokenWebhooks(client: KubernetesClient, signal: AbortSignal): Pr
     const known = new Set(broken.map(({ webhook }) => webhook));
     const candidates = webhooks.filter((each) => !known.has(each) && intercepts(each, request, namespaces));
     if (candidates.length === 0) continue;
-    const refusal = await refusalOf(client, request, signal);
+    let refusal: CausewayError | undefined;
+    try {
+      refusal = await refusalOf(client, request, tries);
+    } catch (error) {
+      if (tries.aborted && !signal.aborted) break;
+      throw error;
+    }
     if (refusal === undefined) continue;
     for (const webhook of candidates) {
       if (!isNamedBy(refusal.message, webhook.name)) continue;
       const { kind, name } = webhook.configuration;
       broken.push({
         webhook,
+        isFailure: refusal.message.includes(`failed calling webhook ${JSON.stringify(webhook.name)}`),
         finding: { kind, name, webhook: webhook.name, what: request.what, because: refusal.message },
       });
     }

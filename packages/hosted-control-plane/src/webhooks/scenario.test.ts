@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from "node:net";
+import { createServer, type AddressInfo, type Socket } from "node:net";
 import { startApiServer, type ApiServer } from "@causeway/apiserver";
 import { silentLog, VirtualClock } from "@causeway/foundation";
 import {
@@ -122,6 +122,25 @@ describe("a check of webhooks", () => {
     });
     await expect(other).rejects.toThrow(/failed calling webhook/);
     expect(await check(true)).toEqual({ found: [], exempted: [] });
+  });
+
+  test("counts what was found when a webhook takes all the time that there is", async () => {
+    await register(validating, "a-broken");
+    const open = new Set<Socket>();
+    const silent = createServer((socket) => void open.add(socket.on("error", () => {})));
+    await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
+    const { port: at } = silent.address() as AddressInfo;
+    const rules = [{ apiGroups: [""], apiVersions: ["v1"], resources: ["*"], operations: ["*"], scope: "*" }];
+    const clientConfig = { url: `https://127.0.0.1:${at}/`, caBundle: "" };
+    await register(mutating, "silent", { clientConfig, rules, timeoutSeconds: 30 });
+    const tries = new AbortController();
+    const checking = checkWebhooks({ client, mayExempt: false, now: Date.now(), tries: tries.signal }, signal);
+    await vi.waitFor(() => expect(open.size).toBeGreaterThan(0), { timeout: 20_000 });
+    tries.abort(new Error("over"));
+    const { found } = await checking;
+    expect(named(found)).toEqual(["ValidatingWebhookConfiguration a-broken a-broken.example.com"]);
+    for (const socket of open) socket.destroy();
+    await new Promise((done) => silent.close(done));
   });
 
   test("names an APIService that has not been available for a minute", async () => {

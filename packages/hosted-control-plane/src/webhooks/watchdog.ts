@@ -46,8 +46,12 @@ const EVERY_BROKEN = 15_000;
 /** Milliseconds between two looks at what is due: while a check waits for its place, and else at most. */
 const SOONEST = 1_000;
 const LATEST = 10_000;
-/** Milliseconds that one check may take: webhooks of a tenant answer as slowly as they may. */
-const LIMIT = 45_000;
+/**
+ * Milliseconds that the requests of one check may take, and the check with what follows from them: webhooks of a tenant
+ * answer as slowly as they may, 30 seconds each.
+ */
+const TRIES = 40_000;
+const LIMIT = 60_000;
 /** Checks at a time. One that waits for a slow webhook keeps its place for LIMIT at most. */
 const AT_ONCE = 16;
 
@@ -59,7 +63,7 @@ interface Known {
 
 /** Checks each control plane from time to time, with whatever runtime it has. */
 export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookWatchdog {
-  const { apis, changed, clock, log } = options;
+  const { apis, changed, exempted: informed, clock, log } = options;
   const known = new Map<string, Known>();
   const running = new Set<Promise<void>>();
   const check = async (api: WatchedApi, entry: Known, signal: AbortSignal): Promise<void> => {
@@ -69,6 +73,11 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
       () => over.abort(new Error("the check took too long")),
       () => {},
     );
+    const tries = new AbortController();
+    void clock.sleep(TRIES, timer.signal).then(
+      () => tries.abort(new Error("the requests of the check took too long")),
+      () => {},
+    );
     let client: KubernetesClient | undefined;
     try {
       const within = AbortSignal.any([signal, over.signal]);
@@ -76,8 +85,9 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
       entry.due = clock.now() + (access === undefined ? EVERY_BROKEN : EVERY);
       if (access === undefined) return;
       client = clientOf(access);
-      const { found, exempted } = await checkWebhooks({ client, mayExempt: api.mayExempt, now: clock.now() }, within);
-      for (const webhook of exempted) options.exempted(api.id, webhook);
+      const options = { client, mayExempt: api.mayExempt, now: clock.now(), tries: tries.signal };
+      const { found, exempted } = await checkWebhooks(options, within);
+      for (const webhook of exempted) informed(api.id, webhook);
       const before = entry.findings;
       entry.findings = found.map((each) => earlier(before, each));
       entry.due = clock.now() + (found.length > 0 ? EVERY_BROKEN : EVERY);
@@ -95,7 +105,9 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
   const round = (signal: AbortSignal): number => {
     const now = clock.now();
     let next = now + LATEST;
-    const all = apis();
+    // The one that has waited longest is the next: slow checks of one tenant do not keep others from their turn.
+    const dueOf = ({ id }: WatchedApi): number => known.get(id)?.due ?? now;
+    const all = apis().toSorted((a, b) => dueOf(a) - dueOf(b));
     const ids = new Set(all.map(({ id }) => id));
     for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
     for (const api of all) {
