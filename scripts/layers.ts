@@ -1,12 +1,11 @@
 /**
- * The plan of the house as data: which package stands on which floor, and the few pairs that may look
- * sideways. `checkLayers` holds every import in packages/ against it. docs/decisions records the reason for each pair.
+ * The layers of the packages as data, and the few pairs of one layer that may import each other. `checkLayers` holds every import in packages/ against it. docs/decisions records the reason for each pair.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { parsedFile } from "./parsed.ts";
 
-export const floors: Readonly<Record<string, number>> = {
+export const layers: Readonly<Record<string, number>> = {
   foundation: 0,
   kubernetes: 1,
   openstack: 1,
@@ -38,14 +37,14 @@ export const floors: Readonly<Record<string, number>> = {
   causeway: 4,
 };
 
-/** Imports on one floor that a decision record allows: from → to. */
+/** Imports within one layer that a decision record allows: from → to. */
 const sidewaysPairs: Readonly<Record<string, readonly string[]>> = {
   api: ["kubernetes"],
   "octavia-tree": ["openstack"],
   "magnum-migration": ["magnum-api"],
 };
 
-/** Imports that the floors would allow and the plan forbids. */
+/** Imports that the layers would allow, and that are forbidden. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   simulator: ["openstack"],
   csi: ["openstack", "kubernetes"],
@@ -68,11 +67,11 @@ interface Import {
   readonly line: () => number;
 }
 
-/** Every violation, as "file:line what is wrong". Empty when the house stands as planned. */
+/** Every violation, as "file:line what is wrong". Empty when all imports go down. */
 export function checkLayers(root: string): string[] {
   const problems: string[] = [];
   for (const name of readdirSync(join(root, "packages"))) {
-    if (floors[name] === undefined) problems.push(`packages/${name}: stands on no floor; add it to scripts/layers.ts`);
+    if (layers[name] === undefined) problems.push(`packages/${name}: has no layer; add it to scripts/layers.ts`);
     const dir = join(root, "packages", name);
     const declared = declaredDependencies(dir);
     for (const found of importsBelow(join(dir, "src"))) problems.push(...judge({ root, name, dir, declared }, found));
@@ -80,44 +79,44 @@ export function checkLayers(root: string): string[] {
   return problems;
 }
 
-interface Room {
+interface Package {
   readonly root: string;
   readonly name: string;
   readonly dir: string;
   readonly declared: ReadonlySet<string>;
 }
 
-function judge(room: Room, found: Import): string[] {
-  const place = () => `${relative(room.root, found.file)}:${found.line()}`;
+function judge(from: Package, found: Import): string[] {
+  const place = () => `${relative(from.root, found.file)}:${found.line()}`;
   const { specifier } = found;
   if (specifier.startsWith(".")) {
     const target = resolve(found.file, "..", specifier);
-    return target.startsWith(room.dir + sep) ? [] : [`${place()} reaches out of its package: ${specifier}`];
+    return target.startsWith(from.dir + sep) ? [] : [`${place()} reaches out of its package: ${specifier}`];
   }
   const match = /^@causeway\/([^/]+)(\/.*)?$/.exec(specifier);
-  if (!match) return externalProblems(room, found, place);
+  if (!match) return externalProblems(from, found, place);
   const to = match[1] ?? "";
-  if (to === room.name) return [];
+  if (to === from.name) return [];
   const problems: string[] = [];
-  const door = match[2];
-  if (door !== undefined && door !== "/testing" && !isExported(room.root, to, door))
-    problems.push(`${place()} goes past the door of ${to}: ${specifier}`);
-  if (!room.declared.has(specifier.replace(/(@causeway\/[^/]+).*/, "$1")) && !isTest(found.file))
+  const entry = match[2];
+  if (entry !== undefined && entry !== "/testing" && !isExported(from.root, to, entry))
+    problems.push(`${place()} imports what ${to} does not export: ${specifier}`);
+  if (!from.declared.has(specifier.replace(/(@causeway\/[^/]+).*/, "$1")) && !isTest(found.file))
     problems.push(`${place()} uses @causeway/${to}, which package.json does not name`);
-  const down = (floors[room.name] ?? -1) > (floors[to] ?? 99) || (sidewaysPairs[room.name] ?? []).includes(to);
+  const down = (layers[from.name] ?? -1) > (layers[to] ?? 99) || (sidewaysPairs[from.name] ?? []).includes(to);
   if (!down && !isTest(found.file))
-    problems.push(`${place()} ${room.name} (floor ${floors[room.name]}) may not import ${to} (floor ${floors[to]})`);
-  if ((forbidden[room.name] ?? []).includes(to)) problems.push(`${place()} ${room.name} must not know ${to}`);
+    problems.push(`${place()} ${from.name} (layer ${layers[from.name]}) may not import ${to} (layer ${layers[to]})`);
+  if ((forbidden[from.name] ?? []).includes(to)) problems.push(`${place()} ${from.name} must not know ${to}`);
   return problems;
 }
 
-function externalProblems(room: Room, found: Import, place: () => string): string[] {
+function externalProblems(from: Package, found: Import, place: () => string): string[] {
   if (found.specifier.startsWith("node:") || isTest(found.file)) return [];
   const name = found.specifier
     .split("/")
     .slice(0, found.specifier.startsWith("@") ? 2 : 1)
     .join("/");
-  return room.declared.has(name) ? [] : [`${place()} uses ${name}, which package.json does not name`];
+  return from.declared.has(name) ? [] : [`${place()} uses ${name}, which package.json does not name`];
 }
 
 function isTest(file: string): boolean {

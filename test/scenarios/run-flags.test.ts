@@ -14,9 +14,9 @@ afterAll(() => stage?.close());
 
 test.each([
   ["--leader-migration-config=/none/file", "/none/file cannot be used for the migration"],
-  ["--cluster-cidr=pods", "--cluster-cidr is not a CIDR"],
-  ["--controllers=nodes", "--controllers is not *"],
-  ["--leader-elect-lease-duration=15", "--leader-elect-lease-duration is not a duration"],
+  ["--cluster-cidr=pods", "--cluster-cidr has to be a CIDR"],
+  ["--controllers=nodes", "--controllers names \"nodes\", which is no controller"],
+  ["--leader-elect-lease-duration=15", "--leader-elect-lease-duration has to be a duration"],
   ["--kubeconfig=/none/admin.conf", "there is no kubeconfig at /none/admin.conf"],
   ["--cloud-config=/none/cloud.conf", "/none/cloud.conf cannot be read"],
 ])("%s ends it with status 2 before anything is started", async (flag, message) => {

@@ -1,7 +1,7 @@
 import { Option } from "@commander-js/extra-typings";
 
 /** Text of the option that gives the prefix of names in the cloud. */
-export const CLUSTER_NAME_TEXT = "what names in the cloud begin with, as the controller's --cluster-name";
+export const CLUSTER_NAME_TEXT = "prefix of names in the cloud, as the controller's --cluster-name";
 
 /** The options that say which cloud a command reads; `chosenCloud` takes what they gave. */
 export const cloudOptions = {

@@ -27,7 +27,7 @@ describe("a new Service", () => {
     });
     expect((await poolsOf())[0]?.protocol).toBe("HTTP");
     await w.createService("no", {}, { ...headers, [os("provider")]: "ovn" });
-    expect(await hears("no", "SyncLoadBalancerFailed")).toMatch(/ovn has not: x-forwarded headers/);
+    expect(await hears("no", "SyncLoadBalancerFailed")).toMatch(/ovn does not support x-forwarded headers/);
     expect(await w.loadBalancers()).toHaveLength(1);
   });
 

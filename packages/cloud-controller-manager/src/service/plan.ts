@@ -218,7 +218,8 @@ function refuseOptions(
     ...(parameters.tlsContainerRef === "" ? [] : ["TLS termination"]),
     ...(parameters.proxyProtocol === undefined ? [] : ["the PROXY protocol"]),
   ];
-  return asked.length === 0 ? undefined : `load balancer provider ${limits.provider} has not: ${asked.join(", ")}`;
+  if (asked.length === 0) return undefined;
+  return `load balancer provider ${limits.provider} does not support ${asked.join(", ")}; use another one, or remove the annotation`;
 }
 
 /** What the Service asks for, else cloud.conf, else the cloud. */

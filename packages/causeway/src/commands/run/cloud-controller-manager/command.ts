@@ -53,7 +53,7 @@ export function cloudControllerManagerCommand(signal: AbortSignal) {
     .addHelpText(
       "after",
       `
-Flags of other cloud controller managers that say nothing here are taken and passed over.
+Flags of other cloud controller managers that have no effect here are accepted and ignored.
 
 Examples:
   causeway run cloud-controller-manager --cloud-config /etc/config/cloud.conf --cluster-name prod
@@ -72,12 +72,12 @@ function options() {
       "--cloud-config <file>",
       "cloud.conf, as cloud-provider-openstack has it; read again when it changes",
     )
-    .option("--cloud-provider <name>", "openstack: there is no other", "openstack")
+    .option("--cloud-provider <name>", "only openstack is supported", "openstack")
     .option("--kubeconfig <file>", "how to reach the cluster (default: as a pod of it)")
     .option("--master <url>", "address of the API server, in place of the kubeconfig's")
     .option(
       "--cluster-name <name>",
-      "what names in the cloud begin with; no two clusters of a project share it",
+      "prefix of names in the cloud; unique among the clusters of a project",
       "kubernetes",
     )
     .option(
@@ -107,14 +107,14 @@ function options() {
     .option("--tls-cert-file <file>", "certificate of that port (default: a self-signed one)")
     .option("--tls-private-key-file <file>", "its key")
     .addOption(
-      new Option("--tls-min-version <version>", "the oldest TLS of that port")
+      new Option("--tls-min-version <version>", "the oldest version of TLS that it accepts")
         .choices(["VersionTLS12", "VersionTLS13"] as const)
         .default("VersionTLS12" as const),
     )
     .option("--cert-dir <dir>", "folder with cloud-controller-manager.crt and .key, where there is one")
     .option(
       "--authorization-always-allow-paths <paths>",
-      "what is answered to anybody; all else to whom the cluster lets read it",
+      "paths that are served without authorization; others need the cluster's",
       commaList,
       ["/healthz", "/readyz", "/livez"],
     )

@@ -1,4 +1,4 @@
-import { parseCidr, type Cidr, InputError } from "@causeway/foundation";
+import { InputError, parseCidr, suggestion, type Cidr } from "@causeway/foundation";
 import { controllerNames, parseDuration, type ControllerName } from "@causeway/cloud-controller-manager";
 import type { RawFlags } from "./command.ts";
 import { controllerNamed } from "./controller-names.ts";
@@ -57,7 +57,16 @@ function selectControllers(words: readonly string[]): Set<ControllerName> {
   const selected = new Set<ControllerName>(words.includes("*") ? controllerNames : []);
   for (const word of words.filter((w) => w !== "*")) {
     const name = controllerNamed(word.replace(/^-/, ""));
-    if (name === undefined) throw invalid("controllers", `*, or some of ${controllerNames.join(", ")}`);
+    if (name === undefined) {
+      const near = suggestion(word, controllerNames);
+      throw new InputError(
+        "FLAG_INVALID",
+        `--controllers names ${JSON.stringify(word)}, which is no controller${near || "."}`,
+        {
+          hint: `Give *, or some of ${controllerNames.join(", ")}; -NAME leaves one out.`,
+        },
+      );
+    }
     if (word.startsWith("-")) selected.delete(name);
     else selected.add(name);
   }
@@ -92,5 +101,7 @@ function whole(flag: string, text: string, bounds: { readonly from: number; read
 }
 
 function invalid(flag: string, expected: string): InputError {
-  return new InputError("FLAG_INVALID", `--${flag} is not ${expected}.`, { hint: `Give it as ${expected}.` });
+  return new InputError("FLAG_INVALID", `--${flag} has to be ${expected}.`, {
+    hint: "Correct the flag; --help shows what it takes.",
+  });
 }

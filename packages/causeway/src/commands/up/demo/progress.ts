@@ -22,7 +22,7 @@ export async function showProgress(options: ProgressOptions): Promise<void> {
   const until = (test: (view: DemoView) => boolean) =>
     options.follower.until(test, options.signal, options.unattended ? problemTimeout : undefined);
   // The live display is loaded only where there is a terminal to show it.
-  if (options.stream.isTTY) {
+  if (options.stream.isTTY && process.env["TERM"] !== "dumb") {
     const { showLive } = await import("./live.ts");
     await showLive(options, until);
   } else {
