@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startApiServer } from "@causeway/apiserver";
+import { canonicalJson } from "@causeway/foundation";
 import type { SharedEtcdRotation } from "@causeway/hosted-control-plane";
 import {
   createClient,
@@ -80,6 +82,11 @@ async function startServiceCluster(): Promise<{ client: KubernetesClient; kubeco
   return { client, kubeconfig: join(dir, "kubeconfig") };
 }
 
+/** As the controller annotates pods with the credentials that they were made with. */
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 32);
+}
+
 async function addEtcd(client: KubernetesClient, name: string, owner: string): Promise<void> {
   await client.create(Namespace, {
     apiVersion: "v1",
@@ -95,7 +102,15 @@ async function addEtcd(client: KubernetesClient, name: string, owner: string): P
     kind: "Secret",
     metadata: { namespace: name, name: "etcd-ca-copy" },
   });
+  const data = { "ca.crt": Buffer.from("-----BEGIN CERTIFICATE-----\nnew").toString("base64") };
+  await client.create(Secret, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: name, name: "etcd" },
+    data,
+  });
   const labels = { app: "etcd" };
+  const annotations = { [`${prefix}/credentials`]: digestOf(data) };
   await client.create(StatefulSet, {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
@@ -104,7 +119,7 @@ async function addEtcd(client: KubernetesClient, name: string, owner: string): P
       replicas: 1,
       serviceName: "etcd",
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: "etcd", image: "etcd:1" }] } },
+      template: { metadata: { labels, annotations }, spec: { containers: [{ name: "etcd", image: "etcd:1" }] } },
     },
   } as StatefulSet);
   const { metadata } = await client.get(StatefulSet, { namespace: name, name: "etcd" });
@@ -153,7 +168,26 @@ test("the command requests a rotation, shows its progress and ends with it", asy
   await vi.waitFor(() => expect(lines.join("")).toContain("waits for hcp-a"), 20_000);
   await play("sign");
   await vi.waitFor(() => expect(lines.join("")).toContain("certificates of the new authority"), 20_000);
+  // The stage ends before the certificates follow it, and those before the pods are made with them.
+  const pem = "-----BEGIN CERTIFICATE-----\nnew";
+  const trusted = async (certificates: string): Promise<Record<string, string>> => {
+    const data = { "ca.crt": Buffer.from(certificates).toString("base64") };
+    await client.patch(Secret, { namespace, name: "etcd" }, { type: "merge", body: { data } });
+    return data;
+  };
+  const madeWith = async (data: Record<string, string>): Promise<void> => {
+    const annotations = { [`${prefix}/credentials`]: digestOf(data) };
+    const body = { spec: { template: { metadata: { annotations } } } };
+    const { metadata } = await client.patch(StatefulSet, { namespace, name: "etcd" }, { type: "merge", body });
+    const status = { type: "merge" as const, body: { status: { observedGeneration: metadata.generation } } };
+    await client.patch(StatefulSet, { namespace, name: "etcd" }, status, { subresource: "status" });
+  };
+  await madeWith(await trusted(`${pem}\n${pem}`));
   await play(null);
+  await vi.waitFor(() => expect(lines.join("")).toContain("members give up the old authority"), 20_000);
+  const single = await trusted(`${pem}er`);
+  expect(lines.join("")).not.toContain("alone");
+  await madeWith(single);
   await running;
   expect(lines.at(-1)).toBe(`shared etcd ${namespace}: its members trust the new authority alone\n`);
   const other = await client.get(Namespace, { namespace: "", name: "hcp-etcd-2" });

@@ -1,8 +1,9 @@
-import { Namespace, Secret, StatefulSet, type KubernetesClient } from "@causeway/kubernetes";
+import { Namespace, Secret, secretText, StatefulSet, type KubernetesClient } from "@causeway/kubernetes";
 import { copyName } from "../plan-keys.ts";
 import { placeOf, type EtcdAuthorityStage } from "../plan-etcd-authority.ts";
-import { isRolledOut, workload } from "../rollout.ts";
+import { isRolledOut, templateCredentials, workload } from "../rollout.ts";
 import {
+  digestOf,
   idAnnotation,
   managedSelector,
   ownerAnnotation,
@@ -49,13 +50,24 @@ export async function readSharedRotation(
   const found = await client.get(Namespace, { namespace: "", name: namespace }, { signal });
   const copy = await client.find(Secret, { namespace, name: copyName("etcd-ca") }, { signal });
   const members = workload(await client.find(StatefulSet, { namespace, name: "etcd" }, { signal }));
+  const credentials = await client.find(Secret, { namespace, name: "etcd" }, { signal });
   const { annotations = {} } = found.metadata;
   return {
     requested: annotations[rotateAfterAnnotation],
     ...placeOf(copy),
-    isRolledOut: members !== undefined && isRolledOut(members),
+    isRolledOut: members !== undefined && isRolledOut(members) && hasCurrent(members, credentials),
     waiting: waitingIn(annotations[rotationProgressAnnotation]),
   };
+}
+
+/**
+ * Do the members' pods get the credentials as they are, with one authority? The stage ends before the certificates and
+ * the pods' template follow it.
+ */
+function hasCurrent(members: ReturnType<typeof workload>, credentials: Secret | undefined): boolean {
+  const trusted = (credentials && secretText(credentials, "ca.crt")) ?? "";
+  const authorities = trusted.split("-----BEGIN CERTIFICATE-----").length - 1;
+  return authorities === 1 && templateCredentials(members) === digestOf(credentials?.data ?? null);
 }
 
 function waitingIn(text = "{}"): SharedEtcdRotation["waiting"] {
