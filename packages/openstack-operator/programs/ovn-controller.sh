@@ -30,7 +30,7 @@ for pair in ${BRIDGE_PORTS:-}; do
 done
 # OVN from 21.09 on keeps what a chassis is for in other_config alone; Neutron of 2022.2 reads it in external_ids, and would find no gateway.
 southbound() { ovn-sbctl --db="$(whole "$OVN_SB")" --timeout=10 "$@"; }
-tell_neutron() {
+publish_chassis() {
   [ "$(southbound --bare --columns=name find chassis name="$id")" = "$id" ] || return 1
   for pair in "ovn-bridge-mappings ${BRIDGE_MAPPINGS:-}" "ovn-cms-options ${CMS_OPTIONS:-}"; do
     if [ -n "${pair#* }" ]; then southbound set chassis "$id" "external_ids:${pair%% *}=\"${pair#* }\"" || return 1
@@ -43,8 +43,10 @@ rm -f /run/ovn/ovn-controller.ready /run/ovn/ovn-controller.*ctl
   # Where the switch could not make the bridge, no server of this node would have a network.
   until ovs-appctl -t /run/ovn/ovn-controller.ctl connection-status 2>/dev/null | grep -qx connected &&
     [ -S /run/openvswitch/br-int.mgmt ]; do sleep 1; done
-  until tell_neutron; do sleep 1; done
+  until publish_chassis; do sleep 1; done
   touch /run/ovn/ovn-controller.ready
+  # A southbound database that was restored or emptied has the chassis without them.
+  while sleep 60; do publish_chassis || :; done
 } &
 # Not every release lets its control socket be named: by itself it is named after the process, which is this one.
 ln -s "ovn-controller.$$.ctl" /run/ovn/ovn-controller.ctl
