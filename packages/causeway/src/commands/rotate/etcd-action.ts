@@ -6,7 +6,7 @@ import {
   type SharedEtcd,
   type SharedEtcdRotation,
 } from "@causeway/hosted-control-plane";
-import { timestamp, type KubernetesClient } from "@causeway/kubernetes";
+import { isUnreachable, timestamp, type KubernetesClient } from "@causeway/kubernetes";
 import { withManagement } from "../../clusters/place.ts";
 import type { RotateEtcdOptions } from "./command.ts";
 
@@ -52,9 +52,13 @@ async function follow(
 ): Promise<void> {
   const end = systemClock.now() + timeout * 1000;
   for (let last = ""; ;) {
-    const found = await readSharedRotation(client, etcd, signal);
-    if (isOver(found, rotation)) return;
-    const progress = progressOf(found, rotation);
+    const found = await readSharedRotation(client, etcd, signal).catch((error: unknown) => {
+      // An API server that restarts does not end half an hour of following.
+      if (isUnreachable(error)) return undefined;
+      throw error;
+    });
+    if (found && isOver(found, rotation)) return;
+    const progress = found ? progressOf(found, rotation) : "the service cluster does not respond";
     if (progress !== last) say((last = progress));
     if (systemClock.now() > end)
       throw new CausewayError(
