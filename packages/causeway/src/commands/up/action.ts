@@ -99,8 +99,8 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
   const { informers, remoteClusters } = system.controllers;
   await informers.whenSynced(signal);
   const follower = followDemo({ informers, remoteClusters, clock: systemClock });
-  if (!(await system.client.find(Cluster, demo, { signal })))
-    await checkDemoInput(system.clouds.get(cloud.config).watch, options, signal);
+  const existed = (await system.client.find(Cluster, demo, { signal })) !== undefined;
+  if (!existed) await checkDemoInput(system.clouds.get(cloud.config).watch, options, signal);
   await applyDemo(
     system.client,
     {
@@ -108,7 +108,7 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
       cloudName: cloud.config.name,
       flavor: options.flavor,
       image: options.image,
-      replicas: options.replicas,
+      replicas: options.replicas ?? demo.replicas,
       ...(options.runtime === "process" ? { version: newestVersion(options.programs) } : {}),
     },
     signal,
@@ -130,11 +130,17 @@ async function bringUpDemo(running: Demo, signal: AbortSignal): Promise<void> {
       ? secretText(await system.client.find(Secret, secret, { signal }), "value")
       : await cluster.kubeconfig();
   const workload = text === undefined ? undefined : state.write(`${demo.name}.kubeconfig`, text);
+  const { wanted } = follower.view;
+  if (existed && options.replicas !== undefined && options.replicas !== wanted)
+    process.stderr.write(
+      `The cluster demo existed with ${wanted} workers; --replicas is for a new one. Scale it: ` +
+        `kubectl scale machinedeployment ${demo.workers} --replicas=${options.replicas}\n`,
+    );
   if (!options.exitWhenReady)
     stream.write(farewell(system.kubeconfig, workload, cloud.simulator && state.path("clouds.yaml")));
   const result = {
     ready: true,
-    nodes: follower.view.wanted,
+    nodes: wanted,
     loadBalancer: follower.view.address ?? "",
     openstackCalls: system.clouds.stats().total,
     seconds: Math.round((performance.now() - started) / 100) / 10,

@@ -74,7 +74,7 @@ function options() {
         "image of Causeway that nodes can pull: installs the Cinder CSI node plugin in each workload cluster (default: none; simulated nodes play it)",
       ).conflicts("volumes"),
     )
-    .option("--replicas <count>", "with --demo: workers to start with", whole(1, 1000), 3)
+    .option("--replicas <count>", "with --demo: workers of a new cluster (default: 3)", whole(1, 1000))
     .option("--flavor <name>", "with --demo: flavor of the workers", "m1.small")
     .option("--image <name>", "with --demo: image of the workers", "cirros")
     .addOption(
