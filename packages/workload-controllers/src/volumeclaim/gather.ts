@@ -16,7 +16,8 @@ export interface Observed {
   /** Volumes of which the claim may get one: those of its class, and those that name the claim. */
   readonly volumes: readonly PersistentVolume[];
   readonly storageClass: StorageClass | undefined;
-  readonly defaultClass: StorageClass | undefined;
+  /** All of the cluster, of which one may be the default. */
+  readonly classes: readonly StorageClass[];
   /** Pods that use the claim. */
   readonly pods: readonly Pod[];
 }
@@ -52,7 +53,7 @@ export async function gather(
     volume: volumeName === "" ? undefined : volumes.get({ namespace: "", name: volumeName }),
     volumes: [...new Set([...reserved, ...ofClass])],
     storageClass: storageClasses.get({ namespace: "", name: storageClassName }),
-    defaultClass: defaultOf(storageClasses.list()),
+    classes: storageClasses.list(),
     // The cache may be late: before a claim is given up the server has the last word.
     pods: isLeaving && cached.length === 0 ? await usersOf(client, key, signal) : cached,
   };
@@ -61,13 +62,4 @@ export async function gather(
 async function usersOf(client: KubernetesClient, { namespace, name }: ObjectKey, signal: AbortSignal): Promise<Pod[]> {
   const { items } = await client.list(PodType, { namespace, signal });
   return items.filter((pod) => claimsUsedBy(pod).includes(`${namespace}/${name}`));
-}
-
-const marks = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
-
-/** The newest of the classes that are marked as default. */
-export function defaultOf(classes: readonly StorageClass[]): StorageClass | undefined {
-  const marked = classes.filter(({ metadata }) => marks.some((mark) => metadata.annotations?.[mark] === "true"));
-  const age = ({ metadata }: StorageClass) => metadata.creationTimestamp ?? "";
-  return marked.toSorted((a, b) => age(b).localeCompare(age(a)) || a.metadata.name.localeCompare(b.metadata.name))[0];
 }

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../objects/storage.ts";
 import { at, pod } from "../testing/objects.ts";
 import { plan as planVolume } from "../persistentvolume/plan.ts";
-import { defaultOf, type Observed } from "./gather.ts";
+import { defaultOf } from "./default-class.ts";
+import type { Observed } from "./gather.ts";
 import { plan } from "./plan.ts";
 
 type ClaimSpec = PersistentVolumeClaim["spec"];
@@ -37,12 +38,21 @@ const storageClass = (fields: Partial<StorageClass> = {}): StorageClass => ({
   provisioner: "csi.example.com",
   ...fields,
 });
+const marked = (name: string, secondsAgo: number, mark: string) =>
+  storageClass({
+    metadata: {
+      name,
+      creationTimestamp: at(secondsAgo),
+      annotations: { "storageclass.kubernetes.io/is-default-class": mark },
+    },
+  });
+
 const observed = (object: PersistentVolumeClaim, more: Partial<Observed> = {}): Observed => ({
   claim: object,
   volume: undefined,
   volumes: [],
   storageClass: storageClass(),
-  defaultClass: undefined,
+  classes: [],
   pods: [],
   ...more,
 });
@@ -142,14 +152,14 @@ describe("a PersistentVolumeClaim without a volume", () => {
     ],
     [
       "without a class reports that there is none",
-      observed(claim({ storageClassName: "" }), { storageClass: undefined, defaultClass: storageClass() }),
+      observed(claim({ storageClassName: "" }), { storageClass: undefined, classes: [marked("usual", 1, "true")] }),
       ["FailedBinding"],
     ],
     [
       "that names no class gets the default one",
       observed(
         { ...claim(), spec: { accessModes: ["ReadWriteOnce"] } },
-        { storageClass: undefined, defaultClass: storageClass() },
+        { storageClass: undefined, classes: [marked("usual", 1, "true")] },
       ),
       ["set-class"],
     ],
@@ -263,14 +273,6 @@ describe("the protection of a PersistentVolumeClaim", () => {
 });
 
 test("the newest class that is marked is the default", () => {
-  const marked = (name: string, secondsAgo: number, mark: string) =>
-    storageClass({
-      metadata: {
-        name,
-        creationTimestamp: at(secondsAgo),
-        annotations: { "storageclass.kubernetes.io/is-default-class": mark },
-      },
-    });
   expect(defaultOf([marked("old", 9, "true"), marked("new", 5, "true"), marked("no", 1, "false")])?.metadata.name).toBe(
     "new",
   );

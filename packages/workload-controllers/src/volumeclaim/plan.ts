@@ -10,6 +10,7 @@ import {
   type PersistentVolumeClaim,
 } from "../objects/storage.ts";
 import { bestVolume, whyUnfit } from "../objects/volume-match.ts";
+import { defaultOf } from "./default-class.ts";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
@@ -72,14 +73,15 @@ function named({ claim, volume }: Observed): ClaimPlan {
 }
 
 function unnamed(observed: Observed): ClaimPlan {
-  const { claim, storageClass, defaultClass, volumes, pods } = observed;
+  const { claim, storageClass, classes, volumes, pods } = observed;
   const { storageClassName } = claim.spec;
   const isSelected = claim.metadata.annotations?.[annotation.selectedNode] !== undefined;
   const waits = storageClass?.volumeBindingMode === "WaitForFirstConsumer";
   // The scheduler chooses volumes where a node is waited for; what names the claim was chosen.
   const volume = bestVolume(claim, waits ? volumes.filter((one) => refersTo(one, claim)) : volumes);
   if (volume) return bind(claim, volume);
-  if (storageClassName === undefined && defaultClass) {
+  const defaultClass = storageClassName === undefined ? defaultOf(classes) : undefined;
+  if (defaultClass) {
     return does({ type: "set-class", storageClass: defaultClass.metadata.name });
   }
   if (waits && !isSelected) {
