@@ -4,7 +4,8 @@ import type { Cluster, HostedControlPlane } from "@causeway/api";
 import { getCondition, type Condition, type Secret } from "@causeway/kubernetes";
 import type { Observed } from "./gather.ts";
 import type { ControlPlaneState } from "../runtime.ts";
-import { desired, finalizer, plan, secretFinalizer } from "./plan.ts";
+import { desired } from "./desired.ts";
+import { finalizer, plan, secretFinalizer } from "./plan.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const pair = { certificate: "certificate", key: "key" };
