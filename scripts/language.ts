@@ -21,6 +21,9 @@ const REPLACED: readonly (readonly [word: string, instead: string])[] = [
   ["let " + "go", "release"],
   ["named " + "otherwise", "renamed"],
   ["besid" + "e", "next to, in addition to"],
+  ["chosen " + "once", "immutable"],
+  ["stands " + "in the way", "blocks"],
+  ["stand " + "in the way", "block"],
 ];
 const FOUND = new RegExp(`\\b(?:${REPLACED.map(([word]) => word).join("|")})\\b`, "giu");
 /** By extension, and programs without one. */

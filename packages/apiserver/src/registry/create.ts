@@ -146,7 +146,7 @@ function refuseRevision({ metadata: { resourceVersion = "" } }: Draft): void {
   throw apiError(500, "", "resourceVersion should not be set on objects to be created");
 }
 
-/** What stands in the way may be on its way out. */
+/** An object of that name may be being deleted. */
 function taken({ resource, cluster }: Call, key: StoreKey): Error {
   const isLeaving = cluster.store.get(key)?.object.metadata.deletionTimestamp !== undefined;
   return alreadyExists(resource, key.name, isLeaving ? "object is being deleted: " : "");

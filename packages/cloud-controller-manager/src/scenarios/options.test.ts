@@ -126,7 +126,7 @@ describe("a new Service", () => {
     await w.served("web");
   });
 
-  test("one of the same name that is going does not stand in the way", async () => {
+  test("one of the same name that is being deleted does not block it", async () => {
     const { w, cloud, run } = stage();
     run({ provider: "ovn" });
     await w.createService("web", {}, internal);

@@ -193,7 +193,7 @@ const SET_CHANGEABLE = [
 const SET_FIXED =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 
-/** What is chosen once. */
+/** What is immutable. */
 function fixedProblems(kind: string, spec: Json, was: Json): FieldProblem[] {
   if (kind === "StatefulSet") {
     const names = [...new Set([...Object.keys(spec), ...Object.keys(was)])];

@@ -150,7 +150,7 @@ export function claimProblems(spec: Json): FieldProblem[] {
   ];
 }
 
-/** What of a volume's source is chosen once. */
+/** What of a volume's source is immutable. */
 export function volumeUpdateProblems(object: KubeObject, old: KubeObject): FieldProblem[] {
   const source = (o: KubeObject): Json => {
     const spec = record(fields(o)["spec"]);
