@@ -22,4 +22,6 @@ test("the result is one line for people, and whole for programs", () => {
 test("the farewell names both kubeconfigs and three commands", () => {
   const text = farewell("/s/management.kubeconfig", "/s/demo.kubeconfig");
   expect(text.match(/^ {2}kubectl --kubeconfig \/s\//gm)).toHaveLength(3);
+  expect(text).not.toContain("simulated");
+  expect(farewell("/m", "/d", "/c")).toContain("no container runs");
 });

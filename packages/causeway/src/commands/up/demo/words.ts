@@ -22,6 +22,9 @@ export function farewell(
       ? []
       : [`  OS_CLIENT_CONFIG_FILE=${cloudsYaml} openstack --os-cloud simulator server list`]),
     "",
+    ...(cloudsYaml === undefined
+      ? []
+      : ["The cloud and the nodes are simulated: pods become ready, and no container runs."]),
     "Ctrl-C stops it; the next start goes on from here.",
     "",
   ];
