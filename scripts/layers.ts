@@ -1,5 +1,6 @@
 /**
- * The layers of the packages as data, and the few pairs of one layer that may import each other. `checkLayers` holds every import in packages/ against it. docs/decisions records the reason for each pair.
+ * The layers of the packages as data, and the few pairs of one layer that may import each other. `checkLayers` holds
+ * every import in packages/ against it. docs/decisions records the reason for each pair.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";

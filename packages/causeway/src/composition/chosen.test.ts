@@ -37,7 +37,7 @@ describe("the cloud of a command", () => {
 
   test("envvars without OS_AUTH_URL is refused as wrong input", () => {
     expect(() => chosenCloud({ osCloud: "envvars" }, {})).toThrow(
-      expect.objectContaining({ code: "CLOUD_NOT_FOUND", exitStatus: 2 }),
+      expect.objectContaining({ code: "CLOUD_ENVIRONMENT_NOT_SET", exitStatus: 2 }),
     );
   });
 });

@@ -17,7 +17,8 @@ const ENVIRONMENT = "envvars";
 /**
  * The cloud that options and environment choose, in the openstack client's order: the option, OS_CLOUD, the variables
  * of an openrc file, the only entry of clouds.yaml.
- * @throws CLOUD_NOT_FOUND, CLOUDS_YAML_NOT_FOUND, CLOUDS_YAML_INVALID, CLOUD_CONFIG_INVALID
+ * @throws CLOUD_ENVIRONMENT_NOT_SET, CLOUD_NOT_FOUND, CLOUD_NOT_SELECTED, CLOUDS_YAML_NOT_FOUND, CLOUDS_YAML_INVALID,
+ * CLOUD_CONFIG_INVALID
  */
 export function chosenCloud(place: CloudPlace, env: Environment = process.env): CloudConfig {
   const config = withoutTls(place.osCloud, env);
@@ -31,7 +32,7 @@ function withoutTls(named: string | undefined, env: Environment): CloudConfig {
   const config = usesEnvironment ? environmentConfig(env) : undefined;
   if (config) return config;
   if (named !== ENVIRONMENT) return loadCloudsYaml({ cloud: named, env });
-  throw new InputError("CLOUD_NOT_FOUND", "There is no cloud envvars: OS_AUTH_URL is not set.", {
+  throw new InputError("CLOUD_ENVIRONMENT_NOT_SET", "There is no cloud envvars: OS_AUTH_URL is not set.", {
     hint: "Source the project's openrc file, or name an entry of clouds.yaml with --cloud.",
   });
 }

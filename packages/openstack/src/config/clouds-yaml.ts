@@ -30,8 +30,8 @@ export type Entries = Record<string, unknown>;
 /**
  * Reads one entry of clouds.yaml, as openstacksdk does: from `text`, `path`, OS_CLIENT_CONFIG_FILE, or the first
  * clouds.yaml in the working directory, ~/.config/openstack and /etc/openstack; merged over its `profile`
- * (clouds-public.yaml) and under secure.yaml. Throws CLOUD_NOT_FOUND, CLOUDS_YAML_NOT_FOUND, CLOUDS_YAML_INVALID,
- * CLOUD_CONFIG_INVALID.
+ * (clouds-public.yaml) and under secure.yaml. Throws CLOUD_NOT_FOUND, CLOUD_NOT_SELECTED, CLOUDS_YAML_NOT_FOUND,
+ * CLOUDS_YAML_INVALID, CLOUD_CONFIG_INVALID.
  */
 export function loadCloudsYaml(options: LoadOptions = {}): CloudConfig {
   const { name, fields } = loadEntry(options);
@@ -167,7 +167,7 @@ export function mergeEntries(below: Entries, above: Entries): Entries {
 function onlyName(clouds: Entries, file: CloudFile): string {
   const names = Object.keys(clouds);
   if (names.length === 1 && names[0] !== undefined) return names[0];
-  throw new InputError("CLOUD_NOT_FOUND", `${file.path} has several clouds and none is selected.`, {
+  throw new InputError("CLOUD_NOT_SELECTED", `${file.path} has several clouds and none is selected.`, {
     hint: `Set OS_CLOUD or name one of: ${names.join(", ")}.`,
   });
 }
