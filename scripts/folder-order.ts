@@ -47,6 +47,23 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "infrastructure.ts",
     "index.ts",
   ],
+  "octavia-ingress": [
+    "reported.ts pool-record config certificates",
+    "objects",
+    "names.ts",
+    "balancer",
+    "ingress",
+    "gateway",
+    "octavia-ingress.ts",
+    "index.ts",
+  ],
+  csi: [
+    "endpoint.ts errors.ts operations.ts protocol.generated.ts registration.generated.ts",
+    "client.ts sanitize.ts services.ts",
+    "server.ts",
+    "local.ts registration.ts",
+    "index.ts",
+  ],
   "cloud-controller-manager": [
     "config events rate-limited-refresh.ts",
     "metrics",
