@@ -33,6 +33,7 @@ export const Application: ResourceType<Application> = {
   namespaced: true,
 };
 
+type Operation = NonNullable<ApplicationStatus["operationState"]>;
 type Addon = AddonSet["spec"]["addons"][number];
 type AddonState = Pick<NonNullable<AddonSetStatus["addons"]>[number], "state"> & { readonly message: string };
 
@@ -114,16 +115,17 @@ export function stateOfApplication(live: Application, wanted: Application): Addo
   const { source, destination } = wanted.spec;
   if (!covers(sync.comparedTo, { source, destination }))
     return { state: "Applying", message: "Argo CD has not compared the cluster with the repository yet" };
-  const { phase, message: reported = "", retryCount = 0 } = operationState;
-  if (sync.status !== "Synced" && !isOnlyUnpruned(live, wanted)) {
-    const said = reported === "" ? "" : `: ${reported}`;
-    // With retries a failed sync is Running again, and counted.
-    const isOver = phase === "Failed" || phase === "Error" || (phase === "Running" && retryCount > 0);
-    return { state: isOver ? "Failed" : "Applying", message: `Argo CD: sync is ${sync.status ?? "unknown"}${said}` };
-  }
+  if (sync.status !== "Synced" && !isOnlyUnpruned(live, wanted)) return outOfSync(sync.status, operationState);
   if (health.status === "Healthy" || health.status === "Suspended") return { state: "Applied", message: "" };
   const why = health.message === undefined || health.message === "" ? "" : `: ${health.message}`;
   return { state: "Unhealthy", message: `Argo CD: health is ${health.status ?? "unknown"}${why}` };
+}
+
+/** With retries a failed sync is Running again, and counted. */
+function outOfSync(sync = "unknown", { phase, message = "", retryCount = 0 }: Operation): AddonState {
+  const said = message === "" ? "" : `: ${message}`;
+  const isOver = phase === "Failed" || phase === "Error" || (phase === "Running" && retryCount > 0);
+  return { state: isOver ? "Failed" : "Applying", message: `Argo CD: sync is ${sync}${said}` };
 }
 
 /** Does it differ only in what the repository no longer has, and pruning is not wanted? Argo CD says OutOfSync then. */

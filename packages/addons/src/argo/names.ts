@@ -10,13 +10,13 @@ export const cascadingFinalizer = "resources-finalizer.argocd.argoproj.io";
 /** On a Namespace, "true": AddonSets may hand their add-ons to the Argo CD that is in it. */
 export const consentLabel = "addons.causeway.dev/argo-cd";
 
-/** Labels of what is made for Argo CD. */
 /**
  * On such a Namespace, the AppProjects that namespaces may use: "team-a=apps,team-b=other". Without it all may use the
  * project "default", and no other.
  */
 export const projectsAnnotation = "addons.causeway.dev/argo-cd-projects";
 
+/** Labels of what is made for Argo CD. */
 export const argoLabels = {
   /** On Secrets, from Argo CD: "cluster". */
   secretType: "argocd.argoproj.io/secret-type",
