@@ -240,7 +240,7 @@ export class ProcessControlPlane {
     if (this.#webhook !== undefined) this.#webhook.server.use(authenticator);
     const server =
       this.#webhook?.server ??
-      (await startTokenWebhook(port, authenticator).catch((error: unknown) => {
+      (await startTokenWebhook(port, authenticator, log).catch((error: unknown) => {
         authenticator.close();
         throw error;
       }));

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { ExternalAuthenticator } from "@causeway/apiserver";
-import { createAuthority, issueCertificate, messageOf } from "@causeway/foundation";
+import { createAuthority, issueCertificate, messageOf, silentLog, type Log } from "@causeway/foundation";
 import { renderKubeconfig } from "@causeway/kubernetes";
 
 const YEAR = 365 * 24 * 3600_000;
@@ -22,7 +22,11 @@ export interface TokenWebhook {
  * A webhook for tokens on loopback, by which a kube-apiserver asks an authenticator of this process. Both sides have
  * certificates of an authority that only they know: other programs of the machine cannot try tokens on it.
  */
-export async function startTokenWebhook(port: number, authenticator: ExternalAuthenticator): Promise<TokenWebhook> {
+export async function startTokenWebhook(
+  port: number,
+  authenticator: ExternalAuthenticator,
+  log: Log = silentLog,
+): Promise<TokenWebhook> {
   let current = authenticator;
   const authority = await createAuthority({ commonName: "token-webhook-ca", lifetime: 2 * YEAR });
   const local = { dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
@@ -40,7 +44,7 @@ export async function startTokenWebhook(port: number, authenticator: ExternalAut
     (request, response) => void answer(request, response, (token) => current.verify(token)),
   );
   listener.requestTimeout = SLOWEST;
-  await listen(listener, port);
+  await listen(listener, port, log);
   return {
     kubeconfig: renderKubeconfig({
       server: `https://127.0.0.1:${port}/`,
@@ -62,7 +66,7 @@ export async function startTokenWebhook(port: number, authenticator: ExternalAut
   };
 }
 
-function listen(server: Server, port: number): Promise<void> {
+function listen(server: Server, port: number, log: Log): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", () => {
@@ -70,7 +74,9 @@ function listen(server: Server, port: number): Promise<void> {
       // What fails later fails one connection.
       server.on("tlsClientError", (_: Error, socket: TLSSocket) => socket.destroy());
       // So does a connection that cannot be accepted (no descriptor is left): kube-apiserver calls again.
-      server.on("error", () => {});
+      server.on("error", (error) =>
+        log.warn("the webhook for tokens could not accept a connection", { port, error: messageOf(error) }),
+      );
       resolve();
     });
   });

@@ -58,6 +58,8 @@ const AT_ONCE = 16;
 interface Known {
   due: number;
   isRunning: boolean;
+  /** Checks that failed in a row. */
+  failures: number;
   findings: readonly Finding[] | undefined;
 }
 
@@ -88,13 +90,18 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
       const options = { client, mayExempt: api.mayExempt, now: clock.now(), tries: tries.signal };
       const { found, exempted } = await checkWebhooks(options, within);
       for (const webhook of exempted) informed(api.id, webhook);
+      entry.failures = 0;
       const before = entry.findings;
       entry.findings = found.map((each) => earlier(before, each));
       entry.due = clock.now() + (found.length > 0 ? EVERY_BROKEN : EVERY);
       if (canonicalJson(before ?? null) !== canonicalJson(entry.findings)) changed(api.id);
     } catch (error) {
       entry.due = clock.now() + EVERY;
-      log.debug("webhooks of a control plane could not be checked", { id: api.id, error: messageOf(error) });
+      const fields = { id: api.id, error: messageOf(error) };
+      if (signal.aborted) return;
+      // An API that restarts fails one check.
+      if ((entry.failures += 1) === 1) log.debug("webhooks of a control plane could not be checked", fields);
+      else log.warn("webhooks of a control plane could not be checked, again", fields);
     } finally {
       timer.abort(new Error("done"));
       entry.isRunning = false;
@@ -111,7 +118,12 @@ export function createWebhookWatchdog(options: WebhookWatchdogOptions): WebhookW
     const ids = new Set(all.map(({ id }) => id));
     for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
     for (const api of all) {
-      const entry = known.get(api.id) ?? { due: now + spread(api.id), isRunning: false, findings: undefined };
+      const entry = known.get(api.id) ?? {
+        due: now + spread(api.id),
+        isRunning: false,
+        failures: 0,
+        findings: undefined,
+      };
       known.set(api.id, entry);
       if (entry.isRunning) continue;
       if (entry.due > now || running.size >= AT_ONCE) {
