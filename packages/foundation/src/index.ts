@@ -55,4 +55,5 @@ export {
   type SocketFailure,
 } from "./unix-socket.ts";
 export { editDistance } from "./edit-distance.ts";
+export { base64 } from "./base64.ts";
 export { suggestion } from "./suggestion.ts";

@@ -1,8 +1,6 @@
-import { CausewayError, messageOf } from "@causeway/foundation";
+import { base64, CausewayError, messageOf } from "@causeway/foundation";
 import { loadKubeconfig, type ClusterConfig, type ObjectKey, type Secret } from "@causeway/kubernetes";
 import { argoLabels, clusterNameOf, clusterSecretName, isOfCluster } from "./names.ts";
-
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /**
  * The Secret from which Argo CD knows a cluster (argoproj.github.io, "Declarative setup", Clusters), with the

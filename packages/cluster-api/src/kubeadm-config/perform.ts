@@ -1,4 +1,4 @@
-import { CausewayError } from "@causeway/foundation";
+import { base64, CausewayError } from "@causeway/foundation";
 import { clusterSecretType } from "@causeway/api";
 import {
   ConfigMap,
@@ -24,7 +24,7 @@ import { clusterLabels } from "./gather.ts";
 import { lockName, newLock } from "./lock.ts";
 import { hasControlPlane } from "./plan.ts";
 import type { ConfigStep } from "./steps.ts";
-import { base64, isToken, newToken, tokenNamespace, tokenSecret } from "./token.ts";
+import { isToken, newToken, tokenNamespace, tokenSecret } from "./token.ts";
 
 /** Makes one step true. Safe to repeat: whichever data Secret is created first settles the token. */
 export async function performConfigStep(

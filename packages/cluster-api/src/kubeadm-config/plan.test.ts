@@ -1,3 +1,4 @@
+import { base64 } from "@causeway/foundation";
 import { describe, expect, test } from "vitest";
 import type { Cluster, KubeadmConfig, Machine } from "@causeway/api";
 import { labels } from "@causeway/api";
@@ -5,7 +6,7 @@ import { timestamp, type Secret } from "@causeway/kubernetes";
 import type { ConfigFacts } from "./facts.ts";
 import { ownerFromMachine } from "./gather.ts";
 import { planKubeadmConfig } from "./plan.ts";
-import { base64, tokenLifetime, tokenSecret } from "./token.ts";
+import { tokenLifetime, tokenSecret } from "./token.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const config: KubeadmConfig = {

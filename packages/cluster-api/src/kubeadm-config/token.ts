@@ -1,3 +1,4 @@
+import { base64 } from "@causeway/foundation";
 import { randomInt } from "node:crypto";
 import { timestamp, type Secret } from "@causeway/kubernetes";
 
@@ -62,9 +63,4 @@ export function expiryOf(secret: Secret): number {
   const text = Buffer.from(secret.data?.["expiration"] ?? "", "base64").toString("utf8");
   const at = Date.parse(text);
   return Number.isNaN(at) ? Infinity : at;
-}
-
-/** As `data` of Secrets holds texts. */
-export function base64(text: string): string {
-  return Buffer.from(text, "utf8").toString("base64");
 }

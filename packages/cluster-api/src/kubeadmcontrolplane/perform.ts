@@ -1,6 +1,6 @@
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
-import { CausewayError, createAuthority, issueCertificate, type KeyPair } from "@causeway/foundation";
+import { base64, CausewayError, createAuthority, issueCertificate, type KeyPair } from "@causeway/foundation";
 import { clusterSecretType, labels, Machine, type Cluster } from "@causeway/api";
 import {
   ConfigMap,
@@ -205,8 +205,4 @@ function remoteOf({ remoteClusters }: Context, { metadata }: Cluster): RemoteClu
   throw new CausewayError("CAPI_WORKLOAD_UNREACHABLE", `the workload cluster ${metadata.name} cannot be reached`, {
     hint: "The step is retried; check the Cluster's condition RemoteConnectionProbe.",
   });
-}
-
-function base64(text: string): string {
-  return Buffer.from(text, "utf8").toString("base64");
 }

@@ -1,4 +1,4 @@
-import { hasCode, type Clock } from "@causeway/foundation";
+import { base64, hasCode, type Clock } from "@causeway/foundation";
 import { openEtcd, type Call, type EtcdAccess } from "../pods/pool/etcd-admin.ts";
 import { rangeOf } from "../pods/pool/range.ts";
 
@@ -123,7 +123,5 @@ function behind(key: string): string {
   return Buffer.concat([Buffer.from(key, "base64"), Buffer.from([0])]).toString("base64");
 }
 
-/** As etcd's JSON API holds keys and values. */
-export const base64 = (text: string): string => Buffer.from(text).toString("base64");
-/** The text in base64. */
+/** The text of a key or value that etcd's JSON API has in base64. */
 export const plain = (encoded: string): string => Buffer.from(encoded, "base64").toString();

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { CausewayError, type Clock } from "@causeway/foundation";
+import { base64, CausewayError, type Clock } from "@causeway/foundation";
 import { openEtcd } from "../pods/pool/etcd-admin.ts";
 import { rangeOf } from "../pods/pool/range.ts";
 import { policyKeys } from "../pods/storage/policy.ts";
-import { base64, OWN_KEYS, type Keyspace, type Value } from "./datastore.ts";
+import { OWN_KEYS, type Keyspace, type Value } from "./datastore.ts";
 import { parsePoint, pointAt, pointName, type Point } from "./points.ts";
 import type { SealedStore } from "./store.ts";
 import { dataName, type BackupSecrets, type Manifest } from "./take.ts";

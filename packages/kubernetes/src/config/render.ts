@@ -1,3 +1,4 @@
+import { base64 } from "@causeway/foundation";
 import { stringify } from "yaml";
 
 /** The server, authority and credentials of a kubeconfig. */
@@ -54,8 +55,4 @@ export function renderKubeconfig(options: RenderKubeconfigOptions): string {
     },
     { lineWidth: 0, version: "1.1" },
   );
-}
-
-function base64(text: string): string {
-  return Buffer.from(text, "utf8").toString("base64");
 }

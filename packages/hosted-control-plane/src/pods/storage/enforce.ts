@@ -1,3 +1,4 @@
+import { base64 } from "@causeway/foundation";
 import type { Call, EtcdAccess, EtcdAdmin } from "../pool/etcd-admin.ts";
 import { prefixOf } from "../tenant.ts";
 import { policyKeys, policyObjects } from "./policy.ts";
@@ -46,8 +47,4 @@ export async function enforceStage(
   if (succeeded !== true) return false;
   await etcd.ensureUser(access, { name, prefix, sealed: record.stage === "Sealed" }, signal);
   return true;
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString("base64");
 }

@@ -1,3 +1,4 @@
+import { base64 } from "@causeway/foundation";
 import { randomUUID } from "node:crypto";
 import { rangeOf } from "../pool/range.ts";
 import { mebibytes, type StorageRecord } from "./records.ts";
@@ -114,8 +115,4 @@ export function policyObjects(record: StorageRecord, now: number): readonly [pol
     spec: { policyName: POLICY_NAME, validationActions: ["Deny"] },
   };
   return [policy, binding];
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString("base64");
 }
