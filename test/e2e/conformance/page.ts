@@ -1,5 +1,5 @@
-/** docs/reference/conformance.md, from the records. */
-import { writeFileSync } from "node:fs";
+/** docs/reference/conformance.md, from the records, around the sections that people write there. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PLANES, type PlaneName } from "./interface.ts";
 import { readNames, readReasons, readRecord, reference, type PlaneRecord } from "./record.ts";
@@ -24,32 +24,22 @@ programs of Kubernetes' module (\`scripts/node/conformance-images.ts\`).
 \`--minutes N\` begins no further spec after that time, \`--at-once N\` (3) says how many run at a time; specs that are
 Serial run alone, after the others. \`--hold\` only starts the cluster, and \`--kubeconfig FILE\` runs specs on one that was
 started so. \`--page\` only writes the page. A record is replaced when its spec runs again.
-
-## What was run
-
-On 2026-11-28 a part of the list, on two processors next to other work, the three clusters
-next to one another, two to four specs at a time on each. Chosen first: specs of webhooks, the aggregator, proxies,
-exec, attach, port-forward, logs, kubectl, Services and DNS, in which the way from the API server to the cluster
-differs. Not run: specs that are Serial or Slow, but those in the table; and the rest of the list, for lack of time. No spec was
-left out for its image.
-
-## What the runs found
-
-- The add-on TunnelAgent left konnectivity's agent at its own keepalive of an hour. A router forgot the agents'
-  connections; the server ended them after a minute, and the agents did not notice: webhooks, logs and exec were away.
-  Four specs of webhooks failed on process for it. The add-on now pings every 40 s.
-- "listing mutating webhooks should work" failed twice on process: two nodes learn of a Service's endpoints one after
-  the other, and a dial through the agent of the later one was refused. The tunnel's server now repeats a refused dial at
-  another agent. With it the spec passed twice.
 `;
 
 type Records = Readonly<Record<PlaneName, PlaneRecord>>;
 
+const file = join(reference, "conformance.md");
+/** Where the written sections begin and end. */
+const [FIRST, AFTER] = ["## What was run", "## Totals"];
+
+/** Writes the page; what people wrote of the runs stays as it is. */
 export function writePage(): void {
-  writeFileSync(join(reference, "conformance.md"), page());
+  const before = readFileSync(file, "utf8");
+  const written = before.slice(before.indexOf(FIRST), before.indexOf(AFTER)).trimEnd();
+  writeFileSync(file, page(written));
 }
 
-function page(): string {
+function page(written: string): string {
   const records = Object.fromEntries(PLANES.map((plane) => [plane, readRecord(plane)])) as Records;
   const reasons = readReasons();
   const known = new Set([...readNames(), ...PLANES.flatMap((plane) => Object.keys(records[plane].specs))]);
@@ -75,7 +65,9 @@ function page(): string {
     );
   return [
     HEAD,
-    "## Totals",
+    written,
+    "",
+    AFTER,
     "",
     `Of the ${names.length} specs of Kubernetes ${version}:`,
     "",

@@ -46,10 +46,14 @@ export function keepNames(names: readonly string[]): void {
   write("specs.json", names);
 }
 
-/** Adds outcomes to the record of a control plane, in place of older ones of the same specs. */
+/**
+ * Adds outcomes to the record of a control plane, in place of older ones of the same specs. Those of another release are
+ * dropped: its specs are others.
+ */
 export function keep(plane: PlaneName, version: string, outcomes: readonly Outcome[]): void {
   const date = new Date().toISOString().slice(0, 10);
-  const specs = { ...readRecord(plane).specs };
+  const before = readRecord(plane);
+  const specs = before.version === version ? { ...before.specs } : {};
   for (const { name, state, seconds, failure } of outcomes)
     specs[name] = { state, seconds, date, ...(failure === undefined ? {} : { failure: lasting(failure) }) };
   const sorted = Object.fromEntries(Object.entries(specs).sort(([a], [b]) => (a < b ? -1 : 1)));
