@@ -47,8 +47,8 @@ export function keepNames(names: readonly string[]): void {
 }
 
 /**
- * Adds outcomes to the record of a control plane, in place of older ones of the same specs. Those of another release are
- * dropped: its specs are others.
+ * Adds outcomes to the record of a control plane, in place of older ones of the same specs. Those of another release
+ * are dropped: its specs are others.
  */
 export function keep(plane: PlaneName, version: string, outcomes: readonly Outcome[]): void {
   const date = new Date().toISOString().slice(0, 10);

@@ -107,7 +107,7 @@ async function portsOf(
   return watch.ports.byIndex("device", server.id);
 }
 
-/** By providerID, else by name; a server on its way out does not count next to another of its name. */
+/** By providerID, else by name; a server that is being deleted does not count if another one has its name. */
 function serversOf(watch: CloudWatch, node: Node): readonly Server[] {
   const known = parseProviderId(node.spec?.providerID);
   if (known) {

@@ -14,7 +14,7 @@ interface Seen {
 
 const NOTHING = { ready: 0, restarts: 0, last: "" };
 
-/** A container next to the others that begins before them and goes on. */
+/** An init container with restartPolicy Always: it starts before the others and keeps running. */
 function isSidecar(pod: Json, name: unknown): boolean {
   const found = records(at(pod, "spec", "initContainers")).find((c) => c["name"] === name);
   return found?.["restartPolicy"] === "Always";
