@@ -3,38 +3,42 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { Block } from "./blocks.ts";
+import type { Place } from "./place.ts";
 
 const READY = 120_000;
 
-/** Where a page's commands run, and what runs on next to them. */
+/** A folder of a place, and what runs on there next to a page's commands. */
 export interface Stage {
-  readonly dir: string;
+  readonly place: Place;
+  /** Below the home folder. */
+  readonly folder: string;
   /** What a command exports of OS_ variables and KUBECONFIG is put here for those that follow. */
   readonly environment: NodeJS.ProcessEnv;
   /** Commands in the background, to be ended by `end`. */
   readonly running: ChildProcess[];
 }
 
-export const missing = (program: string, env: NodeJS.ProcessEnv = process.env): boolean =>
-  spawnSync("sh", ["-c", `command -v ${program}`], { env }).status !== 0;
+const EXPORTED = /^(OS_|KUBECONFIG)/;
+
+const missing = (program: string): boolean => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0;
 
 /** Runs the blocks of a page, one after the other. A command whose program is missing is left out. */
 export async function play(blocks: readonly Block[], stage: Stage): Promise<void> {
   for (const block of blocks) {
-    if (block.needs !== undefined && missing(block.needs, stage.environment)) continue;
-    if (block.kind === "file") writeFileSync(join(stage.dir, block.file), block.content);
+    if (block.needs !== undefined && missing(block.needs)) continue;
+    if (block.kind === "file") writeFileSync(join(stage.place.home, stage.folder, block.file), block.content);
     else if (block.kind === "background") await start(block, stage);
     else runAll(block, stage);
   }
 }
 
 /** Commands of one block share a shell; what they export is there for the blocks that follow. */
-function runAll(block: Block, { dir, environment }: Stage): void {
+function runAll(block: Block, stage: Stage): void {
   for (const { command, output } of block.commands) {
     const script = `${command}\nstatus=$?\nenv -0 >&3\nexit $status`;
-    const done = spawnSync("bash", ["-c", script], {
-      cwd: dir,
-      env: environment,
+    const { program, args, options } = invocation(script, block, stage);
+    const done = spawnSync(program, [...args], {
+      ...options,
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe", "pipe"],
       timeout: 180_000,
@@ -44,21 +48,35 @@ function runAll(block: Block, { dir, environment }: Stage): void {
     for (const text of output) expect(said, `line ${block.line}: ${command}`).toContain(text);
     for (const entry of (done.output[3] ?? "").split("\0")) {
       const at = entry.indexOf("=");
-      if (/^(OS_|KUBECONFIG)/.test(entry)) environment[entry.slice(0, at)] = entry.slice(at + 1);
+      if (EXPORTED.test(entry)) stage.environment[entry.slice(0, at)] = entry.slice(at + 1);
     }
   }
 }
 
-async function start(block: Block, { dir, environment: env, running }: Stage): Promise<void> {
+interface Invocation {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly options: { readonly cwd?: string; readonly env: NodeJS.ProcessEnv };
+}
+
+/** A block that needs a program of this machine runs outside the place, in the same folder. */
+function invocation(script: string, block: Block, { place, folder, environment }: Stage): Invocation {
+  if (block.needs === undefined) {
+    const [program, args] = place.shell(script, folder);
+    return { program, args, options: { env: environment } };
+  }
+  const exported = Object.entries(environment).filter(([name]) => EXPORTED.test(name));
+  const own = Object.entries(process.env).filter(([name]) => !EXPORTED.test(name));
+  const env = Object.fromEntries([...own, ...exported]);
+  return { program: "bash", args: ["-c", script], options: { cwd: join(place.home, folder), env } };
+}
+
+async function start(block: Block, stage: Stage): Promise<void> {
   // A checkout that is installed already: what remains is the command behind `npm ci`.
   const command = (block.commands[0]?.command ?? "").replace(/^npm ci.*?&& /, "");
-  const child = spawn("bash", ["-c", `exec ${command}`], {
-    cwd: dir,
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  running.push(child);
+  const { program, args, options } = invocation(`exec ${command}`, block, stage);
+  const child = spawn(program, [...args], { ...options, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  stage.running.push(child);
   let said = "";
   await new Promise<void>((resolved, reject) => {
     const fail = (why: string): void => reject(new Error(`line ${block.line}: ${command}: ${why}\n${said}`));

@@ -1,0 +1,62 @@
+import { execFileSync, spawnSync, type ChildProcess } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { blocksOf } from "./blocks.ts";
+import { makePlace, reasonAgainst, type Place } from "./place.ts";
+import { end, play } from "./play.ts";
+
+/**
+ * The commands of README.md and of the tutorials, as a stranger runs them: in a fresh clone, by a user without rights,
+ * in a root file system that has npm and kubectl and little more. What a page marks with `needs=PROGRAM` runs outside of
+ * it, where that program is.
+ */
+const root = resolve(import.meta.dirname, "../..");
+const CLONE = "causeway";
+/** What the folder of a tutorial has of the clone, whose commands are on PATH. */
+const LINKS = ["package.json", "package-lock.json", "node_modules", "packages", "scripts", "deploy"];
+const reason = reasonAgainst();
+const needs = reason === undefined ? "" : ` (needs ${reason})`;
+
+let place: Place;
+const running: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of running.splice(0)) await end(child);
+});
+
+describe.skipIf(reason !== undefined)("a stranger's machine", () => {
+  beforeAll(() => {
+    place = makePlace();
+    execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${root}`, join(place.home, CLONE)]);
+    place.give();
+    const [program, args] = place.shell("npm ci --prefer-offline --no-audit --no-fund", CLONE);
+    const installed = spawnSync(program, [...args], { env: place.environment, encoding: "utf8" });
+    expect(installed.status, installed.stderr).toBe(0);
+  }, 600_000);
+  afterAll(() => place.remove(), 60_000);
+
+  it(`README.md does what it says in a fresh clone${needs}`, { timeout: 600_000 }, async () => {
+    const blocks = blocksOf(readFileSync(join(place.home, CLONE, "README.md"), "utf8"));
+    const commands = blocks.flatMap((block) => block.commands.map(({ command }) => command));
+    expect(commands[0]).toMatch(/^npm ci && npm start$/);
+    expect(commands.length).toBeGreaterThan(5);
+    await play(blocks, { place, folder: CLONE, environment: { ...place.environment }, running });
+  });
+
+  const tutorials = join(root, "docs/tutorials");
+  for (const name of readdirSync(tutorials).filter((file) => file.endsWith(".md"))) {
+    const blocks = blocksOf(readFileSync(join(tutorials, name), "utf8"));
+    if (blocks.length === 0) continue;
+    it(`tutorial ${name} does what it says${needs}`, { timeout: 600_000 }, async () => {
+      const folder = name.replace(/\.md$/, "");
+      const dir = join(place.home, folder);
+      mkdirSync(dir);
+      for (const entry of LINKS) symlinkSync(join("..", CLONE, entry), join(dir, entry));
+      place.give(folder);
+      const path = `${place.inside(join(CLONE, "node_modules/.bin"))}:${place.environment["PATH"] ?? ""}`;
+      await play(blocks, { place, folder, environment: { ...place.environment, PATH: path }, running });
+      for (const child of running.splice(0)) await end(child);
+      rmSync(dir, { recursive: true, force: true });
+    });
+  }
+});
