@@ -41,12 +41,29 @@ export function fillCleanRoot(
   const user = `user:x:${USER}:${USER}::${USER_HOME}:/bin/bash`;
   writeFileSync(join(dir, "etc/passwd"), `root:x:0:0:root:/root:/bin/sh\n${user}\n`);
   writeFileSync(join(dir, "etc/group"), `root:x:0:\nuser:x:${USER}:\n`);
-  // What the registry gave before: a stranger has no such cache, and the registry is not under test.
-  const cache = join(process.env["npm_config_cache"] ?? join(homedir(), ".npm"), "_cacache");
-  if (existsSync(cache)) cpSync(cache, join(dir, USER_HOME, ".npm/_cacache"), { recursive: true });
   giveToUser(join(dir, USER_HOME));
+  shareCache(join(dir, USER_HOME, ".npm/_cacache"));
   const names = Object.fromEntries(trust.map((name) => [name, process.env[name]]));
   return { PATH: "/usr/bin:/bin", HOME: USER_HOME, LANG: "C.UTF-8", NO_COLOR: "1", ...names };
+}
+
+/**
+ * What the registry gave before: a stranger has no such cache, and the registry is not under test. Its content is linked
+ * where both are on one disk; the user cannot write to it.
+ */
+function shareCache(to: string): void {
+  const from = join(process.env["npm_config_cache"] ?? join(homedir(), ".npm"), "_cacache");
+  if (!existsSync(join(from, "content-v2"))) return;
+  mkdirSync(to, { recursive: true });
+  cpSync(join(from, "index-v5"), join(to, "index-v5"), { recursive: true });
+  giveToUser(dirname(to));
+  const content = ["--recursive", join(from, "content-v2"), to];
+  try {
+    execFileSync("cp", ["--link", ...content], { stdio: "ignore" });
+  } catch {
+    execFileSync("cp", ["--force", ...content]);
+  }
+  execFileSync("find", [to, "-type", "d", "-exec", "chown", `${USER}:${USER}`, "{}", "+"]);
 }
 
 /** Makes the user the owner of a folder and of all in it. */

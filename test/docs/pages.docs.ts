@@ -25,15 +25,15 @@ afterEach(async () => {
 });
 
 describe.skipIf(reason !== undefined)("a stranger's machine", () => {
-  beforeAll(() => {
-    place = makePlace();
+  beforeAll(async () => {
+    place = await makePlace();
     execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${root}`, join(place.home, CLONE)]);
-    place.give();
+    place.give(CLONE);
     const [program, args] = place.shell("npm ci --prefer-offline --no-audit --no-fund", CLONE);
     const installed = spawnSync(program, [...args], { env: place.environment, encoding: "utf8" });
     expect(installed.status, installed.stderr).toBe(0);
   }, 600_000);
-  afterAll(() => place.remove(), 60_000);
+  afterAll(async () => place.remove(), 300_000);
 
   it(`README.md does what it says in a fresh clone${needs}`, { timeout: 600_000 }, async () => {
     const blocks = blocksOf(readFileSync(join(place.home, CLONE, "README.md"), "utf8"));

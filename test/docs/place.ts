@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { fillCleanRoot, shellInRoot, USER_HOME } from "./clean-root.ts";
-import { giveToUser, rightsForRoot } from "./clean-root.ts";
+import { fillCleanRoot, giveToUser, rightsForRoot, shellInRoot, USER_HOME } from "./clean-root.ts";
 
 /** Where a page's commands run. */
 export interface Place {
@@ -14,8 +14,8 @@ export interface Place {
   /** The program and its arguments that run a script of bash in a folder below the home folder. */
   readonly shell: (script: string, folder: string) => readonly [string, readonly string[]];
   /** Gives what tests made below the home folder to the user who runs the commands. */
-  readonly give: (folder?: string) => void;
-  readonly remove: () => void;
+  readonly give: (folder: string) => void;
+  readonly remove: () => Promise<void>;
 }
 
 /** The program without which no page can be run; undefined where all are there. */
@@ -24,18 +24,18 @@ export function reasonAgainst(): string | undefined {
 }
 
 /** A clean root file system where the tests have the rights to make one, otherwise an empty home folder. */
-export function makePlace(): Place {
+export async function makePlace(): Promise<Place> {
   const dir = mkdtempSync(join(tmpdir(), "stranger-"));
-  const remove = (): void => rmSync(dir, { recursive: true, force: true });
+  const remove = (): Promise<void> => rm(dir, { recursive: true, force: true });
   try {
     return rightsForRoot() ? cleanRoot(dir, remove) : emptyHome(dir, remove);
   } catch (error) {
-    remove();
+    await remove();
     throw error;
   }
 }
 
-function cleanRoot(dir: string, remove: () => void): Place {
+function cleanRoot(dir: string, remove: Place["remove"]): Place {
   const environment = fillCleanRoot(dir, { programs: ["node", "kubectl"].map(required), npm: required("npm") });
   const home = join(dir, USER_HOME);
   return {
@@ -43,13 +43,13 @@ function cleanRoot(dir: string, remove: () => void): Place {
     inside: (file) => join(USER_HOME, file),
     environment,
     shell: shellInRoot(dir, required("chroot")),
-    give: (folder = ".") => giveToUser(join(home, folder)),
+    give: (folder) => giveToUser(join(home, folder)),
     remove,
   };
 }
 
 /** Without a root of its own: nothing in the environment but a PATH on which npm is. */
-function emptyHome(home: string, remove: () => void): Place {
+function emptyHome(home: string, remove: Place["remove"]): Place {
   const environment: NodeJS.ProcessEnv = {
     PATH: pathOutside(),
     HOME: home,
