@@ -9,11 +9,9 @@ import { basename, dirname, join } from "node:path";
  * this machine has outside the project, kubectl, and a user without rights. No compiler, no Python, no git, no curl, and
  * nothing that another suite installed.
  */
-const DEBIAN = [
-  ...["bash", "dash", "coreutils", "grep", "sed", "findutils", "base-files", "ca-certificates"],
-  ...["libc6", "libgcc-s1", "libstdc++6", "libatomic1", "libtinfo6", "libselinux1", "libpcre2-8-0"],
-  ...["libacl1", "libattr1", "libgmp10", "libssl3"],
-];
+const DEBIAN =
+  "bash dash coreutils grep sed findutils base-files ca-certificates libc6 libgcc-s1 libstdc++6 libatomic1 libtinfo6 " +
+  "libselinux1 libpcre2-8-0 libacl1 libattr1 libgmp10 libssl3";
 const USER = 1000;
 /** The user's home folder, in the root. */
 export const USER_HOME = "/home/user";
@@ -111,7 +109,7 @@ function unpackDebian(dir: string): void {
 
 /** A machine whose lists of packages are old, or that has none, gets them first. */
 function download(work: string): void {
-  const get = ["download", "-q", "-o", "APT::Sandbox::User=root", ...DEBIAN];
+  const get = ["download", "-q", "-o", "APT::Sandbox::User=root", ...DEBIAN.split(" ")];
   try {
     execFileSync("apt-get", get, { cwd: work, stdio: "ignore" });
   } catch {
