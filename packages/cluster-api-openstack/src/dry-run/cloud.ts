@@ -91,12 +91,12 @@ export class DryRunCloud {
   }
 
   applyCluster(step: ClusterStep): void {
-    const apply = clusterEffects[step.do] as ((cloud: DryRunCloud, step: ClusterStep) => void) | undefined;
+    const apply = clusterEffects[step.type] as ((cloud: DryRunCloud, step: ClusterStep) => void) | undefined;
     apply?.(this, step);
   }
 
   applyMachine(step: MachineStep): void {
-    const apply = machineEffects[step.do] as ((cloud: DryRunCloud, step: MachineStep) => void) | undefined;
+    const apply = machineEffects[step.type] as ((cloud: DryRunCloud, step: MachineStep) => void) | undefined;
     apply?.(this, step);
   }
 }

@@ -7,8 +7,8 @@ import type { DryRunCloud } from "./cloud.ts";
 import { addressIn, floatingAddress, own, port, rule, server } from "./resources.ts";
 
 /** What each step does to a cloud; steps that are not here change nothing that a planner reads. */
-type Effects<Step extends { do: string }> = {
-  readonly [D in Step["do"]]?: (cloud: DryRunCloud, step: Extract<Step, { do: D }>) => void;
+type Effects<Step extends { type: string }> = {
+  readonly [D in Step["type"]]?: (cloud: DryRunCloud, step: Extract<Step, { type: D }>) => void;
 };
 
 /** The effects of an OpenStackCluster's steps: new resources are ready at once, with IDs that are made up. */
@@ -250,7 +250,7 @@ function onTrunk(cloud: DryRunCloud, id: string, change: (present: SubPorts) => 
   });
 }
 
-function createLoadBalancer(cloud: DryRunCloud, { body }: Extract<ClusterStep, { do: "create-load-balancer" }>): void {
+function createLoadBalancer(cloud: DryRunCloud, { body }: Extract<ClusterStep, { type: "create-load-balancer" }>): void {
   const id = cloud.id("lb");
   const network = cloud.subnets.find((s) => s.id === body.vip_subnet_id)?.network_id ?? body.vip_network_id ?? "";
   const address = body.vip_address ?? addressIn(cloud, body.vip_subnet_id, 5);

@@ -8,7 +8,7 @@ import { cloudIdentityAnnotation, clusterFinalizer, machineFinalizer, rulesAnnot
 export function clusterAfter(object: OpenStackCluster, step: ClusterStep): OpenStackCluster {
   const { metadata } = object;
   const { finalizers = [] } = metadata;
-  switch (step.do) {
+  switch (step.type) {
     case "add-finalizer": {
       const annotations = { ...metadata.annotations, [cloudIdentityAnnotation]: step.identity };
       return { ...object, metadata: { ...metadata, annotations, finalizers: withOne(finalizers, clusterFinalizer) } };
@@ -34,8 +34,8 @@ export function bastionAfter(
   step: ClusterStep,
   namespace: string,
 ): OpenStackServer | undefined {
-  if (step.do === "delete-bastion") return undefined;
-  if (step.do === "create-bastion") {
+  if (step.type === "delete-bastion") return undefined;
+  if (step.type === "create-bastion") {
     const { name, spec, hash } = step;
     return {
       apiVersion: "infrastructure.cluster.x-k8s.io/v1alpha1",
@@ -44,7 +44,7 @@ export function bastionAfter(
       spec,
     };
   }
-  if (step.do !== "record-bastion" || !bastion) return bastion;
+  if (step.type !== "record-bastion" || !bastion) return bastion;
   const annotations = { ...bastion.metadata.annotations, [bastionHashAnnotation]: step.hash };
   return { ...bastion, metadata: { ...bastion.metadata, annotations } };
 }
@@ -53,7 +53,7 @@ export function bastionAfter(
 export function machineAfter(object: OpenStackMachine, step: MachineStep): OpenStackMachine {
   const { metadata } = object;
   const { finalizers = [] } = metadata;
-  switch (step.do) {
+  switch (step.type) {
     case "add-finalizer":
       return { ...object, metadata: { ...metadata, finalizers: withOne(finalizers, machineFinalizer) } };
     case "remove-finalizer":

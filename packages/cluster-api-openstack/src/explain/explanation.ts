@@ -51,12 +51,11 @@ export function explainStep(
 
 /** A change below the API's load balancer is shown under its own type. */
 function shown(step: ClusterStep | MachineStep): { readonly type: string } & Readonly<Record<string, unknown>> {
-  if (step.do === "change-load-balancer") {
-    const { do: _name, change, ...data } = step;
+  if (step.type === "change-load-balancer") {
+    const { type: _name, change, ...data } = step;
     return { ...data, ...change };
   }
-  const { do: type, ...data } = step;
-  return { type, ...data };
+  return { ...step };
 }
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
@@ -67,7 +66,7 @@ function differencesOf(step: ClusterStep | MachineStep, cloud: DryRunCloud): Dif
 
 /** What is changed of a server and its ports. */
 function serverChanges(step: ClusterStep | MachineStep, cloud: DryRunCloud): Difference[] {
-  switch (step.do) {
+  switch (step.type) {
     case "update-port": {
       const port = cloud.ports.find((p) => p.id === step.id);
       return [
@@ -89,7 +88,7 @@ function serverChanges(step: ClusterStep | MachineStep, cloud: DryRunCloud): Dif
 
 /** What is changed below the API's load balancer. */
 function treeDifferences(
-  { loadBalancerId, change }: Extract<ClusterStep, { do: "change-load-balancer" }>,
+  { loadBalancerId, change }: Extract<ClusterStep, { type: "change-load-balancer" }>,
   cloud: DryRunCloud,
 ): Difference[] {
   if (change.type === "update-listener") {
@@ -108,7 +107,7 @@ function treeDifferences(
 }
 
 function changes(step: ClusterStep | MachineStep, cloud: DryRunCloud): Difference[] {
-  switch (step.do) {
+  switch (step.type) {
     case "update-subnet": {
       const from = cloud.subnets.find((s) => s.id === step.id)?.dns_nameservers;
       return [{ field: "dns_nameservers", from, to: step.dnsNameservers }];

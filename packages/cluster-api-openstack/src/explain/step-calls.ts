@@ -22,7 +22,7 @@ const octavia = (method: PlannedCall["method"], route: string) => call("load-bal
 
 /** The calls of a cluster's step where none is refused and no response is lost. */
 export function clusterStepCalls(step: ClusterStep): PlannedCall[] {
-  switch (step.do) {
+  switch (step.type) {
     case "add-finalizer":
     case "remove-finalizer":
     case "record-rules":
@@ -55,13 +55,13 @@ export function clusterStepCalls(step: ClusterStep): PlannedCall[] {
     case "delete-load-balancer":
       return [octavia("DELETE", "/loadbalancers/{id}?cascade=true")];
     default:
-      return [verbCall(step.do)];
+      return [verbCall(step.type)];
   }
 }
 
 /** The calls of a machine's step where none is refused and no response is lost. */
 export function machineStepCalls(step: MachineStep): PlannedCall[] {
-  switch (step.do) {
+  switch (step.type) {
     case "add-finalizer":
     case "remove-finalizer":
     case "record-provider-id":
@@ -94,7 +94,7 @@ export function machineStepCalls(step: MachineStep): PlannedCall[] {
       return [...subports, neutron("DELETE", "/trunks/{id}")];
     }
     default:
-      return [verbCall(step.do)];
+      return [verbCall(step.type)];
   }
 }
 

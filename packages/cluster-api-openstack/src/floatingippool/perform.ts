@@ -29,7 +29,7 @@ export const fieldManager = "causeway-openstackfloatingippool";
 export async function performPoolStep(step: PoolStep, actor: PoolActor, signal: AbortSignal): Promise<void> {
   const { client, object, sources } = actor;
   const { namespace = "" } = object.metadata;
-  switch (step.do) {
+  switch (step.type) {
     case "add-finalizer":
       await addFinalizer(client, OpenStackFloatingIPPool, object, { finalizer: poolFinalizer, signal });
       return;
@@ -62,7 +62,7 @@ export async function performPoolStep(step: PoolStep, actor: PoolActor, signal: 
 }
 
 async function createAddress(
-  { claim, address }: Extract<PoolStep, { do: "create-address" }>,
+  { claim, address }: Extract<PoolStep, { type: "create-address" }>,
   { client, object, sources, events }: PoolActor,
   signal: AbortSignal,
 ): Promise<void> {
@@ -93,7 +93,7 @@ async function createAddress(
   events.event(object, { type: "Normal", reason: "AddressClaimed", message: `IPAddressClaim ${claim} has ${address}` });
 }
 
-type CloudStep = Extract<PoolStep, { do: "create-floating-ip" | "tag-floating-ip" | "delete-floating-ip" }>;
+type CloudStep = Extract<PoolStep, { type: "create-floating-ip" | "tag-floating-ip" | "delete-floating-ip" }>;
 
 async function performInCloud(step: CloudStep, actor: PoolActor, signal: AbortSignal): Promise<void> {
   const { session, object, events } = actor;
@@ -101,7 +101,7 @@ async function performInCloud(step: CloudStep, actor: PoolActor, signal: AbortSi
   const { cloud, watch } = session;
   const { floatingIps } = cloud.network;
   const tell = (reason: string, message: string) => events.event(object, { type: "Normal", reason, message });
-  switch (step.do) {
+  switch (step.type) {
     case "create-floating-ip": {
       const { body, known } = step;
       // Of an attempt whose response was lost: one with the mark that neither the plan nor an earlier step of it knows.

@@ -54,7 +54,7 @@ function plan({ object = pool(), claims = [], addresses = [], floatingIps = [], 
   const identity = { ok: true, cloud: { projectId, networks, floatingIps } } as const;
   const { steps, status } = planPool({ object, paused: false, identity, claims, addresses }, now);
   const shown = steps.map((step) => {
-    const { do: type, reason: _reason, ...rest } = step;
+    const { type, reason: _reason, ...rest } = step;
     const { address: at, claim: of, name, id } = rest as Record<string, string>;
     return [type, of ?? name ?? id, at].filter((part) => part !== undefined).join(" ");
   });

@@ -38,7 +38,7 @@ export function planPool(observed: PoolObserved, now: number): PoolPlan {
   const released = releaseSteps(observed, cloud);
   if (released.length > 0) return { steps: released, status };
   if (deleting) return planPoolDeletion(observed, { cloud, status, now });
-  if (!object.metadata.finalizers?.includes(poolFinalizer)) return { steps: [{ do: "add-finalizer", reason }], status };
+  if (!object.metadata.finalizers?.includes(poolFinalizer)) return { steps: [{ type: "add-finalizer", reason }], status };
   const network = networkOf(object, cloud);
   if (typeof network === "string")
     return ended(observed, status, { findings: [notReady("UnableToFindNetwork", network)], wait: network, now });
@@ -96,9 +96,9 @@ function releaseSteps(observed: PoolObserved, cloud: PoolCloud): PoolStep[] {
   return observed.addresses.flatMap((address): PoolStep[] => {
     const { name, deletionTimestamp, finalizers = [] } = address.metadata;
     if (deletionTimestamp === undefined)
-      return claims.has(address.spec.claimRef.name) ? [] : [{ do: "delete-address", reason, name }];
+      return claims.has(address.spec.claimRef.name) ? [] : [{ type: "delete-address", reason, name }];
     if (!finalizers.includes(addressFinalizer)) return [];
-    return [...reclaimSteps(observed, cloud, address), { do: "release-address", reason, name }];
+    return [...reclaimSteps(observed, cloud, address), { type: "release-address", reason, name }];
   });
 }
 
@@ -109,7 +109,7 @@ function reclaimSteps(observed: PoolObserved, cloud: PoolCloud, { spec }: IPAddr
   return cloud.floatingIps
     .filter((ip) => ip.floating_ip_address === spec.address)
     .filter((ip) => ip.description === mark || ip.tags.includes(poolTag(object)))
-    .map((ip) => ({ do: "delete-floating-ip", reason, id: ip.id, address: spec.address }));
+    .map((ip) => ({ type: "delete-floating-ip", reason, id: ip.id, address: spec.address }));
 }
 
 /** As upstream's: a pool waits for its addresses, and then deletes what it created, whatever the policy. */
@@ -123,12 +123,12 @@ function planPoolDeletion(observed: PoolObserved, { cloud, status, now }: PoolSt
     (ip) => ip.port_id === null && !isPreAllocated(observed.object, ip.floating_ip_address),
   );
   const steps = own.map((ip): PoolStep => ({
-    do: "delete-floating-ip",
+    type: "delete-floating-ip",
     reason,
     id: ip.id,
     address: ip.floating_ip_address,
   }));
-  return { steps: [...steps, { do: "remove-finalizer", reason }], status };
+  return { steps: [...steps, { type: "remove-finalizer", reason }], status };
 }
 
 function planClaims(observed: PoolObserved, { cloud, status, now }: PoolState): PoolPlan {
@@ -143,7 +143,7 @@ function planClaims(observed: PoolObserved, { cloud, status, now }: PoolState): 
     if (metadata.deletionTimestamp !== undefined || recorded?.addressRef !== undefined) continue;
     const { name } = metadata;
     if (addresses.some((one) => one.spec.claimRef.name === name)) {
-      steps.push({ do: "record-address", reason, claim: name });
+      steps.push({ type: "record-address", reason, claim: name });
       continue;
     }
     const next = free.shift();
@@ -154,8 +154,8 @@ function planClaims(observed: PoolObserved, { cloud, status, now }: PoolState): 
     inUse += 1;
     steps.push(
       next
-        ? { do: "create-address", reason, claim: name, address: next.floating_ip_address }
-        : { do: "create-floating-ip", reason, body: bodyOf(object, status), known },
+        ? { type: "create-address", reason, claim: name, address: next.floating_ip_address }
+        : { type: "create-floating-ip", reason, body: bodyOf(object, status), known },
     );
   }
   if (steps.length > 0) return { steps, status: withFindings(observed, status, { findings: [ready], now }) };
@@ -171,7 +171,7 @@ function bodyOf(object: OpenStackFloatingIPPool, { floatingIPNetwork }: OpenStac
 function tagSteps(observed: PoolObserved, cloud: PoolCloud): PoolStep[] {
   return ownIps(observed, cloud).flatMap((ip): PoolStep[] => {
     const tags = tagsToSet(ip.tags, [poolTag(observed.object)]);
-    return tags ? [{ do: "tag-floating-ip", reason, id: ip.id, tags }] : [];
+    return tags ? [{ type: "tag-floating-ip", reason, id: ip.id, tags }] : [];
   });
 }
 

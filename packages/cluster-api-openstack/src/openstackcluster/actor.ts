@@ -15,9 +15,9 @@ export interface ClusterActor {
 export type SessionActor = ClusterActor & { readonly session: Session };
 
 /** The values of `do` of a cluster's steps, such as "create-network". */
-export type StepName = ClusterStep["do"];
+export type StepName = ClusterStep["type"];
 /** The step whose `do` is `Name`, with its fields. */
-export type StepNamed<Name extends StepName> = Extract<ClusterStep, { do: Name }>;
+export type StepNamed<Name extends StepName> = Extract<ClusterStep, { type: Name }>;
 
 /** How each of some kinds of steps is made true. */
 export type Performers<Name extends StepName, Actor> = {

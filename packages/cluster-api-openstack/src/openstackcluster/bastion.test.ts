@@ -103,7 +103,7 @@ describe("the bastion of a cluster", () => {
     expect(condition(settle(w).status, "BastionReady")).toBe("False FloatingIPError");
     w.cloud.applyCluster({
       for: "BastionReady",
-      do: "create-floating-ip",
+      type: "create-floating-ip",
       body: { floating_network_id: external.id, description: "mine" },
     });
     w.cloud.floatingIps = w.cloud.floatingIps.map((ip) => ({ ...ip, floating_ip_address: "172.24.4.99" }));
@@ -123,7 +123,7 @@ describe("the bastion of a cluster", () => {
     settle(w);
     const hash = w.bastion?.metadata.annotations?.[bastionHashAnnotation];
     w.object = { ...w.object, spec: { ...w.object.spec, bastion: { spec: { ...machine, sshKeyName: "other" } } } };
-    expect(plan(w).steps.map((s) => s.do)).toEqual(["delete-bastion"]);
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["delete-bastion"]);
     settle(w);
     expect(w.bastion?.spec.sshKeyName).toBe("other");
     expect(w.bastion?.metadata.annotations?.[bastionHashAnnotation]).not.toBe(hash);
@@ -159,7 +159,7 @@ describe("the bastion of a cluster", () => {
     settle(w);
     running(w);
     if (w.bastion) w.bastion = { ...w.bastion, metadata: { ...w.bastion.metadata, annotations: {} } };
-    expect(plan(w).steps.map((s) => s.do)).toEqual(["record-bastion", "create-floating-ip"]);
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["record-bastion", "create-floating-ip"]);
     settle(w);
     expect(w.bastion?.metadata.annotations?.[bastionHashAnnotation]).toMatch(/^[0-9a-f]{16}$/);
   });
@@ -171,7 +171,7 @@ describe("the bastion of a cluster", () => {
     settle(w);
     deleting(w);
     const steps = plan(w).steps;
-    expect(steps).toEqual([{ for: "BastionReady", do: "delete-bastion", name: "demo-bastion" }]);
+    expect(steps).toEqual([{ for: "BastionReady", type: "delete-bastion", name: "demo-bastion" }]);
     if (w.bastion) w.bastion.metadata.deletionTimestamp = "2026-11-21T00:00:00Z";
     expect(plan(w).wait?.for).toMatch(/^OpenStackServer demo-bastion/);
     for (const step of steps) apply(w, step);

@@ -32,7 +32,7 @@ export function planBastion(context: ClusterContext, around: Surroundings): Bast
   const { bastion } = context;
   if (bastion) {
     const deleting = bastion.metadata.deletionTimestamp !== undefined;
-    const steps: ClusterStep[] = deleting ? [] : [{ for: type, do: "delete-bastion", name: bastion.metadata.name }];
+    const steps: ClusterStep[] = deleting ? [] : [{ for: type, type: "delete-bastion", name: bastion.metadata.name }];
     const finding = missing(type, "DeletingBastion", `Deleting OpenStackServer ${bastion.metadata.name}`);
     return { finding, steps, status: status?.bastion, wait: "the bastion to be deleted" };
   }
@@ -62,7 +62,7 @@ function planEnabled(context: ClusterContext, { network, router, groups }: Surro
   const hash = bastionHash(spec);
   const name = bastionName(clusterName);
   if (!bastion) {
-    const create: ClusterStep = { for: type, do: "create-bastion", name, cluster: clusterName, spec, hash };
+    const create: ClusterStep = { for: type, type: "create-bastion", name, cluster: clusterName, spec, hash };
     return wait("CreatingBastion", `OpenStackServer ${name} to be created`, [create]);
   }
   if (bastion.metadata.deletionTimestamp !== undefined)
@@ -70,10 +70,10 @@ function planEnabled(context: ClusterContext, { network, router, groups }: Surro
   const recorded = bastion.metadata.annotations?.[bastionHashAnnotation];
   if (recorded !== undefined && recorded !== hash)
     return wait("RecreatingBastion", `OpenStackServer ${name} to be recreated: spec.bastion has changed`, [
-      { for: type, do: "delete-bastion", name },
+      { for: type, type: "delete-bastion", name },
     ]);
   // Upstream's provider leaves no hash: its bastion is taken over as it is.
-  const adopt: ClusterStep[] = recorded === undefined ? [{ for: type, do: "record-bastion", name, hash }] : [];
+  const adopt: ClusterStep[] = recorded === undefined ? [{ for: type, type: "record-bastion", name, hash }] : [];
   if (bastion.status?.ready !== true) {
     const why = bastion.status?.conditions?.find((c) => c.type === "InstanceReady")?.message;
     return wait("BastionNotReady", `OpenStackServer ${name} to be ready${why ? `: ${why}` : ""}`, adopt);
@@ -149,7 +149,7 @@ function floatingAddress(context: ClusterContext, port: Port, externalId: string
       port_id: port.id,
       ...(port.fixed_ips[0] ? { fixed_ip_address: port.fixed_ips[0].ip_address } : {}),
     };
-    return { steps: [{ for: type, do: "create-floating-ip", body }] };
+    return { steps: [{ for: type, type: "create-floating-ip", body }] };
   }
   const ip = cloud.floatingIps.find((f) => f.floating_ip_address === given);
   if (!ip) return { steps: [], problem: `Floating IP ${given} of spec.bastion.floatingIP is not in the project` };
@@ -161,11 +161,11 @@ function floatingAddress(context: ClusterContext, port: Port, externalId: string
 
 function associate(ip: FloatingIp, port: Port): ClusterStep[] {
   if (ip.port_id !== null) return [];
-  return [{ for: type, do: "associate-floating-ip", id: ip.id, portId: port.id, address: ip.floating_ip_address }];
+  return [{ for: type, type: "associate-floating-ip", id: ip.id, portId: port.id, address: ip.floating_ip_address }];
 }
 
 function releaseStep(ip: FloatingIp): ClusterStep {
-  return { for: type, do: "delete-floating-ip", id: ip.id, address: ip.floating_ip_address };
+  return { for: type, type: "delete-floating-ip", id: ip.id, address: ip.floating_ip_address };
 }
 
 /**

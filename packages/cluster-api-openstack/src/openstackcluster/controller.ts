@@ -62,7 +62,7 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
       for (const event of planned) events.event(object, event);
     },
     failed(observed, plan, step, error) {
-      const reason = step.do === "remove-finalizer" ? "FinalizerError" : "OpenStackError";
+      const reason = step.type === "remove-finalizer" ? "FinalizerError" : "OpenStackError";
       const refusal = refusalOf(error, reason, publishedMessage(observed.object, step.for));
       sources.holds.note(observed.object, step.for, refusal);
       const moment = { generation: observed.object.metadata.generation, now: clock.now() };

@@ -16,7 +16,7 @@ describe("planCluster, deleting", () => {
     const w = provisioned({ ...demoSpec, apiServer: { managedLoadBalancer: {}, floatingIP: "172.24.4.99" } });
     w.cloud.applyCluster({
       for: "APIEndpointReady",
-      do: "create-floating-ip",
+      type: "create-floating-ip",
       body: { floating_network_id: "net-public", description: "mine" },
     });
     w.cloud.floatingIps = w.cloud.floatingIps.map((ip) => ({ ...ip, floating_ip_address: "172.24.4.99" }));
@@ -26,7 +26,7 @@ describe("planCluster, deleting", () => {
     let account = "";
     for (let round = 0; round < 20; round++) {
       for (const step of plan(w).steps) {
-        if (step.do === "remove-finalizer") account = step.account;
+        if (step.type === "remove-finalizer") account = step.account;
         apply(w, step);
       }
     }
@@ -87,12 +87,12 @@ describe("planCluster, deleting", () => {
     const w = provisioned();
     const own = w.cloud.routers.map((r) => r.id);
     expect(own.length).toBe(1);
-    const steps = () => plan(w).steps.flatMap((step) => (step.do === "delete-router" ? [step.id] : []));
+    const steps = () => plan(w).steps.flatMap((step) => (step.type === "delete-router" ? [step.id] : []));
     const seen: string[] = [];
     for (let round = 0; round < 20 && plan(w).steps.length > 0; round += 1) {
       seen.push(...steps());
-      for (const step of plan(w).steps) if (step.do !== "remove-finalizer") w.cloud.applyCluster(step);
-      if (plan(w).steps.some((step) => step.do === "remove-finalizer")) break;
+      for (const step of plan(w).steps) if (step.type !== "remove-finalizer") w.cloud.applyCluster(step);
+      if (plan(w).steps.some((step) => step.type === "remove-finalizer")) break;
     }
     expect([...new Set(seen)]).toEqual(own);
     for (const router of [{ id: own[0] ?? "" }, { id: "another" }]) {
@@ -118,11 +118,11 @@ describe("planCluster, deleting", () => {
     const order: string[] = [];
     for (let round = 0; round < 20; round += 1) {
       const { steps } = plan(w);
-      if (steps.some((step) => step.do === "remove-finalizer")) break;
+      if (steps.some((step) => step.type === "remove-finalizer")) break;
       for (const step of steps) {
-        order.push(step.do);
-        if (step.do === "remove-routes") expect(step.routes).toEqual(routes.slice(0, 2));
-        if (step.do !== "remove-finalizer") w.cloud.applyCluster(step);
+        order.push(step.type);
+        if (step.type === "remove-routes") expect(step.routes).toEqual(routes.slice(0, 2));
+        if (step.type !== "remove-finalizer") w.cloud.applyCluster(step);
       }
     }
     expect(order.filter((step) => step === "remove-routes")).toHaveLength(1);
@@ -134,7 +134,7 @@ describe("planCluster, deleting", () => {
     const w = provisioned(demoSpec);
     const ours = settleBalancer(w);
     expect(plan(w).wait?.for).toMatch(/kube_service_x/);
-    w.cloud.applyCluster({ for: "APIEndpointReady", do: "delete-load-balancer", id: ours?.id ?? "", name: "" });
+    w.cloud.applyCluster({ for: "APIEndpointReady", type: "delete-load-balancer", id: ours?.id ?? "", name: "" });
     settle(w);
     expect(w.cloud.inventory).toEqual([]);
   });
@@ -173,7 +173,7 @@ function settleBalancer(w: World) {
   const subnet = w.cloud.subnets[1]?.id ?? "";
   w.cloud.applyCluster({
     for: "APIEndpointReady",
-    do: "create-load-balancer",
+    type: "create-load-balancer",
     body: { name: "kube_service_x", vip_subnet_id: subnet },
   });
   return w.cloud.loadBalancers[0];

@@ -62,7 +62,7 @@ function nextStage(context: ClusterContext): Stage {
     const result = stage(context);
     if (result.wait !== undefined || (result.steps?.length ?? 0) > 0) return result;
   }
-  return { steps: [{ for: "NetworkReady", do: "remove-finalizer", account: deletionAccount(context) }] };
+  return { steps: [{ for: "NetworkReady", type: "remove-finalizer", account: deletionAccount(context) }] };
 }
 
 function waitForMachines({ machines }: ClusterContext): Stage {
@@ -78,7 +78,7 @@ function waitForMachines({ machines }: ClusterContext): Stage {
 function takeBastion({ bastion }: ClusterContext): Stage {
   if (!bastion) return {};
   const { name, deletionTimestamp } = bastion.metadata;
-  if (deletionTimestamp === undefined) return { steps: [{ for: "BastionReady", do: "delete-bastion", name }] };
+  if (deletionTimestamp === undefined) return { steps: [{ for: "BastionReady", type: "delete-bastion", name }] };
   const why = bastion.status?.conditions?.find((c) => c.type === "InstanceReady")?.message;
   return { wait: `OpenStackServer ${name} of the bastion to be deleted${why ? `: ${why}` : ""}` };
 }
@@ -90,7 +90,7 @@ function takeLoadBalancer(context: ClusterContext): Stage {
   );
   const steps = ours
     .filter((lb) => !lb.provisioning_status.startsWith("PENDING_"))
-    .map((lb): ClusterStep => ({ for: "APIEndpointReady", do: "delete-load-balancer", id: lb.id, name: lb.name }));
+    .map((lb): ClusterStep => ({ for: "APIEndpointReady", type: "delete-load-balancer", id: lb.id, name: lb.name }));
   if (steps.length > 0) return { steps };
   return ours.length > 0
     ? { wait: `load balancer ${ours[0]?.name} to be deleted; it is ${ours[0]?.provisioning_status}` }
@@ -108,7 +108,7 @@ function takeFloatingIps(context: ClusterContext): Stage {
   return {
     steps: ours.map((ip) => ({
       for: "APIEndpointReady",
-      do: "delete-floating-ip",
+      type: "delete-floating-ip",
       id: ip.id,
       address: ip.floating_ip_address,
     })),
@@ -139,11 +139,11 @@ function takeRouters(context: ClusterContext): Stage {
       const subnetId = p.fixed_ips.find((ip) => subnets.has(ip.subnet_id))?.subnet_id;
       return subnetId === undefined
         ? []
-        : [{ for: "RouterReady", do: "remove-router-interface", routerId: p.device_id, subnetId, portId: p.id }];
+        : [{ for: "RouterReady", type: "remove-router-interface", routerId: p.device_id, subnetId, portId: p.id }];
     });
   const routers = ownRouters(context).map((r): ClusterStep => ({
     for: "RouterReady",
-    do: "delete-router",
+    type: "delete-router",
     id: r.id,
     name: r.name,
   }));
@@ -165,7 +165,7 @@ function routesToMachines(context: ClusterContext): readonly ClusterStep[] {
     const stands = context.cloud.ports.some(
       (p) => p.device_id === router.id && p.fixed_ips.some(({ subnet_id }) => own.has(subnet_id)),
     );
-    return routes.length > 0 && stands ? [{ for: "RouterReady", do: "remove-routes", id: router.id, routes }] : [];
+    return routes.length > 0 && stands ? [{ for: "RouterReady", type: "remove-routes", id: router.id, routes }] : [];
   });
 }
 
@@ -182,7 +182,7 @@ function takePorts(context: ClusterContext): Stage {
   const ports = context.cloud.ports.filter((p) => networks.has(p.network_id) && !goesWithNetwork(p));
   const left = ports.filter((p) => p.description === description(context.crn) && p.device_id === "");
   if (left.length > 0) {
-    return { steps: left.map((p) => ({ for: "NetworkReady", do: "delete-port", id: p.id, name: p.name })) };
+    return { steps: left.map((p) => ({ for: "NetworkReady", type: "delete-port", id: p.id, name: p.name })) };
   }
   if (ports.length === 0) return {};
   const others = ports.filter((p) => !isVipPort(p));
@@ -222,7 +222,7 @@ function goesWithNetwork(port: Port): boolean {
 
 function takeNetworks(context: ClusterContext): Stage {
   return {
-    steps: networksOf(context).map((n) => ({ for: "NetworkReady", do: "delete-network", id: n.id, name: n.name })),
+    steps: networksOf(context).map((n) => ({ for: "NetworkReady", type: "delete-network", id: n.id, name: n.name })),
   };
 }
 
@@ -233,11 +233,11 @@ function takeGroups(context: ClusterContext): Stage {
     const ids = result.kind === "one" ? [result.resource.id] : result.kind === "several" ? result.ids : [];
     for (const id of ids) {
       const name = context.cloud.securityGroups.find((g) => g.id === id)?.name ?? id;
-      steps.push({ for: "SecurityGroupsReady", do: "delete-security-group", id, name });
+      steps.push({ for: "SecurityGroupsReady", type: "delete-security-group", id, name });
     }
   }
   const users = context.cloud.ports.filter((p) =>
-    steps.some((s) => s.do === "delete-security-group" && p.security_groups.includes(s.id)),
+    steps.some((s) => s.type === "delete-security-group" && p.security_groups.includes(s.id)),
   );
   if (users.length === 0) return { steps };
   const names = users.map((p) => p.name || p.id).sort();

@@ -160,7 +160,7 @@ function floatingIp(
       ...(portId === undefined || address === undefined ? {} : { fixed_ip_address: address }),
     };
     const finding = missing(type, "CreatingFloatingIP", "Creating a floating IP for the API server");
-    return { finding, steps: [{ for: type, do: "create-floating-ip", body }] };
+    return { finding, steps: [{ for: type, type: "create-floating-ip", body }] };
   }
   const ip = result.resource;
   const attach = portId !== undefined && ip.port_id === null ? [associate(ip, portId)] : [];
@@ -183,14 +183,14 @@ function givenFloatingIp({ cloud }: ClusterContext, address: string, portId: str
 }
 
 function associate(ip: FloatingIp, portId: string): ClusterStep {
-  return { for: type, do: "associate-floating-ip", id: ip.id, portId, address: ip.floating_ip_address };
+  return { for: type, type: "associate-floating-ip", id: ip.id, portId, address: ip.floating_ip_address };
 }
 
 /** The endpoint is known: it is written down once, and never again. */
 function settled({ object }: ClusterContext, host: string, steps: readonly ClusterStep[]): EndpointPart {
   const recorded = object.spec.controlPlaneEndpoint?.host;
   const port = endpointPort(object.spec);
-  const record: ClusterStep[] = recorded === undefined ? [{ for: type, do: "record-endpoint", host, port }] : [];
+  const record: ClusterStep[] = recorded === undefined ? [{ for: type, type: "record-endpoint", host, port }] : [];
   return { finding: found(type, "APIEndpointReady", `${recorded ?? host}:${port}`), steps: [...steps, ...record] };
 }
 

@@ -16,7 +16,7 @@ function changes(w: World): string[] {
     if (steps.length === 0) return seen;
     for (const step of steps) {
       // Security groups follow the ports, too.
-      if (step.do === "change-load-balancer") seen.push(step.change.type);
+      if (step.type === "change-load-balancer") seen.push(step.change.type);
       apply(w, step);
     }
   }

@@ -68,7 +68,7 @@ function planCreate(context: ClusterContext, wanted: Wanted, site: Site): Balanc
   const provider = unknown ? undefined : wanted.provider;
   return {
     finding: missing(type, "CreatingLoadBalancer", `Creating load balancer ${loadBalancerName(context.crn)}`),
-    steps: [{ for: type, do: "create-load-balancer", body: balancerBody(context, { ...wanted, provider }, site) }],
+    steps: [{ for: type, type: "create-load-balancer", body: balancerBody(context, { ...wanted, provider }, site) }],
     events,
   };
 }
@@ -134,7 +134,7 @@ function nextChange(context: ClusterContext, loadBalancer: LoadBalancer, site: S
   const wanted = desiredTree(context, site, { provider: loadBalancer.provider, tree });
   const change = nextTreeChange(wanted, tree, endpointOwnership);
   if (!change || isOfPolicies(change)) return undefined;
-  return { for: type, do: "change-load-balancer", loadBalancerId: loadBalancer.id, change };
+  return { for: type, type: "change-load-balancer", loadBalancerId: loadBalancer.id, change };
 }
 
 function siteOf(context: ClusterContext, wanted: Wanted, network: NetworkPart, router: RouterPart): Site | string {

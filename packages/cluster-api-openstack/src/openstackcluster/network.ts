@@ -44,7 +44,7 @@ function planManaged(context: ClusterContext, wanted: ManagedSubnet): NetworkPar
   if (subnets.kind === "none") {
     const create: ClusterStep = {
       for: "NetworkReady",
-      do: "create-subnet",
+      type: "create-subnet",
       body: subnetBody(context, network, wanted),
     };
     return {
@@ -87,7 +87,7 @@ function missingNetwork(context: ClusterContext, recordedId: string | undefined)
     steps: [
       {
         for: "NetworkReady",
-        do: "create-network",
+        type: "create-network",
         body: {
           name,
           description: description(crn),
@@ -165,7 +165,7 @@ function subnetBody(context: ClusterContext, network: Network, wanted: ManagedSu
 function dnsSteps(subnet: Subnet, wanted: ManagedSubnet): ClusterStep[] {
   const servers = wanted.dnsNameservers;
   if (servers === undefined || servers.join() === subnet.dns_nameservers.join()) return [];
-  return [{ for: "NetworkReady", do: "update-subnet", id: subnet.id, dnsNameservers: [...servers] }];
+  return [{ for: "NetworkReady", type: "update-subnet", id: subnet.id, dnsNameservers: [...servers] }];
 }
 
 /** A step that adds the missing tags to a resource, or none. A failure is reported by the condition of that kind. */
@@ -179,7 +179,7 @@ export function tagSteps(
   const type = { networks: "NetworkReady", subnets: "NetworkReady", routers: "RouterReady" } as const;
   const about =
     kind === "security-groups" ? "SecurityGroupsReady" : kind === "floatingips" ? "APIEndpointReady" : type[kind];
-  return [{ for: about, do: "set-tags", kind, id: resource.id, tags }];
+  return [{ for: about, type: "set-tags", kind, id: resource.id, tags }];
 }
 
 /** The message of a Duplicate… condition: what there is several times, and which of them to delete. */

@@ -86,17 +86,17 @@ const cloudSteps = { ...networkSteps, ...securityGroupSteps, ...endpointSteps };
 /** Makes one step true. Each step may be repeated: what an attempt before has made is found again. */
 export async function performClusterStep(step: ClusterStep, actor: ClusterActor, signal: AbortSignal): Promise<void> {
   if (isKubernetesStep(step)) {
-    const perform = kubernetesSteps[step.do] as (s: ClusterStep, a: ClusterActor, signal: AbortSignal) => Promise<void>;
+    const perform = kubernetesSteps[step.type] as (s: ClusterStep, a: ClusterActor, signal: AbortSignal) => Promise<void>;
     return perform(step, actor, signal);
   }
   const { session } = actor;
   if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
-  const perform = cloudSteps[step.do] as (s: ClusterStep, a: SessionActor, signal: AbortSignal) => Promise<void>;
+  const perform = cloudSteps[step.type] as (s: ClusterStep, a: SessionActor, signal: AbortSignal) => Promise<void>;
   return perform(step, { ...actor, session }, signal);
 }
 
-type KubernetesStep = Extract<ClusterStep, { do: keyof typeof kubernetesSteps }>;
+type KubernetesStep = Extract<ClusterStep, { type: keyof typeof kubernetesSteps }>;
 
 function isKubernetesStep(step: ClusterStep): step is KubernetesStep {
-  return step.do in kubernetesSteps;
+  return step.type in kubernetesSteps;
 }

@@ -206,7 +206,7 @@ describe("planCluster", () => {
   it("never picks one of two networks with our mark", () => {
     const w = world(demoSpec);
     const [finalizer, create] = plan(w).steps;
-    if (finalizer?.do !== "add-finalizer" || create?.do !== "create-network") throw new Error("no network planned");
+    if (finalizer?.type !== "add-finalizer" || create?.type !== "create-network") throw new Error("no network planned");
     apply(w, finalizer);
     w.cloud.applyCluster(create);
     w.cloud.applyCluster(create);
@@ -258,7 +258,7 @@ describe("planCluster", () => {
     settle(w);
     const before = w.cloud.inventory;
     w.object = { ...w.object, metadata: { ...w.object.metadata, annotations: {} } };
-    expect(plan(w).steps.map((s) => s.do)).toEqual(["add-finalizer"]);
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["add-finalizer"]);
     settle(w);
     expect(w.object.metadata.annotations?.[cloudIdentityAnnotation]).toBe("RegionOne/project-1");
     expect(w.cloud.inventory).toEqual(before);
@@ -321,7 +321,7 @@ describe("planCluster", () => {
         port_range_max: 2,
       }),
     ];
-    expect(plan(w).steps.map((s) => s.do)).toEqual(["create-rules", "delete-rule"]);
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["create-rules", "delete-rule"]);
     settle(w);
     expect(plan(w).steps).toEqual([]);
     const left = w.cloud.securityGroups.find((g) => g.id === group.id)?.security_group_rules ?? [];
@@ -346,7 +346,7 @@ describe("planCluster", () => {
     settle(w);
     w.object = { ...w.object, spec: { ...w.object.spec, managedSubnets: [{ cidr: "10.9.0.0/24" }] } };
     const result = plan(w);
-    expect(result.steps.map((s) => s.do)).toEqual([]);
+    expect(result.steps.map((s) => s.type)).toEqual([]);
     expect(result.events?.[0]).toMatchObject({ reason: "SpecChangeIgnored" });
     expect(result.events?.[0]?.message).toMatch(/made with 10\.6\.0\.0\/24/);
   });

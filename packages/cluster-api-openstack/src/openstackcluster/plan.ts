@@ -123,7 +123,7 @@ function planParts(context: ClusterContext): Parts {
 function finalizerSteps({ object, cloud }: ClusterContext): ClusterStep[] {
   const noted = object.metadata.annotations?.[cloudIdentityAnnotation] !== undefined;
   if (noted && object.metadata.finalizers?.includes(clusterFinalizer)) return [];
-  return [{ for: "OpenStackAuthenticationSucceeded", do: "add-finalizer", identity: cloud.identity }];
+  return [{ for: "OpenStackAuthenticationSucceeded", type: "add-finalizer", identity: cloud.identity }];
 }
 
 function findingsOf(parts: readonly Part[], held: ClusterObserved["hold"]): WantedCondition[] {

@@ -68,7 +68,7 @@ function planOwned(context: ClusterContext, part: NetworkPart, external: Network
     const body = { name, description: mark.description, external_gateway_info: gateway.resource };
     return {
       finding: missing("RouterReady", "CreatingRouter", `Creating router ${name}`),
-      steps: [{ for: "RouterReady", do: "create-router", body }],
+      steps: [{ for: "RouterReady", type: "create-router", body }],
       connected: false,
     };
   }
@@ -97,7 +97,7 @@ function gatewayOf({ object, cloud }: ClusterContext, external: Network): Resolu
 /** Sets a gateway if there is none. An existing one remains (see immutable.ts). */
 function gatewaySteps(router: Router, wanted: ExternalGatewayInfo): ClusterStep[] {
   if (router.external_gateway_info) return [];
-  return [{ for: "RouterReady", do: "update-router", id: router.id, gateway: wanted }];
+  return [{ for: "RouterReady", type: "update-router", id: router.id, gateway: wanted }];
 }
 
 function connect(context: ClusterContext, part: NetworkPart, router: Router): RouterPart {
@@ -107,7 +107,7 @@ function connect(context: ClusterContext, part: NetworkPart, router: Router): Ro
   const lacking = part.subnets.filter((s) => !attached.has(s.id));
   const steps = lacking.map((s) => ({
     for: "RouterReady" as const,
-    do: "add-router-interface" as const,
+    type: "add-router-interface" as const,
     routerId: router.id,
     subnetId: s.id,
   }));

@@ -40,7 +40,7 @@ export function planSecurityGroups(context: ClusterContext, subnets: readonly Su
     }
     if (result.kind === "one") groups[role] = result.resource;
     else
-      creates.push({ for: type, do: "create-security-group", body: { name, description: securityGroupDescription } });
+      creates.push({ for: type, type: "create-security-group", body: { name, description: securityGroupDescription } });
   }
   const { controlplane, worker, bastion } = groups;
   if (!controlplane || !worker || (withBastion && !bastion) || subnets.length === 0) {
@@ -109,13 +109,13 @@ function ruleSteps(
   const listed = nodeRoles.flatMap((role) => listedRules(role, inputs)).map(ruleHash);
   const hashes = [...new Set([...listed, ...removals.map(ruleHash).filter((hash) => recorded.has(hash))])].sort();
   const record: ClusterStep[] =
-    hashes.join() === [...recorded].sort().join() ? [] : [{ for: type, do: "record-rules", hashes: hashes.join() }];
+    hashes.join() === [...recorded].sort().join() ? [] : [{ for: type, type: "record-rules", hashes: hashes.join() }];
   return [
     ...record,
-    ...additions.map((c): ClusterStep => ({ for: type, do: "create-rules", rules: c.add })),
+    ...additions.map((c): ClusterStep => ({ for: type, type: "create-rules", rules: c.add })),
     ...removals.map((rule): ClusterStep => ({
       for: type,
-      do: "delete-rule",
+      type: "delete-rule",
       groupId: rule.security_group_id,
       id: rule.id,
       about: `${rule.direction} ${rule.protocol ?? "any"} ${rule.port_range_min ?? ""}-${rule.port_range_max ?? ""}`,
@@ -136,7 +136,7 @@ function unusedBastionGroup(context: ClusterContext): ClusterStep[] {
     context.cloud.securityGroups.some(
       (g) => g.id !== id && g.security_group_rules.some((r) => r.remote_group_id === id),
     );
-  return used ? [] : [{ for: type, do: "delete-security-group", id, name }];
+  return used ? [] : [{ for: type, type: "delete-security-group", id, name }];
 }
 
 function unmanaged({ object }: ClusterContext): SecurityGroupsPart {

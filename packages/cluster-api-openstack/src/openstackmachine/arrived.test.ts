@@ -39,7 +39,7 @@ describe("an object that arrives with spec.providerID and without a finalizer", 
   ])("gets the finalizer with proof by %s, creates nothing, and takes its server along", (_name, change) => {
     const w = restored(change);
     const before = w.cloud.inventory;
-    expect(plan(w).steps).toEqual([{ do: "add-finalizer", reason: "InstanceNotReady" }]);
+    expect(plan(w).steps).toEqual([{ type: "add-finalizer", reason: "InstanceNotReady" }]);
     settle(w);
     expect(w.cloud.inventory).toEqual(before);
     deleting(w);

@@ -38,7 +38,7 @@ export function planBuild(context: MachineContext, now: number): Outcome {
   if (volumes.problem !== undefined) return failed("VolumeError", volumes.problem, now + recheck);
   const finalizer: MachineStep[] = context.object.metadata.finalizers?.includes(context.finalizer)
     ? []
-    : [{ do: "add-finalizer", reason: "InstanceNotReady" }];
+    : [{ type: "add-finalizer", reason: "InstanceNotReady" }];
   const before = [...finalizer, ...volumes.steps, ...ports.steps];
   const status = { resolved };
   if (before.length > 0) return { steps: before, finding: building("Creating ports and volumes"), status };
@@ -49,7 +49,7 @@ export function planBuild(context: MachineContext, now: number): Outcome {
   const body = serverBody(context, { resolved, portIds, volumes: volumes.volumes });
   const secret = context.owner?.bootstrapSecret ?? "";
   return {
-    steps: [{ do: "create-server", reason: "InstanceCreateFailed", body, secret }],
+    steps: [{ type: "create-server", reason: "InstanceCreateFailed", body, secret }],
     finding: building(`Creating server ${context.name}`),
     status,
   };
@@ -114,7 +114,7 @@ function planPorts(context: MachineContext, wanted: readonly ResolvedPort[]): Po
     }
     found.set(port.name, one.resource);
     const tags = tagsToSet(one.resource.tags, port.tags ?? []);
-    if (tags) steps.push({ do: "set-port-tags", reason: "PortCreateFailed", id: one.resource.id, tags });
+    if (tags) steps.push({ type: "set-port-tags", reason: "PortCreateFailed", id: one.resource.id, tags });
   }
   const trunks = trunksOf(wanted, found).flatMap(trunkSteps);
   const own = wanted.filter(({ parent }) => parent === undefined).flatMap(({ name }) => found.get(name) ?? []);
@@ -122,9 +122,9 @@ function planPorts(context: MachineContext, wanted: readonly ResolvedPort[]): Po
 }
 
 /** The call that makes a port. */
-export function creation({ cloud }: MachineContext, port: ResolvedPort): Extract<MachineStep, { do: "create-port" }> {
+export function creation({ cloud }: MachineContext, port: ResolvedPort): Extract<MachineStep, { type: "create-port" }> {
   return {
-    do: "create-port",
+    type: "create-port",
     reason: "PortCreateFailed",
     body: portBody(port, cloud.extensions),
     tags: port.tags ?? [],
@@ -175,7 +175,7 @@ function planVolumes(context: MachineContext, imageId: string): VolumesPlan {
     if (found.kind === "several")
       return { steps, volumes, problem: `Several volumes are named ${body.name}: ${found.ids.join(", ")}` };
     if (found.kind === "none") {
-      steps.push({ do: "create-volume", reason: "VolumeError", body });
+      steps.push({ type: "create-volume", reason: "VolumeError", body });
       continue;
     }
     const volume = found.resource;

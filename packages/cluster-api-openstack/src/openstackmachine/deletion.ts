@@ -18,22 +18,22 @@ const reason = "InstanceDeleteFailed";
 export function planMachineDeletion(context: MachineContext, now: number): Outcome {
   const servers = ownServers(context);
   const toDelete = servers.filter((s) => s["OS-EXT-STS:task_state"] !== "deleting");
-  const steps = toDelete.map((s): MachineStep => ({ do: "delete-server", reason, id: s.id }));
+  const steps = toDelete.map((s): MachineStep => ({ type: "delete-server", reason, id: s.id }));
   if (steps.length > 0) return outcome(steps, "Deleting the server");
   if (servers.length > 0) return waitFor(`server ${servers[0]?.id} to be deleted`);
   const ports = ownPorts(context);
   const trunks = trunkDeletions(ports, reason);
   if (trunks.length > 0) return outcome(trunks, "Deleting the trunks");
-  const free = ports.map((p): MachineStep => ({ do: "delete-port", reason, id: p.id, name: p.name }));
+  const free = ports.map((p): MachineStep => ({ type: "delete-port", reason, id: p.id, name: p.name }));
   if (free.length > 0) return outcome(free, "Deleting the ports");
   const volumes = ownVolumes(context);
   const left = volumes
     .filter((v) => isFree(v))
-    .map((v): MachineStep => ({ do: "delete-volume", reason, id: v.id, name: v.name }));
+    .map((v): MachineStep => ({ type: "delete-volume", reason, id: v.id, name: v.name }));
   if (left.length > 0) return outcome(left, "Deleting the volumes");
   if (volumes.length > 0) return waitFor(`volume ${volumes[0]?.name} to go; it is ${volumes[0]?.status}`, now + 5_000);
-  const claim: MachineStep[] = context.claim ? [{ do: "delete-claim", reason, name: claimName(context.object) }] : [];
-  const done = outcome([...claim, { do: "remove-finalizer", reason }], "Deleted");
+  const claim: MachineStep[] = context.claim ? [{ type: "delete-claim", reason, name: claimName(context.object) }] : [];
+  const done = outcome([...claim, { type: "remove-finalizer", reason }], "Deleted");
   const kept = keptServer(context);
   if (!kept) return done;
   const message = `Server ${kept.name} (${kept.id}) is kept: it was recorded for this machine, which did not create it`;

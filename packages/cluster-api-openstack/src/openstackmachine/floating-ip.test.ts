@@ -70,7 +70,7 @@ describe("planMachine, with a pool of floating IPs", () => {
   it("claims an address before anything is created, and waits for it", () => {
     const w = world({ floatingIPPoolRef });
     const first = plan(w).steps;
-    expect(first.map((s) => s.do)).toEqual(["add-finalizer", "create-claim"]);
+    expect(first.map((s) => s.type)).toEqual(["add-finalizer", "create-claim"]);
     expect(first[1]).toMatchObject({ name: "demo-workers-abcde-floating-ip-address", pool: floatingIPPoolRef });
     w.extra = { claim: {} };
     expect(plan(w).steps).toEqual([]);
@@ -104,7 +104,7 @@ describe("planMachine, with a pool of floating IPs", () => {
       steps = plan(w).steps
     )
       for (const step of steps) {
-        order.push(step.do);
+        order.push(step.type);
         apply(w, step);
       }
     expect(order).toEqual(["delete-server", "delete-port", "delete-claim", "remove-finalizer"]);

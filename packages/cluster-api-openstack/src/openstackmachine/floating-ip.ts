@@ -30,11 +30,11 @@ export function planClaim(context: MachineContext): Outcome | undefined {
   // The finalizer first: a deletion at any moment finds the claim.
   const finalizer: MachineStep[] = object.metadata.finalizers?.includes(context.finalizer)
     ? []
-    : [{ do: "add-finalizer", reason }];
+    : [{ type: "add-finalizer", reason }];
   const { apiGroup = "infrastructure.cluster.x-k8s.io", kind, name } = pool;
   return {
     ...base,
-    steps: [...finalizer, { do: "create-claim", reason, name: claimName(object), pool: { apiGroup, kind, name } }],
+    steps: [...finalizer, { type: "create-claim", reason, name: claimName(object), pool: { apiGroup, kind, name } }],
   };
 }
 
@@ -62,7 +62,7 @@ export function planAddress(
     return { steps: [], more: finding("False", reason, `Server ${server.id} has no port with an IPv4 address`) };
   const message = `Attaching floating IP ${address} to port ${port.id}`;
   return {
-    steps: [{ do: "associate-floating-ip", reason, id: found.id, portId: port.id, address }],
+    steps: [{ type: "associate-floating-ip", reason, id: found.id, portId: port.id, address }],
     more: finding("False", "Attaching", message),
   };
 }

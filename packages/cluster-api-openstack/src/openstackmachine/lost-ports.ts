@@ -36,7 +36,7 @@ export function planLostPorts(
     const trunk = port.trunk_details ? [] : trunkSteps({ port, wanted: spec, subports: [] });
     return [
       ...trunk.map((step) => ({ ...step, reason })),
-      { do: "attach-port", reason, serverId: server.id, portId: port.id },
+      { type: "attach-port", reason, serverId: server.id, portId: port.id },
     ];
   });
   return {

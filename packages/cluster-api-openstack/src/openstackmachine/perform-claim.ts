@@ -13,7 +13,7 @@ const fieldManager = "causeway-openstackmachine";
  * exists already is accepted.
  */
 export async function createClaim(
-  { name, pool }: Extract<MachineStep, { do: "create-claim" }>,
+  { name, pool }: Extract<MachineStep, { type: "create-claim" }>,
   { client, object, events }: ServerActor,
   signal: AbortSignal,
 ): Promise<void> {
@@ -45,7 +45,7 @@ export async function createClaim(
  * is no error.
  */
 export async function deleteClaim(
-  { name }: Extract<MachineStep, { do: "delete-claim" }>,
+  { name }: Extract<MachineStep, { type: "delete-claim" }>,
   { client, object }: ServerActor,
   signal: AbortSignal,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { Port } from "@causeway/openstack";
 import { tell, type Call, type ServerActor } from "./actor.ts";
 import type { MachineStep } from "./steps.ts";
 
-type Step<D extends MachineStep["do"]> = Extract<MachineStep, { do: D }>;
+type Step<D extends MachineStep["type"]> = Extract<MachineStep, { type: D }>;
 type UpdateStep = Step<
   "update-port" | "add-subports" | "remove-subports" | "attach-port" | "set-server-tags" | "set-server-metadata"
 >;
@@ -23,7 +23,7 @@ async function updatePort(step: Step<"update-port">, actor: ServerActor, call: C
 
 /** Changes a server that runs, or the trunks of its ports. */
 export async function performUpdate(step: UpdateStep, actor: ServerActor, call: Call): Promise<void> {
-  switch (step.do) {
+  switch (step.type) {
     case "update-port":
       return updatePort(step, actor, call);
     case "add-subports":
@@ -44,13 +44,13 @@ async function changeSubports(
 ): Promise<void> {
   const { network } = session.cloud;
   const trunk =
-    step.do === "add-subports"
+    step.type === "add-subports"
       ? await network.addSubPorts(step.id, step.subports, { signal })
       : await network.removeSubPorts(step.id, step.ports, { signal });
   const parent = session.watch.ports.get(trunk.port_id);
   const sub_ports = trunk.sub_ports.map(({ port_id, segmentation_id }) => ({ port_id, segmentation_id }));
   if (parent) session.watch.ports.observe({ ...parent, trunk_details: { trunk_id: trunk.id, sub_ports } });
-  const verb = step.do === "add-subports" ? "Added subports to" : "Removed subports from";
+  const verb = step.type === "add-subports" ? "Added subports to" : "Removed subports from";
   tell(actor, "SuccessfulUpdateTrunk", `${verb} trunk ${trunk.id}`);
 }
 
@@ -74,7 +74,7 @@ async function labelServer(
   const { servers } = session.watch;
   const known = servers.get(step.id);
   if (!known) throw new CausewayError("SERVER_GONE", `Server ${step.id} is gone, so its labels cannot be set`);
-  if (step.do === "set-server-tags") {
+  if (step.type === "set-server-tags") {
     await compute.setServerTags(step.id, step.tags, { signal });
     servers.observe({ ...known, tags: [...step.tags] });
     return tell(actor, "SuccessfulUpdateServer", `Set the tags of server ${step.id}`);

@@ -20,11 +20,11 @@ export const fieldManager = "causeway-openstackmachine";
 /** Makes one step true. Each step may be repeated. */
 export async function performMachineStep(step: MachineStep, actor: MachineActor, signal: AbortSignal): Promise<void> {
   const { client, object } = actor;
-  if (step.do === "add-finalizer") {
+  if (step.type === "add-finalizer") {
     await addFinalizer(client, OpenStackMachine, object, { finalizer: machineFinalizer, signal });
-  } else if (step.do === "remove-finalizer") {
+  } else if (step.type === "remove-finalizer") {
     await removeFinalizer(client, OpenStackMachine, object, { finalizer: machineFinalizer, signal });
-  } else if (step.do === "record-provider-id") {
+  } else if (step.type === "record-provider-id") {
     const body = { spec: { providerID: step.providerId } };
     await client.patch(OpenStackMachine, keyOf(object), { type: "merge", body }, { signal, fieldManager });
   } else {
@@ -32,7 +32,7 @@ export async function performMachineStep(step: MachineStep, actor: MachineActor,
   }
 }
 
-type OwnStep = Extract<MachineStep, { do: "add-finalizer" | "remove-finalizer" | "record-provider-id" }>;
+type OwnStep = Extract<MachineStep, { type: "add-finalizer" | "remove-finalizer" | "record-provider-id" }>;
 
 /** A step that machines and stand-alone servers share. */
 export async function performShared(
@@ -40,18 +40,18 @@ export async function performShared(
   actor: ServerActor,
   signal: AbortSignal,
 ): Promise<void> {
-  if (step.do === "create-claim") return createClaim(step, actor, signal);
-  if (step.do === "delete-claim") return deleteClaim(step, actor, signal);
+  if (step.type === "create-claim") return createClaim(step, actor, signal);
+  if (step.type === "delete-claim") return deleteClaim(step, actor, signal);
   return performInCloud(step, actor, signal);
 }
 
 /** A step that is a call to OpenStack. */
-type CloudStep = Exclude<MachineStep, OwnStep | { do: "create-claim" | "delete-claim" }>;
+type CloudStep = Exclude<MachineStep, OwnStep | { type: "create-claim" | "delete-claim" }>;
 
 /** One that changes a server which runs. */
 type UpdateStep = Parameters<typeof performUpdate>[0];
 
-const updates: ReadonlySet<string> = new Set<UpdateStep["do"]>([
+const updates: ReadonlySet<string> = new Set<UpdateStep["type"]>([
   "update-port",
   "add-subports",
   "remove-subports",
@@ -61,7 +61,7 @@ const updates: ReadonlySet<string> = new Set<UpdateStep["do"]>([
 ]);
 
 function isUpdate(step: CloudStep): step is UpdateStep {
-  return updates.has(step.do);
+  return updates.has(step.type);
 }
 
 async function performInCloud(step: CloudStep, actor: ServerActor, signal: AbortSignal): Promise<void> {
@@ -69,7 +69,7 @@ async function performInCloud(step: CloudStep, actor: ServerActor, signal: Abort
   if (!session) throw new CausewayError("IDENTITY_MISSING", "A step needs OpenStack, but there are no credentials");
   if (isUpdate(step)) return performUpdate(step, actor, { session, signal });
   const { cloud, watch } = session;
-  switch (step.do) {
+  switch (step.type) {
     case "create-port":
       return createPort(step, actor, { session, signal });
     case "set-port-tags": {
@@ -129,7 +129,7 @@ async function performInCloud(step: CloudStep, actor: ServerActor, signal: Abort
 }
 
 async function createPort(
-  step: Extract<MachineStep, { do: "create-port" }>,
+  step: Extract<MachineStep, { type: "create-port" }>,
   actor: ServerActor,
   { session, signal }: Call,
 ): Promise<void> {
@@ -147,7 +147,7 @@ async function createPort(
 }
 
 async function createTrunk(
-  { body, tags }: Extract<MachineStep, { do: "create-trunk" }>,
+  { body, tags }: Extract<MachineStep, { type: "create-trunk" }>,
   actor: ServerActor,
   { session, signal }: Call,
 ): Promise<void> {
@@ -164,7 +164,7 @@ async function createTrunk(
 }
 
 async function createServer(
-  step: Extract<MachineStep, { do: "create-server" }>,
+  step: Extract<MachineStep, { type: "create-server" }>,
   actor: ServerActor,
   { session, signal }: Call,
 ): Promise<void> {

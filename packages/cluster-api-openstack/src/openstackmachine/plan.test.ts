@@ -12,7 +12,7 @@ describe("planMachine", () => {
   it("makes a port on the cluster's network with the role's group, then the server", () => {
     const w = world();
     const first = plan(w).steps;
-    expect(first.map((s) => s.do)).toEqual(["add-finalizer", "create-port"]);
+    expect(first.map((s) => s.type)).toEqual(["add-finalizer", "create-port"]);
     expect(first[1]).toMatchObject({
       body: {
         name: "demo-workers-abcde-0",
@@ -44,7 +44,7 @@ describe("planMachine", () => {
       for (const step of plan(w).steps) apply(w, step);
       w.extra = {};
       const steps = plan(w).steps;
-      expect(steps.map((s) => s.do)).toEqual(["create-trunk", "set-port-tags", "set-port-tags"]);
+      expect(steps.map((s) => s.type)).toEqual(["create-trunk", "set-port-tags", "set-port-tags"]);
       expect(steps[0]).toMatchObject({ body: { name: "demo-workers-abcde-0" }, tags: ["team-a"] });
       settle(w);
       expect(w.cloud.ports.map((p) => p.trunk_details !== undefined)).toEqual([true, false]);
@@ -53,7 +53,7 @@ describe("planMachine", () => {
       );
       deleting(w);
       for (const step of plan(w).steps) apply(w, step);
-      expect(plan(w).steps).toMatchObject([{ do: "delete-trunk", subports: ["sub"] }]);
+      expect(plan(w).steps).toMatchObject([{ type: "delete-trunk", subports: ["sub"] }]);
       settle(w);
       expect(w.cloud.inventory).toEqual([]);
     });
@@ -73,7 +73,7 @@ describe("planMachine", () => {
     const ovsHWOffload = profile !== undefined;
     const w = world({ ports: [{ profile: { trustedVF: true, ...(ovsHWOffload ? { ovsHWOffload } : {}) } }] });
     w.extra = { identity: { ok: true, cloud: { ...w.cloud.forMachine(), extensions: new Set(aliases) } } };
-    const step = plan(w).steps.find((s) => s.do === "create-port");
+    const step = plan(w).steps.find((s) => s.type === "create-port");
     expect(step?.body).toMatchObject({ network_id: "net-1", ...attributes });
     expect(step?.body["binding:profile"]).toEqual(profile);
   });
@@ -86,14 +86,14 @@ describe("planMachine", () => {
     expect(plan(w).wait?.for).toMatch(/downloading/);
     w.extra = { image: { name: "node", id: "img-9" } };
     for (let round = 0; round < 2; round++) for (const step of plan(w).steps) apply(w, step);
-    expect(plan(w).steps[0]).toMatchObject({ do: "create-server", body: { imageRef: "img-9" } });
+    expect(plan(w).steps[0]).toMatchObject({ type: "create-server", body: { imageRef: "img-9" } });
   });
 
   it("never holds bootstrap data in a step", () => {
     const w = world();
     for (const step of plan(w).steps) apply(w, step);
     for (const step of plan(w).steps) apply(w, step);
-    const create = plan(w).steps.find((s) => s.do === "create-server");
+    const create = plan(w).steps.find((s) => s.type === "create-server");
     expect(create).toMatchObject({
       secret: "demo-workers-abcde",
       body: { availability_zone: "nova", imageRef: "img-1", flavorRef: "2" },
@@ -113,7 +113,7 @@ describe("planMachine", () => {
     w.cloud.volumes = w.cloud.volumes.map((v) => ({ ...v, status: "available" }));
     const [create] = plan(w).steps;
     expect(create).toMatchObject({
-      do: "create-server",
+      type: "create-server",
       body: {
         block_device_mapping_v2: [
           { boot_index: 0, source_type: "volume", delete_on_termination: true },
@@ -252,7 +252,7 @@ describe("planMachine, with a server", () => {
     const forgetful = { ...w, object: { ...w.object, status: { ...w.object.status, resources: { ports: [] } } } };
     expect(plan(forgetful).steps).toEqual([]);
     const first = plan(w);
-    expect(first.steps).toMatchObject([{ do: "create-port", reason: "PortUpdateFailed", replaces: [lost?.id] }]);
+    expect(first.steps).toMatchObject([{ type: "create-port", reason: "PortUpdateFailed", replaces: [lost?.id] }]);
     expect(first.status.resources?.ports).toEqual([{ id: lost?.id }]);
     settle(w);
     expect(w.cloud.ports.map((p) => [p.name, p.device_id])).toEqual([[lost?.name, w.cloud.servers[0]?.id]]);
@@ -265,7 +265,7 @@ describe("planMachine, with a server", () => {
       ...w.object,
       spec: { ...w.object.spec, ports: [{ allowedAddressPairs: [{ ipAddress: "10.244.0.0/16" }] }] },
     };
-    expect(plan(w).steps).toMatchObject([{ do: "update-port", pairs: [{ ip_address: "10.244.0.0/16" }] }]);
+    expect(plan(w).steps).toMatchObject([{ type: "update-port", pairs: [{ ip_address: "10.244.0.0/16" }] }]);
     settle(w);
     expect(plan(w).steps).toEqual([]);
   });
@@ -323,12 +323,12 @@ describe("planMachine, with a server", () => {
 
   it("waits while Nova deletes, and deletes once", () => {
     deleting(w);
-    expect(plan(w).steps.map((s) => s.do)).toEqual(["delete-server"]);
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["delete-server"]);
     w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, "OS-EXT-STS:task_state": "deleting" }));
     expect(plan(w).steps).toEqual([]);
     expect(plan(w).wait?.for).toMatch(/to be deleted/);
     w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, status: "SOFT_DELETED" }));
-    expect(plan(w).steps.map((s) => s.do)).toEqual(["delete-port"]);
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["delete-port"]);
   });
 
   it("does not touch a port of that name that another server uses", () => {

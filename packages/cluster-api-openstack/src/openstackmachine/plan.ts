@@ -150,7 +150,7 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
   const id = providerId(context, server);
   const record: MachineStep[] =
     context.recordsProviderId && context.object.spec.providerID === undefined
-      ? [{ do: "record-provider-id", reason: "InstanceNotReady", providerId: id }]
+      ? [{ type: "record-provider-id", reason: "InstanceNotReady", providerId: id }]
       : [];
   return {
     ...base,
@@ -169,7 +169,7 @@ function planServer(context: MachineContext, server: Server, now: number): Outco
 function planFinalizer(context: MachineContext, server: Server): { steps: MachineStep[]; events: PlannedEvent[] } {
   const { object, finalizer, owner } = context;
   if (object.metadata.finalizers?.includes(finalizer)) return { steps: [], events: [] };
-  if (isProven(context, server)) return { steps: [{ do: "add-finalizer", reason: "InstanceNotReady" }], events: [] };
+  if (isProven(context, server)) return { steps: [{ type: "add-finalizer", reason: "InstanceNotReady" }], events: [] };
   if (!owner) return { steps: [], events: [] };
   const message = `Server ${server.id} is recorded for this machine, which did not create it: the server remains when the machine is deleted. Set the annotation ${adoptAnnotation} to "true" to have it deleted with the machine`;
   return { steps: [], events: [{ type: "Warning", reason: "ServerNotOwned", message }] };

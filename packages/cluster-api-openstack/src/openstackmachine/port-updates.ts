@@ -28,7 +28,7 @@ export function planPortUpdates(
       ...(pairs || groups
         ? [
             {
-              do: "update-port",
+              type: "update-port",
               reason,
               id: port.id,
               ...(pairs ? { pairs } : {}),
@@ -36,7 +36,7 @@ export function planPortUpdates(
             } as const,
           ]
         : []),
-      ...(tags ? [{ do: "set-port-tags", reason, id: port.id, tags } as const] : []),
+      ...(tags ? [{ type: "set-port-tags", reason, id: port.id, tags } as const] : []),
     ];
   });
 }

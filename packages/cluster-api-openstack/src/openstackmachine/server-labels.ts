@@ -35,8 +35,8 @@ export function planServerLabels(context: MachineContext, server: Server): Serve
     tags,
     metadataKeys: keys,
     steps: [
-      ...(next ? [{ do: "set-server-tags", reason, id: server.id, tags: next } as const] : []),
-      ...(changed ? [{ do: "set-server-metadata", reason, id: server.id, set, remove } as const] : []),
+      ...(next ? [{ type: "set-server-tags", reason, id: server.id, tags: next } as const] : []),
+      ...(changed ? [{ type: "set-server-metadata", reason, id: server.id, set, remove } as const] : []),
     ],
   };
 }

@@ -53,7 +53,7 @@ function removals(
     const isOn = trunk?.sub_ports.some(({ port_id }) => port_id === port.id) === true;
     return [
       ...(isOn ? takenOff(trunk.trunk_id, [port.id]) : []),
-      { do: "delete-port", reason, id: port.id, name: port.name },
+      { type: "delete-port", reason, id: port.id, name: port.name },
     ];
   });
 }

@@ -20,7 +20,7 @@ export function trunkSteps({ port, wanted, subports }: Trunked): MachineStep[] {
     port_id: port.id,
     ...(below.length > 0 ? { sub_ports: below } : {}),
   };
-  return [{ do: "create-trunk", reason: "TrunkCreateFailed", body, tags: wanted.tags ?? [] }];
+  return [{ type: "create-trunk", reason: "TrunkCreateFailed", body, tags: wanted.tags ?? [] }];
 }
 
 /** Subports that the trunk lacks, and those that it has with another VLAN, which are taken off it first. */
@@ -41,12 +41,12 @@ function subportSteps(trunk: NonNullable<Port["trunk_details"]>, subports: Trunk
 
 function added(id: string, subports: Trunked["subports"]): MachineStep[] {
   if (subports.length === 0) return [];
-  return [{ do: "add-subports", reason: "SubportUpdateFailed", id, subports: subports.map(subPortOf) }];
+  return [{ type: "add-subports", reason: "SubportUpdateFailed", id, subports: subports.map(subPortOf) }];
 }
 
 /** Takes ports off a trunk; they exist still. */
 export function takenOff(id: string, ports: readonly string[]): MachineStep[] {
-  return ports.length === 0 ? [] : [{ do: "remove-subports", reason: "SubportUpdateFailed", id, ports: [...ports] }];
+  return ports.length === 0 ? [] : [{ type: "remove-subports", reason: "SubportUpdateFailed", id, ports: [...ports] }];
 }
 
 function subPortOf({ port, wanted }: Trunked["subports"][number]): SubPort {
@@ -65,7 +65,7 @@ export function trunkDeletions(ports: readonly Port[], reason: string): MachineS
     trunk
       ? [
           {
-            do: "delete-trunk",
+            type: "delete-trunk",
             reason,
             id: trunk.trunk_id,
             portId: id,

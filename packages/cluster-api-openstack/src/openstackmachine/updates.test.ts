@@ -97,7 +97,7 @@ describe("a running server", () => {
 
   it("puts back a group that was taken off", () => {
     w.cloud.ports = w.cloud.ports.map((p) => ({ ...p, security_groups: [] }));
-    expect(plan(w).steps).toMatchObject([{ do: "update-port", groups: ["sg-worker"] }]);
+    expect(plan(w).steps).toMatchObject([{ type: "update-port", groups: ["sg-worker"] }]);
   });
 
   it("gets the project's default group when the spec names none any more", () => {
@@ -127,7 +127,7 @@ describe("a running server", () => {
   it("has no tags changed by a Nova that lists none", () => {
     w.cloud.servers = w.cloud.servers.map(({ tags: _tags, ...s }) => s);
     change(w, { tags: ["new"] });
-    expect(plan(w).steps.map((s) => s.do)).toEqual(["set-port-tags"]);
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["set-port-tags"]);
   });
 
   it("stays ready while a change is refused, which has a condition of its own", () => {
@@ -152,7 +152,7 @@ describe("a running server", () => {
     w.cloud.ports = w.cloud.ports.map((p) => ({ ...p, device_id: "" }));
     expect(plan(w).steps).toEqual([]);
     w.cloud.servers = w.cloud.servers.map((s) => ({ ...s, addresses: {} }));
-    expect(plan(w).steps).toMatchObject([{ do: "attach-port", portId: w.cloud.ports[0]?.id }]);
+    expect(plan(w).steps).toMatchObject([{ type: "attach-port", portId: w.cloud.ports[0]?.id }]);
     settle(w);
     expect(w.cloud.ports[0]?.device_id).toBe(w.cloud.servers[0]?.id);
   });

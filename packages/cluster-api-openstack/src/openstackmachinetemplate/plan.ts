@@ -92,7 +92,7 @@ function pairsOf({ spec }: OpenStackMachineTemplate, machine: OpenStackMachine):
     // An empty list, so that the pairs of the port are taken away.
     return { ...rest, allowedAddressPairs: allowedAddressPairs ?? [] };
   });
-  return [{ do: "set-address-pairs", machine, ports: changed }];
+  return [{ type: "set-address-pairs", machine, ports: changed }];
 }
 
 function pairs({ allowedAddressPairs = [] }: PortSpec): unknown {

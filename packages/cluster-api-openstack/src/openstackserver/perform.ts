@@ -17,7 +17,7 @@ export const fieldManager = "causeway-openstackserver";
 export async function performServerStep(step: ServerStep, actor: ServerActor, signal: AbortSignal): Promise<void> {
   const { client, object } = actor;
   const change = { finalizer: serverFinalizer, signal };
-  if (step.do === "add-finalizer") await addFinalizer(client, OpenStackServer, object, change);
-  else if (step.do === "remove-finalizer") await removeFinalizer(client, OpenStackServer, object, change);
+  if (step.type === "add-finalizer") await addFinalizer(client, OpenStackServer, object, change);
+  else if (step.type === "remove-finalizer") await removeFinalizer(client, OpenStackServer, object, change);
   else await performShared(step, actor, signal);
 }

@@ -52,7 +52,7 @@ function settle(w: World) {
     }
     for (const step of planned.steps) {
       w.cloud.applyMachine(step);
-      const finalizers = { "add-finalizer": [serverFinalizer], "remove-finalizer": [] }[step.do as string];
+      const finalizers = { "add-finalizer": [serverFinalizer], "remove-finalizer": [] }[step.type as string];
       if (finalizers) w.object = { ...w.object, metadata: { ...w.object.metadata, finalizers } };
     }
   }
@@ -81,7 +81,7 @@ describe("planServerObject", () => {
       const started = { finalizers: [serverFinalizer] };
       const w = { ...world({ availabilityZone: "az2", tags: ["blue"], ...spec }, started), extra };
       for (let round = 0; round < 3; round++) {
-        const step = plan(w).steps.find((s) => s.do === "create-server");
+        const step = plan(w).steps.find((s) => s.type === "create-server");
         if (step) return step;
         for (const each of plan(w).steps) w.cloud.applyMachine(each);
       }
@@ -114,6 +114,6 @@ describe("planServerObject", () => {
     const w = world({}, { ownerReferences, finalizers: [serverFinalizer] });
     expect(plan(w)).toEqual({ steps: [], status: {} });
     w.object = { ...w.object, metadata: { ...w.object.metadata, ...deleting } };
-    expect(plan(w).steps.map((s) => s.do)).toEqual(["remove-finalizer"]);
+    expect(plan(w).steps.map((s) => s.type)).toEqual(["remove-finalizer"]);
   });
 });

@@ -47,10 +47,10 @@ export function plan(w: World): MachinePlan {
 export function apply(w: World, step: MachineStep): void {
   w.cloud.applyMachine(step);
   const { object } = w;
-  if (step.do === "add-finalizer")
+  if (step.type === "add-finalizer")
     w.object = { ...object, metadata: { ...object.metadata, finalizers: [machineFinalizer] } };
-  if (step.do === "remove-finalizer") w.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
-  if (step.do === "record-provider-id") w.object = { ...object, spec: { ...object.spec, providerID: step.providerId } };
+  if (step.type === "remove-finalizer") w.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
+  if (step.type === "record-provider-id") w.object = { ...object, spec: { ...object.spec, providerID: step.providerId } };
 }
 
 /** Performs what is planned until nothing is; returns the last plan, whose status the object has. */

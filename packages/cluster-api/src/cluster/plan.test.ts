@@ -48,7 +48,7 @@ const ready = facts({
   silentSince: undefined,
 });
 const bodies = (given: ClusterFacts) =>
-  planCluster(given, now).steps.flatMap((s) => (s.do === "patch" ? [s.body] : []));
+  planCluster(given, now).steps.flatMap((s) => (s.type === "patch" ? [s.body] : []));
 
 describe("a Cluster", () => {
   test.each([
@@ -161,6 +161,6 @@ describe("a Cluster that is deleted", () => {
   ])("%s", (_, given, reason, deleted) => {
     const { steps, status } = planCluster(given, now);
     expect(getCondition(status.conditions, "Deleting")?.reason).toBe(reason);
-    expect(steps.map((s) => (s.do === "delete" ? `${s.type.kind} ${s.key.name}` : "finalizer"))).toEqual(deleted);
+    expect(steps.map((s) => (s.type === "delete" ? `${s.resource.kind} ${s.key.name}` : "finalizer"))).toEqual(deleted);
   });
 });

@@ -138,10 +138,10 @@ function phaseOf(facts: ClusterFacts): NonNullable<ClusterStatus["phase"]> {
 
 /** The events of a step that was performed. */
 export function clusterStepEvents(step: ObjectStep): PlannedEvent[] {
-  if (step.do === "delete") {
-    return [{ type: "Normal", reason: "Deleting", message: `Deleting ${step.type.kind} ${step.key.name}` }];
+  if (step.type === "delete") {
+    return [{ type: "Normal", reason: "Deleting", message: `Deleting ${step.resource.kind} ${step.key.name}` }];
   }
-  const spec = step.do === "patch" ? (step.body["spec"] as { controlPlaneEndpoint?: Endpoint } | undefined) : undefined;
+  const spec = step.type === "patch" ? (step.body["spec"] as { controlPlaneEndpoint?: Endpoint } | undefined) : undefined;
   if (!spec?.controlPlaneEndpoint) return [];
   const { host, port } = spec.controlPlaneEndpoint;
   return [{ type: "Normal", reason: "EndpointSet", message: `The API is at ${host}:${port}` }];

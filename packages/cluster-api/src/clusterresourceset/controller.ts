@@ -33,7 +33,7 @@ export function clusterResourceSetController(context: Context): ControllerOption
     publish: ({ set }, status, events, signal) =>
       publish(context, ClusterResourceSet, { object: set, status, events, signal }),
     failed: (_observed, { status }, step, error) =>
-      failure(step.do === "apply" ? notApplied(status, error, clock.now()) : status, error),
+      failure(step.type === "apply" ? notApplied(status, error, clock.now()) : status, error),
   };
   return {
     name: "clusterresourceset",

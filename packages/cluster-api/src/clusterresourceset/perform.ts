@@ -29,8 +29,8 @@ interface Order {
  */
 export async function performResourceSetStep(order: Order, step: ResourceSetStep, signal: AbortSignal): Promise<void> {
   const { context, set } = order;
-  if (step.do === "unbind") return unbind(context, { binding: step.binding, set }, signal);
-  if (step.do !== "apply") return perform(context, step, signal);
+  if (step.type === "unbind") return unbind(context, { binding: step.binding, set }, signal);
+  if (step.type !== "apply") return perform(context, step, signal);
   const results = await Promise.allSettled(step.applications.map((one) => applyTo(order, one, signal)));
   const failed = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
   if (failed.length > 0) throw failed[0];
@@ -45,7 +45,7 @@ async function applyTo(order: Order, { cluster, resources }: Application, signal
     context.bindings.get(keyOf(cluster)) ??
     (await context.informers.client.find(ClusterResourceSetBinding, keyOf(cluster), { signal }));
   const binding = existing ?? newBinding(cluster, set);
-  if (!existing) await createOnce(context, { type: ClusterResourceSetBinding, object: binding }, signal);
+  if (!existing) await createOnce(context, { resource: ClusterResourceSetBinding, object: binding }, signal);
   const mapping = new Mapping(remote.client);
   const outcomes: Outcome[] = [];
   let failure: unknown;

@@ -138,7 +138,7 @@ describe("a ClusterResourceSet", () => {
   ];
   test.each(table)("%s", (_title, given, steps, reason) => {
     const plan = planClusterResourceSet(given, now);
-    expect(plan.steps.map((step) => step.do)).toEqual(steps);
+    expect(plan.steps.map((step) => step.type)).toEqual(steps);
     expect(getCondition(plan.status.conditions, "ResourcesApplied")?.reason ?? "").toBe(reason);
   });
 

@@ -37,7 +37,7 @@ export function planClusterResourceSet(facts: ResourceSetFacts, now: number): Re
   const conditions = [resourcesApplied(facts), notPaused];
   return {
     steps: [
-      ...(set.metadata.deletionTimestamp ? [] : stale.map((binding) => ({ do: "unbind", binding }) as const)),
+      ...(set.metadata.deletionTimestamp ? [] : stale.map((binding) => ({ type: "unbind", binding }) as const)),
       ...steps,
     ],
     status: {
@@ -53,7 +53,7 @@ function removal({ set, targets, stale }: ResourceSetFacts): ResourceSetStep[] {
   const left = bound.filter(({ spec }) =>
     spec.bindings?.some(({ clusterResourceSetName }) => clusterResourceSetName === set.metadata.name),
   );
-  if (left.length > 0) return left.map((binding) => ({ do: "unbind", binding }));
+  if (left.length > 0) return left.map((binding) => ({ type: "unbind", binding }));
   return patchStep(ClusterResourceSet, set, finalizerRemoval(set, finalizers.clusterResourceSet));
 }
 
@@ -68,7 +68,7 @@ function upkeep(facts: ResourceSetFacts): ResourceSetStep[] {
   return [
     ...patchStep(ClusterResourceSet, set, metadataPatch(set, { finalizer: finalizers.clusterResourceSet })),
     ...owned,
-    ...(applications.length > 0 ? [{ do: "apply", applications } as const] : []),
+    ...(applications.length > 0 ? [{ type: "apply", applications } as const] : []),
   ];
 }
 
@@ -117,7 +117,7 @@ function resourcesApplied({ set, resources, targets }: ResourceSetFacts): Wanted
 
 /** The events of a step that was performed. */
 export function resourceSetStepEvents(step: ResourceSetStep): PlannedEvent[] {
-  if (step.do !== "apply") return [];
+  if (step.type !== "apply") return [];
   return step.applications.map(({ cluster, resources }) => ({
     type: "Normal",
     reason: "ResourcesApplied",

@@ -12,6 +12,6 @@ export interface Application {
 export type ResourceSetStep =
   | ObjectStep
   /** Every Cluster is tried, and what was applied is recorded in its binding, before an error is reported. */
-  | { readonly do: "apply"; readonly applications: readonly Application[] }
+  | { readonly type: "apply"; readonly applications: readonly Application[] }
   /** Removes the set's entry; a binding without entries is deleted. */
-  | { readonly do: "unbind"; readonly binding: ClusterResourceSetBinding };
+  | { readonly type: "unbind"; readonly binding: ClusterResourceSetBinding };

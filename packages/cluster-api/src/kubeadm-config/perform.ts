@@ -33,29 +33,29 @@ export async function performConfigStep(
   signal: AbortSignal,
 ): Promise<void> {
   const { step, facts } = order;
-  if (step.do === "createDataSecret") {
-    await createOnce(context, { type: Secret, object: dataSecret(facts) }, signal);
+  if (step.type === "create-data-secret") {
+    await createOnce(context, { resource: Secret, object: dataSecret(facts) }, signal);
     return;
   }
-  if (step.do === "acquireLock") return acquireLock(context, facts, signal);
-  if (step.do === "releaseLock") return releaseLock(context, { facts, uid: step.uid }, signal);
-  if (step.do === "rotateToken") return rotate(context, facts, signal);
+  if (step.type === "acquire-lock") return acquireLock(context, facts, signal);
+  if (step.type === "release-lock") return releaseLock(context, { facts, uid: step.uid }, signal);
+  if (step.type === "rotate-token") return rotate(context, facts, signal);
   const { client } = remoteOf(context, facts);
-  switch (step.do) {
-    case "createToken": {
+  switch (step.type) {
+    case "create-token": {
       const token = secretText(facts.dataSecret, "bootstrap-token");
       if (!isToken(token)) throw new TypeError("the data Secret holds no bootstrap token");
       const owner = { configUid: facts.config.metadata.uid ?? "", machine: facts.owner?.name ?? "" };
       await client.create(Secret, tokenSecret(token, owner, step.expires), { fieldManager, signal });
       return;
     }
-    case "extendToken": {
+    case "extend-token": {
       const body = { data: { expiration: base64(timestamp(step.expires)) } };
       const key = { namespace: tokenNamespace, name: step.name };
       await client.patch(Secret, key, { type: "merge", body }, { fieldManager, signal });
       return;
     }
-    case "deleteToken": {
+    case "delete-token": {
       await client.delete(Secret, { namespace: tokenNamespace, name: step.name }, { signal });
       const { token } = facts;
       if (token && token !== "unreachable") context.asked.note(token.metadata.uid ?? "", context.clock.now());

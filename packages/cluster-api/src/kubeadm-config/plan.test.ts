@@ -67,18 +67,18 @@ const expires = now + tokenLifetime;
 
 describe("the steps of a bootstrap", () => {
   test.each<[string, ConfigFacts, object[]]>([
-    ["the data Secret comes first, with a token in it", complete, [{ do: "createDataSecret" }]],
-    ["then its token is made known to the workload cluster", withSecret, [{ do: "createToken", expires }]],
+    ["the data Secret comes first, with a token in it", complete, [{ type: "create-data-secret" }]],
+    ["then its token is made known to the workload cluster", withSecret, [{ type: "create-token", expires }]],
     ["a token with time left is left alone", { ...withSecret, token: token(expires) }, []],
     [
       "a token that runs out while the machine boots is prolonged",
       { ...withSecret, token: token(now + tokenLifetime / 2) },
-      [{ do: "extendToken", name: "bootstrap-token-abcdef", expires }],
+      [{ type: "extend-token", name: "bootstrap-token-abcdef", expires }],
     ],
     [
       "the token of a pool is replaced once half of its life is over",
       { ...withSecret, owner: pool, token: token(now + tokenLifetime / 2 - 1) },
-      [{ do: "rotateToken" }],
+      [{ type: "rotate-token" }],
     ],
     [
       "the token of a pool is kept until then",
@@ -88,7 +88,7 @@ describe("the steps of a bootstrap", () => {
     [
       "the token of a machine that has joined goes",
       { ...withSecret, owner: joined, token: token(expires) },
-      [{ do: "deleteToken", name: "bootstrap-token-abcdef" }],
+      [{ type: "delete-token", name: "bootstrap-token-abcdef" }],
     ],
     ["and then nothing more is done", { ...withSecret, owner: joined }, []],
     [
@@ -146,18 +146,18 @@ describe("the first machine of a control plane", () => {
   };
   const lock = (holder: string, isHeld = true) => ({ uid: "l", holder, isHeld });
   test.each<[title: string, given: ConfigFacts, steps: object[]]>([
-    ["takes the lock", first, [{ do: "acquireLock" }]],
-    ["gets its data with the lock", { ...first, lock: lock("w-1") }, [{ do: "createDataSecret" }]],
+    ["takes the lock", first, [{ type: "acquire-lock" }]],
+    ["gets its data with the lock", { ...first, lock: lock("w-1") }, [{ type: "create-data-secret" }]],
     ["waits while another machine has it", { ...first, lock: lock("w-2") }, []],
-    ["frees it from a machine that is gone", { ...first, lock: lock("w-2", false) }, [{ do: "releaseLock", uid: "l" }]],
+    ["frees it from a machine that is gone", { ...first, lock: lock("w-2", false) }, [{ type: "release-lock", uid: "l" }]],
     ["waits for the certificates", { ...first, certificates: undefined }, []],
     ["needs no token", { ...first, dataSecret: { ...dataSecret, data: { value: "" } } }, []],
     [
       "frees the lock once it has joined and the control plane is there",
       { ...first, cluster, owner: { ...owner, hasJoined: true }, dataSecret, lock: lock("w-1") },
-      [{ do: "releaseLock", uid: "l" }],
+      [{ type: "release-lock", uid: "l" }],
     ],
-    ["joins a control plane that is there", { ...first, cluster, token: undefined }, [{ do: "createDataSecret" }]],
+    ["joins a control plane that is there", { ...first, cluster, token: undefined }, [{ type: "create-data-secret" }]],
   ])("%s", (_title, given, steps) => {
     expect(planKubeadmConfig(given, now).steps).toEqual(steps);
   });

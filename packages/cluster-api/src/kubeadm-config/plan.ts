@@ -61,7 +61,7 @@ function decide(facts: ConfigFacts, now: number): Decision {
     const turn = takeTurn(facts, now);
     if (turn) return turn;
   }
-  if (!dataSecret) return { steps: [{ do: "createDataSecret" }] };
+  if (!dataSecret) return { steps: [{ type: "create-data-secret" }] };
   return keepData(facts, dataSecret, now);
 }
 
@@ -85,9 +85,9 @@ const lockRetry = 30_000;
 
 /** What comes before this machine may initialise the control plane; undefined once it is its turn. */
 function takeTurn({ lock, owner }: ConfigFacts, now: number): Decision | undefined {
-  if (!lock) return { steps: [{ do: "acquireLock" }] };
+  if (!lock) return { steps: [{ type: "acquire-lock" }] };
   if (lock.holder === owner?.name) return undefined;
-  if (!lock.isHeld) return { steps: [{ do: "releaseLock", uid: lock.uid }] };
+  if (!lock.isHeld) return { steps: [{ type: "release-lock", uid: lock.uid }] };
   const message = `Machine ${lock.holder} initialises the control plane`;
   return { waiting: { reason: "WaitingForControlPlaneInitialized", message }, until: now + lockRetry };
 }
@@ -95,23 +95,23 @@ function takeTurn({ lock, owner }: ConfigFacts, now: number): Decision | undefin
 function afterJoining(facts: ConfigFacts): Decision {
   const { token, lock, owner } = facts;
   if (lock && lock.holder === owner?.name && hasControlPlane(facts)) {
-    return { steps: [{ do: "releaseLock", uid: lock.uid }] };
+    return { steps: [{ type: "release-lock", uid: lock.uid }] };
   }
   if (token === undefined || token === "unreachable") return {};
-  return { steps: [{ do: "deleteToken", name: token.metadata.name }] };
+  return { steps: [{ type: "delete-token", name: token.metadata.name }] };
 }
 
 function keepToken({ token, owner }: ConfigFacts, now: number): Decision {
   const expires = now + tokenLifetime;
   if (token === "unreachable") return {};
-  if (token === undefined) return { steps: [{ do: "createToken", expires }] };
+  if (token === undefined) return { steps: [{ type: "create-token", expires }] };
   const left = expiryOf(token) - now;
   // A pool's machines come at any time: its token is replaced before it expires, and none lives for long.
   if (owner?.kind === "MachinePool") {
     const due = tokenLifetime / 2;
-    return left < due ? { steps: [{ do: "rotateToken" }] } : { until: now + left - due };
+    return left < due ? { steps: [{ type: "rotate-token" }] } : { until: now + left - due };
   }
-  if (left < (tokenLifetime * 5) / 6) return { steps: [{ do: "extendToken", name: token.metadata.name, expires }] };
+  if (left < (tokenLifetime * 5) / 6) return { steps: [{ type: "extend-token", name: token.metadata.name, expires }] };
   return { until: now + tokenLifetime / 3 };
 }
 

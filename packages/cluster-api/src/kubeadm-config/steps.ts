@@ -1,11 +1,11 @@
 /** What can be done for a KubeadmConfig. Steps carry no secret: token and user data are made while performing. */
 export type ConfigStep =
-  | { readonly do: "createDataSecret" }
+  | { readonly type: "create-data-secret" }
   /** Lets this machine initialise the control plane, unless another one was first. */
-  | { readonly do: "acquireLock" }
-  | { readonly do: "releaseLock"; readonly uid: string }
+  | { readonly type: "acquire-lock" }
+  | { readonly type: "release-lock"; readonly uid: string }
   /** Puts another token into the data Secret; the one before expires. */
-  | { readonly do: "rotateToken" }
-  | { readonly do: "createToken"; readonly expires: number }
-  | { readonly do: "extendToken"; readonly name: string; readonly expires: number }
-  | { readonly do: "deleteToken"; readonly name: string };
+  | { readonly type: "rotate-token" }
+  | { readonly type: "create-token"; readonly expires: number }
+  | { readonly type: "extend-token"; readonly name: string; readonly expires: number }
+  | { readonly type: "delete-token"; readonly name: string };

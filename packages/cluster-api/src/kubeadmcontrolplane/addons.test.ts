@@ -98,7 +98,7 @@ describe("the images of kubeadm's add-ons", () => {
     ],
   ])("%s", (_, addons, spec, notes, expected) => {
     const { steps, events } = addonUpkeep(given(addons, spec, notes));
-    expect(steps.map((step) => step.do === "setAddonImage" && step.image)).toEqual(expected);
+    expect(steps.map((step) => step.type === "set-addon-image" && step.image)).toEqual(expected);
     expect(events).toEqual([]);
   });
 
@@ -129,10 +129,10 @@ describe("the images of kubeadm's add-ons", () => {
         now,
       );
     };
-    expect(at(machines).steps).toEqual([{ do: "setAddonImage", addon: "kube-proxy", image: "k/kube-proxy:v1.34.0" }]);
+    expect(at(machines).steps).toEqual([{ type: "set-addon-image", addon: "kube-proxy", image: "k/kube-proxy:v1.34.0" }]);
     const old = owned("c", { version: "v1.33.0" });
-    expect(at([...machines.slice(0, 2), old]).steps.map((step) => step.do)).not.toContain("setAddonImage");
-    expect(at(machines.slice(0, 2)).steps.map((step) => step.do)).not.toContain("setAddonImage");
+    expect(at([...machines.slice(0, 2), old]).steps.map((step) => step.type)).not.toContain("set-addon-image");
+    expect(at(machines.slice(0, 2)).steps.map((step) => step.type)).not.toContain("set-addon-image");
   });
 });
 

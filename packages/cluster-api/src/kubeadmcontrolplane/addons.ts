@@ -51,7 +51,7 @@ function kubeProxySteps(control: KubeadmControlPlane, present: string): ControlP
   const repository = imageRepository ? `${imageRepository}/kube-proxy` : image.repository;
   // A tag cannot have the + of a build.
   const wanted = `${repository}:${control.spec.version.replace("+", "_")}`;
-  return wanted === present ? [] : [{ do: "setAddonImage", addon: "kube-proxy", image: wanted }];
+  return wanted === present ? [] : [{ type: "set-addon-image", addon: "kube-proxy", image: wanted }];
 }
 
 function coreDnsUpkeep(control: KubeadmControlPlane, present: string): Upkeep {
@@ -65,7 +65,7 @@ function coreDnsUpkeep(control: KubeadmControlPlane, present: string): Upkeep {
   const problem = versionProblem(image.tag, dns?.imageTag || image.tag);
   if (problem !== undefined)
     return { steps: [], events: [{ type: "Warning", reason: "CoreDNSNotUpgraded", message: problem }] };
-  return { steps: [{ do: "setAddonImage", addon: "coredns", image: wanted }], events: [] };
+  return { steps: [{ type: "set-addon-image", addon: "coredns", image: wanted }], events: [] };
 }
 
 /** kubeadm's default registry has the image one level deeper than one of a user's. */

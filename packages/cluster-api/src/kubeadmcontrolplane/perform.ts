@@ -40,21 +40,21 @@ export async function performControlPlaneStep(
   signal: AbortSignal,
 ): Promise<void> {
   const { step, facts } = order;
-  switch (step.do) {
-    case "createCertificates":
+  switch (step.type) {
+    case "create-certificates":
       for (const purpose of step.purposes) await createCertificate(context, { facts, purpose }, signal);
       return;
-    case "writeKubeconfig":
+    case "write-kubeconfig":
       return writeKubeconfig(context, facts, signal);
-    case "updateKubeadmConfig":
+    case "update-kubeadm-config":
       return updateKubeadmConfig(context, { facts, version: step.version }, signal);
-    case "setAddonImage":
+    case "set-addon-image":
       return setAddonImage(context, { step, facts }, signal);
-    case "moveLeader":
+    case "move-leader":
       return accessOf(context).moveLeader(placeOf(facts), step.to, signal);
-    case "removeMember":
+    case "remove-member":
       return accessOf(context).removeMember(placeOf(facts), step.member, signal);
-    case "setConditions": {
+    case "set-conditions": {
       const options = { status: { conditions: step.conditions }, fieldManager: conditionManager, signal };
       try {
         await publishStatus(context.informers.client, Machine, step.machine, options);
@@ -77,7 +77,7 @@ async function createCertificate(
   const pair = await newPair(facts, { purpose, now: context.clock.now() });
   const data = { "tls.crt": base64(pair.certificate), "tls.key": base64(pair.key) };
   const object = clusterSecret(facts, { cluster, name: certificateSecretName(cluster.metadata.name, purpose), data });
-  await createOnce(context, { type: Secret, object }, signal);
+  await createOnce(context, { resource: Secret, object }, signal);
 }
 
 async function newPair(
@@ -120,7 +120,7 @@ async function writeKubeconfig(context: Context, facts: ControlPlaneFacts, signa
   });
   const object = clusterSecret(facts, { cluster, name: `${name}-kubeconfig`, data: { value: base64(text) } });
   const standing = await findSecret(context, { namespace, name: object.metadata.name }, signal);
-  if (!standing) return createOnce(context, { type: Secret, object }, signal);
+  if (!standing) return createOnce(context, { resource: Secret, object }, signal);
   const body = { metadata: lockOf(standing), data: object.data };
   await context.informers.client.patch(
     Secret,
@@ -168,7 +168,7 @@ async function updateKubeadmConfig(
 /** A strategic merge patch: containers are merged by their name. */
 async function setAddonImage(
   context: Context,
-  order: { readonly step: Extract<ControlPlaneStep, { do: "setAddonImage" }>; readonly facts: ControlPlaneFacts },
+  order: { readonly step: Extract<ControlPlaneStep, { type: "set-addon-image" }>; readonly facts: ControlPlaneFacts },
   signal: AbortSignal,
 ): Promise<void> {
   const { addon, image } = order.step;

@@ -13,13 +13,13 @@ const old = (name: string, given: MachineGiven = {}) =>
   owned(name, { version: "v1.33.0", outdated: oldVersion, ...given });
 
 describe("the steps of a KubeadmControlPlane", () => {
-  const created = { do: "create", type: { kind: "Machine" } };
-  const deleted = (name: string) => ({ do: "delete", key: { name } });
+  const created = { type: "create", resource: { kind: "Machine" } };
+  const deleted = (name: string) => ({ type: "delete", key: { name } });
   const table: [title: string, given: ControlPlaneFacts, steps: object[], blocked?: RegExp][] = [
     [
       "certificates come first",
       facts([], { control: control({ initialized: false }), missingCertificates: ["ca", "sa"] }),
-      [{ do: "createCertificates", purposes: ["ca", "sa"] }],
+      [{ type: "create-certificates", purposes: ["ca", "sa"] }],
     ],
     [
       "a certificate lost after initialization is not made again",
@@ -30,12 +30,12 @@ describe("the steps of a KubeadmControlPlane", () => {
     [
       "then the kubeconfig",
       facts([], { control: control({ initialized: false }), kubeconfig: { exists: false } }),
-      [{ do: "writeKubeconfig" }],
+      [{ type: "write-kubeconfig" }],
     ],
     [
       "a kubeconfig past half of its life is renewed",
       facts(three, { kubeconfig: { exists: true, expires: now + 182 * day } }),
-      [{ do: "writeKubeconfig" }],
+      [{ type: "write-kubeconfig" }],
     ],
     ["a kubeconfig of the user is left alone", facts(three, { kubeconfig: { exists: true } }), []],
     ["the first machine initialises", facts([], { control: control({ initialized: false }) }), [created]],
@@ -46,14 +46,14 @@ describe("the steps of a KubeadmControlPlane", () => {
       /not initialized/,
     ],
     ["a machine is added once all others serve", facts(three.slice(0, 2)), [created]],
-    ["none while one has no Node", facts([owned("a"), owned("b", { noNode: true })]), [{ do: "setConditions" }]],
+    ["none while one has no Node", facts([owned("a"), owned("b", { noNode: true })]), [{ type: "set-conditions" }]],
     [
       "none while etcd cannot be inspected",
       {
         ...facts(three.slice(0, 2)),
         workload: { ...facts(three.slice(0, 2)).workload, etcd: { problem: "no route" } } as never,
       },
-      [{ do: "setConditions" }, { do: "setConditions" }],
+      [{ type: "set-conditions" }, { type: "set-conditions" }],
     ],
     ["three that serve need nothing", facts(three), []],
     ["one too many is removed, the oldest first", facts([...three, owned("d")]), [deleted("a")]],
@@ -88,7 +88,7 @@ describe("the steps of a KubeadmControlPlane", () => {
           kubeadmVersion: "v1.33.0",
         } as never,
       }),
-      [{ do: "updateKubeadmConfig", version: "v1.34.0" }],
+      [{ type: "update-kubeadm-config", version: "v1.34.0" }],
     ],
     ["then a machine of it is added", facts([old("a"), old("b"), old("c")]), [created]],
     [
@@ -145,8 +145,8 @@ describe("the steps of a KubeadmControlPlane", () => {
       "a deleted machine's member leaves etcd, leadership first",
       facts([owned("a", { deleting: "WaitingForPreTerminateHook" }), ...three.slice(1)]),
       [
-        { do: "moveLeader", to: { name: "c" } },
-        { do: "removeMember", member: { name: "a" } },
+        { type: "move-leader", to: { name: "c" } },
+        { type: "remove-member", member: { name: "a" } },
       ],
     ],
     [
@@ -154,7 +154,7 @@ describe("the steps of a KubeadmControlPlane", () => {
       facts([owned("a", { deleting: "WaitingForPreTerminateHook", noMember: true }), ...three.slice(1)], {
         members: [member("b"), member("c")],
       }),
-      [{ do: "patch", body: { metadata: { annotations: { [cleanupHook]: null } } } }],
+      [{ type: "patch", body: { metadata: { annotations: { [cleanupHook]: null } } } }],
     ],
     [
       "the hooks of others go first",
@@ -170,12 +170,12 @@ describe("the steps of a KubeadmControlPlane", () => {
     [
       "a member without a machine is removed",
       facts(three, { members: ["a", "b", "c", "x"].map((name) => member(name)) }),
-      [{ do: "removeMember", member: { name: "x" } }],
+      [{ type: "remove-member", member: { name: "x" } }],
     ],
     [
       "a machine that failed its health check is noted, then deleted",
       facts([...three.slice(0, 2), owned("c", { failed: true })]),
-      [{ do: "patch" }, deleted("c")],
+      [{ type: "patch" }, deleted("c")],
     ],
     [
       "it is deleted after a crash between the two",
@@ -199,7 +199,7 @@ describe("the steps of a KubeadmControlPlane", () => {
       facts([...three.slice(0, 2), owned("c", { failed: true })], {
         members: [member("a"), member("b", { problem: "down" }), member("c", { problem: "down" })],
       }),
-      [{ do: "setConditions" }, { do: "setConditions" }],
+      [{ type: "set-conditions" }, { type: "set-conditions" }],
     ],
     [
       "the last machine stays",
@@ -216,7 +216,7 @@ describe("the steps of a KubeadmControlPlane", () => {
     [
       "then deletes all machines at once, without care for etcd",
       facts(three, { control: control({ metadata: { deletionTimestamp: at(now) } }) }),
-      ["a", "b", "c"].flatMap((name) => [{ do: "patch" }, deleted(name)]),
+      ["a", "b", "c"].flatMap((name) => [{ type: "patch" }, deleted(name)]),
     ],
     [
       "external etcd is refused",
@@ -237,7 +237,7 @@ describe("the steps of a KubeadmControlPlane", () => {
   ];
   test.each(table)("%s", (_title, given, steps, blocked) => {
     const plan = planControlPlane(given, now);
-    expect(plan.steps.map((step) => step.do)).toEqual(steps.map((step) => (step as { do: string }).do));
+    expect(plan.steps.map((step) => step.type)).toEqual(steps.map((step) => (step as { type: string }).type));
     expect(plan.steps).toMatchObject(steps);
     if (blocked) expect(plan.wait?.for).toMatch(blocked);
   });
@@ -281,8 +281,8 @@ test("a deleted machine keeps its member while the others would have no quorum",
   const machines = [owned("a", { deleting: "WaitingForPreTerminateHook" }), ...three.slice(1)];
   const removal = (problem: Partial<ReturnType<typeof member>>) =>
     memberRemoval(facts(machines, { members: [member("a"), member("b"), member("c", problem)] })).map(
-      (step) => step.do,
+      (step) => step.type,
     );
-  expect(removal({})).toEqual(["moveLeader", "removeMember"]);
+  expect(removal({})).toEqual(["move-leader", "remove-member"]);
   expect(removal({ problem: "it does not respond" })).toEqual([]);
 });

@@ -133,10 +133,10 @@ function foundation(facts: ControlPlaneFacts, now: number): Next | undefined {
     if (control.status?.initialization?.controlPlaneInitialized || facts.machines.length > 0) {
       return { steps: [], blocked: [`Certificates are missing: ${missingCertificates.join(", ")}`] };
     }
-    return { steps: [{ do: "createCertificates", purposes: missingCertificates }] };
+    return { steps: [{ type: "create-certificates", purposes: missingCertificates }] };
   }
   const expires = kubeconfig.expires !== undefined && kubeconfig.expires - now < yearHalf;
-  return !kubeconfig.exists || expires ? { steps: [{ do: "writeKubeconfig" }] } : undefined;
+  return !kubeconfig.exists || expires ? { steps: [{ type: "write-kubeconfig" }] } : undefined;
 }
 
 function upkeep(facts: ControlPlaneFacts, view: View): ControlPlaneStep[] {
@@ -190,11 +190,11 @@ function clones(facts: ControlPlaneFacts, { machine, config, host }: OwnedMachin
   const role = control.status?.initialization?.controlPlaneInitialized ? "join" : "init";
   const first: ControlPlaneStep[] =
     !config?.object && configKind && !facts.configs.has(machine.metadata.name)
-      ? [{ do: "create", type: configKind, object: configOf(control, machine, role) }]
+      ? [{ type: "create", resource: configKind, object: configOf(control, machine, role) }]
       : [];
   const { object, cloneKind } = infrastructure;
   if (host.object || !object || !cloneKind || infrastructure.clones.has(machine.metadata.name)) return first;
-  return [...first, { do: "create", type: cloneKind, object: cloneOf(object, cloneKind, machine) }];
+  return [...first, { type: "create", resource: cloneKind, object: cloneOf(object, cloneKind, machine) }];
 }
 
 function health(facts: ControlPlaneFacts, owned: OwnedMachine, { reasons, now }: View): ControlPlaneStep[] {
@@ -214,7 +214,7 @@ function health(facts: ControlPlaneFacts, owned: OwnedMachine, { reasons, now }:
   );
   return [
     {
-      do: "setConditions",
+      type: "set-conditions",
       machine,
       conditions: setConditions(kept, wanted, { generation: machine.metadata.generation, now }),
     },
@@ -237,18 +237,18 @@ function deletion(facts: ControlPlaneFacts): Next {
 /** The events of a step that was performed. */
 export function controlPlaneStepEvents(step: ControlPlaneStep): PlannedEvent[] {
   const event = (reason: string, message: string): PlannedEvent[] => [{ type: "Normal", reason, message }];
-  switch (step.do) {
+  switch (step.type) {
     case "create":
-      return step.type.kind === Machine.kind
+      return step.resource.kind === Machine.kind
         ? event("SuccessfulCreate", `Created machine ${step.object.metadata.name}`)
         : [];
     case "delete":
       return event("SuccessfulDelete", `Deleting machine ${step.key.name}`);
-    case "setAddonImage":
+    case "set-addon-image":
       return event("AddonImageChanged", `Set the image of ${step.addon} to ${step.image}`);
-    case "removeMember":
+    case "remove-member":
       return event("EtcdMemberRemoved", `Removed etcd member ${step.member.name}`);
-    case "moveLeader":
+    case "move-leader":
       return event("EtcdLeaderMoved", `Moved etcd's leadership to ${step.to.name}`);
     default:
       return [];

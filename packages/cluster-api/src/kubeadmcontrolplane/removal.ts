@@ -24,14 +24,14 @@ export function memberRemoval(facts: ControlPlaneFacts): ControlPlaneStep[] {
   if (!member) return release(leaving);
   // Another member may have failed since the machine was deleted: then it stays until that one serves again.
   if (!survivesWithout(members, name)) return [];
-  if (!member.isLeader) return [{ do: "removeMember", member }];
+  if (!member.isLeader) return [{ type: "remove-member", member }];
   const to = successor(facts, members, member);
   return to
     ? [
-        { do: "moveLeader", to },
-        { do: "removeMember", member },
+        { type: "move-leader", to },
+        { type: "remove-member", member },
       ]
-    : [{ do: "removeMember", member }];
+    : [{ type: "remove-member", member }];
 }
 
 /** The machine is drained, other hooks are gone, and ours is the last thing that its deletion waits for. */
@@ -75,5 +75,5 @@ function staleMembers({ machines, workload }: ControlPlaneFacts): ControlPlaneSt
   const names = new Set(machines.flatMap(({ machine }) => [machine.status?.nodeRef?.name, machine.metadata.name]));
   const isLeft = (name: string) => name !== "" && !names.has(name) && !workload.pods.has(podKey(name, "etcd"));
   const stale = members.find(({ name }) => isLeft(name));
-  return stale && hasQuorum(members) ? [{ do: "removeMember", member: stale }] : [];
+  return stale && hasQuorum(members) ? [{ type: "remove-member", member: stale }] : [];
 }

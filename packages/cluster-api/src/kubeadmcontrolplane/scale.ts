@@ -42,7 +42,7 @@ function rollout(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): Scale
       workload.kubeadmVersion !== undefined &&
       workload.kubeadmVersion !== version
     ) {
-      return { steps: [{ do: "updateKubeadmConfig", version }] };
+      return { steps: [{ type: "update-kubeadm-config", version }] };
     }
     return add(facts, outdated);
   });
@@ -93,7 +93,7 @@ function add(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): ScalePlan
     failureDomain: domainForNew(cluster, machines, outdated),
     ...(under ? { annotations: { [annotations.remediationFor]: JSON.stringify(under) } } : {}),
   });
-  return { steps: [{ do: "create", type: Machine, object }] };
+  return { steps: [{ type: "create", resource: Machine, object }] };
 }
 
 function remove(facts: ControlPlaneFacts, outdated: ReadonlySet<string>): ScalePlan {

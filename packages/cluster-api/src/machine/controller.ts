@@ -42,7 +42,7 @@ export function machineController(context: Context): ControllerOptions {
         performMachineStep(context, { step, machine }, signal),
       );
       // Pods end in their own time: they are evicted again until they have.
-      return step.do === "drain" ? "deferred" : undefined;
+      return step.type === "drain" ? "deferred" : undefined;
     },
     publish: ({ machine }, status, events, signal) =>
       publish(context, Machine, { object: machine, status, events, signal }),

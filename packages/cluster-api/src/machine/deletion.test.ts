@@ -40,7 +40,7 @@ const facts = (fields: Partial<MachineFacts> = {}): MachineFacts => ({
   workload: on([]),
   ...fields,
 });
-const host = { do: "delete", key: { namespace: "default", name: "w-1" }, uid: "uid-w-1" };
+const host = { type: "delete", key: { namespace: "default", name: "w-1" }, uid: "uid-w-1" };
 const unreachable = { status: { conditions: [{ type: "Ready", status: "Unknown" as const }] }, unschedulable: true };
 const gone = { infrastructure: referred("OpenStackMachine", "w-1"), bootstrap: referred("KubeadmConfig", "w-1") };
 const attached = { status: { conditions: [], volumesAttached: [{ name: "vol-1" }] } as object, unschedulable: true };
@@ -51,7 +51,7 @@ const lastHook = { "pre-terminate.delete.hook.machine.cluster.x-k8s.io/a": "" };
 describe("a drain by rules", () => {
   const drained = (...pods: Pod[]) => {
     const { steps, message } = planDeletion(facts({ workload: on(pods) }), now);
-    return [steps.flatMap((step) => (step.do === "drain" ? step.pods.map(({ name }) => name) : [])), message];
+    return [steps.flatMap((step) => (step.type === "drain" ? step.pods.map(({ name }) => name) : [])), message];
   };
   test("evicts pods of the lowest order, and others once those have gone", () => {
     const [names] = drained(ordered("late", 10), ordered("first", -1), podOn("second"));
@@ -75,12 +75,12 @@ describe("the stages of a deletion", () => {
       "WaitingForPreDrainHook",
       [],
     ],
-    ["the Node is cordoned", facts({ workload: on([], node("w-1")) }), "DrainingNode", [{ do: "patchNode" }]],
+    ["the Node is cordoned", facts({ workload: on([], node("w-1")) }), "DrainingNode", [{ type: "patch-node" }]],
     [
       "pods are evicted",
       facts({ workload: on([podOn("a")]) }),
       "DrainingNode",
-      [{ do: "drain", pods: [{ name: "a" }] }],
+      [{ type: "drain", pods: [{ name: "a" }] }],
     ],
     [
       "pods on their way out are waited for",
@@ -98,7 +98,7 @@ describe("the stages of a deletion", () => {
       "pods on a lost Node get one second",
       facts({ workload: on([podOn("a")], node("w-1", unreachable)) }),
       "DrainingNode",
-      [{ do: "drain", graceSeconds: 1 }],
+      [{ type: "drain", graceSeconds: 1 }],
     ],
     [
       "pods that cannot end on a lost Node are left",
@@ -126,18 +126,18 @@ describe("the stages of a deletion", () => {
       "WaitingForBootstrapDeletion",
       [host],
     ],
-    ["then the Node", facts(gone), "DeletingNode", [{ do: "deleteNode", name: "w-1" }]],
+    ["then the Node", facts(gone), "DeletingNode", [{ type: "delete-node", name: "w-1" }]],
     [
       "then the finalizer",
       facts({ ...gone, workload: { reach: "connected", nodes: [], drain: noDrain } }),
       "DeletionCompleted",
-      [{ do: "patch" }],
+      [{ type: "patch" }],
     ],
     [
       "a Node of a cluster that goes is not cared for",
       facts({ ...gone, cluster: cluster({ metadata: { name: "demo", deletionTimestamp: at(now) } }) }),
       "DeletionCompleted",
-      [{ do: "patch" }],
+      [{ type: "patch" }],
     ],
     ["draining waits for a cluster out of reach", facts({ workload: { reach: "unreachable" } }), "DrainingNode", []],
     [

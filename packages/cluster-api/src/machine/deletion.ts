@@ -85,7 +85,7 @@ function drain(facts: MachineFacts, times: DeletionTimes, now: number): StageRes
   if (!node) return undefined;
   if (!node.spec?.unschedulable) {
     const body = { spec: { unschedulable: true } };
-    return { steps: [{ do: "patchNode", name: node.metadata.name, body }], reason, message: "Cordoning the Node" };
+    return { steps: [{ type: "patch-node", name: node.metadata.name, body }], reason, message: "Cordoning the Node" };
   }
   const { pods, ...context } = workload.drain;
   return drainPods({ node, pods: podsToDrain(pods, { machine, cluster, ...context }), now }, reason);
@@ -107,7 +107,7 @@ function drainPods(
   if (alive.length === 0) return { steps: [], reason, message, until: now + podRetry };
   const grace = lost ? { graceSeconds: 1 } : {};
   const evicted = alive.map(({ namespace, name, uid }) => ({ namespace, name, uid }));
-  return { steps: [{ do: "drain", node: node.metadata.name, pods: evicted, ...grace }], reason, message };
+  return { steps: [{ type: "drain", node: node.metadata.name, pods: evicted, ...grace }], reason, message };
 }
 
 function standingOf({ deletingSince, completes }: DrainedPod): string {
@@ -165,7 +165,7 @@ function node(facts: MachineFacts, _times: DeletionTimes, now: number): StageRes
   if (found.metadata.deletionTimestamp) {
     return over ? undefined : { steps: [], reason, message: `Node ${name} is being deleted`, until: now + podRetry };
   }
-  return { steps: [{ do: "deleteNode", name, uid }], reason, message: `Deleting Node ${name}` };
+  return { steps: [{ type: "delete-node", name, uid }], reason, message: `Deleting Node ${name}` };
 }
 
 /** Once the host is going, there is nothing to drain from it. */

@@ -14,8 +14,8 @@ export async function performMachineStep(
   signal: AbortSignal,
 ): Promise<void> {
   const { step, machine } = order;
-  switch (step.do) {
-    case "patchNode": {
+  switch (step.type) {
+    case "patch-node": {
       const { client } = remoteOf(context, machine);
       const key = { namespace: "", name: step.name };
       await client.patch(Node, key, { type: "merge", body: step.body }, { fieldManager, signal });
@@ -23,7 +23,7 @@ export async function performMachineStep(
     }
     case "drain":
       return drain(remoteOf(context, machine).client, step, signal);
-    case "deleteNode": {
+    case "delete-node": {
       const remote = remoteOf(context, machine);
       await remote.client.delete(
         Node,

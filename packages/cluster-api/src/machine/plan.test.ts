@@ -63,7 +63,7 @@ test("a Node of a MachineSet that a rollout replaces is avoided by new pods", ()
   const template = machineSet("workers-1", 1).spec.template;
   const newer = { ...template, spec: { ...template.spec, version: "v1.99.0" } };
   const taintsOf = (of: MachineFacts) =>
-    planMachine(of, now).steps.flatMap((step) => (step.do === "patchNode" ? [step.body["spec"]] : []));
+    planMachine(of, now).steps.flatMap((step) => (step.type === "patch-node" ? [step.body["spec"]] : []));
   const set = machineSet("workers-1", 1);
   const current = { ...running, machineSet: set, deployment: deployment(1, { template }) };
   const replaced = { ...current, deployment: deployment(1, { template: newer }) };
@@ -74,7 +74,7 @@ test("a Node of a MachineSet that a rollout replaces is avoided by new pods", ()
 
 describe("what is copied from providers", () => {
   const patches = (given: MachineFacts) =>
-    planMachine(given, now).steps.flatMap((step) => (step.do === "patch" ? [step.body["spec"]] : []));
+    planMachine(given, now).steps.flatMap((step) => (step.type === "patch" ? [step.body["spec"]] : []));
   test("the name of the data Secret", () => {
     expect(patches(facts({ bootstrap: secretMade }))).toContainEqual({ bootstrap: { dataSecretName: "w-1" } });
   });

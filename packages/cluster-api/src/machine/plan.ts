@@ -117,7 +117,7 @@ function specCopies({ machine, infrastructure, bootstrap }: MachineFacts): Machi
 function nodeUpkeep({ node }: NodeFinding, facts: MachineFacts): MachineStep[] {
   if (!node || node.metadata.deletionTimestamp) return [];
   const body = nodePatch(node, facts.machine, isOutdated(facts));
-  return body ? [{ do: "patchNode", name: node.metadata.name, body }] : [];
+  return body ? [{ type: "patch-node", name: node.metadata.name, body }] : [];
 }
 
 interface View {
@@ -239,9 +239,9 @@ function transitions(machine: Machine, status: MachineStatus): PlannedEvent[] {
 /** The events of a step that was performed. */
 export function machineStepEvents(step: MachineStep): PlannedEvent[] {
   const event = (reason: string, message: string): PlannedEvent[] => [{ type: "Normal", reason, message }];
-  if (step.do === "delete") return event("Deleting", `Deleting ${step.type.kind} ${step.key.name}`);
-  if (step.do === "drain") return event("DrainingNode", `Evicted ${step.pods.length} pods from Node ${step.node}`);
-  if (step.do === "deleteNode") return event("DeletingNode", `Deleting Node ${step.name}`);
+  if (step.type === "delete") return event("Deleting", `Deleting ${step.resource.kind} ${step.key.name}`);
+  if (step.type === "drain") return event("DrainingNode", `Evicted ${step.pods.length} pods from Node ${step.node}`);
+  if (step.type === "delete-node") return event("DeletingNode", `Deleting Node ${step.name}`);
   return [];
 }
 

@@ -11,16 +11,16 @@ export interface EvictedPod {
 export type MachineStep =
   | ObjectStep
   | {
-      readonly do: "patchNode";
+      readonly type: "patch-node";
       readonly name: string;
       /** A merge patch, locked to a revision. */
       readonly body: Readonly<Record<string, unknown>>;
     }
   | {
-      readonly do: "drain";
+      readonly type: "drain";
       readonly node: string;
       readonly pods: readonly EvictedPod[];
       /** Seconds given to each pod to end; its own period when absent. */
       readonly graceSeconds?: number;
     }
-  | { readonly do: "deleteNode"; readonly name: string; readonly uid: string };
+  | { readonly type: "delete-node"; readonly name: string; readonly uid: string };

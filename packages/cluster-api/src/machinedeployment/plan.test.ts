@@ -21,8 +21,8 @@ const facts = (of: MachineDeployment, sets: readonly MachineSet[] = [], serving 
 const newer = { ...template, spec: { ...template.spec, version: "v1.34.1" } };
 const steps = (given: DeploymentFacts, instant = now) =>
   planMachineDeployment(given, instant).steps.map((step) => {
-    if (step.do === "create") return `create with ${(step.object as MachineSet).spec.replicas}`;
-    if (step.do === "delete") return `delete ${step.key.name}`;
+    if (step.type === "create") return `create with ${(step.object as MachineSet).spec.replicas}`;
+    if (step.type === "delete") return `delete ${step.key.name}`;
     return `${step.key.name} ${JSON.stringify(step.body["spec"] ?? {})}`;
   });
 
@@ -37,7 +37,7 @@ describe("a MachineDeployment", () => {
     const [step, ...rest] = planMachineDeployment(facts(bare), now).steps;
     expect(rest).toEqual([]);
     expect(step).toMatchObject({
-      do: "patch",
+      type: "patch",
       body: {
         metadata: { finalizers: ["cluster.x-k8s.io/machinedeployment"], ownerReferences: [{ kind: "Cluster" }] },
         spec: {
@@ -50,7 +50,7 @@ describe("a MachineDeployment", () => {
   test("makes one MachineSet with all replicas", () => expect(steps(facts(deployment(3)))).toEqual(["create with 3"]));
   test("names it after its template, so that a second create finds the first", () => {
     const name = () =>
-      planMachineDeployment(facts(deployment(3)), now).steps.map((s) => s.do === "create" && s.object.metadata.name);
+      planMachineDeployment(facts(deployment(3)), now).steps.map((s) => s.type === "create" && s.object.metadata.name);
     expect(name()).toEqual(name());
     expect(name()[0]).toMatch(/^workers-[a-z0-9]{5}$/);
   });
@@ -58,7 +58,7 @@ describe("a MachineDeployment", () => {
     const old = machineSet("old", 3);
     old.metadata.annotations = { [annotations.revision]: "4" };
     const [step] = planMachineDeployment(facts(deployment(3, { template: newer }), [old]), now).steps;
-    expect(step?.do === "create" && step.object.metadata.annotations).toMatchObject({ [annotations.revision]: "5" });
+    expect(step?.type === "create" && step.object.metadata.annotations).toMatchObject({ [annotations.revision]: "5" });
   });
   test("scales its MachineSet", () =>
     expect(steps(facts(deployment(5), [machineSet("set", 3)]))).toEqual(['set {"replicas":5}']));
@@ -114,7 +114,7 @@ describe("a MachineDeployment", () => {
     of.metadata.deletionTimestamp = at(now);
     expect(steps(facts(of, [machineSet("set", 3)]))).toEqual(["delete set"]);
     expect(planMachineDeployment(facts(of), now).steps).toMatchObject([
-      { do: "patch", body: { metadata: { finalizers: [] } } },
+      { type: "patch", body: { metadata: { finalizers: [] } } },
     ]);
   });
 });

@@ -80,7 +80,7 @@ function decide(facts: DeploymentFacts, view: View): ObjectStep[] {
     patchStep(MachineSet, set, metadataPatch(set, { owner: ownerReference(deployment, { controller: true }) })),
   );
   if (adopted.length > 0) return adopted;
-  if (!view.fresh && !deployment.spec.paused) return [{ do: "create", type: MachineSet, object: newSet(facts, view) }];
+  if (!view.fresh && !deployment.spec.paused) return [{ type: "create", resource: MachineSet, object: newSet(facts, view) }];
   const inPlace = view.fresh ? upkeep(deployment, view.fresh) : [];
   return [...inPlace, ...scaling(facts, view), ...(inPlace.length > 0 ? [] : cleanup(facts, view))];
 }
@@ -244,14 +244,14 @@ function cleanup(facts: DeploymentFacts, { fresh, old }: View): ObjectStep[] {
 
 /** The events of a step that was performed. */
 export function deploymentStepEvents(step: ObjectStep): PlannedEvent[] {
-  if (step.do === "create") {
+  if (step.type === "create") {
     return [{ type: "Normal", reason: "SuccessfulCreate", message: `Created MachineSet ${step.object.metadata.name}` }];
   }
-  if (step.do === "delete") {
+  if (step.type === "delete") {
     return [{ type: "Normal", reason: "SuccessfulDelete", message: `Deleting MachineSet ${step.key.name}` }];
   }
   const spec = step.body["spec"] as { replicas?: number } | undefined;
-  if (step.type.kind !== MachineSet.kind || spec?.replicas === undefined) return [];
+  if (step.resource.kind !== MachineSet.kind || spec?.replicas === undefined) return [];
   return [
     { type: "Normal", reason: "ScalingMachineSet", message: `Scaling MachineSet ${step.key.name} to ${spec.replicas}` },
   ];

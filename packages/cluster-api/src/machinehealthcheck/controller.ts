@@ -27,7 +27,7 @@ export function healthCheckController(context: Context): ControllerOptions {
     perform: (step, { check }, signal) =>
       performAndReport(
         context,
-        { object: step.do === "setConditions" ? step.machine : check, events: healthCheckStepEvents(step, check) },
+        { object: step.type === "set-conditions" ? step.machine : check, events: healthCheckStepEvents(step, check) },
         performHealthCheckStep(context, step, signal),
       ),
     publish: ({ check }, status, events, signal) =>

@@ -13,7 +13,7 @@ export async function performHealthCheckStep(
   step: HealthCheckStep,
   signal: AbortSignal,
 ): Promise<void> {
-  if (step.do !== "setConditions") return perform(context, step, signal);
+  if (step.type !== "set-conditions") return perform(context, step, signal);
   const { machine, conditions } = step;
   try {
     await publishStatus(context.informers.client, Machine, machine, { status: { conditions }, fieldManager, signal });

@@ -66,7 +66,7 @@ const facts = (targets: readonly Target[], fields: Partial<HealthCheckFacts> = {
 });
 const marks = (given: HealthCheckFacts, time = now) =>
   planHealthCheck(given, time).steps.flatMap((step) =>
-    step.do === "setConditions"
+    step.type === "set-conditions"
       ? [
           [
             step.machine.metadata.name,
@@ -143,7 +143,7 @@ describe("remediation", () => {
   });
   test("writes nothing again while nothing changes", () => {
     const first = planHealthCheck(facts([lost("a")]), now).steps;
-    const written = first.flatMap((step) => (step.do === "setConditions" ? step.conditions : []));
+    const written = first.flatMap((step) => (step.type === "set-conditions" ? step.conditions : []));
     const after = { ...lost("a"), machine: withConditions(servingMachine("a"), ...written) };
     expect(marks(facts([after]), now + 1000)).toEqual([]);
   });

@@ -123,7 +123,7 @@ function marking(
   const kept = owned.filter(({ type }) => wanted.some((condition) => condition.type === type));
   const conditions = setConditions(kept, wanted, { generation: machine.metadata.generation, now: on.now });
   const failed = health.state === "unhealthy" && getCondition(owned, succeeded)?.status !== "False";
-  return [{ do: "setConditions", machine, conditions, ...(failed ? { failed: true } : {}) }];
+  return [{ type: "set-conditions", machine, conditions, ...(failed ? { failed: true } : {}) }];
 }
 
 function isSame(condition: Condition | undefined, wanted: WantedCondition): boolean {
@@ -136,7 +136,7 @@ function isSame(condition: Condition | undefined, wanted: WantedCondition): bool
 
 /** The event of a Machine that failed its check. */
 export function healthCheckStepEvents(step: HealthCheckStep, check: MachineHealthCheck): PlannedEvent[] {
-  if (step.do !== "setConditions" || !step.failed) return [];
+  if (step.type !== "set-conditions" || !step.failed) return [];
   const message = `Machine ${step.machine.metadata.name} has been marked as unhealthy by ${check.metadata.name}`;
   return [{ type: "Normal", reason: "MachineMarkedUnhealthy", message }];
 }

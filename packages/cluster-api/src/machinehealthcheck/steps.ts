@@ -6,7 +6,7 @@ import type { ObjectStep } from "../objects/steps.ts";
 export type HealthCheckStep =
   | ObjectStep
   | {
-      readonly do: "setConditions";
+      readonly type: "set-conditions";
       readonly machine: Machine;
       /** All the conditions of the Machine that health checks own. */
       readonly conditions: readonly Condition[];

@@ -21,7 +21,7 @@ export function memberSteps({ pool, members, machines, infrastructure }: Machine
   const hosts = new Set(members.hosts.map(({ metadata }) => metadata.name));
   const isKnown = infrastructure.object !== undefined;
   return [
-    ...lacking.map((host): ObjectStep => ({ do: "create", type: Machine, object: machineOf(pool, host, members) })),
+    ...lacking.map((host): ObjectStep => ({ type: "create", resource: Machine, object: machineOf(pool, host, members) })),
     ...machines.flatMap((machine): ObjectStep[] => {
       if (machine.metadata.deletionTimestamp !== undefined) return [];
       const wasThere = machine.status?.initialization?.infrastructureProvisioned === true;

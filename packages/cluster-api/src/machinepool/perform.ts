@@ -13,7 +13,7 @@ export async function performMachinePoolStep(
   signal: AbortSignal,
 ): Promise<void> {
   const { step, pool } = order;
-  if (step.do !== "patchNode" && step.do !== "deleteNode") return perform(context, step, signal);
+  if (step.type !== "patch-node" && step.type !== "delete-node") return perform(context, step, signal);
   const remote = context.remoteClusters.get(clusterKeyOf(pool));
   if (!remote) {
     throw new CausewayError(
@@ -23,7 +23,7 @@ export async function performMachinePoolStep(
     );
   }
   const key = { namespace: "", name: step.name };
-  if (step.do === "patchNode") {
+  if (step.type === "patch-node") {
     await remote.client.patch(Node, key, { type: "merge", body: step.body }, { fieldManager, signal });
     return;
   }

@@ -78,7 +78,7 @@ describe("the steps of a MachinePool", () => {
     [
       "the provider IDs are copied once the infrastructure is provisioned",
       facts({ infrastructure: on(provisioned(ids)) }),
-      [{ do: "patch", body: { spec: { providerIDList: ids } } }],
+      [{ type: "patch", body: { spec: { providerIDList: ids } } }],
     ],
     [
       "a Node of the pool is marked, and its start taint goes",
@@ -98,7 +98,7 @@ describe("the steps of a MachinePool", () => {
           ],
         },
       }),
-      [{ do: "patchNode", name: "a", body: { spec: { taints: [] } } }],
+      [{ type: "patch-node", name: "a", body: { spec: { taints: [] } } }],
     ],
     [
       "the Node of a machine that the infrastructure gave up is deleted",
@@ -107,7 +107,7 @@ describe("the steps of a MachinePool", () => {
         infrastructure: on(provisioned(["openstack:///a"])),
         workload: { reach: "connected", nodes: [marked("a"), marked("b")] },
       }),
-      [{ do: "deleteNode", name: "b", uid: "uid-b" }],
+      [{ type: "delete-node", name: "b", uid: "uid-b" }],
     ],
     [
       "no Node is deleted while the infrastructure object cannot be read",
@@ -121,7 +121,7 @@ describe("the steps of a MachinePool", () => {
     [
       "deletion asks for the provider objects first",
       facts({ pool: pool({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }) }),
-      [{ do: "delete", uid: "uid-host" }],
+      [{ type: "delete", uid: "uid-host" }],
     ],
     [
       "then for the Nodes",
@@ -130,7 +130,7 @@ describe("the steps of a MachinePool", () => {
         infrastructure: on(undefined),
         workload: { reach: "connected", nodes: [marked("a")] },
       }),
-      [{ do: "deleteNode", name: "a" }],
+      [{ type: "delete-node", name: "a" }],
     ],
     [
       "then the finalizer goes",
@@ -138,7 +138,7 @@ describe("the steps of a MachinePool", () => {
         pool: pool({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
         infrastructure: on(undefined),
       }),
-      [{ do: "patch", body: { metadata: { finalizers: [] } } }],
+      [{ type: "patch", body: { metadata: { finalizers: [] } } }],
     ],
     [
       "a paused pool is left alone",
@@ -237,8 +237,8 @@ describe("the Machines of a MachinePool", () => {
       }),
       now,
     ).steps.map((step) => {
-      if (step.do === "create") return `create ${step.object.metadata.name}`;
-      return step.do === "patch" || step.do === "delete" ? `${step.do} ${step.key.name}` : step.do;
+      if (step.type === "create") return `create ${step.object.metadata.name}`;
+      return step.type === "patch" || step.type === "delete" ? `${step.type} ${step.key.name}` : step.type;
     });
 
   test.each<[string, readonly ProviderObject[], readonly Machine[], string[]]>([
@@ -259,7 +259,7 @@ describe("the Machines of a MachinePool", () => {
 
   test("have the pool as their controller and refer to the machine of their name", () => {
     const plan = planMachinePool(facts({ members: { kind: memberKind, hosts: [member("a")] } }), now);
-    expect(plan.steps.find((step) => step.do === "create")).toMatchObject({
+    expect(plan.steps.find((step) => step.type === "create")).toMatchObject({
       object: {
         metadata: { ownerReferences: [{ kind: "MachinePool", name: "pool", controller: true }] },
         spec: {

@@ -96,11 +96,11 @@ function nodePatch(node: Node, pool: MachinePool): MachinePoolStep[] {
   if (!notes && kept.length === present.length) return [];
   const metadata = { ...lockOf(node), ...(notes ? { annotations: notes } : {}) };
   const spec = kept.length === present.length ? {} : { spec: { taints: kept } };
-  return [{ do: "patchNode", name: node.metadata.name, body: { metadata, ...spec } }];
+  return [{ type: "patch-node", name: node.metadata.name, body: { metadata, ...spec } }];
 }
 
 function deletion({ metadata }: Node): MachinePoolStep[] {
-  return [{ do: "deleteNode", name: metadata.name, uid: metadata.uid ?? "" }];
+  return [{ type: "delete-node", name: metadata.name, uid: metadata.uid ?? "" }];
 }
 
 /** Infrastructure and bootstrap first; once both are gone the Nodes, then the finalizer. */
@@ -128,13 +128,13 @@ function waitFor({ pool, cluster, infrastructure, bootstrap }: MachinePoolFacts)
 
 /** The events of a step that was performed. */
 export function machinePoolStepEvents(step: MachinePoolStep): PlannedEvent[] {
-  if (step.do === "delete") {
-    return [{ type: "Normal", reason: "Deleting", message: `Deleting ${step.type.kind} ${step.key.name}` }];
+  if (step.type === "delete") {
+    return [{ type: "Normal", reason: "Deleting", message: `Deleting ${step.resource.kind} ${step.key.name}` }];
   }
-  if (step.do === "create") {
+  if (step.type === "create") {
     const message = `Created Machine ${step.object.metadata.name} for a machine of the infrastructure`;
     return [{ type: "Normal", reason: "SuccessfulCreate", message }];
   }
-  if (step.do !== "deleteNode") return [];
+  if (step.type !== "delete-node") return [];
   return [{ type: "Normal", reason: "DeletingNode", message: `Deleting Node ${step.name}` }];
 }

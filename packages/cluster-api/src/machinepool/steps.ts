@@ -4,9 +4,9 @@ import type { ObjectStep } from "../objects/steps.ts";
 export type MachinePoolStep =
   | ObjectStep
   | {
-      readonly do: "patchNode";
+      readonly type: "patch-node";
       readonly name: string;
       /** A merge patch, locked to a revision. */
       readonly body: Readonly<Record<string, unknown>>;
     }
-  | { readonly do: "deleteNode"; readonly name: string; readonly uid: string };
+  | { readonly type: "delete-node"; readonly name: string; readonly uid: string };

@@ -16,22 +16,22 @@ export async function performMachineSetStep(
   step: MachineSetStep,
   signal: AbortSignal,
 ): Promise<void> {
-  if (step.do === "setConditions") return setConditions(context, step, signal);
-  if (step.do === "createMachines") return createAll(context, { type: Machine, objects: step.machines }, signal);
-  if (step.do === "createClones") return createAll(context, { type: step.kind, objects: step.objects }, signal);
+  if (step.type === "set-conditions") return setConditions(context, step, signal);
+  if (step.type === "create-machines") return createAll(context, { resource: Machine, objects: step.machines }, signal);
+  if (step.type === "create-clones") return createAll(context, { resource: step.kind, objects: step.objects }, signal);
   return perform(context, step, signal);
 }
 
 /** Creates that were started are finished before an error is reported, so that the next reconcile sees all objects. */
 async function createAll(
   context: Context,
-  what: { readonly type: ResourceType<KubeObject>; readonly objects: readonly KubeObject[] },
+  what: { readonly resource: ResourceType<KubeObject>; readonly objects: readonly KubeObject[] },
   signal: AbortSignal,
 ): Promise<void> {
   for (let start = 0; start < what.objects.length; start += atOnce) {
     const batch = what.objects.slice(start, start + atOnce);
     const results = await Promise.allSettled(
-      batch.map((object) => createOnce(context, { type: what.type, object }, signal)),
+      batch.map((object) => createOnce(context, { resource: what.resource, object }, signal)),
     );
     const failed = results.find((result) => result.status === "rejected");
     if (failed) throw failed.reason;

@@ -41,17 +41,17 @@ const facts = (
     ...fields,
   };
 };
-const scaling = (given: MachineSetFacts) => planMachineSet(given, now).steps.filter((step) => step.do !== "patch");
+const scaling = (given: MachineSetFacts) => planMachineSet(given, now).steps.filter((step) => step.type !== "patch");
 
 describe("a MachineSet", () => {
   test("makes all missing machines at once", () => {
     const [step, ...rest] = scaling(facts(50, []));
     expect(rest).toEqual([]);
-    expect(step?.do === "createMachines" && step.machines).toHaveLength(50);
+    expect(step?.type === "create-machines" && step.machines).toHaveLength(50);
   });
   test("plans the same names again after a crash", () => {
     const names = (given: MachineSetFacts) =>
-      scaling(given).flatMap((s) => (s.do === "createMachines" ? s.machines.map((m) => m.metadata.name) : []));
+      scaling(given).flatMap((s) => (s.type === "create-machines" ? s.machines.map((m) => m.metadata.name) : []));
     const all = names(facts(4, []));
     const made = all.slice(0, 2).map((name) => owned(name));
     expect([...made.map((m) => m.metadata.name), ...names(facts(4, made))]).toEqual(all);
@@ -65,9 +65,9 @@ describe("a MachineSet", () => {
       infrastructure: { ...given.infrastructure, clones: none },
       bootstrap: given.bootstrap && { ...given.bootstrap, clones: none },
     });
-    expect(steps.map((s) => s.do === "createClones" && s.kind.kind)).toEqual(["KubeadmConfig", "OpenStackMachine"]);
+    expect(steps.map((s) => s.type === "create-clones" && s.kind.kind)).toEqual(["KubeadmConfig", "OpenStackMachine"]);
     const [clone] = steps.flatMap((s) =>
-      s.do === "createClones" && s.kind.kind === "OpenStackMachine" ? s.objects : [],
+      s.type === "create-clones" && s.kind.kind === "OpenStackMachine" ? s.objects : [],
     );
     expect(clone).toMatchObject({
       metadata: {
@@ -86,18 +86,18 @@ describe("a MachineSet", () => {
     expect(scaling({ ...given, infrastructure: { ...given.infrastructure, clones: new Set() } })).toEqual([]);
   });
   test("deletes superfluous machines", () => {
-    expect(scaling(facts(1, [owned("a"), owned("b"), owned("c")])).map((s) => s.do)).toEqual(["delete", "delete"]);
+    expect(scaling(facts(1, [owned("a"), owned("b"), owned("c")])).map((s) => s.type)).toEqual(["delete", "delete"]);
   });
   test("replaces a machine that is being deleted, and does not delete another for it", () => {
     const given = facts(2, [owned("a"), owned("b", { deletionTimestamp: at(now) })]);
-    expect(scaling(given).map((s) => s.do)).toEqual(["createMachines"]);
+    expect(scaling(given).map((s) => s.type)).toEqual(["create-machines"]);
   });
   test("carries taints and timeouts over to its machines in place", () => {
     const set = machineSet("set", 1);
     const template = { ...set.spec.template, spec: { ...set.spec.template.spec, minReadySeconds: 10 } };
     const given = facts(1, [owned("a")], { set: { ...set, spec: { ...set.spec, template } } });
     expect(planMachineSet(given, now).steps).toContainEqual(
-      expect.objectContaining({ do: "patch", body: expect.objectContaining({ spec: { minReadySeconds: 10 } }) }),
+      expect.objectContaining({ type: "patch", body: expect.objectContaining({ spec: { minReadySeconds: 10 } }) }),
     );
   });
 

@@ -133,10 +133,10 @@ function scaling(facts: MachineSetFacts, on: { now: number; blocked: string | un
     return chosen.flatMap((machine) => deleteStep(Machine, machine));
   }
   // What is deleted now is replaced once it is known to be leaving.
-  if (on.blocked || repairs.some((step) => step.do === "delete")) return repairs;
+  if (on.blocked || repairs.some((step) => step.type === "delete")) return repairs;
   if (living.length < wanted) {
     const names = nextNames(set, taken, wanted - living.length);
-    return [...repairs, { do: "createMachines", machines: names.map((name) => newMachine(set, name)) }];
+    return [...repairs, { type: "create-machines", machines: names.map((name) => newMachine(set, name)) }];
   }
   return [...repairs, ...clones(facts, facts.bootstrap), ...clones(facts, facts.infrastructure)];
 }
@@ -153,15 +153,15 @@ function clones({ machines }: MachineSetFacts, from: TemplateFacts | undefined):
       status?.initialization?.infrastructureProvisioned !== true,
   );
   if (lacking.length === 0) return [];
-  return [{ do: "createClones", kind, objects: lacking.map((machine) => cloneOf(template, kind, machine)) }];
+  return [{ type: "create-clones", kind, objects: lacking.map((machine) => cloneOf(template, kind, machine)) }];
 }
 
 /** The events of a step that was performed. */
 export function machineSetStepEvents(step: MachineSetStep): PlannedEvent[] {
-  if (step.do === "createMachines") {
+  if (step.type === "create-machines") {
     const names = step.machines.map(({ metadata }) => metadata.name).join(", ");
     return [{ type: "Normal", reason: "SuccessfulCreate", message: `Created machines ${names}` }];
   }
-  if (step.do !== "delete") return [];
+  if (step.type !== "delete") return [];
   return [{ type: "Normal", reason: "SuccessfulDelete", message: `Deleting machine ${step.key.name}` }];
 }

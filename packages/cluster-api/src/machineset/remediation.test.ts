@@ -42,11 +42,11 @@ const facts = (machines: readonly Machine[], spec: Partial<MachineDeployment["sp
 const outcome = (given: MachineSetFacts) => {
   const { steps } = planMachineSet(given, now);
   return {
-    deleted: steps.flatMap((step) => (step.do === "delete" ? [step.key.name] : [])),
+    deleted: steps.flatMap((step) => (step.type === "delete" ? [step.key.name] : [])),
     waiting: steps.flatMap((step) =>
-      step.do === "setConditions" ? [`${step.machine.metadata.name}: ${step.conditions[0]?.reason ?? "removed"}`] : [],
+      step.type === "set-conditions" ? [`${step.machine.metadata.name}: ${step.conditions[0]?.reason ?? "removed"}`] : [],
     ),
-    created: steps.some((step) => step.do === "createMachines"),
+    created: steps.some((step) => step.type === "create-machines"),
   };
 };
 

@@ -81,7 +81,7 @@ function deferral(
     generation: machine.metadata.generation,
     now,
   });
-  return [{ do: "setConditions", machine, conditions }];
+  return [{ type: "set-conditions", machine, conditions }];
 }
 
 /** A Machine that is healthy again is not to be remediated any more. */
@@ -92,5 +92,5 @@ export function recovery({ machines }: MachineSetFacts): MachineSetStep[] {
       const healthy = getCondition(conditions, "HealthCheckSucceeded")?.status === "True";
       return healthy && getCondition(conditions, "OwnerRemediated")?.status === "False";
     })
-    .map((machine) => ({ do: "setConditions", machine, conditions: [] }));
+    .map((machine) => ({ type: "set-conditions", machine, conditions: [] }));
 }

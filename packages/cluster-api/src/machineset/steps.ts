@@ -6,7 +6,7 @@ import type { ObjectStep } from "../objects/steps.ts";
 export type MachineSetStep =
   | ObjectStep
   /** All at once; a name that exists already is left as it is. */
-  | { readonly do: "createMachines"; readonly machines: readonly Machine[] }
+  | { readonly type: "create-machines"; readonly machines: readonly Machine[] }
   /** The condition OwnerRemediated of a Machine; an empty list removes it. */
-  | { readonly do: "setConditions"; readonly machine: Machine; readonly conditions: readonly Condition[] }
-  | { readonly do: "createClones"; readonly kind: Kind<KubeObject>; readonly objects: readonly KubeObject[] };
+  | { readonly type: "set-conditions"; readonly machine: Machine; readonly conditions: readonly Condition[] }
+  | { readonly type: "create-clones"; readonly kind: Kind<KubeObject>; readonly objects: readonly KubeObject[] };

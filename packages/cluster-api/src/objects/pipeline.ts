@@ -36,16 +36,16 @@ export async function publish<T extends KubeObject>(
 
 /** Performs a write; requested deletions, and objects found to exist, are known at the next reconcile. */
 export async function perform(context: Context, step: ObjectStep, signal: AbortSignal): Promise<void> {
-  if (step.do === "create") return createOnce(context, step, signal);
+  if (step.type === "create") return createOnce(context, step, signal);
   const { client } = context.informers;
   try {
     await performObjectStep(client, step, signal);
   } catch (error) {
-    // Gone is what a deletion wants, and what a patch of a leaving object may meet.
-    const isDone = step.do === "delete" ? isNotFound(error) || isConflict(error) : false;
+    // What is gone, or is another object by now, needs no deletion; a patch that fails is planned again.
+    const isDone = step.type === "delete" ? isNotFound(error) || isConflict(error) : false;
     if (!isDone) throw error;
   }
-  if (step.do === "delete") context.asked.note(step.uid, context.clock.now());
+  if (step.type === "delete") context.asked.note(step.uid, context.clock.now());
 }
 
 /** Performs a step and emits its events at once: the object may be deleted before its status is next written. */
@@ -61,16 +61,16 @@ export async function performAndReport(
 /** Creates the object unless one of its name is there already. */
 export async function createOnce(
   context: Pick<Context, "informers">,
-  what: { readonly type: ResourceType<KubeObject>; readonly object: KubeObject },
+  what: { readonly resource: ResourceType<KubeObject>; readonly object: KubeObject },
   signal: AbortSignal,
 ): Promise<void> {
   const { client } = context.informers;
   try {
-    await client.create(what.type, what.object, { fieldManager, signal });
+    await client.create(what.resource, what.object, { fieldManager, signal });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    const existing = await client.get(what.type, keyOf(what.object), { signal });
-    context.informers.for(what.type).observe(existing);
+    const existing = await client.get(what.resource, keyOf(what.object), { signal });
+    context.informers.for(what.resource).observe(existing);
   }
 }
 

@@ -3,31 +3,31 @@ import type { KubeObject, KubernetesClient, ObjectKey, ResourceType } from "@cau
 /** A write of one object in the management cluster, as data. */
 export type ObjectStep =
   | {
-      readonly do: "patch";
-      readonly type: ResourceType<KubeObject>;
+      readonly type: "patch";
+      readonly resource: ResourceType<KubeObject>;
       readonly key: ObjectKey;
       /** A merge patch. */
       readonly body: Readonly<Record<string, unknown>>;
     }
-  | { readonly do: "delete"; readonly type: ResourceType<KubeObject>; readonly key: ObjectKey; readonly uid: string }
-  | { readonly do: "create"; readonly type: ResourceType<KubeObject>; readonly object: KubeObject };
+  | { readonly type: "delete"; readonly resource: ResourceType<KubeObject>; readonly key: ObjectKey; readonly uid: string }
+  | { readonly type: "create"; readonly resource: ResourceType<KubeObject>; readonly object: KubeObject };
 
 /** What every controller of ours calls itself in managedFields. */
 export const fieldManager = "causeway-cluster-api";
 
 /** No step without a patch: callers pass what a comparison returned. */
 export function patchStep(
-  type: ResourceType<KubeObject>,
+  resource: ResourceType<KubeObject>,
   object: KubeObject,
   body: Readonly<Record<string, unknown>> | undefined,
 ): ObjectStep[] {
-  return body ? [{ do: "patch", type, key: keyFrom(object), body }] : [];
+  return body ? [{ type: "patch", resource, key: keyFrom(object), body }] : [];
 }
 
 /** Nothing when the object is being deleted already. */
-export function deleteStep(type: ResourceType<KubeObject>, object: KubeObject): ObjectStep[] {
+export function deleteStep(resource: ResourceType<KubeObject>, object: KubeObject): ObjectStep[] {
   if (object.metadata.deletionTimestamp !== undefined) return [];
-  return [{ do: "delete", type, key: keyFrom(object), uid: object.metadata.uid ?? "" }];
+  return [{ type: "delete", resource, key: keyFrom(object), uid: object.metadata.uid ?? "" }];
 }
 
 /** A patch is a merge patch; a deletion has the uid as precondition, and dependents are deleted later. */
@@ -36,19 +36,19 @@ export async function performObjectStep(
   step: ObjectStep,
   signal: AbortSignal,
 ): Promise<void> {
-  switch (step.do) {
+  switch (step.type) {
     case "patch":
-      await client.patch(step.type, step.key, { type: "merge", body: step.body }, { fieldManager, signal });
+      await client.patch(step.resource, step.key, { type: "merge", body: step.body }, { fieldManager, signal });
       return;
     case "delete":
-      await client.delete(step.type, step.key, {
+      await client.delete(step.resource, step.key, {
         propagationPolicy: "Background",
         preconditions: { uid: step.uid },
         signal,
       });
       return;
     case "create":
-      await client.create(step.type, step.object, { fieldManager, signal });
+      await client.create(step.resource, step.object, { fieldManager, signal });
       return;
   }
 }

@@ -128,10 +128,10 @@ class Model {
   }
 
   #perform(step: ControlPlaneStep): void {
-    switch (step.do) {
+    switch (step.type) {
       case "create":
         if (
-          step.type.kind !== "Machine" ||
+          step.resource.kind !== "Machine" ||
           this.machines.some(({ machine }) => machine.metadata.name === step.object.metadata.name)
         )
           return;
@@ -144,23 +144,23 @@ class Model {
         );
         return;
       case "patch":
-        if (step.type.kind === "KubeadmControlPlane") return this.#note(step.body);
+        if (step.resource.kind === "KubeadmControlPlane") return this.#note(step.body);
         this.machines = this.machines.map((one) =>
           one.machine.metadata.name === step.key.name ? edited(one, step.body) : one,
         );
         return;
-      case "setConditions":
+      case "set-conditions":
         this.machines = this.machines.map((one) =>
           one.machine.metadata.name === step.machine.metadata.name ? withConditions(one, step.conditions) : one,
         );
         return;
-      case "updateKubeadmConfig":
+      case "update-kubeadm-config":
         this.kubeadmVersion = step.version;
         return;
-      case "moveLeader":
+      case "move-leader":
         this.members = this.members.map((one) => ({ ...one, isLeader: one.id === step.to.id }));
         return;
-      case "removeMember":
+      case "remove-member":
         this.members = this.members.filter(({ id }) => id !== step.member.id);
         if (!hasQuorum(this.members)) this.violations.push(`no quorum without ${step.member.name}`);
         return;

@@ -107,7 +107,7 @@ class Model {
     if (plan.steps.length <= limit && this.state.machine)
       this.state = { ...this.state, machine: { ...this.state.machine, status: plan.status } };
     // Owners and labels of provider objects are not kept here.
-    return plan.steps.filter((step) => step.do !== "patch" || step.type.kind === "Machine").length;
+    return plan.steps.filter((step) => step.type !== "patch" || step.resource.kind === "Machine").length;
   }
 
   /** Providers and the kubelet do their part. */
@@ -153,19 +153,19 @@ class Model {
 
   #perform(step: MachineStep): void {
     const { machine: one, host, config, node: found, pods } = this.state;
-    switch (step.do) {
+    switch (step.type) {
       case "patch":
-        if (step.type.kind === "Machine" && one) this.#patchMachine(one, step.body);
+        if (step.resource.kind === "Machine" && one) this.#patchMachine(one, step.body);
         return;
       case "delete":
-        if (step.type.kind === OpenStackMachine.kind && host) {
+        if (step.resource.kind === OpenStackMachine.kind && host) {
           this.#mayEnd();
           this.state = { ...this.state, host: { ...host, deleting: true } };
         }
-        if (step.type.kind === KubeadmConfig.kind && config)
+        if (step.resource.kind === KubeadmConfig.kind && config)
           this.state = { ...this.state, config: { ...config, deleting: true } };
         return;
-      case "patchNode": {
+      case "patch-node": {
         const { spec, metadata } = step.body as { spec?: Node["spec"]; metadata?: Node["metadata"] };
         if (spec?.unschedulable && this.#has(preDrain)) this.wrongs.push("cordoned before the hook was removed");
         if (found)
@@ -188,7 +188,7 @@ class Model {
         };
         return;
       }
-      case "deleteNode":
+      case "delete-node":
         if (host) this.wrongs.push("the Node was deleted before its host");
         this.state = { ...this.state, node: undefined };
         return;

@@ -125,7 +125,7 @@ class Model {
   /** As the API server does it: names are taken once, and a patch of an older revision is refused. */
   #perform(step: ObjectStep, stale: boolean): void {
     const { sets } = this.state;
-    if (step.do === "create") {
+    if (step.type === "create") {
       if (sets.some(({ metadata }) => metadata.name === step.object.metadata.name)) return;
       const uid = `uid-set-${(this.#uids += 1)}`;
       const made = { ...step.object, metadata: { ...step.object.metadata, uid, resourceVersion: "1" } } as MachineSet;
@@ -133,10 +133,10 @@ class Model {
       return;
     }
     const one = sets.find(({ metadata }) => metadata.name === step.key.name);
-    if (step.type.kind !== MachineSet.kind || !one) return;
+    if (step.resource.kind !== MachineSet.kind || !one) return;
     const replace = (set: MachineSet) =>
       (this.state = { ...this.state, sets: sets.map((each) => (each === one ? set : each)) });
-    if (step.do === "delete") {
+    if (step.type === "delete") {
       replace({ ...one, metadata: { ...one.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } });
       return;
     }

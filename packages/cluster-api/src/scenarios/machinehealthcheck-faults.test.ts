@@ -92,7 +92,7 @@ class Model {
       this.time,
     );
     this.#status = plan.status;
-    const marks = plan.steps.flatMap((step) => (step.do === "setConditions" ? [step] : []));
+    const marks = plan.steps.flatMap((step) => (step.type === "set-conditions" ? [step] : []));
     for (const step of marks.slice(0, limit)) {
       const { name } = step.machine.metadata;
       const before = step.machine.status?.conditions ?? [];

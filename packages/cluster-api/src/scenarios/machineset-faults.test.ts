@@ -66,7 +66,7 @@ class Model {
     if (!stale) this.seen = this.state;
     this.#time += 15_000;
     const { steps } = planMachineSet(this.#facts(), this.#time);
-    const changes = steps.filter(({ do: type }) => type !== "patch");
+    const changes = steps.filter(({ type }) => type !== "patch");
     for (const step of changes.slice(0, limit)) this.#perform(step);
     const next = changes[limit];
     if (next) this.#perform(cut(next, part));
@@ -121,22 +121,22 @@ class Model {
   /** As the API server does it: a name that exists is left as it is, and what is gone cannot be deleted again. */
   #perform(step: MachineSetStep): void {
     const { machines, hosts, configs } = this.state;
-    if (step.do === "createMachines") {
+    if (step.type === "create-machines") {
       const taken = new Set(machines.map(({ metadata }) => metadata.name));
       const made = step.machines
         .filter(({ metadata }) => !taken.has(metadata.name))
         .map((machine) => ({ ...machine, metadata: { ...machine.metadata, uid: `uid-${(this.#uids += 1)}` } }));
       this.state = { ...this.state, machines: [...machines, ...made] };
-    } else if (step.do === "createClones") {
+    } else if (step.type === "create-clones") {
       const names = step.objects.map(({ metadata }) => metadata.name);
       // A clone is owned by its Machine: of one that is gone it is collected at once.
       const owned = names.filter((name) => machines.some(({ metadata }) => metadata.name === name));
       if (step.kind === OpenStackMachine) this.state = { ...this.state, hosts: new Set([...hosts, ...owned]) };
       else this.state = { ...this.state, configs: new Set([...configs, ...owned]) };
-    } else if (step.do === "delete") {
+    } else if (step.type === "delete") {
       const gone = (machine: Machine) => (machine.metadata.name === step.key.name ? leaving(machine) : machine);
       this.state = { ...this.state, machines: machines.map(gone) };
-    } else if (step.do === "setConditions") {
+    } else if (step.type === "set-conditions") {
       const { name } = step.machine.metadata;
       const conditions = [...step.conditions];
       const set = (machine: Machine): Machine =>
@@ -148,8 +148,8 @@ class Model {
 
 /** The part of a step that was performed before the process ended. */
 function cut(step: MachineSetStep, part: number): MachineSetStep {
-  if (step.do === "createMachines") return { ...step, machines: step.machines.slice(0, part) };
-  return step.do === "createClones" ? { ...step, objects: step.objects.slice(0, part) } : step;
+  if (step.type === "create-machines") return { ...step, machines: step.machines.slice(0, part) };
+  return step.type === "create-clones" ? { ...step, objects: step.objects.slice(0, part) } : step;
 }
 
 function leaving(machine: Machine): Machine {

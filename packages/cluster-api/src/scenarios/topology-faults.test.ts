@@ -132,8 +132,8 @@ class Model {
 
   perform(step: TopologyStep): void {
     const { metadata, spec } = this.cluster;
-    switch (step.do) {
-      case "setVariables":
+    switch (step.type) {
+      case "set-variables":
         this.cluster = {
           ...this.cluster,
           spec: {
@@ -145,7 +145,7 @@ class Model {
           },
         } as Cluster;
         return;
-      case "applyCluster": {
+      case "apply-cluster": {
         const applied = step.object as Cluster;
         this.cluster = {
           ...this.cluster,
@@ -158,7 +158,7 @@ class Model {
         };
         return;
       }
-      case "setHooks":
+      case "set-hooks":
         throw new Error("no extension is there to call");
       case "delete":
         for (const [id, { object }] of this.objects) if (object.metadata.uid === step.uid) this.remove(id);
@@ -298,7 +298,7 @@ async function play(number: number): Promise<void> {
       if (model.chance(0.1)) model.perform(step);
     }
     // A leader that has lost its lease performs the deletions and creations of a plan of before.
-    if (model.chance(0.1)) for (const step of late) if (step.do === "delete") model.perform(step);
+    if (model.chance(0.1)) for (const step of late) if (step.type === "delete") model.perform(step);
     late = steps;
     model.others(false);
   }

@@ -53,8 +53,8 @@ export function topologyController(context: Context): ControllerOptions {
       };
     },
     aimOf: (step) => ({
-      type: step.do,
-      target: step.do === "apply" ? `${step.made.kind.kind}/${step.made.object.metadata.name}` : step.do,
+      type: step.type,
+      target: step.type === "apply" ? `${step.made.kind.kind}/${step.made.object.metadata.name}` : step.type,
     }),
   };
   return {
@@ -67,9 +67,9 @@ export function topologyController(context: Context): ControllerOptions {
 }
 
 function aboutStep(step: TopologyStep): string {
-  if (step.do === "apply")
+  if (step.type === "apply")
     return `failed to ${step.why === "update" ? "patch" : "create"} ${step.made.kind.kind}.${step.made.kind.group}`;
-  return step.do === "delete" ? `failed to delete ${step.type.kind} ${step.key.name}` : "failed to patch Cluster";
+  return step.type === "delete" ? `failed to delete ${step.resource.kind} ${step.key.name}` : "failed to patch Cluster";
 }
 
 function sources(context: Context): Source[] {

@@ -10,11 +10,11 @@ import { topologyManager, type TopologyStep } from "./steps.ts";
 export async function performTopologyStep(context: Context, step: TopologyStep, signal: AbortSignal): Promise<void> {
   const { client } = context.informers;
   const options = { fieldManager: topologyManager, signal };
-  switch (step.do) {
-    case "applyCluster":
+  switch (step.type) {
+    case "apply-cluster":
       await client.apply(Cluster, step.object, options);
       return;
-    case "setVariables":
+    case "set-variables":
       await client.patch(
         Cluster,
         step.key,
@@ -22,7 +22,7 @@ export async function performTopologyStep(context: Context, step: TopologyStep, 
         { ...options, fieldManager: `${topologyManager}-variables` },
       );
       return;
-    case "setHooks":
+    case "set-hooks":
       await client.patch(
         Cluster,
         step.key,

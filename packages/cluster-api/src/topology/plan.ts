@@ -1,5 +1,5 @@
 import { annotations, Cluster, labels, MachineDeployment, MachineHealthCheck, MachinePool } from "@causeway/api";
-import { keyOf, type KubeObject, type Plan, type PlannedEvent, type WantedCondition } from "@causeway/kubernetes";
+import { keyOf, type KubeObject, type Plan, type PlannedEvent, type ResourceType, type WantedCondition } from "@causeway/kubernetes";
 import { machineTemplateReferenceOf, type ProviderObject } from "../contract/provider-object.ts";
 import { fingerprint } from "../objects/names.ts";
 import { lockOf } from "../objects/metadata.ts";
@@ -51,7 +51,7 @@ function hookSteps({ cluster, hooks }: TopologyFacts): TopologyStep[] {
   };
   if (Object.keys(annotationsOf).length === 0) return [];
   return [
-    { do: "setHooks", key: keyOf(cluster), body: { metadata: { ...lockOf(cluster), annotations: annotationsOf } } },
+    { type: "set-hooks", key: keyOf(cluster), body: { metadata: { ...lockOf(cluster), annotations: annotationsOf } } },
   ];
 }
 
@@ -90,7 +90,7 @@ function variableSteps({ cluster }: TopologyFacts, { variables }: Desired): Topo
   const given = cluster.spec.topology?.variables ?? [];
   if (fingerprint(given) === fingerprint(variables)) return [];
   return [
-    { do: "setVariables", key: keyOf(cluster), body: { metadata: lockOf(cluster), spec: { topology: { variables } } } },
+    { type: "set-variables", key: keyOf(cluster), body: { metadata: lockOf(cluster), spec: { topology: { variables } } } },
   ];
 }
 
@@ -126,7 +126,7 @@ function clusterSteps({ cluster }: TopologyFacts, desired: Desired): TopologySte
     },
     spec: wanted,
   };
-  return [{ do: "applyCluster", object }];
+  return [{ type: "apply-cluster", object }];
 }
 
 function machineTemplateOf({ current }: TopologyFacts): string | undefined {
@@ -165,9 +165,9 @@ function applied(
       replaces !== undefined &&
       replaces !== name &&
       current.templates.some(({ object }) => object.metadata.name === replaces);
-    return [{ do: "apply", why: rotates ? "rotate" : "create", made, ...(rotates ? { replaces } : {}) }];
+    return [{ type: "apply", why: rotates ? "rotate" : "create", made, ...(rotates ? { replaces } : {}) }];
   }
-  return difference.spec || difference.metadata ? [{ do: "apply", why: "update", made }] : [];
+  return difference.spec || difference.metadata ? [{ type: "apply", why: "update", made }] : [];
 }
 
 /** MachineDeployments, MachinePools and MachineHealthChecks that the topology no longer has. */
@@ -194,8 +194,8 @@ function removals({ current }: TopologyFacts, desired: Desired): TopologyStep[] 
   ];
 }
 
-function removal(type: Extract<TopologyStep, { do: "delete" }>["type"], object: KubeObject): TopologyStep[] {
-  return [{ do: "delete", type, key: keyOf(object), uid: object.metadata.uid ?? "" }];
+function removal(resource: ResourceType<KubeObject>, object: KubeObject): TopologyStep[] {
+  return [{ type: "delete", resource, key: keyOf(object), uid: object.metadata.uid ?? "" }];
 }
 
 /**
@@ -233,7 +233,7 @@ function isOurs({ metadata }: ProviderObject, cluster: Cluster): boolean {
 /** The events of a step that was performed, as upstream's controller words them. */
 export function topologyStepEvents(step: TopologyStep): PlannedEvent[] {
   const normal = (reason: string, message: string): PlannedEvent[] => [{ type: "Normal", reason, message }];
-  switch (step.do) {
+  switch (step.type) {
     case "apply": {
       const { kind, object } = step.made;
       const named = `${kind.kind} "${object.metadata.namespace ?? ""}/${object.metadata.name}"`;
@@ -242,7 +242,7 @@ export function topologyStepEvents(step: TopologyStep): PlannedEvent[] {
       return normal("TopologyCreate", `Created ${named}${rotated}`);
     }
     case "delete":
-      return normal("TopologyDelete", `Deleted ${step.type.kind} "${step.key.namespace}/${step.key.name}"`);
+      return normal("TopologyDelete", `Deleted ${step.resource.kind} "${step.key.namespace}/${step.key.name}"`);
     default:
       return [];
   }

@@ -208,7 +208,7 @@ function stepsWith(pools: readonly MachinePool[], objects: readonly string[]): s
     ]),
   );
   const { steps } = planTopology({ cluster: settled, kinds, current, desired: wanted, differences, hooks: noHooks });
-  return steps.map((step) => (step.do === "delete" ? `delete ${step.type.kind} ${step.key.name}` : step.do));
+  return steps.map((step) => (step.type === "delete" ? `delete ${step.resource.kind} ${step.key.name}` : step.type));
 }
 
 test.each<readonly [string, MachinePool[], string[], string[]]>([

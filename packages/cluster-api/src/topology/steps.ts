@@ -7,21 +7,21 @@ export type TopologyStep =
    * Records in the Cluster which objects are its own, before they are made: whatever happens then, its deletion finds
    * them.
    */
-  | { readonly do: "applyCluster"; readonly object: KubeObject }
+  | { readonly type: "apply-cluster"; readonly object: KubeObject }
   /**
    * The defaults of variables, as admission sets them: a later default of the ClusterClass does not change this
    * Cluster.
    */
-  | { readonly do: "setVariables"; readonly key: ObjectKey; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly type: "set-variables"; readonly key: ObjectKey; readonly body: Readonly<Record<string, unknown>> }
   /** Which hooks are still to be called, and whether the Cluster may go, in annotations of the Cluster. */
-  | { readonly do: "setHooks"; readonly key: ObjectKey; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly type: "set-hooks"; readonly key: ObjectKey; readonly body: Readonly<Record<string, unknown>> }
   | {
-      readonly do: "apply";
+      readonly type: "apply";
       readonly why: "create" | "update" | "rotate";
       readonly made: MadeObject;
       readonly replaces?: string;
     }
-  | { readonly do: "delete"; readonly type: ResourceType<KubeObject>; readonly key: ObjectKey; readonly uid: string };
+  | { readonly type: "delete"; readonly resource: ResourceType<KubeObject>; readonly key: ObjectKey; readonly uid: string };
 
 /** Who applies the objects of a topology, as upstream's controller calls itself in managedFields. */
 export const topologyManager = "capi-topology";

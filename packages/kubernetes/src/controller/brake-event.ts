@@ -26,7 +26,7 @@ export function plainAim(step: unknown): StepAim {
   if (typeof step !== "object" || step === null) return { type: String(step) };
   const fields = step as Readonly<Record<string, unknown>>;
   const texts = (names: readonly string[]) => names.map((name) => fields[name]).filter((v) => typeof v === "string");
-  const [type = "a step"] = texts(["type", "do"]);
+  const [type = "a step"] = texts(["type"]);
   const [target] = texts(["id", "name", "poolId"]);
   return target === undefined ? { type } : { type, target };
 }

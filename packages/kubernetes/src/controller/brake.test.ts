@@ -246,7 +246,7 @@ describe("the event of a step", () => {
       { type: "delete-pool", id: "p1" },
       /delete-pool p1 was performed 4/,
     ],
-    ["names what it does", { do: "patch", name: "w-1" }, /patch w-1 was/],
+    ["names a target by its name", { type: "patch", name: "w-1" }, /patch w-1 was/],
     ["of a plain text is that text", "add", /: add was/],
   ])("%s", (_, step, message) => {
     expect(notConverging(step, { aim: undefined, times: 4 }).message).toMatch(message);
