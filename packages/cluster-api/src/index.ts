@@ -1,11 +1,11 @@
 export { createClusterApi, type ClusterApi, type ClusterApiOptions } from "./cluster-api.ts";
-export { planCluster } from "./cluster/plan.ts";
-export { planKubeadmConfig } from "./kubeadm-config/plan.ts";
-export { planMachine } from "./machine/plan.ts";
-export { planMachineDeployment } from "./machinedeployment/plan.ts";
-export { planMachineSet } from "./machineset/plan.ts";
+export { plan as planCluster } from "./cluster/plan.ts";
+export { plan as planKubeadmConfig } from "./kubeadm-config/plan.ts";
+export { plan as planMachine } from "./machine/plan.ts";
+export { plan as planMachineDeployment } from "./machinedeployment/plan.ts";
+export { plan as planMachineSet } from "./machineset/plan.ts";
 export { cloudConfig } from "./kubeadm-config/cloud-config.ts";
-export { planControlPlane } from "./kubeadmcontrolplane/plan.ts";
+export { plan as planControlPlane } from "./kubeadmcontrolplane/plan.ts";
 export type { ControlPlaneAccess, EtcdMember, EtcdPlace } from "./objects/access.ts";
 export { moveClusters, type MoveOptions, type MoveResult } from "./move/move.ts";
 export { classKeyOf, type Related } from "./admission/request.ts";

@@ -9,19 +9,19 @@ import { getCondition, isTrue, type Condition, type KubeObject, type WantedCondi
 import { listing, notPaused, summarise, type SummaryInput } from "../objects/conditions.ts";
 import { labels } from "@causeway/api";
 import { whyAbsent } from "../contract/kind-table.ts";
-import type { ClusterFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 
 /** Every condition of a Cluster, Available first. */
 export function clusterConditions(
-  facts: ClusterFacts,
+  observed: Observed,
   deleting: WantedCondition | undefined,
   now: number,
 ): WantedCondition[] {
-  const infrastructure = infrastructureReady(facts);
-  const controlPlane = controlPlaneAvailable(facts);
-  const workers = workersAvailable(facts);
-  const probe = remoteConnection(facts, now);
-  const topology = topologyReconciled(facts);
+  const infrastructure = infrastructureReady(observed);
+  const controlPlane = controlPlaneAvailable(observed);
+  const workers = workersAvailable(observed);
+  const probe = remoteConnection(observed, now);
+  const topology = topologyReconciled(observed);
   const inputs: SummaryInput[] = [
     ...(deleting ? [{ label: "Deleting", condition: { status: "False", message: deleting.reason } } as const] : []),
     { label: "RemoteConnectionProbe", condition: probe },
@@ -32,9 +32,9 @@ export function clusterConditions(
       label: "TopologyReconciled",
       condition: isProgress(condition) ? ({ status: "True" } as const) : condition,
     })),
-    ...gates(facts),
+    ...gates(observed),
   ];
-  const { controlPlaneMachines, workerMachines } = machinesByRole(facts.machines);
+  const { controlPlaneMachines, workerMachines } = machinesByRole(observed.machines);
   return [
     summarise(
       "Available",
@@ -43,7 +43,7 @@ export function clusterConditions(
     ),
     ...topology,
     infrastructure,
-    controlPlaneInitialized(facts),
+    controlPlaneInitialized(observed),
     controlPlane,
     workers,
     machines("ControlPlaneMachinesReady", "Ready", controlPlaneMachines),
@@ -51,14 +51,14 @@ export function clusterConditions(
     machines("ControlPlaneMachinesUpToDate", "UpToDate", controlPlaneMachines),
     machines("WorkerMachinesUpToDate", "UpToDate", workerMachines),
     probe,
-    ...["RollingOut", "ScalingUp", "ScalingDown", "Remediating"].map((type) => anyOf(type, facts)),
+    ...["RollingOut", "ScalingUp", "ScalingDown", "Remediating"].map((type) => anyOf(type, observed)),
     deleting ?? { type: "Deleting", status: "False", reason: "NotDeleting" },
     notPaused,
   ];
 }
 
 /** What the controller of topologies found; after a restart what was published last, until it has looked. */
-function topologyReconciled({ cluster, topology }: ClusterFacts): WantedCondition[] {
+function topologyReconciled({ cluster, topology }: Observed): WantedCondition[] {
   if (!cluster.spec.topology) return [];
   const type = "TopologyReconciled";
   const before = getCondition(cluster.status?.conditions, type);
@@ -89,7 +89,7 @@ export function machinesByRole(all: readonly Machine[]): {
   };
 }
 
-function infrastructureReady({ cluster, infrastructure }: ClusterFacts): WantedCondition {
+function infrastructureReady({ cluster, infrastructure }: Observed): WantedCondition {
   const type = "InfrastructureReady";
   if (!infrastructure) {
     return {
@@ -114,7 +114,7 @@ function infrastructureReady({ cluster, infrastructure }: ClusterFacts): WantedC
   return mirrored(type, conditionOf(object, "Ready"), isProvisioned(object) ? "True" : "False");
 }
 
-function controlPlaneAvailable({ cluster, controlPlane }: ClusterFacts): WantedCondition {
+function controlPlaneAvailable({ cluster, controlPlane }: Observed): WantedCondition {
   const type = "ControlPlaneAvailable";
   if (!controlPlane) {
     return { type, status: "False", reason: "ControlPlaneDoesNotExist", message: "spec.controlPlaneRef is not set" };
@@ -146,15 +146,15 @@ function mirrored(type: string, condition: Condition | undefined, fallback: "Tru
  * The provider says so; without a provider, a Machine of the control plane has its Node. What was true once remains
  * true.
  */
-export function hasControlPlane({ cluster, controlPlane, machines }: ClusterFacts): boolean {
+export function hasControlPlane({ cluster, controlPlane, machines }: Observed): boolean {
   if (cluster.status?.initialization?.controlPlaneInitialized === true) return true;
   if (controlPlane) return controlPlane.object !== undefined && isControlPlaneInitialized(controlPlane.object);
   return machinesByRole(machines).controlPlaneMachines.some(({ status }) => status?.nodeRef !== undefined);
 }
 
-function controlPlaneInitialized(facts: ClusterFacts): WantedCondition {
+function controlPlaneInitialized(observed: Observed): WantedCondition {
   const type = "ControlPlaneInitialized";
-  if (hasControlPlane(facts)) return { type, status: "True", reason: "Initialized" };
+  if (hasControlPlane(observed)) return { type, status: "True", reason: "Initialized" };
   const message = "The control plane has not responded yet";
   return { type, status: "False", reason: "NotInitialized", message };
 }
@@ -162,7 +162,7 @@ function controlPlaneInitialized(facts: ClusterFacts): WantedCondition {
 /** How long a cluster may be silent before it counts as lost: connections break and are made again. */
 export const silenceAllowed = 50_000;
 
-function remoteConnection({ cluster, silentSince }: ClusterFacts, now: number): WantedCondition {
+function remoteConnection({ cluster, silentSince }: Observed, now: number): WantedCondition {
   const type = "RemoteConnectionProbe";
   const was = isTrue(cluster.status?.conditions, type);
   if (silentSince === undefined || (was && now - silentSince < silenceAllowed)) {
@@ -173,7 +173,7 @@ function remoteConnection({ cluster, silentSince }: ClusterFacts, now: number): 
   return { type, status: "False", reason: "ProbeFailed", message };
 }
 
-function workersAvailable({ deployments, pools }: ClusterFacts): WantedCondition {
+function workersAvailable({ deployments, pools }: Observed): WantedCondition {
   if (deployments.length + pools.length === 0) return { type: "WorkersAvailable", status: "True", reason: "NoWorkers" };
   return summarise(
     "WorkersAvailable",
@@ -204,7 +204,7 @@ function machines(type: string, source: string, among: readonly Machine[]): Want
 }
 
 /** True as soon as one of the control plane and the deployments says so. */
-function anyOf(type: string, { controlPlane, deployments, pools }: ClusterFacts): WantedCondition {
+function anyOf(type: string, { controlPlane, deployments, pools }: Observed): WantedCondition {
   const sources: ProviderObject[] = [...(controlPlane?.object ? [controlPlane.object] : []), ...deployments, ...pools];
   const busy = sources.filter((object) => conditionOf(object, type)?.status === "True");
   if (busy.length === 0) return { type, status: "False", reason: `Not${type}` };
@@ -213,7 +213,7 @@ function anyOf(type: string, { controlPlane, deployments, pools }: ClusterFacts)
   return { type, status: "True", reason: type, message: listing(lines) };
 }
 
-function gates({ cluster }: ClusterFacts): SummaryInput[] {
+function gates({ cluster }: Observed): SummaryInput[] {
   return (cluster.spec.availabilityGates ?? []).map(({ conditionType, polarity }) => {
     const conditions = cluster.status?.conditions;
     const good =

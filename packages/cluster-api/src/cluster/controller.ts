@@ -10,18 +10,18 @@ import {
 import { by, clusterKeyOf, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
-import type { ClusterFacts } from "./facts.ts";
-import { gatherCluster } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { gather } from "./gather.ts";
 import { performClusterStep } from "./perform.ts";
-import { clusterStepEvents, planCluster } from "./plan.ts";
+import { clusterStepEvents, plan } from "./plan.ts";
 import type { ClusterStep } from "./steps.ts";
 
 /** Reconciles Clusters: infrastructure, control plane, the connection to the workload cluster, deletion in order. */
 export function clusterController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const pipeline: Pipeline<ClusterFacts, ClusterStep, ClusterStatus> = {
-    gather: (key) => Promise.resolve(gatherCluster(context, key)),
-    plan: planCluster,
+  const pipeline: Pipeline<Observed, ClusterStep, ClusterStatus> = {
+    gather: (key) => Promise.resolve(gather(context, key)),
+    plan,
     perform: (step, { cluster }, signal) =>
       performAndReport(
         context,

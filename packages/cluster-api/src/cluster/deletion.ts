@@ -5,7 +5,7 @@ import { finalizerRemoval } from "../objects/metadata.ts";
 import { deleteStep, patchStep, type ObjectStep } from "../objects/steps.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
 import { machinesByRole } from "./conditions.ts";
-import type { ClusterFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 
 /** The stage of a Cluster's deletion: what to do now, and what the condition Deleting says. */
 export interface ClusterDeletion {
@@ -14,15 +14,15 @@ export interface ClusterDeletion {
 }
 
 /** Workers, then the control plane, then what they stood on; each only once the one before is gone. */
-export function planClusterDeletion(facts: ClusterFacts): ClusterDeletion {
-  const { cluster, infrastructure, controlPlane } = facts;
+export function planClusterDeletion(observed: Observed): ClusterDeletion {
+  const { cluster, infrastructure, controlPlane } = observed;
   const been = cluster.status?.initialization;
-  if (facts.isHeldByHook) {
+  if (observed.isHeldByHook) {
     const message = "Waiting for the handlers of BeforeClusterDelete";
     return { steps: [], condition: deleting("WaitingForBeforeDeleteHook", message) };
   }
   return (
-    workers(facts) ??
+    workers(observed) ??
     provider(controlPlane, { reason: "WaitingForControlPlaneDeletion", wasThere: been?.controlPlaneInitialized }) ??
     provider(infrastructure, {
       reason: "WaitingForInfrastructureDeletion",
@@ -39,10 +39,10 @@ function deleting(reason: string, message: string): WantedCondition {
 }
 
 /** Owners delete what they own; what has no owner left is deleted here. */
-function workers(facts: ClusterFacts): ClusterDeletion | undefined {
-  const { deployments, pools, sets, controlPlane } = facts;
+function workers(observed: Observed): ClusterDeletion | undefined {
+  const { deployments, pools, sets, controlPlane } = observed;
   // Machines of a control plane are its own to delete, after the workers.
-  const machines = controlPlane ? machinesByRole(facts.machines).workerMachines : facts.machines;
+  const machines = controlPlane ? machinesByRole(observed.machines).workerMachines : observed.machines;
   const left = [...deployments, ...pools, ...sets, ...machines];
   if (left.length === 0) return undefined;
   const alive = new Set(left.map(({ metadata }) => metadata.uid));

@@ -3,10 +3,10 @@ import type { ObjectKey } from "@causeway/kubernetes";
 import { by, indexOfCluster, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { okToDeleteAnnotation } from "../topology/hooks.ts";
-import type { ClusterFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 
 /** Reads caches only. */
-export function gatherCluster(context: Context, key: ObjectKey): ClusterFacts | undefined {
+export function gather(context: Context, key: ObjectKey): Observed | undefined {
   const { clusters, deployments, pools, sets, machines, asked, clock, remoteClusters } = context;
   const cluster = clusters.get(key);
   if (!cluster || isLeaving(cluster, finalizers.cluster)) return undefined;

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { HostedControlPlane, OpenStackCluster, type Cluster, type Kind } from "@causeway/api";
 import { getCondition, type KubeObject } from "@causeway/kubernetes";
 import { at, cluster, condition, deployment, machineSet, now, servingMachine } from "../testing/objects.ts";
-import type { ClusterFacts } from "./facts.ts";
-import { planCluster } from "./plan.ts";
+import type { Observed } from "./observed.ts";
+import { plan as planCluster } from "./plan.ts";
 
-const provider = (kind: Kind<KubeObject>, fields?: object): NonNullable<ClusterFacts["infrastructure"]> => ({
+const provider = (kind: Kind<KubeObject>, fields?: object): NonNullable<Observed["infrastructure"]> => ({
   reference: { apiGroup: kind.group, kind: kind.kind, name: "demo" },
   kind,
   object: fields && {
@@ -29,7 +29,7 @@ const initialized = {
     conditions: [condition("Available")],
   },
 };
-const facts = (fields: Partial<ClusterFacts> = {}): ClusterFacts => ({
+const observed = (fields: Partial<Observed> = {}): Observed => ({
   cluster: cluster({ spec: {}, status: {} }),
   infrastructure: provider(OpenStackCluster, {}),
   controlPlane: provider(HostedControlPlane, {}),
@@ -41,14 +41,13 @@ const facts = (fields: Partial<ClusterFacts> = {}): ClusterFacts => ({
   ...fields,
 });
 const endpoint = (host: string) => ({ controlPlaneEndpoint: { host, port: 6443 } });
-const ready = facts({
+const ready = observed({
   cluster: cluster({ spec: endpoint("10.0.0.5") }),
   infrastructure: provider(OpenStackCluster, provisioned),
   controlPlane: provider(HostedControlPlane, initialized),
   silentSince: undefined,
 });
-const bodies = (given: ClusterFacts) =>
-  planCluster(given, now).steps.flatMap((s) => (s.type === "patch" ? [s.body] : []));
+const bodies = (given: Observed) => planCluster(given, now).steps.flatMap((s) => (s.type === "patch" ? [s.body] : []));
 
 describe("a Cluster", () => {
   test.each([
@@ -58,14 +57,14 @@ describe("a Cluster", () => {
   ])("without a control-plane provider, %s initializes it: %#", (_, labels, nodeRef, expected) => {
     const machine = { ...servingMachine("m"), status: nodeRef ? { nodeRef } : {} };
     machine.metadata = { ...machine.metadata, labels: { ...machine.metadata.labels, ...labels } };
-    const { status } = planCluster(facts({ controlPlane: undefined, machines: [machine] }), now);
+    const { status } = planCluster(observed({ controlPlane: undefined, machines: [machine] }), now);
     expect(status?.initialization?.controlPlaneInitialized).toBe(expected);
     expect(getCondition(status?.conditions, "ControlPlaneInitialized")?.status).toBe(expected ? "True" : "False");
   });
 
   test("owns its provider objects, and labels them", () => {
     const free = provider(OpenStackCluster, { metadata: { name: "demo", uid: "o" } });
-    expect(bodies(facts({ infrastructure: free }))).toMatchObject([
+    expect(bodies(observed({ infrastructure: free }))).toMatchObject([
       {
         metadata: {
           labels: { "cluster.x-k8s.io/cluster-name": "demo" },
@@ -77,10 +76,10 @@ describe("a Cluster", () => {
   test("takes the endpoint from the infrastructure first", () => {
     const infrastructure = provider(OpenStackCluster, { spec: endpoint("lb") });
     const controlPlane = provider(HostedControlPlane, initialized);
-    expect(bodies(facts({ infrastructure, controlPlane }))).toEqual([{ spec: endpoint("lb") }]);
+    expect(bodies(observed({ infrastructure, controlPlane }))).toEqual([{ spec: endpoint("lb") }]);
   });
   test("else from the control plane", () => {
-    expect(bodies(facts({ controlPlane: provider(HostedControlPlane, initialized) }))).toEqual([
+    expect(bodies(observed({ controlPlane: provider(HostedControlPlane, initialized) }))).toEqual([
       { spec: endpoint("10.0.0.5") },
     ]);
   });
@@ -103,13 +102,13 @@ describe("a Cluster", () => {
     expect(getCondition(planCluster(sick, now).status.conditions, "ControlPlaneAvailable")?.status).toBe("False");
   });
   test("waits for a missing object, and names it", () => {
-    const { status, wait } = planCluster(facts({ infrastructure: provider(OpenStackCluster) }), now);
+    const { status, wait } = planCluster(observed({ infrastructure: provider(OpenStackCluster) }), now);
     expect(wait?.for).toBe("OpenStackCluster demo does not exist");
     expect(getCondition(status.conditions, "InfrastructureReady")?.reason).toBe("InfrastructureDoesNotExist");
   });
   test("is not changed while paused", () => {
     const paused: Cluster = cluster({ spec: { paused: true } });
-    const { steps, status } = planCluster(facts({ cluster: paused }), now);
+    const { steps, status } = planCluster(observed({ cluster: paused }), now);
     expect(steps).toEqual([]);
     expect(getCondition(status.conditions, "Paused")).toMatchObject({ status: "True" });
   });
@@ -132,7 +131,7 @@ describe("a Cluster that is deleted", () => {
     { apiVersion: "a", kind: "MachineSet", name: "set", uid: set.metadata.uid ?? "", controller: true },
   ];
   const standalone = servingMachine("alone");
-  test.each<[string, ClusterFacts, string, string[]]>([
+  test.each<[string, Observed, string, string[]]>([
     [
       "workers first: owners, and what has none",
       { ...going, deployments: [deployment(1)], sets: [set], machines: [machine, standalone] },

@@ -15,37 +15,37 @@ import { patchStep, type ObjectStep } from "../objects/steps.ts";
 import { clusterConditions, hasControlPlane, machinesByRole, silenceAllowed } from "./conditions.ts";
 import { planClusterDeletion } from "./deletion.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
-import type { ClusterFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 
 /** Steps patch and delete what the Cluster refers to and owns; the status is the whole one. */
 export type ClusterPlan = Plan<ObjectStep, ClusterStatus>;
 
 /** What to do for a Cluster: it owns its provider objects, and their status is copied to it. */
-export function planCluster(facts: ClusterFacts, now: number): ClusterPlan {
-  const { cluster } = facts;
+export function plan(observed: Observed, now: number): ClusterPlan {
+  const { cluster } = observed;
   const paused = pausedPlan(cluster, cluster, now);
   if (paused) return paused;
-  const deletion = cluster.metadata.deletionTimestamp ? planClusterDeletion(facts) : undefined;
-  const steps = deletion ? deletion.steps : upkeep(facts);
+  const deletion = cluster.metadata.deletionTimestamp ? planClusterDeletion(observed) : undefined;
+  const steps = deletion ? deletion.steps : upkeep(observed);
   const { generation } = cluster.metadata;
-  const conditions = clusterConditions(facts, deletion?.condition, now);
+  const conditions = clusterConditions(observed, deletion?.condition, now);
   const status: ClusterStatus = {
     conditions: settleConditions(conditions, { previous: cluster.status?.conditions, generation, now }),
-    initialization: initializationOf(facts),
-    ...withUpgrades(facts, countersOf(facts)),
-    ...failureDomains(facts),
-    phase: phaseOf(facts),
+    initialization: initializationOf(observed),
+    ...withUpgrades(observed, countersOf(observed)),
+    ...failureDomains(observed),
+    phase: phaseOf(observed),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
-  const lost = (facts.silentSince ?? -Infinity) + silenceAllowed;
-  const wait = { for: waitFor(facts), ...(lost > now ? { until: lost } : {}) };
-  return { steps, status, events: transitions(facts, status), wait };
+  const lost = (observed.silentSince ?? -Infinity) + silenceAllowed;
+  const wait = { for: waitFor(observed), ...(lost > now ? { until: lost } : {}) };
+  return { steps, status, events: transitions(observed, status), wait };
 }
 
-function upkeep(facts: ClusterFacts): ObjectStep[] {
-  const { cluster, infrastructure, controlPlane } = facts;
+function upkeep(observed: Observed): ObjectStep[] {
+  const { cluster, infrastructure, controlPlane } = observed;
   const own = metadataPatch(cluster, { finalizer: finalizers.cluster });
-  const endpoint = missingEndpoint(facts);
+  const endpoint = missingEndpoint(observed);
   return [
     ...patchStep(Cluster, cluster, own),
     ...adoption(cluster, infrastructure),
@@ -65,7 +65,7 @@ function adoption(cluster: Cluster, reference: Referred | undefined): ObjectStep
 }
 
 /** The endpoint to take over: the infrastructure's, else the control plane's; never in place of an existing one. */
-function missingEndpoint({ cluster, infrastructure, controlPlane }: ClusterFacts): Endpoint | undefined {
+function missingEndpoint({ cluster, infrastructure, controlPlane }: Observed): Endpoint | undefined {
   const { host, port } = cluster.spec.controlPlaneEndpoint ?? {};
   if (host && port) return undefined;
   for (const reference of [infrastructure, controlPlane]) {
@@ -76,13 +76,13 @@ function missingEndpoint({ cluster, infrastructure, controlPlane }: ClusterFacts
 }
 
 /** What was true once remains true: a provider object that fails does not reset a cluster. */
-function initializationOf(facts: ClusterFacts): NonNullable<ClusterStatus["initialization"]> {
-  const { cluster, infrastructure } = facts;
+function initializationOf(observed: Observed): NonNullable<ClusterStatus["initialization"]> {
+  const { cluster, infrastructure } = observed;
   const before = cluster.status?.initialization;
   const provisioned = infrastructure?.object !== undefined && isProvisioned(infrastructure.object);
   return {
     infrastructureProvisioned: before?.infrastructureProvisioned === true || provisioned,
-    controlPlaneInitialized: hasControlPlane(facts),
+    controlPlaneInitialized: hasControlPlane(observed),
   };
 }
 
@@ -91,7 +91,7 @@ function countersOf({
   deployments,
   pools,
   machines,
-}: ClusterFacts): Pick<ClusterStatus, "controlPlane" | "workers"> {
+}: Observed): Pick<ClusterStatus, "controlPlane" | "workers"> {
   const { workerMachines } = machinesByRole(machines);
   const desired = [...deployments, ...pools].reduce((total, { spec }) => total + (spec.replicas ?? 1), 0);
   const counts = countMachines(workerMachines);
@@ -112,7 +112,7 @@ function countersOf({
 
 /** The versions that an upgrade of the topology still passes through. */
 function withUpgrades(
-  { topology }: ClusterFacts,
+  { topology }: Observed,
   { controlPlane, workers }: Pick<ClusterStatus, "controlPlane" | "workers">,
 ): Pick<ClusterStatus, "controlPlane" | "workers"> {
   const plan = (versions: readonly string[] | undefined) =>
@@ -123,16 +123,16 @@ function withUpgrades(
   };
 }
 
-function failureDomains({ infrastructure }: ClusterFacts): Pick<ClusterStatus, "failureDomains"> {
+function failureDomains({ infrastructure }: Observed): Pick<ClusterStatus, "failureDomains"> {
   const domains = infrastructure?.object ? failureDomainsOf(infrastructure.object) : [];
   return domains.length > 0 ? { failureDomains: domains } : {};
 }
 
-function phaseOf(facts: ClusterFacts): NonNullable<ClusterStatus["phase"]> {
-  const { cluster, infrastructure } = facts;
+function phaseOf(observed: Observed): NonNullable<ClusterStatus["phase"]> {
+  const { cluster, infrastructure } = observed;
   if (cluster.metadata.deletionTimestamp) return "Deleting";
   const { host, port } = cluster.spec.controlPlaneEndpoint ?? {};
-  if (initializationOf(facts).infrastructureProvisioned && host && port) return "Provisioned";
+  if (initializationOf(observed).infrastructureProvisioned && host && port) return "Provisioned";
   return infrastructure ? "Provisioning" : "Pending";
 }
 
@@ -141,13 +141,14 @@ export function clusterStepEvents(step: ObjectStep): PlannedEvent[] {
   if (step.type === "delete") {
     return [{ type: "Normal", reason: "Deleting", message: `Deleting ${step.resource.kind} ${step.key.name}` }];
   }
-  const spec = step.type === "patch" ? (step.body["spec"] as { controlPlaneEndpoint?: Endpoint } | undefined) : undefined;
+  const spec =
+    step.type === "patch" ? (step.body["spec"] as { controlPlaneEndpoint?: Endpoint } | undefined) : undefined;
   if (!spec?.controlPlaneEndpoint) return [];
   const { host, port } = spec.controlPlaneEndpoint;
   return [{ type: "Normal", reason: "EndpointSet", message: `The API is at ${host}:${port}` }];
 }
 
-function transitions({ cluster }: ClusterFacts, status: ClusterStatus): PlannedEvent[] {
+function transitions({ cluster }: Observed, status: ClusterStatus): PlannedEvent[] {
   const before = cluster.status;
   const after = status.initialization;
   const events: PlannedEvent[] = [];
@@ -160,7 +161,7 @@ function transitions({ cluster }: ClusterFacts, status: ClusterStatus): PlannedE
   return events;
 }
 
-function waitFor({ cluster, infrastructure, controlPlane }: ClusterFacts): string {
+function waitFor({ cluster, infrastructure, controlPlane }: Observed): string {
   if (cluster.metadata.deletionTimestamp) return "all objects of the cluster to be deleted";
   if (infrastructure && !infrastructure.object) return whyAbsent(infrastructure);
   if (controlPlane && !controlPlane.object) return whyAbsent(controlPlane);

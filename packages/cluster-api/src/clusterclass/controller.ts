@@ -5,13 +5,13 @@ import { failure, perform, publish } from "../objects/pipeline.ts";
 import type { ObjectStep } from "../objects/steps.ts";
 import { referencesOf } from "../topology/blueprint.ts";
 import { classesWith } from "../topology/controller.ts";
-import type { ClassFacts } from "./facts.ts";
-import { planClusterClass } from "./plan.ts";
+import type { Observed } from "./observed.ts";
+import { plan } from "./plan.ts";
 
 /** Reconciles ClusterClasses: owns their templates and reports problems of their variables and patches. */
 export function clusterClassController(context: Context): ControllerOptions {
   const { clock, log, classes, informers } = context;
-  const pipeline: Pipeline<ClassFacts, ObjectStep, ClusterClassStatus> = {
+  const pipeline: Pipeline<Observed, ObjectStep, ClusterClassStatus> = {
     gather(key) {
       const clusterClass = classes.get(key);
       if (!clusterClass) return Promise.resolve(undefined);
@@ -25,7 +25,7 @@ export function clusterClassController(context: Context): ControllerOptions {
       });
       return Promise.resolve({ clusterClass, templates });
     },
-    plan: planClusterClass,
+    plan,
     perform: (step, _observed, signal) => perform(context, step, signal),
     publish: ({ clusterClass }, status, events, signal) =>
       publish(context, ClusterClass, { object: clusterClass, status, events, signal }),

@@ -3,7 +3,7 @@ import { ownerReference, setConditions, type Plan, type WantedCondition } from "
 import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { metadataPatch } from "../objects/metadata.ts";
 import { patchStep, type ObjectStep } from "../objects/steps.ts";
-import type { ClassFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { classProblems } from "./problems.ts";
 
 /** Steps own the templates; the status lists the variables. */
@@ -12,8 +12,8 @@ export type ClassPlan = Plan<ObjectStep, ClusterClassStatus>;
 /**
  * What to do for a ClusterClass: own its templates, so that a move takes them along, and say which variables it has.
  */
-export function planClusterClass(facts: ClassFacts, now: number): ClassPlan {
-  const { clusterClass } = facts;
+export function plan(observed: Observed, now: number): ClassPlan {
+  const { clusterClass } = observed;
   const { generation } = clusterClass.metadata;
   if (clusterClass.metadata.annotations?.[annotations.paused] !== undefined) {
     const paused: WantedCondition = {
@@ -26,19 +26,19 @@ export function planClusterClass(facts: ClassFacts, now: number): ClassPlan {
     return { steps: [], status: { ...clusterClass.status, conditions }, wait: { for: "unpausing" } };
   }
   const problems = classProblems(clusterClass);
-  const conditions = [variablesReady(problems), versionsUpToDate(facts), notPaused];
+  const conditions = [variablesReady(problems), versionsUpToDate(observed), notPaused];
   return {
-    steps: adoptions(facts),
+    steps: adoptions(observed),
     status: {
       conditions: settleConditions(conditions, { previous: clusterClass.status?.conditions, generation, now }),
-      ...(problems.length > 0 ? previousVariables(facts) : variables(facts)),
+      ...(problems.length > 0 ? previousVariables(observed) : variables(observed)),
       ...(generation === undefined ? {} : { observedGeneration: generation }),
     },
     wait: { for: "changes" },
   };
 }
 
-function adoptions({ clusterClass, templates }: ClassFacts): ObjectStep[] {
+function adoptions({ clusterClass, templates }: Observed): ObjectStep[] {
   if (clusterClass.metadata.deletionTimestamp) return [];
   const seen = new Set<string>();
   return templates.flatMap(({ found: { kind, object } }) => {
@@ -48,7 +48,7 @@ function adoptions({ clusterClass, templates }: ClassFacts): ObjectStep[] {
   });
 }
 
-function variables({ clusterClass }: ClassFacts): Pick<ClusterClassStatus, "variables"> {
+function variables({ clusterClass }: Observed): Pick<ClusterClassStatus, "variables"> {
   const definitions = clusterClass.spec.variables ?? [];
   if (definitions.length === 0) return {};
   return {
@@ -63,7 +63,7 @@ function variables({ clusterClass }: ClassFacts): Pick<ClusterClassStatus, "vari
 }
 
 /** While the definitions cannot be used, those that could stay. */
-function previousVariables({ clusterClass }: ClassFacts): Pick<ClusterClassStatus, "variables"> {
+function previousVariables({ clusterClass }: Observed): Pick<ClusterClassStatus, "variables"> {
   const before = clusterClass.status?.variables;
   return before ? { variables: before } : {};
 }
@@ -75,7 +75,7 @@ function variablesReady(problems: readonly string[]): WantedCondition {
 }
 
 /** Whether references name the newest version that is served: older ones work, and go one day. */
-function versionsUpToDate({ templates }: ClassFacts): WantedCondition {
+function versionsUpToDate({ templates }: Observed): WantedCondition {
   const type = "RefVersionsUpToDate";
   const lines = templates.flatMap(({ reference, found: { kind } }) => {
     const newest = kind && `${kind.group}/${kind.version}`;

@@ -1,6 +1,6 @@
 import { ClusterResourceSetBinding, type Cluster, type ClusterResourceSet } from "@causeway/api";
 import { ownerReference, timestamp } from "@causeway/kubernetes";
-import type { ResourceFacts } from "./facts.ts";
+import type { ObservedResource } from "./observed.ts";
 
 type Entry = NonNullable<ClusterResourceSetBinding["spec"]["bindings"]>[number];
 type Record = NonNullable<Entry["resources"]>[number];
@@ -9,7 +9,7 @@ type Record = NonNullable<Entry["resources"]>[number];
 export function recordOf(
   binding: ClusterResourceSetBinding | undefined,
   set: string,
-  { kind, name }: Pick<ResourceFacts, "kind" | "name">,
+  { kind, name }: Pick<ObservedResource, "kind" | "name">,
 ): Record | undefined {
   const entry = binding?.spec.bindings?.find(({ clusterResourceSetName }) => clusterResourceSetName === set);
   return entry?.resources?.find((record) => record.kind === kind && record.name === name);
@@ -17,7 +17,7 @@ export function recordOf(
 
 /** What became of one resource: `applied` is false if that failed. */
 export interface Outcome {
-  readonly resource: ResourceFacts;
+  readonly resource: ObservedResource;
   readonly applied: boolean;
 }
 

@@ -12,18 +12,18 @@ import {
 import { messageOf } from "@causeway/foundation";
 import { onConnectionChange, type Context } from "../objects/context.ts";
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
-import type { ResourceSetFacts } from "./facts.ts";
-import { contentsOf, gatherClusterResourceSet } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { contentsOf, gather } from "./gather.ts";
 import { performResourceSetStep } from "./perform.ts";
-import { planClusterResourceSet, resourceSetStepEvents } from "./plan.ts";
+import { plan, resourceSetStepEvents } from "./plan.ts";
 import type { ResourceSetStep } from "./steps.ts";
 
 /** Applies what ConfigMaps and Secrets of a ClusterResourceSet hold to the workload clusters that it selects. */
 export function clusterResourceSetController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const pipeline: Pipeline<ResourceSetFacts, ResourceSetStep, ClusterResourceSetStatus> = {
-    gather: (key, signal) => gatherClusterResourceSet(context, key, signal),
-    plan: planClusterResourceSet,
+  const pipeline: Pipeline<Observed, ResourceSetStep, ClusterResourceSetStatus> = {
+    gather: (key, signal) => gather(context, key, signal),
+    plan,
     perform: (step, { set }, signal) =>
       performAndReport(
         context,

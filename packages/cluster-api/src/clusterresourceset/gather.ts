@@ -5,15 +5,11 @@ import type { Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { matches } from "../objects/selector.ts";
 import { names } from "./binding.ts";
-import type { ResourceFacts, ResourceSetFacts } from "./facts.ts";
+import type { ObservedResource, Observed } from "./observed.ts";
 import { valuesOf } from "./manifests.ts";
 
 /** Reads caches; those of ConfigMaps and Secrets exist in the namespaces of sets only. */
-export async function gatherClusterResourceSet(
-  context: Context,
-  key: ObjectKey,
-  signal: AbortSignal,
-): Promise<ResourceSetFacts | undefined> {
+export async function gather(context: Context, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const { resourceSets, bindings, clusters, remoteClusters } = context;
   const set = resourceSets.get(key);
   if (!set || isLeaving(set, finalizers.clusterResourceSet)) return undefined;
@@ -54,7 +50,7 @@ async function resourceOf(
   set: ClusterResourceSet,
   { kind, name }: { readonly kind: "Secret" | "ConfigMap"; readonly name: string },
   signal: AbortSignal,
-): Promise<ResourceFacts> {
+): Promise<ObservedResource> {
   const namespace = set.metadata.namespace ?? "";
   const { configMaps, secrets } = contentsOf(context, namespace);
   const informer = kind === "Secret" ? secrets : configMaps;
@@ -63,7 +59,7 @@ async function resourceOf(
   return { kind, name, object, hash: object && hashOf({ kind, object }) };
 }
 
-function hashOf(resource: Pick<ResourceFacts, "kind" | "object">): string {
+function hashOf(resource: Pick<ObservedResource, "kind" | "object">): string {
   const hash = createHash("sha256");
   for (const value of valuesOf(resource)) hash.update(value);
   return `sha256:${hash.digest("hex")}`;

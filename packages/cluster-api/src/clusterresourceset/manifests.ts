@@ -1,7 +1,7 @@
 import { CausewayError } from "@causeway/foundation";
 import type { KubeObject } from "@causeway/kubernetes";
 import { parseAllDocuments } from "yaml";
-import type { ResourceFacts } from "./facts.ts";
+import type { ObservedResource } from "./observed.ts";
 
 /** The most objects that one Secret or ConfigMap may hold. */
 export const mostObjects = 2000;
@@ -10,7 +10,7 @@ export const mostObjects = 2000;
 const first = ["Namespace", "CustomResourceDefinition", "ServiceAccount", "Secret", "ConfigMap", "StorageClass"];
 
 /** The values of a resource as text, in the order of their keys. */
-export function valuesOf({ kind, object }: Pick<ResourceFacts, "kind" | "object">): string[] {
+export function valuesOf({ kind, object }: Pick<ObservedResource, "kind" | "object">): string[] {
   const data: Readonly<Record<string, string>> = object?.data ?? {};
   const sorted = Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return sorted.map(([, value]) => (kind === "Secret" ? Buffer.from(value, "base64").toString("utf8") : value));
@@ -20,7 +20,7 @@ export function valuesOf({ kind, object }: Pick<ResourceFacts, "kind" | "object"
  * Every object in the values of a resource: YAML documents or JSON, lists opened.
  * @throws CAPI_RESOURCE_SET_INVALID
  */
-export function manifestsOf(resource: ResourceFacts): KubeObject[] {
+export function manifestsOf(resource: ObservedResource): KubeObject[] {
   const objects = valuesOf(resource)
     .flatMap((text) => documents(text, resource))
     .flatMap(opened);
@@ -31,7 +31,7 @@ export function manifestsOf(resource: ResourceFacts): KubeObject[] {
   return found.filter(isObject).toSorted((a, b) => rank(a) - rank(b));
 }
 
-function documents(text: string, resource: ResourceFacts): unknown[] {
+function documents(text: string, resource: ObservedResource): unknown[] {
   const parsed = parseAllDocuments(text);
   if (!Array.isArray(parsed)) return [];
   return parsed.map((document) => {
@@ -56,7 +56,7 @@ function rank({ kind }: KubeObject): number {
   return at === -1 ? first.length : at;
 }
 
-function invalid({ kind, name }: ResourceFacts, why: string): CausewayError {
+function invalid({ kind, name }: ObservedResource, why: string): CausewayError {
   return new CausewayError("CAPI_RESOURCE_SET_INVALID", `${kind} ${name} cannot be applied: ${why}`, {
     hint: "Correct its data: each value is YAML or JSON with complete Kubernetes objects.",
   });

@@ -14,7 +14,7 @@ import { lockOf, metadataPatch } from "../objects/metadata.ts";
 import { createOnce, perform } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { newBinding, withOutcomes, type Outcome } from "./binding.ts";
-import type { ResourceFacts } from "./facts.ts";
+import type { ObservedResource } from "./observed.ts";
 import { manifestsOf } from "./manifests.ts";
 import { Mapping } from "./mapping.ts";
 import type { Application, ResourceSetStep } from "./steps.ts";
@@ -73,7 +73,7 @@ interface Target {
   readonly set: ClusterResourceSet;
 }
 
-async function applyResource(target: Target, resource: ResourceFacts, signal: AbortSignal): Promise<void> {
+async function applyResource(target: Target, resource: ObservedResource, signal: AbortSignal): Promise<void> {
   for (const object of manifestsOf(resource)) await applyObject(target, object, signal);
 }
 

@@ -3,9 +3,9 @@ import type { ClusterResourceSet, ClusterResourceSetBinding } from "@causeway/ap
 import { getCondition } from "@causeway/kubernetes";
 import { cluster, now } from "../testing/objects.ts";
 import { newBinding, withOutcomes } from "./binding.ts";
-import type { ResourceFacts, ResourceSetFacts, TargetFacts } from "./facts.ts";
+import type { ObservedResource, Observed, ObservedTarget } from "./observed.ts";
 import { manifestsOf } from "./manifests.ts";
-import { planClusterResourceSet } from "./plan.ts";
+import { plan as planClusterResourceSet } from "./plan.ts";
 
 const set = (strategy: "ApplyOnce" | "Reconcile", metadata: object = {}): ClusterResourceSet => ({
   apiVersion: "addons.cluster.x-k8s.io/v1beta2",
@@ -30,7 +30,7 @@ const owner = {
   name: "cni",
   uid: "uid-cni",
 };
-const configMap = (text: string, hash = "sha256:1"): ResourceFacts => ({
+const configMap = (text: string, hash = "sha256:1"): ObservedResource => ({
   kind: "ConfigMap",
   name: "calico",
   object: {
@@ -47,12 +47,12 @@ const bound = (hash: string, applied = true): ClusterResourceSetBinding => {
   const outcomes = [{ resource: configMap("", hash), applied }];
   return { ...binding, spec: withOutcomes(binding, set("ApplyOnce"), { outcomes, now }) };
 };
-const target = (binding?: ClusterResourceSetBinding, reachable = true): TargetFacts => ({
+const target = (binding?: ClusterResourceSetBinding, reachable = true): ObservedTarget => ({
   cluster: cluster(),
   binding,
   reachable,
 });
-const facts = (fields: Partial<ResourceSetFacts> = {}): ResourceSetFacts => ({
+const observed = (fields: Partial<Observed> = {}): Observed => ({
   set: set("ApplyOnce"),
   targets: [target()],
   resources: [resource],
@@ -62,43 +62,43 @@ const facts = (fields: Partial<ResourceSetFacts> = {}): ResourceSetFacts => ({
 const leaving = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 
 describe("a ClusterResourceSet", () => {
-  const table: [title: string, given: ResourceSetFacts, steps: string[], reason: string][] = [
-    ["is applied to a matching Cluster", facts(), ["apply"], "NotApplied"],
-    ["is not applied twice", facts({ targets: [target(bound("sha256:1"))] }), [], "Applied"],
+  const table: [title: string, given: Observed, steps: string[], reason: string][] = [
+    ["is applied to a matching Cluster", observed(), ["apply"], "NotApplied"],
+    ["is not applied twice", observed({ targets: [target(bound("sha256:1"))] }), [], "Applied"],
     [
       "is applied again after a failure",
-      facts({ targets: [target(bound("sha256:1", false))] }),
+      observed({ targets: [target(bound("sha256:1", false))] }),
       ["apply"],
       "NotApplied",
     ],
     [
       "with ApplyOnce is not applied again when its content changes",
-      facts({ targets: [target(bound("sha256:0"))] }),
+      observed({ targets: [target(bound("sha256:0"))] }),
       [],
       "Applied",
     ],
     [
       "with Reconcile is applied again when its content changes",
-      facts({ set: set("Reconcile"), targets: [target(bound("sha256:0"))] }),
+      observed({ set: set("Reconcile"), targets: [target(bound("sha256:0"))] }),
       ["apply"],
       "NotApplied",
     ],
     [
       "with Reconcile is not applied again while its content is the same",
-      facts({ set: set("Reconcile"), targets: [target(bound("sha256:1"))] }),
+      observed({ set: set("Reconcile"), targets: [target(bound("sha256:1"))] }),
       [],
       "Applied",
     ],
-    ["waits for a Cluster that cannot be reached", facts({ targets: [target(undefined, false)] }), [], "NotApplied"],
+    ["waits for a Cluster that cannot be reached", observed({ targets: [target(undefined, false)] }), [], "NotApplied"],
     [
       "reports a resource that does not exist",
-      facts({ resources: [{ ...resource, object: undefined, hash: undefined }] }),
+      observed({ resources: [{ ...resource, object: undefined, hash: undefined }] }),
       [],
       "NotApplied",
     ],
     [
       "rejects a Secret of another type",
-      facts({
+      observed({
         resources: [
           {
             kind: "Secret",
@@ -118,20 +118,20 @@ describe("a ClusterResourceSet", () => {
     ],
     [
       "leaves the binding of a Cluster that does not match any more",
-      facts({ targets: [], stale: [bound("x")] }),
+      observed({ targets: [], stale: [bound("x")] }),
       ["unbind"],
       "Applied",
     ],
     [
       "that is deleted leaves its bindings first",
-      facts({ set: set("ApplyOnce", leaving), targets: [target(bound("x"))] }),
+      observed({ set: set("ApplyOnce", leaving), targets: [target(bound("x"))] }),
       ["unbind"],
       "Applied",
     ],
-    ["that is deleted loses its finalizer then", facts({ set: set("ApplyOnce", leaving) }), ["patch"], "NotApplied"],
+    ["that is deleted loses its finalizer then", observed({ set: set("ApplyOnce", leaving) }), ["patch"], "NotApplied"],
     [
       "is left alone while it is paused",
-      facts({ set: set("ApplyOnce", { annotations: { "cluster.x-k8s.io/paused": "" } }) }),
+      observed({ set: set("ApplyOnce", { annotations: { "cluster.x-k8s.io/paused": "" } }) }),
       [],
       "",
     ],

@@ -18,7 +18,7 @@ import { finalizerRemoval, metadataPatch } from "../objects/metadata.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import { patchStep } from "../objects/steps.ts";
 import { recordOf } from "./binding.ts";
-import type { ResourceFacts, ResourceSetFacts, TargetFacts } from "./facts.ts";
+import type { ObservedResource, Observed, ObservedTarget } from "./observed.ts";
 import type { Application, ResourceSetStep } from "./steps.ts";
 
 /** Steps apply resources and record that in the binding of each Cluster. */
@@ -28,13 +28,13 @@ export type ResourceSetPlan = Plan<ResourceSetStep, ClusterResourceSetStatus>;
  * What to do for a ClusterResourceSet: each matching Cluster that can be reached gets each resource. Nothing is deleted
  * from a Cluster.
  */
-export function planClusterResourceSet(facts: ResourceSetFacts, now: number): ResourceSetPlan {
-  const { set, stale } = facts;
+export function plan(observed: Observed, now: number): ResourceSetPlan {
+  const { set, stale } = observed;
   const paused = pausedPlan(set, undefined, now);
   if (paused) return paused;
-  const steps: readonly ResourceSetStep[] = set.metadata.deletionTimestamp ? removal(facts) : upkeep(facts);
+  const steps: readonly ResourceSetStep[] = set.metadata.deletionTimestamp ? removal(observed) : upkeep(observed);
   const { generation } = set.metadata;
-  const conditions = [resourcesApplied(facts), notPaused];
+  const conditions = [resourcesApplied(observed), notPaused];
   return {
     steps: [
       ...(set.metadata.deletionTimestamp ? [] : stale.map((binding) => ({ type: "unbind", binding }) as const)),
@@ -48,7 +48,7 @@ export function planClusterResourceSet(facts: ResourceSetFacts, now: number): Re
   };
 }
 
-function removal({ set, targets, stale }: ResourceSetFacts): ResourceSetStep[] {
+function removal({ set, targets, stale }: Observed): ResourceSetStep[] {
   const bound = [...stale, ...targets.flatMap(({ binding }) => (binding ? [binding] : []))];
   const left = bound.filter(({ spec }) =>
     spec.bindings?.some(({ clusterResourceSetName }) => clusterResourceSetName === set.metadata.name),
@@ -57,14 +57,14 @@ function removal({ set, targets, stale }: ResourceSetFacts): ResourceSetStep[] {
   return patchStep(ClusterResourceSet, set, finalizerRemoval(set, finalizers.clusterResourceSet));
 }
 
-function upkeep(facts: ResourceSetFacts): ResourceSetStep[] {
-  const { set, resources, targets } = facts;
+function upkeep(observed: Observed): ResourceSetStep[] {
+  const { set, resources, targets } = observed;
   const owned = resources.flatMap(({ kind, object }) =>
     object
       ? patchStep(kind === "Secret" ? Secret : ConfigMap, object, metadataPatch(object, { owner: ownerReference(set) }))
       : [],
   );
-  const applications = targets.flatMap((target) => applicationOf(facts, target));
+  const applications = targets.flatMap((target) => applicationOf(observed, target));
   return [
     ...patchStep(ClusterResourceSet, set, metadataPatch(set, { finalizer: finalizers.clusterResourceSet })),
     ...owned,
@@ -72,14 +72,14 @@ function upkeep(facts: ResourceSetFacts): ResourceSetStep[] {
   ];
 }
 
-function applicationOf({ set, resources }: ResourceSetFacts, target: TargetFacts): Application[] {
+function applicationOf({ set, resources }: Observed, target: ObservedTarget): Application[] {
   const { cluster, binding, reachable } = target;
   if (!reachable || cluster.metadata.annotations?.[annotations.paused] !== undefined) return [];
   const due = resources.filter((resource) => isUsable(resource) && isDue(set, resource, binding));
   return due.length > 0 ? [{ cluster, resources: due }] : [];
 }
 
-function isUsable({ kind, object }: ResourceFacts): boolean {
+function isUsable({ kind, object }: ObservedResource): boolean {
   return object !== undefined && (kind === "ConfigMap" || typeOf(object) === resourceSetSecretType);
 }
 
@@ -88,14 +88,14 @@ function typeOf(object: object): string | undefined {
 }
 
 /** ApplyOnce: until it was applied once. Reconcile: whenever its content is not what was applied last. */
-function isDue(set: ClusterResourceSet, resource: ResourceFacts, binding: TargetFacts["binding"]): boolean {
+function isDue(set: ClusterResourceSet, resource: ObservedResource, binding: ObservedTarget["binding"]): boolean {
   const record = recordOf(binding, set.metadata.name, resource);
   if (record?.applied !== true) return true;
   return set.spec.strategy === "Reconcile" && record.hash !== resource.hash;
 }
 
 /** ResourcesApplied, with upstream's reasons. */
-function resourcesApplied({ set, resources, targets }: ResourceSetFacts): WantedCondition {
+function resourcesApplied({ set, resources, targets }: Observed): WantedCondition {
   const type = "ResourcesApplied";
   const foreign = resources.filter((resource) => resource.object && !isUsable(resource));
   if (foreign.length > 0) {

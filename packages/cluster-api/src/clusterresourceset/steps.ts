@@ -1,11 +1,11 @@
 import type { Cluster, ClusterResourceSetBinding } from "@causeway/api";
 import type { ObjectStep } from "../objects/steps.ts";
-import type { ResourceFacts } from "./facts.ts";
+import type { ObservedResource } from "./observed.ts";
 
 /** What is applied to one Cluster. */
 export interface Application {
   readonly cluster: Cluster;
-  readonly resources: readonly ResourceFacts[];
+  readonly resources: readonly ObservedResource[];
 }
 
 /** What can be done for a ClusterResourceSet. */

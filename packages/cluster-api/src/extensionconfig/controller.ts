@@ -2,19 +2,19 @@ import { ExtensionConfig, type ExtensionConfigStatus } from "@causeway/api";
 import { runPipeline, watchInformer, type ControllerOptions, type Pipeline } from "@causeway/kubernetes";
 import type { Context } from "../objects/context.ts";
 import { failure, publish } from "../objects/pipeline.ts";
-import type { ExtensionFacts } from "./facts.ts";
-import { gatherExtension, type LastDiscoveries } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { gather, type LastDiscoveries } from "./gather.ts";
 import { performExtensionStep } from "./perform.ts";
-import { planExtension } from "./plan.ts";
+import { plan } from "./plan.ts";
 import type { ExtensionStep } from "./steps.ts";
 
 /** Reconciles ExtensionConfigs: discovers which hooks a runtime extension handles. */
 export function extensionConfigController(context: Context): ControllerOptions {
   const { clock, log, extensionConfigs } = context;
   const last: LastDiscoveries = new Map();
-  const pipeline: Pipeline<ExtensionFacts, ExtensionStep, ExtensionConfigStatus> = {
-    gather: (key, signal) => gatherExtension(context, { key, last }, signal),
-    plan: planExtension,
+  const pipeline: Pipeline<Observed, ExtensionStep, ExtensionConfigStatus> = {
+    gather: (key, signal) => gather(context, { key, last }, signal),
+    plan,
     perform: (step) => performExtensionStep(step),
     publish: ({ config }, status, events, signal) =>
       publish(context, ExtensionConfig, { object: config, status, events, signal }),

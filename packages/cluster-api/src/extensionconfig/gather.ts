@@ -5,7 +5,7 @@ import type { Context } from "../objects/context.ts";
 import { createExtensionClient } from "../runtime/client.ts";
 import { readDiscovery } from "../runtime/handlers.ts";
 import { hooksApi } from "../runtime/hooks.ts";
-import type { Discovery, ExtensionFacts } from "./facts.ts";
+import type { Discovery, Observed } from "./observed.ts";
 import { isDiscoveryDue } from "./plan.ts";
 
 const timeout = 10_000;
@@ -14,11 +14,11 @@ const timeout = 10_000;
 export type LastDiscoveries = Map<string, number>;
 
 /** Asks the extension what it handles, where that is due. */
-export async function gatherExtension(
+export async function gather(
   context: Context,
   { key, last }: { readonly key: ObjectKey; readonly last: LastDiscoveries },
   signal: AbortSignal,
-): Promise<ExtensionFacts | undefined> {
+): Promise<Observed | undefined> {
   const config = context.extensionConfigs.get({ namespace: "", name: key.name });
   if (!config) return undefined;
   const uid = config.metadata.uid ?? "";

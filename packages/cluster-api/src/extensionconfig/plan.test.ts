@@ -1,7 +1,7 @@
 import type { ExtensionConfig } from "@causeway/api";
 import { getCondition } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
-import { isDiscoveryDue, planExtension } from "./plan.ts";
+import { isDiscoveryDue, plan } from "./plan.ts";
 
 const now = Date.UTC(2026, 10, 21);
 const handlers = [{ name: "a.ext", requestHook: { apiVersion: "hooks.runtime.cluster.x-k8s.io/v1alpha1", hook: "X" } }];
@@ -44,13 +44,13 @@ describe("discovery", () => {
   });
 
   test("publishes the handlers", () => {
-    const { status, wait } = planExtension({ config: config(), discovery: { handlers } }, now);
+    const { status, wait } = plan({ config: config(), discovery: { handlers } }, now);
     expect(status.handlers).toEqual(handlers);
     expect(getCondition(status.conditions, "Discovered")?.status).toBe("True");
     expect(wait?.until).toBe(now + 600_000);
   });
   test("that fails keeps the handlers that were known, and says why", () => {
-    const { status, wait, events } = planExtension(
+    const { status, wait, events } = plan(
       { config: config({ discovered: "True" }), discovery: { problem: "no route" } },
       now,
     );
@@ -61,6 +61,6 @@ describe("discovery", () => {
   });
   test("that is not due changes nothing", () => {
     const object = config({ discovered: "True" });
-    expect(planExtension({ config: object, discovery: undefined }, now).status).toEqual(object.status);
+    expect(plan({ config: object, discovery: undefined }, now).status).toEqual(object.status);
   });
 });

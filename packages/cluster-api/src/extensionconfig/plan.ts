@@ -1,7 +1,7 @@
 import { annotations, type ExtensionConfig, type ExtensionConfigStatus } from "@causeway/api";
 import { getCondition, setConditions, type Plan, type WantedCondition } from "@causeway/kubernetes";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
-import type { ExtensionFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import type { ExtensionStep } from "./steps.ts";
 
 /** The status holds what the last discovery found. */
@@ -20,7 +20,7 @@ export function isDiscoveryDue({ metadata, status }: ExtensionConfig, last: numb
 }
 
 /** What is said of an extension. Its handlers stay while it cannot be asked: clusters wait for them. */
-export function planExtension({ config, discovery }: ExtensionFacts, now: number): ExtensionPlan {
+export function plan({ config, discovery }: Observed, now: number): ExtensionPlan {
   const before = config.status ?? {};
   const moment = { generation: config.metadata.generation, now };
   if (config.metadata.annotations?.[annotations.paused] !== undefined) {

@@ -12,20 +12,20 @@ import {
 } from "@causeway/kubernetes";
 import { by, indexOfCluster, onConnectionChange, type Context } from "../objects/context.ts";
 import { failure, publish } from "../objects/pipeline.ts";
-import type { ConfigFacts } from "./facts.ts";
-import { gatherKubeadmConfig, tokensIn } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { gather, tokensIn } from "./gather.ts";
 import { performConfigStep } from "./perform.ts";
-import { planKubeadmConfig } from "./plan.ts";
+import { plan } from "./plan.ts";
 import type { ConfigStep } from "./steps.ts";
 import { tokenLabel } from "./token.ts";
 
 /** Reconciles KubeadmConfigs: makes the bootstrap data of machines, with tokens of their own. */
 export function kubeadmConfigController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const pipeline: Pipeline<ConfigFacts, ConfigStep, KubeadmConfigStatus> = {
-    gather: (key, signal) => gatherKubeadmConfig(context, key, signal),
-    plan: planKubeadmConfig,
-    perform: (step, facts, signal) => performConfigStep(context, { step, facts }, signal),
+  const pipeline: Pipeline<Observed, ConfigStep, KubeadmConfigStatus> = {
+    gather: (key, signal) => gather(context, key, signal),
+    plan,
+    perform: (step, observed, signal) => performConfigStep(context, { step, observed }, signal),
     publish: ({ config }, status, events, signal) =>
       publish(context, KubeadmConfig, { object: config, status, events, signal }),
     failed: (_observed, { status }, _step, error) => failure(status, error),

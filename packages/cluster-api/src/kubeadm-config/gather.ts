@@ -12,7 +12,7 @@ import {
 import { by, indexOfCluster, type Context } from "../objects/context.ts";
 import { certificatePurposes, certificateSecretName, pairIn, type Certificates } from "../objects/certificates.ts";
 import { secretKeysOf } from "./cloud-config.ts";
-import type { ConfigFacts, ConfigOwner, InitLock } from "./facts.ts";
+import type { Observed, ConfigOwner, InitLock } from "./observed.ts";
 import { holderOf, lockName } from "./lock.ts";
 import { isToken, tokenLabel, tokenNamespace, tokenSecretName } from "./token.ts";
 
@@ -22,11 +22,7 @@ export function tokensIn({ informers }: RemoteCluster): Informer<Secret> {
 }
 
 /** Reads caches; only Secrets without the cluster's label are requested, and only until the data Secret exists. */
-export async function gatherKubeadmConfig(
-  context: Context,
-  key: ObjectKey,
-  signal: AbortSignal,
-): Promise<ConfigFacts | undefined> {
+export async function gather(context: Context, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const config = context.configs.get(key);
   if (!config) return undefined;
   const owner = ownerOf(context, config);
@@ -81,7 +77,7 @@ function ownerFromPool({ metadata, spec }: MachinePool): ConfigOwner {
   return { kind: "MachinePool", name: metadata.name, clusterName, version, isControlPlane: false, hasJoined: false };
 }
 
-function tokenOf(context: Context, cluster: ObjectKey, dataSecret: Secret | undefined): ConfigFacts["token"] {
+function tokenOf(context: Context, cluster: ObjectKey, dataSecret: Secret | undefined): Observed["token"] {
   const remote = context.remoteClusters.get(cluster);
   if (!remote) return "unreachable";
   const tokens = tokensIn(remote);
@@ -129,7 +125,7 @@ async function secretsFor(
   context: Context,
   config: KubeadmConfig,
   signal: AbortSignal,
-): Promise<Pick<ConfigFacts, "secrets" | "missingSecrets">> {
+): Promise<Pick<Observed, "secrets" | "missingSecrets">> {
   const secrets = new Map<string, string>();
   const missingSecrets: string[] = [];
   for (const { name, key } of secretKeysOf(config.spec)) {

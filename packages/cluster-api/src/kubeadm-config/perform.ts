@@ -18,7 +18,7 @@ import { createOnce } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { endpointText } from "../objects/kubeadm.ts";
 import { cloudConfig, initCloudConfig } from "./cloud-config.ts";
-import type { ConfigFacts, ConfigOwner } from "./facts.ts";
+import type { Observed, ConfigOwner } from "./observed.ts";
 import { pinsOf } from "./join-configuration.ts";
 import { clusterLabels } from "./gather.ts";
 import { lockName, newLock } from "./lock.ts";
@@ -29,23 +29,23 @@ import { isToken, newToken, tokenNamespace, tokenSecret } from "./token.ts";
 /** Makes one step true. Safe to repeat: whichever data Secret is created first settles the token. */
 export async function performConfigStep(
   context: Context,
-  order: { readonly step: ConfigStep; readonly facts: ConfigFacts },
+  order: { readonly step: ConfigStep; readonly observed: Observed },
   signal: AbortSignal,
 ): Promise<void> {
-  const { step, facts } = order;
+  const { step, observed } = order;
   if (step.type === "create-data-secret") {
-    await createOnce(context, { resource: Secret, object: dataSecret(facts) }, signal);
+    await createOnce(context, { resource: Secret, object: dataSecret(observed) }, signal);
     return;
   }
-  if (step.type === "acquire-lock") return acquireLock(context, facts, signal);
-  if (step.type === "release-lock") return releaseLock(context, { facts, uid: step.uid }, signal);
-  if (step.type === "rotate-token") return rotate(context, facts, signal);
-  const { client } = remoteOf(context, facts);
+  if (step.type === "acquire-lock") return acquireLock(context, observed, signal);
+  if (step.type === "release-lock") return releaseLock(context, { observed, uid: step.uid }, signal);
+  if (step.type === "rotate-token") return rotate(context, observed, signal);
+  const { client } = remoteOf(context, observed);
   switch (step.type) {
     case "create-token": {
-      const token = secretText(facts.dataSecret, "bootstrap-token");
+      const token = secretText(observed.dataSecret, "bootstrap-token");
       if (!isToken(token)) throw new TypeError("the data Secret holds no bootstrap token");
-      const owner = { configUid: facts.config.metadata.uid ?? "", machine: facts.owner?.name ?? "" };
+      const owner = { configUid: observed.config.metadata.uid ?? "", machine: observed.owner?.name ?? "" };
       await client.create(Secret, tokenSecret(token, owner, step.expires), { fieldManager, signal });
       return;
     }
@@ -57,21 +57,21 @@ export async function performConfigStep(
     }
     case "delete-token": {
       await client.delete(Secret, { namespace: tokenNamespace, name: step.name }, { signal });
-      const { token } = facts;
+      const { token } = observed;
       if (token && token !== "unreachable") context.asked.note(token.metadata.uid ?? "", context.clock.now());
       return;
     }
   }
 }
 
-async function rotate({ informers }: Context, facts: ConfigFacts, signal: AbortSignal): Promise<void> {
-  const standing = facts.dataSecret;
+async function rotate({ informers }: Context, observed: Observed, signal: AbortSignal): Promise<void> {
+  const standing = observed.dataSecret;
   if (!standing) return;
-  const body = { metadata: lockOf(standing), data: dataSecret(facts).data };
+  const body = { metadata: lockOf(standing), data: dataSecret(observed).data };
   await informers.client.patch(Secret, keyOf(standing), { type: "merge", body }, { fieldManager, signal });
 }
 
-async function acquireLock(context: Context, { cluster, owner }: ConfigFacts, signal: AbortSignal): Promise<void> {
+async function acquireLock(context: Context, { cluster, owner }: Observed, signal: AbortSignal): Promise<void> {
   if (!cluster || !owner) return;
   try {
     await context.informers.client.create(ConfigMap, newLock(cluster, owner.name), { fieldManager, signal });
@@ -83,11 +83,11 @@ async function acquireLock(context: Context, { cluster, owner }: ConfigFacts, si
 
 async function releaseLock(
   { informers }: Context,
-  { facts, uid }: { readonly facts: ConfigFacts; readonly uid: string },
+  { observed, uid }: { readonly observed: Observed; readonly uid: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const { namespace = "" } = facts.config.metadata;
-  const key = { namespace, name: lockName(facts.owner?.clusterName ?? "") };
+  const { namespace = "" } = observed.config.metadata;
+  const key = { namespace, name: lockName(observed.owner?.clusterName ?? "") };
   try {
     await informers.client.delete(ConfigMap, key, { preconditions: { uid }, signal });
   } catch (error) {
@@ -95,12 +95,12 @@ async function releaseLock(
   }
 }
 
-function dataSecret(facts: ConfigFacts): Secret {
-  const { config, owner } = facts;
+function dataSecret(observed: Observed): Secret {
+  const { config, owner } = observed;
   const given = config.spec.joinConfiguration?.discovery;
   const token = given?.bootstrapToken?.token ?? newToken();
   if (!owner) throw early();
-  const initialises = owner.isControlPlane && !hasControlPlane(facts);
+  const initialises = owner.isControlPlane && !hasControlPlane(observed);
   const managed = !initialises && given?.bootstrapToken?.token === undefined && !given?.file;
   const { name, namespace = "" } = config.metadata;
   return {
@@ -114,7 +114,7 @@ function dataSecret(facts: ConfigFacts): Secret {
     },
     type: clusterSecretType,
     data: {
-      value: base64(initialises ? initDataOf(facts, owner) : joinDataOf(facts, owner, token)),
+      value: base64(initialises ? initDataOf(observed, owner) : joinDataOf(observed, owner, token)),
       format: base64("cloud-config"),
       // Lets the token be found again, and made again should it expire before the machine is up.
       ...(managed ? { "bootstrap-token": base64(token) } : {}),
@@ -122,13 +122,13 @@ function dataSecret(facts: ConfigFacts): Secret {
   };
 }
 
-function initDataOf({ config, cluster, certificates, secrets }: ConfigFacts, owner: ConfigOwner): string {
+function initDataOf({ config, cluster, certificates, secrets }: Observed, owner: ConfigOwner): string {
   if (!cluster || !certificates) throw early();
   return initCloudConfig(config.spec, { cluster, certificates, machine: owner.name, version: owner.version }, secrets);
 }
 
-function joinDataOf(facts: ConfigFacts, owner: ConfigOwner, token: string): string {
-  const { config, cluster, authority, certificates, secrets } = facts;
+function joinDataOf(observed: Observed, owner: ConfigOwner, token: string): string {
+  const { config, cluster, authority, certificates, secrets } = observed;
   const endpoint = endpointText(cluster);
   if (!authority || !endpoint) throw early();
   const join = {
@@ -147,7 +147,7 @@ function early(): TypeError {
   return new TypeError("the data Secret was planned too early");
 }
 
-function remoteOf({ remoteClusters }: Context, { owner, config }: ConfigFacts): RemoteCluster {
+function remoteOf({ remoteClusters }: Context, { owner, config }: Observed): RemoteCluster {
   const { namespace = "" } = config.metadata;
   const remote = owner && remoteClusters.get({ namespace, name: owner.clusterName });
   if (remote) return remote;

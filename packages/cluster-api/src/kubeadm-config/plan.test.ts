@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { Cluster, KubeadmConfig, Machine } from "@causeway/api";
 import { labels } from "@causeway/api";
 import { timestamp, type Secret } from "@causeway/kubernetes";
-import type { ConfigFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { ownerFromMachine } from "./gather.ts";
-import { planKubeadmConfig } from "./plan.ts";
+import { plan } from "./plan.ts";
 import { tokenLifetime, tokenSecret } from "./token.ts";
 
 const now = Date.UTC(2026, 0, 1);
@@ -48,7 +48,7 @@ const dataSecret: Secret = {
 };
 const token = (expires: number) => tokenSecret("abcdef.0123456789abcdef", { configUid: "c", machine: "w-1" }, expires);
 
-const complete: ConfigFacts = {
+const complete: Observed = {
   config,
   owner: ownerFromMachine(machine),
   cluster,
@@ -66,7 +66,7 @@ const pool = { ...ownerFromMachine(machine), kind: "MachinePool", name: "pool" }
 const expires = now + tokenLifetime;
 
 describe("the steps of a bootstrap", () => {
-  test.each<[string, ConfigFacts, object[]]>([
+  test.each<[string, Observed, object[]]>([
     ["the data Secret comes first, with a token in it", complete, [{ type: "create-data-secret" }]],
     ["then its token is made known to the workload cluster", withSecret, [{ type: "create-token", expires }]],
     ["a token with time left is left alone", { ...withSecret, token: token(expires) }, []],
@@ -108,27 +108,27 @@ describe("the steps of a bootstrap", () => {
       { ...complete, dataSecret: { ...dataSecret, metadata: { name: "w-1" } } },
       [],
     ],
-  ])("%s", (_, facts, steps) => expect(planKubeadmConfig(facts, now).steps).toEqual(steps));
+  ])("%s", (_, observed, steps) => expect(plan(observed, now).steps).toEqual(steps));
 });
 
 describe("what it says", () => {
-  const available = (facts: ConfigFacts) =>
-    planKubeadmConfig(facts, now).status.conditions?.find(({ type }) => type === "DataSecretAvailable");
+  const available = (observed: Observed) =>
+    plan(observed, now).status.conditions?.find(({ type }) => type === "DataSecretAvailable");
   test("the Secret counts once the token is known", () => {
-    const { status, steps } = planKubeadmConfig({ ...withSecret, token: token(expires) }, now);
+    const { status, steps } = plan({ ...withSecret, token: token(expires) }, now);
     expect(steps).toEqual([]);
     expect(status).toMatchObject({ dataSecretName: "w-1", initialization: { dataSecretCreated: true } });
   });
   test("external etcd is rejected in a condition", () => {
     const external = { endpoints: ["https://e"], caFile: "c", certFile: "c", keyFile: "k" };
-    const facts = { ...complete, config: { ...config, spec: { clusterConfiguration: { etcd: { external } } } } };
-    expect(available(facts)).toMatchObject({ status: "False", reason: "NotServed" });
+    const observed = { ...complete, config: { ...config, spec: { clusterConfiguration: { etcd: { external } } } } };
+    expect(available(observed)).toMatchObject({ status: "False", reason: "NotServed" });
   });
   test("a missing Secret is named", () => {
     expect(available({ ...complete, missingSecrets: ["s/file"] })?.message).toContain("s/file");
   });
   test("it reconciles again before the token expires", () => {
-    const { wait } = planKubeadmConfig({ ...withSecret, token: token(expires) }, now);
+    const { wait } = plan({ ...withSecret, token: token(expires) }, now);
     expect(wait?.until).toBe(now + tokenLifetime / 3);
   });
 });
@@ -137,7 +137,7 @@ describe("the first machine of a control plane", () => {
   const metadata = { ...machine.metadata, labels: { [labels.controlPlane]: "" } };
   const owner = ownerFromMachine({ ...machine, metadata });
   const pair = { certificate: "PEM", key: "PEM" };
-  const first: ConfigFacts = {
+  const first: Observed = {
     ...complete,
     owner,
     cluster: { ...cluster, status: { initialization: { infrastructureProvisioned: true } } },
@@ -145,11 +145,15 @@ describe("the first machine of a control plane", () => {
     token: "unreachable",
   };
   const lock = (holder: string, isHeld = true) => ({ uid: "l", holder, isHeld });
-  test.each<[title: string, given: ConfigFacts, steps: object[]]>([
+  test.each<[title: string, given: Observed, steps: object[]]>([
     ["takes the lock", first, [{ type: "acquire-lock" }]],
     ["gets its data with the lock", { ...first, lock: lock("w-1") }, [{ type: "create-data-secret" }]],
     ["waits while another machine has it", { ...first, lock: lock("w-2") }, []],
-    ["frees it from a machine that is gone", { ...first, lock: lock("w-2", false) }, [{ type: "release-lock", uid: "l" }]],
+    [
+      "frees it from a machine that is gone",
+      { ...first, lock: lock("w-2", false) },
+      [{ type: "release-lock", uid: "l" }],
+    ],
     ["waits for the certificates", { ...first, certificates: undefined }, []],
     ["needs no token", { ...first, dataSecret: { ...dataSecret, data: { value: "" } } }, []],
     [
@@ -159,6 +163,6 @@ describe("the first machine of a control plane", () => {
     ],
     ["joins a control plane that is there", { ...first, cluster, token: undefined }, [{ type: "create-data-secret" }]],
   ])("%s", (_title, given, steps) => {
-    expect(planKubeadmConfig(given, now).steps).toEqual(steps);
+    expect(plan(given, now).steps).toEqual(steps);
   });
 });

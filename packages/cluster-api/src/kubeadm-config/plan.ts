@@ -10,7 +10,7 @@ import {
 import { certificatePurposes, certificateSecretName } from "../objects/certificates.ts";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { pausedPlan } from "../objects/paused.ts";
-import type { ConfigFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import type { ConfigStep } from "./steps.ts";
 import { expiryOf, tokenLifetime } from "./token.ts";
 
@@ -29,14 +29,14 @@ interface Decision {
  * So there is one token however often this is interrupted, and none that is unknown. Until the machine has joined the
  * token is kept alive; then it goes.
  */
-export function planKubeadmConfig(facts: ConfigFacts, now: number): ConfigPlan {
-  const { config } = facts;
-  const paused = pausedPlan(config, facts.cluster, now);
+export function plan(observed: Observed, now: number): ConfigPlan {
+  const { config } = observed;
+  const paused = pausedPlan(config, observed.cluster, now);
   if (paused) return paused;
-  const { steps = [], waiting, until } = decide(facts, now);
+  const { steps = [], waiting, until } = decide(observed, now);
   const ready = waiting === undefined || config.status?.initialization?.dataSecretCreated === true;
   const { generation, name } = config.metadata;
-  const conditions = conditionsOf(facts, ready ? undefined : waiting);
+  const conditions = conditionsOf(observed, ready ? undefined : waiting);
   const status: KubeadmConfigStatus = {
     conditions: settleConditions(conditions, { previous: config.status?.conditions, generation, now }),
     ...(ready ? { dataSecretName: name, initialization: { dataSecretCreated: true } } : {}),
@@ -50,41 +50,41 @@ export function planKubeadmConfig(facts: ConfigFacts, now: number): ConfigPlan {
   };
 }
 
-function decide(facts: ConfigFacts, now: number): Decision {
-  const { config, owner, dataSecret } = facts;
+function decide(observed: Observed, now: number): Decision {
+  const { config, owner, dataSecret } = observed;
   if (config.metadata.deletionTimestamp) return {};
-  if (owner?.hasJoined && dataSecret) return afterJoining(facts);
-  const initialises = owner?.isControlPlane === true && !hasControlPlane(facts);
-  const waiting = refusal(facts) ?? obstacle(facts) ?? (initialises ? undefined : joinObstacle(facts));
+  if (owner?.hasJoined && dataSecret) return afterJoining(observed);
+  const initialises = owner?.isControlPlane === true && !hasControlPlane(observed);
+  const waiting = refusal(observed) ?? obstacle(observed) ?? (initialises ? undefined : joinObstacle(observed));
   if (waiting) return { waiting };
   if (initialises && !dataSecret) {
-    const turn = takeTurn(facts, now);
+    const turn = takeTurn(observed, now);
     if (turn) return turn;
   }
   if (!dataSecret) return { steps: [{ type: "create-data-secret" }] };
-  return keepData(facts, dataSecret, now);
+  return keepData(observed, dataSecret, now);
 }
 
 /** Another owner's Secret is left alone; the token in one of ours is kept alive. */
-function keepData(facts: ConfigFacts, dataSecret: Secret, now: number): Decision {
-  const { config } = facts;
+function keepData(observed: Observed, dataSecret: Secret, now: number): Decision {
+  const { config } = observed;
   if (!isControlledBy(dataSecret, config)) {
     const message = `Secret ${dataSecret.metadata.name} exists and belongs to another owner, not to this KubeadmConfig`;
     return { waiting: { reason: "DataSecretForeign", message, warn: true } };
   }
   if (!dataSecret.data?.["bootstrap-token"]) return {};
-  return keepToken(facts, now);
+  return keepToken(observed, now);
 }
 
 /** Whether the control plane that machines join is there; without one, a control-plane machine initialises it. */
-export function hasControlPlane({ cluster }: Pick<ConfigFacts, "cluster">): boolean {
+export function hasControlPlane({ cluster }: Pick<Observed, "cluster">): boolean {
   return isTrue(cluster?.status?.conditions, "ControlPlaneInitialized");
 }
 
 const lockRetry = 30_000;
 
 /** What comes before this machine may initialise the control plane; undefined once it is its turn. */
-function takeTurn({ lock, owner }: ConfigFacts, now: number): Decision | undefined {
+function takeTurn({ lock, owner }: Observed, now: number): Decision | undefined {
   if (!lock) return { steps: [{ type: "acquire-lock" }] };
   if (lock.holder === owner?.name) return undefined;
   if (!lock.isHeld) return { steps: [{ type: "release-lock", uid: lock.uid }] };
@@ -92,16 +92,16 @@ function takeTurn({ lock, owner }: ConfigFacts, now: number): Decision | undefin
   return { waiting: { reason: "WaitingForControlPlaneInitialized", message }, until: now + lockRetry };
 }
 
-function afterJoining(facts: ConfigFacts): Decision {
-  const { token, lock, owner } = facts;
-  if (lock && lock.holder === owner?.name && hasControlPlane(facts)) {
+function afterJoining(observed: Observed): Decision {
+  const { token, lock, owner } = observed;
+  if (lock && lock.holder === owner?.name && hasControlPlane(observed)) {
     return { steps: [{ type: "release-lock", uid: lock.uid }] };
   }
   if (token === undefined || token === "unreachable") return {};
   return { steps: [{ type: "delete-token", name: token.metadata.name }] };
 }
 
-function keepToken({ token, owner }: ConfigFacts, now: number): Decision {
+function keepToken({ token, owner }: Observed, now: number): Decision {
   const expires = now + tokenLifetime;
   if (token === "unreachable") return {};
   if (token === undefined) return { steps: [{ type: "create-token", expires }] };
@@ -116,7 +116,7 @@ function keepToken({ token, owner }: ConfigFacts, now: number): Decision {
 }
 
 /** Requested features that are not supported; waiting does not help. */
-function refusal({ config, owner }: ConfigFacts): Decision["waiting"] {
+function refusal({ config, owner }: Observed): Decision["waiting"] {
   const { spec } = config;
   const refuse = (message: string) => ({ reason: "NotServed", message, warn: true });
   if (spec.joinConfiguration?.controlPlane && owner && !owner.isControlPlane) {
@@ -136,7 +136,7 @@ function refusal({ config, owner }: ConfigFacts): Decision["waiting"] {
 }
 
 /** What has to come before; each of these changes by itself. */
-function obstacle({ owner, cluster, certificates, authority, missingSecrets }: ConfigFacts): Decision["waiting"] {
+function obstacle({ owner, cluster, certificates, authority, missingSecrets }: Observed): Decision["waiting"] {
   if (!owner) return wait("WaitingForMachine", "Waiting for a Machine or MachinePool to own this KubeadmConfig");
   if (!cluster) return wait("WaitingForCluster", `Cluster ${owner.clusterName} does not exist`);
   if (!cluster.status?.initialization?.infrastructureProvisioned) {
@@ -159,11 +159,11 @@ const wait = (reason: string, message: string) => ({ reason, message });
 const notInitialized = wait("WaitingForControlPlaneInitialized", "Waiting for the control plane to be initialized");
 
 /** A join needs a token in the workload cluster. */
-function joinObstacle({ token }: ConfigFacts): Decision["waiting"] {
+function joinObstacle({ token }: Observed): Decision["waiting"] {
   return token === "unreachable" ? wait("WaitingForConnection", "The workload cluster cannot be reached") : undefined;
 }
 
-function conditionsOf({ authority, cluster }: ConfigFacts, waiting: Decision["waiting"]): WantedCondition[] {
+function conditionsOf({ authority, cluster }: Observed, waiting: Decision["waiting"]): WantedCondition[] {
   const reason = waiting?.reason ?? "Available";
   const message = waiting?.message ?? "";
   const status = waiting ? "False" : "True";

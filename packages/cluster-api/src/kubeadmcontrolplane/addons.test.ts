@@ -1,8 +1,8 @@
 import type { KubeadmControlPlane } from "@causeway/api";
 import { describe, expect, test } from "vitest";
-import { control, facts, owned } from "../testing/control-plane-facts.ts";
+import { control, observed, owned } from "../testing/control-plane-observed.ts";
 import { addonUpkeep, parseImage, type AddonImages } from "./addons.ts";
-import { planControlPlane } from "./plan.ts";
+import { plan } from "./plan.ts";
 import { now } from "../testing/objects.ts";
 
 type Dns = { imageRepository?: string; imageTag?: string };
@@ -19,7 +19,7 @@ function given(
     metadata: { ...base.metadata, annotations: notes },
     spec: { ...base.spec, version, kubeadmConfigSpec: { clusterConfiguration } },
   } as KubeadmControlPlane;
-  const base2 = facts([]);
+  const base2 = observed([]);
   if (base2.workload.reach === "unreachable") throw new Error("unreachable");
   return { ...base2, control: made, workload: { ...base2.workload, addons } };
 }
@@ -122,14 +122,13 @@ describe("the images of kubeadm's add-ons", () => {
   test("are changed once all machines are up to date, not before", () => {
     const machines = ["a", "b", "c"].map((name) => owned(name));
     const at = (names: readonly ReturnType<typeof owned>[]) => {
-      const base = facts(names);
+      const base = observed(names);
       if (base.workload.reach === "unreachable") throw new Error("unreachable");
-      return planControlPlane(
-        { ...base, workload: { ...base.workload, addons: { kubeProxy: "k/kube-proxy:v1.33.0" } } },
-        now,
-      );
+      return plan({ ...base, workload: { ...base.workload, addons: { kubeProxy: "k/kube-proxy:v1.33.0" } } }, now);
     };
-    expect(at(machines).steps).toEqual([{ type: "set-addon-image", addon: "kube-proxy", image: "k/kube-proxy:v1.34.0" }]);
+    expect(at(machines).steps).toEqual([
+      { type: "set-addon-image", addon: "kube-proxy", image: "k/kube-proxy:v1.34.0" },
+    ]);
     const old = owned("c", { version: "v1.33.0" });
     expect(at([...machines.slice(0, 2), old]).steps.map((step) => step.type)).not.toContain("set-addon-image");
     expect(at(machines.slice(0, 2)).steps.map((step) => step.type)).not.toContain("set-addon-image");

@@ -1,6 +1,6 @@
 import { annotations, type KubeadmControlPlane } from "@causeway/api";
 import type { PlannedEvent } from "@causeway/kubernetes";
-import type { ControlPlaneFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
 /** What kubeadm installed in the workload cluster next to the control plane: the images of today. */
@@ -32,7 +32,7 @@ interface Upkeep {
  * kube-proxy follows the version of the control plane, and CoreDNS the tag that the KubeadmControlPlane names, once all
  * machines are up to date. What is not there is not made: another program may do its work.
  */
-export function addonUpkeep({ control, workload }: ControlPlaneFacts): Upkeep {
+export function addonUpkeep({ control, workload }: Observed): Upkeep {
   if (workload.reach === "unreachable") return { steps: [], events: [] };
   const { kubeProxy, coreDns } = workload.addons;
   const proxy = kubeProxy === undefined ? [] : kubeProxySteps(control, kubeProxy);

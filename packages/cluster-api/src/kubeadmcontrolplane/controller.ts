@@ -11,24 +11,24 @@ import {
 import { objectIndex } from "../contract/kind-table.ts";
 import { by, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
-import type { ControlPlaneFacts } from "./facts.ts";
-import { gatherControlPlane } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { gather } from "./gather.ts";
 import { performControlPlaneStep } from "./perform.ts";
-import { controlPlaneStepEvents, planControlPlane } from "./plan.ts";
+import { controlPlaneStepEvents, plan } from "./plan.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
 /** Reconciles KubeadmControlPlanes: machines, etcd's members, rollouts and remediation. */
 export function controlPlaneController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const name = "kubeadmcontrolplane";
-  const pipeline: Pipeline<ControlPlaneFacts, ControlPlaneStep, KubeadmControlPlaneStatus> = {
-    gather: (key, signal) => gatherControlPlane(context, key, signal),
-    plan: planControlPlane,
-    perform: (step, facts, signal) =>
+  const pipeline: Pipeline<Observed, ControlPlaneStep, KubeadmControlPlaneStatus> = {
+    gather: (key, signal) => gather(context, key, signal),
+    plan,
+    perform: (step, observed, signal) =>
       performAndReport(
         context,
-        { object: facts.control, events: controlPlaneStepEvents(step) },
-        performControlPlaneStep(context, { step, facts }, signal),
+        { object: observed.control, events: controlPlaneStepEvents(step) },
+        performControlPlaneStep(context, { step, observed }, signal),
       ),
     publish: ({ control }, status, events, signal) =>
       publish(context, KubeadmControlPlane, { object: control, status, events, signal }),

@@ -13,12 +13,12 @@ import {
 } from "@causeway/kubernetes";
 import { parse } from "yaml";
 import { cloneKind } from "../contract/clone-kind.ts";
-import type { TemplateFacts } from "../machineset/facts.ts";
+import type { ObservedTemplate } from "../machineset/observed.ts";
 import { certificatePurposes, certificateSecretName, pairIn } from "../objects/certificates.ts";
 import { by, indexOfCluster, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import type { AddonImages } from "./addons.ts";
-import type { ControlPlaneFacts, EtcdFacts, OwnedMachine, WorkloadFacts } from "./facts.ts";
+import type { Observed, ObservedEtcd, OwnedMachine, ObservedWorkload } from "./observed.ts";
 import { podKey } from "./health.ts";
 
 const configReference = { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "KubeadmConfig" };
@@ -26,11 +26,7 @@ const configReference = { apiGroup: "bootstrap.cluster.x-k8s.io", kind: "Kubeadm
 /**
  * Reads caches; of the workload cluster the static pods, the ConfigMap kubeadm-config and etcd's members are requested.
  */
-export async function gatherControlPlane(
-  context: Context,
-  key: ObjectKey,
-  signal: AbortSignal,
-): Promise<ControlPlaneFacts | undefined> {
+export async function gather(context: Context, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const control = context.controlPlanes.get(key);
   if (!control || isLeaving(control, finalizers.kubeadmControlPlane)) return undefined;
   const cluster = clusterOf(context, control);
@@ -41,7 +37,7 @@ export async function gatherControlPlane(
     control,
     cluster,
     machines: owned,
-    infrastructure: templateFacts(context, control),
+    infrastructure: observedTemplate(context, control),
     configKind,
     configs: new Set(configs.map(({ metadata }) => metadata.name)),
     taken: new Set(context.machines.list(key.namespace).map(({ metadata }) => metadata.name)),
@@ -73,7 +69,7 @@ function machinesOf(context: Context, { metadata }: KubeadmControlPlane): OwnedM
   });
 }
 
-function templateFacts(context: Context, { metadata, spec }: KubeadmControlPlane): TemplateFacts {
+function observedTemplate(context: Context, { metadata, spec }: KubeadmControlPlane): ObservedTemplate {
   const { namespace = "" } = metadata;
   const reference = spec.machineTemplate.spec.infrastructureRef;
   const kind = context.kinds.find(cloneKind(reference));
@@ -86,7 +82,7 @@ async function missingCertificates(
   context: Context,
   { metadata }: Cluster,
   signal: AbortSignal,
-): Promise<ControlPlaneFacts["missingCertificates"]> {
+): Promise<Observed["missingCertificates"]> {
   const { namespace = "", name } = metadata;
   const found = await Promise.all(
     certificatePurposes.map(async (purpose) => {
@@ -106,7 +102,7 @@ async function kubeconfigOf(
   context: Context,
   { control, cluster }: { readonly control: KubeadmControlPlane; readonly cluster: Cluster },
   signal: AbortSignal,
-): Promise<ControlPlaneFacts["kubeconfig"]> {
+): Promise<Observed["kubeconfig"]> {
   const { namespace = "", name } = cluster.metadata;
   const secret = await findSecret(context, { namespace, name: `${name}-kubeconfig` }, signal);
   if (!secret) return { exists: false };
@@ -129,7 +125,7 @@ async function workloadOf(
   context: Context,
   { cluster, owned }: { readonly cluster: Cluster; readonly owned: readonly OwnedMachine[] },
   signal: AbortSignal,
-): Promise<WorkloadFacts> {
+): Promise<ObservedWorkload> {
   const { namespace = "", name } = cluster.metadata;
   const key = { namespace, name };
   const remote = context.remoteClusters.get(key);
@@ -186,7 +182,7 @@ async function etcdOf(
   { access }: Context,
   place: { readonly cluster: ObjectKey; readonly nodes: readonly string[] },
   signal: AbortSignal,
-): Promise<EtcdFacts> {
+): Promise<ObservedEtcd> {
   if (!access) return { problem: "Members of etcd cannot be inspected here" };
   try {
     return { members: await access.members(place, signal) };

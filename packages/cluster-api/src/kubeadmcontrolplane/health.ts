@@ -1,5 +1,5 @@
 import { getCondition, isTrue, type Pod, type WantedCondition } from "@causeway/kubernetes";
-import type { ControlPlaneFacts, OwnedMachine, WorkloadFacts } from "./facts.ts";
+import type { Observed, OwnedMachine, ObservedWorkload } from "./observed.ts";
 import { healthConditions } from "./machine.ts";
 
 const components = [
@@ -9,7 +9,7 @@ const components = [
   ["EtcdPodHealthy", "etcd"],
 ] as const;
 
-/** The key of a static pod in the facts. */
+/** The key of a static pod among those that were observed. */
 export function podKey(node: string, component: string): string {
   return `${node}/${component}`;
 }
@@ -19,7 +19,7 @@ export function podKey(node: string, component: string): string {
  * date.
  */
 export function machineHealth(
-  { workload }: Pick<ControlPlaneFacts, "workload">,
+  { workload }: Pick<Observed, "workload">,
   { machine }: OwnedMachine,
   outdated: readonly string[],
 ): WantedCondition[] {
@@ -60,7 +60,7 @@ function podHealth(type: string, component: string, pod: Pod | undefined): Wante
   return { type, status: "False", reason, message: `Pod ${pod.metadata.name} is ${phase} and not ready` };
 }
 
-function memberHealth(workload: WorkloadFacts & { reach: "connected" }, node: string): WantedCondition {
+function memberHealth(workload: ObservedWorkload & { reach: "connected" }, node: string): WantedCondition {
   const type = "EtcdMemberHealthy";
   if ("problem" in workload.etcd) {
     return { type, status: "Unknown", reason: "InspectionFailed", message: workload.etcd.problem };

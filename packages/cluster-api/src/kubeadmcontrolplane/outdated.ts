@@ -1,5 +1,5 @@
 import { annotations, type KubeadmControlPlane } from "@causeway/api";
-import type { OwnedMachine } from "./facts.ts";
+import type { OwnedMachine } from "./observed.ts";
 import { isCurrentConfig } from "./machine.ts";
 
 const day = 24 * 3600_000;

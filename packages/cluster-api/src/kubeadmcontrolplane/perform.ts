@@ -21,7 +21,7 @@ import { lockOf } from "../objects/metadata.ts";
 import { createOnce, perform } from "../objects/pipeline.ts";
 import { fieldManager } from "../objects/steps.ts";
 import type { EtcdPlace } from "../objects/access.ts";
-import type { ControlPlaneFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { findSecret } from "./gather.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
@@ -36,24 +36,24 @@ const authorityNames = { ca: "kubernetes", etcd: "etcd-ca", proxy: "front-proxy-
  */
 export async function performControlPlaneStep(
   context: Context,
-  order: { readonly step: ControlPlaneStep; readonly facts: ControlPlaneFacts },
+  order: { readonly step: ControlPlaneStep; readonly observed: Observed },
   signal: AbortSignal,
 ): Promise<void> {
-  const { step, facts } = order;
+  const { step, observed } = order;
   switch (step.type) {
     case "create-certificates":
-      for (const purpose of step.purposes) await createCertificate(context, { facts, purpose }, signal);
+      for (const purpose of step.purposes) await createCertificate(context, { observed, purpose }, signal);
       return;
     case "write-kubeconfig":
-      return writeKubeconfig(context, facts, signal);
+      return writeKubeconfig(context, observed, signal);
     case "update-kubeadm-config":
-      return updateKubeadmConfig(context, { facts, version: step.version }, signal);
+      return updateKubeadmConfig(context, { observed, version: step.version }, signal);
     case "set-addon-image":
-      return setAddonImage(context, { step, facts }, signal);
+      return setAddonImage(context, { step, observed }, signal);
     case "move-leader":
-      return accessOf(context).moveLeader(placeOf(facts), step.to, signal);
+      return accessOf(context).moveLeader(placeOf(observed), step.to, signal);
     case "remove-member":
-      return accessOf(context).removeMember(placeOf(facts), step.member, signal);
+      return accessOf(context).removeMember(placeOf(observed), step.member, signal);
     case "set-conditions": {
       const options = { status: { conditions: step.conditions }, fieldManager: conditionManager, signal };
       try {
@@ -70,18 +70,22 @@ export async function performControlPlaneStep(
 
 async function createCertificate(
   context: Context,
-  { facts, purpose }: { readonly facts: ControlPlaneFacts; readonly purpose: CertificatePurpose },
+  { observed, purpose }: { readonly observed: Observed; readonly purpose: CertificatePurpose },
   signal: AbortSignal,
 ): Promise<void> {
-  const cluster = clusterOf(facts);
-  const pair = await newPair(facts, { purpose, now: context.clock.now() });
+  const cluster = clusterOf(observed);
+  const pair = await newPair(observed, { purpose, now: context.clock.now() });
   const data = { "tls.crt": base64(pair.certificate), "tls.key": base64(pair.key) };
-  const object = clusterSecret(facts, { cluster, name: certificateSecretName(cluster.metadata.name, purpose), data });
+  const object = clusterSecret(observed, {
+    cluster,
+    name: certificateSecretName(cluster.metadata.name, purpose),
+    data,
+  });
   await createOnce(context, { resource: Secret, object }, signal);
 }
 
 async function newPair(
-  { control }: ControlPlaneFacts,
+  { control }: Observed,
   { purpose, now }: { readonly purpose: CertificatePurpose; readonly now: number },
 ): Promise<KeyPair> {
   if (purpose === "sa") {
@@ -97,8 +101,8 @@ async function newPair(
   return createAuthority({ commonName: authorityNames[purpose], lifetime, now });
 }
 
-async function writeKubeconfig(context: Context, facts: ControlPlaneFacts, signal: AbortSignal): Promise<void> {
-  const cluster = clusterOf(facts);
+async function writeKubeconfig(context: Context, observed: Observed, signal: AbortSignal): Promise<void> {
+  const cluster = clusterOf(observed);
   const { namespace = "", name } = cluster.metadata;
   const authority = pairIn(await findSecret(context, { namespace, name: certificateSecretName(name, "ca") }, signal));
   const endpoint = endpointText(cluster);
@@ -118,7 +122,7 @@ async function writeKubeconfig(context: Context, facts: ControlPlaneFacts, signa
     clusterName: name,
     userName: `${name}-admin`,
   });
-  const object = clusterSecret(facts, { cluster, name: `${name}-kubeconfig`, data: { value: base64(text) } });
+  const object = clusterSecret(observed, { cluster, name: `${name}-kubeconfig`, data: { value: base64(text) } });
   const standing = await findSecret(context, { namespace, name: object.metadata.name }, signal);
   if (!standing) return createOnce(context, { resource: Secret, object }, signal);
   const body = { metadata: lockOf(standing), data: object.data };
@@ -131,7 +135,7 @@ async function writeKubeconfig(context: Context, facts: ControlPlaneFacts, signa
 }
 
 function clusterSecret(
-  { control }: ControlPlaneFacts,
+  { control }: Observed,
   given: { readonly cluster: Cluster; readonly name: string; readonly data: Record<string, string> },
 ): Secret {
   const { namespace = "", name } = given.cluster.metadata;
@@ -152,14 +156,14 @@ function clusterSecret(
 /** Machines join with the configuration in the cluster: it must name the version of the next one. */
 async function updateKubeadmConfig(
   context: Context,
-  { facts, version }: { readonly facts: ControlPlaneFacts; readonly version: string },
+  { observed, version }: { readonly observed: Observed; readonly version: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const cluster = clusterOf(facts);
+  const cluster = clusterOf(observed);
   const { client } = remoteOf(context, cluster);
   const key = { namespace: "kube-system", name: "kubeadm-config" };
   const standing = await client.get(ConfigMap, key, { signal });
-  const { clusterConfiguration: spec } = facts.control.spec.kubeadmConfigSpec ?? {};
+  const { clusterConfiguration: spec } = observed.control.spec.kubeadmConfigSpec ?? {};
   const text = stringify(clusterConfiguration(spec, { cluster, version }), { version: "1.1", lineWidth: 0 });
   const body = { metadata: lockOf(standing), data: { ClusterConfiguration: text } };
   await client.patch(ConfigMap, key, { type: "merge", body }, { fieldManager, signal });
@@ -168,11 +172,11 @@ async function updateKubeadmConfig(
 /** A strategic merge patch: containers are merged by their name. */
 async function setAddonImage(
   context: Context,
-  order: { readonly step: Extract<ControlPlaneStep, { type: "set-addon-image" }>; readonly facts: ControlPlaneFacts },
+  order: { readonly step: Extract<ControlPlaneStep, { type: "set-addon-image" }>; readonly observed: Observed },
   signal: AbortSignal,
 ): Promise<void> {
   const { addon, image } = order.step;
-  const { client } = remoteOf(context, clusterOf(order.facts));
+  const { client } = remoteOf(context, clusterOf(order.observed));
   const body = { spec: { template: { spec: { containers: [{ name: addon, image }] } } } };
   const key = { namespace: "kube-system", name: addon };
   const patch = { type: "strategic", body } as const;
@@ -181,14 +185,16 @@ async function setAddonImage(
   else await client.patch(DaemonSet, key, patch, options);
 }
 
-function clusterOf({ cluster }: ControlPlaneFacts): Cluster {
+function clusterOf({ cluster }: Observed): Cluster {
   if (cluster) return cluster;
   throw new TypeError("a step was planned without a Cluster");
 }
 
-function placeOf(facts: ControlPlaneFacts): EtcdPlace {
-  const { namespace = "", name } = clusterOf(facts).metadata;
-  const nodes = facts.machines.flatMap(({ machine }) => (machine.status?.nodeRef ? [machine.status.nodeRef.name] : []));
+function placeOf(observed: Observed): EtcdPlace {
+  const { namespace = "", name } = clusterOf(observed).metadata;
+  const nodes = observed.machines.flatMap(({ machine }) =>
+    machine.status?.nodeRef ? [machine.status.nodeRef.name] : [],
+  );
   return { cluster: { namespace, name }, nodes };
 }
 

@@ -1,5 +1,5 @@
 import { annotations, type Cluster } from "@causeway/api";
-import type { OwnedMachine } from "./facts.ts";
+import type { OwnedMachine } from "./observed.ts";
 import { isHealthy } from "./health.ts";
 
 /** Failure domains that take control planes. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { getCondition } from "@causeway/kubernetes";
-import { control, day, facts, member, owned, podsOf, type MachineGiven } from "../testing/control-plane-facts.ts";
+import { control, day, observed, member, owned, podsOf, type MachineGiven } from "../testing/control-plane-observed.ts";
 import { at, now } from "../testing/objects.ts";
-import type { ControlPlaneFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { cleanupHook } from "./machine.ts";
-import { planControlPlane } from "./plan.ts";
+import { plan as planControlPlane } from "./plan.ts";
 import { memberRemoval } from "./removal.ts";
 
 const three = ["a", "b", "c"].map((name, n) => owned(name, { born: now - day + n }));
@@ -15,56 +15,56 @@ const old = (name: string, given: MachineGiven = {}) =>
 describe("the steps of a KubeadmControlPlane", () => {
   const created = { type: "create", resource: { kind: "Machine" } };
   const deleted = (name: string) => ({ type: "delete", key: { name } });
-  const table: [title: string, given: ControlPlaneFacts, steps: object[], blocked?: RegExp][] = [
+  const table: [title: string, given: Observed, steps: object[], blocked?: RegExp][] = [
     [
       "certificates come first",
-      facts([], { control: control({ initialized: false }), missingCertificates: ["ca", "sa"] }),
+      observed([], { control: control({ initialized: false }), missingCertificates: ["ca", "sa"] }),
       [{ type: "create-certificates", purposes: ["ca", "sa"] }],
     ],
     [
       "a certificate lost after initialization is not made again",
-      facts(three, { missingCertificates: ["etcd"] }),
+      observed(three, { missingCertificates: ["etcd"] }),
       [],
       /etcd/,
     ],
     [
       "then the kubeconfig",
-      facts([], { control: control({ initialized: false }), kubeconfig: { exists: false } }),
+      observed([], { control: control({ initialized: false }), kubeconfig: { exists: false } }),
       [{ type: "write-kubeconfig" }],
     ],
     [
       "a kubeconfig past half of its life is renewed",
-      facts(three, { kubeconfig: { exists: true, expires: now + 182 * day } }),
+      observed(three, { kubeconfig: { exists: true, expires: now + 182 * day } }),
       [{ type: "write-kubeconfig" }],
     ],
-    ["a kubeconfig of the user is left alone", facts(three, { kubeconfig: { exists: true } }), []],
-    ["the first machine initialises", facts([], { control: control({ initialized: false }) }), [created]],
+    ["a kubeconfig of the user is left alone", observed(three, { kubeconfig: { exists: true } }), []],
+    ["the first machine initialises", observed([], { control: control({ initialized: false }) }), [created]],
     [
       "no second machine before that",
-      facts([owned("a")], { control: control({ initialized: false }) }),
+      observed([owned("a")], { control: control({ initialized: false }) }),
       [],
       /not initialized/,
     ],
-    ["a machine is added once all others serve", facts(three.slice(0, 2)), [created]],
-    ["none while one has no Node", facts([owned("a"), owned("b", { noNode: true })]), [{ type: "set-conditions" }]],
+    ["a machine is added once all others serve", observed(three.slice(0, 2)), [created]],
+    ["none while one has no Node", observed([owned("a"), owned("b", { noNode: true })]), [{ type: "set-conditions" }]],
     [
       "none while etcd cannot be inspected",
       {
-        ...facts(three.slice(0, 2)),
-        workload: { ...facts(three.slice(0, 2)).workload, etcd: { problem: "no route" } } as never,
+        ...observed(three.slice(0, 2)),
+        workload: { ...observed(three.slice(0, 2)).workload, etcd: { problem: "no route" } } as never,
       },
       [{ type: "set-conditions" }, { type: "set-conditions" }],
     ],
-    ["three that serve need nothing", facts(three), []],
-    ["one too many is removed, the oldest first", facts([...three, owned("d")]), [deleted("a")]],
+    ["three that serve need nothing", observed(three), []],
+    ["one too many is removed, the oldest first", observed([...three, owned("d")]), [deleted("a")]],
     [
       "a machine marked for deletion goes before others",
-      facts([...three, owned("d", { born: now, annotations: { "cluster.x-k8s.io/delete-machine": "" } })]),
+      observed([...three, owned("d", { born: now, annotations: { "cluster.x-k8s.io/delete-machine": "" } })]),
       [deleted("d")],
     ],
     [
       "a machine of the fullest failure domain goes",
-      facts([
+      observed([
         owned("a", { domain: "x" }),
         owned("b", { domain: "y" }),
         owned("c", { domain: "z" }),
@@ -74,15 +74,15 @@ describe("the steps of a KubeadmControlPlane", () => {
     ],
     [
       "none is removed while another one is being deleted",
-      facts([...three, owned("d", { deleting: "DrainingNode" })]),
+      observed([...three, owned("d", { deleting: "DrainingNode" })]),
       [],
       /d is being deleted/,
     ],
     [
       "a new version is written for those that join",
-      facts([old("a"), old("b"), old("c")], {
+      observed([old("a"), old("b"), old("c")], {
         workload: {
-          ...facts([]).workload,
+          ...observed([]).workload,
           pods: podsOf([old("a"), old("b"), old("c")]),
           etcd: { members: ["a", "b", "c"].map((name) => member(name)) },
           kubeadmVersion: "v1.33.0",
@@ -90,27 +90,33 @@ describe("the steps of a KubeadmControlPlane", () => {
       }),
       [{ type: "update-kubeadm-config", version: "v1.34.0" }],
     ],
-    ["then a machine of it is added", facts([old("a"), old("b"), old("c")]), [created]],
+    ["then a machine of it is added", observed([old("a"), old("b"), old("c")]), [created]],
     [
       "then an outdated one removed",
-      facts([old("a", { born: now - 2 * day }), old("b"), old("c"), owned("d")]),
+      observed([old("a", { born: now - 2 * day }), old("b"), old("c"), owned("d")]),
       [deleted("a")],
     ],
     [
       "two minor versions at once are refused",
-      facts([owned("a", { version: "v1.32.0", outdated: "* Version v1.32.0, v1.34.0 required" }), ...three.slice(1)]),
+      observed([
+        owned("a", { version: "v1.32.0", outdated: "* Version v1.32.0, v1.34.0 required" }),
+        ...three.slice(1),
+      ]),
       [],
       /one minor at a time/,
     ],
     [
       "a lower version is refused",
-      facts([owned("a", { version: "v1.35.0", outdated: "* Version v1.35.0, v1.34.0 required" }), ...three.slice(1)]),
+      observed([
+        owned("a", { version: "v1.35.0", outdated: "* Version v1.35.0, v1.34.0 required" }),
+        ...three.slice(1),
+      ]),
       [],
       /cannot be downgraded/,
     ],
     [
       "another template replaces machines",
-      facts([
+      observed([
         ...three.slice(0, 2),
         owned("c", { template: "before", outdated: "* OpenStackMachine is not up-to-date" }),
       ]),
@@ -118,7 +124,7 @@ describe("the steps of a KubeadmControlPlane", () => {
     ],
     [
       "certificates that expire soon replace machines",
-      facts(
+      observed(
         [
           ...three.slice(0, 2),
           owned("c", {
@@ -134,7 +140,7 @@ describe("the steps of a KubeadmControlPlane", () => {
     ],
     [
       "maxSurge 0 removes one first",
-      facts([old("a", { born: now - 2 * day }), old("b"), old("c")], {
+      observed([old("a", { born: now - 2 * day }), old("b"), old("c")], {
         control: control({
           spec: { rollout: { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0 } } } },
         }),
@@ -143,7 +149,7 @@ describe("the steps of a KubeadmControlPlane", () => {
     ],
     [
       "a deleted machine's member leaves etcd, leadership first",
-      facts([owned("a", { deleting: "WaitingForPreTerminateHook" }), ...three.slice(1)]),
+      observed([owned("a", { deleting: "WaitingForPreTerminateHook" }), ...three.slice(1)]),
       [
         { type: "move-leader", to: { name: "c" } },
         { type: "remove-member", member: { name: "a" } },
@@ -151,14 +157,14 @@ describe("the steps of a KubeadmControlPlane", () => {
     ],
     [
       "then its hook goes",
-      facts([owned("a", { deleting: "WaitingForPreTerminateHook", noMember: true }), ...three.slice(1)], {
+      observed([owned("a", { deleting: "WaitingForPreTerminateHook", noMember: true }), ...three.slice(1)], {
         members: [member("b"), member("c")],
       }),
       [{ type: "patch", body: { metadata: { annotations: { [cleanupHook]: null } } } }],
     ],
     [
       "the hooks of others go first",
-      facts([
+      observed([
         owned("a", {
           deleting: "WaitingForPreTerminateHook",
           annotations: { "pre-terminate.delete.hook.machine.cluster.x-k8s.io/other": "" },
@@ -169,17 +175,17 @@ describe("the steps of a KubeadmControlPlane", () => {
     ],
     [
       "a member without a machine is removed",
-      facts(three, { members: ["a", "b", "c", "x"].map((name) => member(name)) }),
+      observed(three, { members: ["a", "b", "c", "x"].map((name) => member(name)) }),
       [{ type: "remove-member", member: { name: "x" } }],
     ],
     [
       "a machine that failed its health check is noted, then deleted",
-      facts([...three.slice(0, 2), owned("c", { failed: true })]),
+      observed([...three.slice(0, 2), owned("c", { failed: true })]),
       [{ type: "patch" }, deleted("c")],
     ],
     [
       "it is deleted after a crash between the two",
-      facts([...three.slice(0, 2), owned("c", { failed: true })], {
+      observed([...three.slice(0, 2), owned("c", { failed: true })], {
         control: control({
           metadata: {
             annotations: {
@@ -196,31 +202,31 @@ describe("the steps of a KubeadmControlPlane", () => {
     ],
     [
       "it stays while etcd could lose its quorum",
-      facts([...three.slice(0, 2), owned("c", { failed: true })], {
+      observed([...three.slice(0, 2), owned("c", { failed: true })], {
         members: [member("a"), member("b", { problem: "down" }), member("c", { problem: "down" })],
       }),
       [{ type: "set-conditions" }, { type: "set-conditions" }],
     ],
     [
       "the last machine stays",
-      facts([owned("a", { failed: true })], { control: control({ spec: { replicas: 1 } }) }),
+      observed([owned("a", { failed: true })], { control: control({ spec: { replicas: 1 } }) }),
       [],
       /one machine only/,
     ],
     [
       "deletion waits for the workers",
-      facts(three, { control: control({ metadata: { deletionTimestamp: at(now) } }), workers: 2 }),
+      observed(three, { control: control({ metadata: { deletionTimestamp: at(now) } }), workers: 2 }),
       [],
       /2 workers/,
     ],
     [
       "then deletes all machines at once, without care for etcd",
-      facts(three, { control: control({ metadata: { deletionTimestamp: at(now) } }) }),
+      observed(three, { control: control({ metadata: { deletionTimestamp: at(now) } }) }),
       ["a", "b", "c"].flatMap((name) => [{ type: "patch" }, deleted(name)]),
     ],
     [
       "external etcd is refused",
-      facts([], {
+      observed([], {
         control: control({
           spec: {
             kubeadmConfigSpec: {
@@ -250,7 +256,7 @@ test("a replacement says which machine it replaces, and retries are counted and 
     owned("c", { failed: true, annotations: { "controlplane.cluster.x-k8s.io/remediation-for": text } });
   const spec = { remediation: { maxRetry: 2, retryPeriodSeconds: 600, minHealthyPeriodSeconds: 3600 } };
   const plan = (text: string) =>
-    planControlPlane(facts([...three.slice(0, 2), failed(text)], { control: control({ spec }) }), now);
+    planControlPlane(observed([...three.slice(0, 2), failed(text)], { control: control({ spec }) }), now);
   expect(plan(note(2, 1000_000)).wait?.for).toMatch(/maxRetry/);
   expect(plan(note(1, 60_000)).wait?.for).toMatch(/retryPeriodSeconds/);
   const again = plan(note(1, 1000_000)).steps[0];
@@ -261,7 +267,7 @@ test("a replacement says which machine it replaces, and retries are counted and 
 
 test("conditions and counters report what is so", () => {
   const { status } = planControlPlane(
-    facts([old("a", { born: now - 2 * day }), ...three.slice(1), owned("d", { unhealthy: true })]),
+    observed([old("a", { born: now - 2 * day }), ...three.slice(1), owned("d", { unhealthy: true })]),
     now,
   );
   const summary = ["Available", "Initialized", "EtcdClusterHealthy", "RollingOut", "ScalingDown"].map(
@@ -280,7 +286,7 @@ test("conditions and counters report what is so", () => {
 test("a deleted machine keeps its member while the others would have no quorum", () => {
   const machines = [owned("a", { deleting: "WaitingForPreTerminateHook" }), ...three.slice(1)];
   const removal = (problem: Partial<ReturnType<typeof member>>) =>
-    memberRemoval(facts(machines, { members: [member("a"), member("b"), member("c", problem)] })).map(
+    memberRemoval(observed(machines, { members: [member("a"), member("b"), member("c", problem)] })).map(
       (step) => step.type,
     );
   expect(removal({})).toEqual(["move-leader", "remove-member"]);

@@ -22,7 +22,7 @@ import { pausedPlan } from "../objects/paused.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
 import { endpointText } from "../objects/kubeadm.ts";
 import { addonUpkeep } from "./addons.ts";
-import type { ControlPlaneFacts, OwnedMachine } from "./facts.ts";
+import type { Observed, OwnedMachine } from "./observed.ts";
 import { machineHealth } from "./health.ts";
 import { configOf, inPlaceSpec, machineLabels } from "./machine.ts";
 import { outdatedAt, outdatedBecause } from "./outdated.ts";
@@ -44,24 +44,24 @@ const yearHalf = (365 / 2) * 24 * 3600_000;
  * What to do for a KubeadmControlPlane: certificates, kubeconfig, then its machines, one at a time and never without
  * etcd's quorum.
  */
-export function planControlPlane(facts: ControlPlaneFacts, now: number): ControlPlanePlan {
-  const { control, cluster } = facts;
+export function plan(observed: Observed, now: number): ControlPlanePlan {
+  const { control, cluster } = observed;
   const paused = pausedPlan(control, cluster, now);
   if (paused) return paused;
   const reasons = new Map(
-    facts.machines.map((owned) => [owned.machine.metadata.name, outdatedBecause(control, owned, now)] as const),
+    observed.machines.map((owned) => [owned.machine.metadata.name, outdatedBecause(control, owned, now)] as const),
   );
   const outdated = new Set([...reasons].flatMap(([name, why]) => (why.length > 0 ? [name] : [])));
-  const next = control.metadata.deletionTimestamp ? deletion(facts) : decide(facts, { reasons, outdated, now });
+  const next = control.metadata.deletionTimestamp ? deletion(observed) : decide(observed, { reasons, outdated, now });
   const progress: Progress = { blocked: next.blocked ?? [], remediationBlocked: next.remediationBlocked, reasons, now };
   const times = [
     next.until,
     now + (next.blocked?.length ? blockedRetry : healthCheck),
-    outdatedAt(control, facts.machines, now),
+    outdatedAt(control, observed.machines, now),
   ];
   return {
     steps: next.steps,
-    status: controlPlaneStatus(facts, progress),
+    status: controlPlaneStatus(observed, progress),
     events: next.events ?? [],
     wait: { for: next.blocked?.[0] ?? "changes", until: Math.min(...times.filter((time) => time !== undefined)) },
   };
@@ -81,20 +81,20 @@ interface Next {
   readonly events?: readonly PlannedEvent[];
 }
 
-function decide(facts: ControlPlaneFacts, view: View): Next {
-  const { control, cluster, machines } = facts;
+function decide(observed: Observed, view: View): Next {
+  const { control, cluster, machines } = observed;
   const own = metadataPatch(control, { finalizer: finalizers.kubeadmControlPlane });
   if (own) return { steps: patchStep(KubeadmControlPlane, control, own) };
-  const obstacle = obstacleOf(facts);
+  const obstacle = obstacleOf(observed);
   if (obstacle || !cluster) return { steps: [], blocked: [obstacle ?? "Waiting for the Cluster"] };
-  const ground = foundation(facts, view.now);
+  const ground = foundation(observed, view.now);
   if (ground) return ground;
-  const kept = upkeep(facts, view);
+  const kept = upkeep(observed, view);
   if (kept.length > 0) return { steps: kept };
-  const removal = memberRemoval(facts);
+  const removal = memberRemoval(observed);
   if (removal.length > 0) return { steps: removal };
-  const repair = remediation(facts, view.now);
-  if (repair && (repair.steps.length > 0 || !remediationUnderWay(facts))) {
+  const repair = remediation(observed, view.now);
+  if (repair && (repair.steps.length > 0 || !remediationUnderWay(observed))) {
     const { steps, blocked, until } = repair;
     return {
       steps,
@@ -102,17 +102,17 @@ function decide(facts: ControlPlaneFacts, view: View): Next {
       ...(until ? { until } : {}),
     };
   }
-  const scaled = scaling(facts, view.outdated);
+  const scaled = scaling(observed, view.outdated);
   const isSettled = scaled.steps.length === 0 && !scaled.blocked?.length && !machines.some(isLeavingMachine);
   if (!isSettled || view.outdated.size > 0 || machines.length < (control.spec.replicas ?? 1)) return scaled;
-  return addonUpkeep(facts);
+  return addonUpkeep(observed);
 }
 
 function isLeavingMachine({ machine }: OwnedMachine): boolean {
   return machine.metadata.deletionTimestamp !== undefined;
 }
 
-function obstacleOf({ control, cluster, infrastructure }: ControlPlaneFacts): string | undefined {
+function obstacleOf({ control, cluster, infrastructure }: Observed): string | undefined {
   if (!cluster) return "Waiting for a Cluster to refer to this control plane";
   if (cluster.metadata.deletionTimestamp) return "The Cluster is being deleted";
   if (control.spec.kubeadmConfigSpec?.clusterConfiguration?.etcd?.external) {
@@ -127,10 +127,10 @@ function obstacleOf({ control, cluster, infrastructure }: ControlPlaneFacts): st
  * Certificates and kubeconfig. A certificate that is lost after initialization is never made again: nothing would trust
  * it.
  */
-function foundation(facts: ControlPlaneFacts, now: number): Next | undefined {
-  const { control, missingCertificates, kubeconfig } = facts;
+function foundation(observed: Observed, now: number): Next | undefined {
+  const { control, missingCertificates, kubeconfig } = observed;
   if (missingCertificates.length > 0) {
-    if (control.status?.initialization?.controlPlaneInitialized || facts.machines.length > 0) {
+    if (control.status?.initialization?.controlPlaneInitialized || observed.machines.length > 0) {
       return { steps: [], blocked: [`Certificates are missing: ${missingCertificates.join(", ")}`] };
     }
     return { steps: [{ type: "create-certificates", purposes: missingCertificates }] };
@@ -139,8 +139,8 @@ function foundation(facts: ControlPlaneFacts, now: number): Next | undefined {
   return !kubeconfig.exists || expires ? { steps: [{ type: "write-kubeconfig" }] } : undefined;
 }
 
-function upkeep(facts: ControlPlaneFacts, view: View): ControlPlaneStep[] {
-  const { cluster, machines, infrastructure } = facts;
+function upkeep(observed: Observed, view: View): ControlPlaneStep[] {
+  const { cluster, machines, infrastructure } = observed;
   const template = infrastructure.object;
   const adopted =
     template && infrastructure.kind && cluster && !template.metadata.deletionTimestamp
@@ -156,15 +156,15 @@ function upkeep(facts: ControlPlaneFacts, view: View): ControlPlaneStep[] {
   const living = machines.filter(({ machine }) => !machine.metadata.deletionTimestamp);
   return [
     ...adopted,
-    ...living.flatMap((owned) => inPlace(facts, owned)),
-    ...living.flatMap((owned) => clones(facts, owned)),
-    ...machines.flatMap((owned) => health(facts, owned, view)),
-    ...remediationCleanup(facts),
+    ...living.flatMap((owned) => inPlace(observed, owned)),
+    ...living.flatMap((owned) => clones(observed, owned)),
+    ...machines.flatMap((owned) => health(observed, owned, view)),
+    ...remediationCleanup(observed),
   ];
 }
 
 /** Labels, annotations and fields that do not need a new machine, and the expiry that was read. */
-function inPlace({ control, cluster, workload }: ControlPlaneFacts, { machine }: OwnedMachine): ControlPlaneStep[] {
+function inPlace({ control, cluster, workload }: Observed, { machine }: OwnedMachine): ControlPlaneStep[] {
   const added = missing(machine.metadata.labels, machineLabels(control, cluster?.metadata.name ?? ""));
   const node = machine.status?.nodeRef?.name;
   const expiry = workload.reach === "connected" && node !== undefined ? workload.expiries.get(node) : undefined;
@@ -184,12 +184,12 @@ function inPlace({ control, cluster, workload }: ControlPlaneFacts, { machine }:
 }
 
 /** The provider objects that a machine lacks. A host that has been there and is gone is not made again. */
-function clones(facts: ControlPlaneFacts, { machine, config, host }: OwnedMachine): ControlPlaneStep[] {
-  const { control, infrastructure, configKind } = facts;
+function clones(observed: Observed, { machine, config, host }: OwnedMachine): ControlPlaneStep[] {
+  const { control, infrastructure, configKind } = observed;
   if (machine.status?.initialization?.infrastructureProvisioned) return [];
   const role = control.status?.initialization?.controlPlaneInitialized ? "join" : "init";
   const first: ControlPlaneStep[] =
-    !config?.object && configKind && !facts.configs.has(machine.metadata.name)
+    !config?.object && configKind && !observed.configs.has(machine.metadata.name)
       ? [{ type: "create", resource: configKind, object: configOf(control, machine, role) }]
       : [];
   const { object, cloneKind } = infrastructure;
@@ -197,9 +197,9 @@ function clones(facts: ControlPlaneFacts, { machine, config, host }: OwnedMachin
   return [...first, { type: "create", resource: cloneKind, object: cloneOf(object, cloneKind, machine) }];
 }
 
-function health(facts: ControlPlaneFacts, owned: OwnedMachine, { reasons, now }: View): ControlPlaneStep[] {
+function health(observed: Observed, owned: OwnedMachine, { reasons, now }: View): ControlPlaneStep[] {
   const { machine } = owned;
-  const wanted = machineHealth(facts, owned, reasons.get(machine.metadata.name) ?? []);
+  const wanted = machineHealth(observed, owned, reasons.get(machine.metadata.name) ?? []);
   const same = wanted.every((condition) => {
     const known = getCondition(machine.status?.conditions, condition.type);
     return (
@@ -222,8 +222,8 @@ function health(facts: ControlPlaneFacts, owned: OwnedMachine, { reasons, now }:
 }
 
 /** Workers first; then all machines at once, without care for etcd; then the finalizer. */
-function deletion(facts: ControlPlaneFacts): Next {
-  const { control, machines, workers } = facts;
+function deletion(observed: Observed): Next {
+  const { control, machines, workers } = observed;
   if (workers > 0) return { steps: [], blocked: [`${workers} workers are left`] };
   if (machines.length === 0) {
     return {

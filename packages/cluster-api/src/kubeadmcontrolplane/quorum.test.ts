@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { member } from "../testing/control-plane-facts.ts";
+import { member } from "../testing/control-plane-observed.ts";
 import { survivesReplacing, survivesWithout } from "./quorum.ts";
 
 describe("etcd's quorum", () => {

@@ -3,7 +3,7 @@ import { timestamp } from "@causeway/kubernetes";
 import { isToRemediate } from "../machineset/remediation.ts";
 import { lockOf } from "../objects/metadata.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
-import type { ControlPlaneFacts, OwnedMachine } from "./facts.ts";
+import type { Observed, OwnedMachine } from "./observed.ts";
 import { byAge } from "./placement.ts";
 import { survivesReplacing, survivesWithout } from "./quorum.ts";
 import type { ControlPlaneStep } from "./steps.ts";
@@ -29,20 +29,20 @@ export function noteIn(text: string | undefined): RemediationNote | undefined {
 }
 
 /** The remediation under way, from before its machine is deleted until its replacement exists. */
-export function remediationUnderWay({ control }: ControlPlaneFacts): RemediationNote | undefined {
+export function remediationUnderWay({ control }: Observed): RemediationNote | undefined {
   return noteIn(control.metadata.annotations?.[annotations.remediationInProgress]);
 }
 
 /** The last remediation: the one under way, else what the newest replacement says, else what the status says. */
-export function lastRemediation(facts: ControlPlaneFacts): RemediationNote | undefined {
-  const { control, machines } = facts;
+export function lastRemediation(observed: Observed): RemediationNote | undefined {
+  const { control, machines } = observed;
   const replacement = machines
     .map(({ machine }) => noteIn(machine.metadata.annotations?.[annotations.remediationFor]))
     .filter((note) => note !== undefined)
     .toSorted((a, b) => (a.timestamp < b.timestamp ? 1 : -1))[0];
   const { lastRemediation: before } = control.status ?? {};
   const known = before && { machine: before.machine, timestamp: before.time, retryCount: before.retryCount };
-  return remediationUnderWay(facts) ?? replacement ?? known;
+  return remediationUnderWay(observed) ?? replacement ?? known;
 }
 
 /** What to do about machines that failed their health check, or when to try again. */
@@ -54,25 +54,25 @@ export interface Remediation {
 }
 
 /** Replaces one machine that failed its health check, as far as etcd keeps its quorum. Undefined: no machine failed. */
-export function remediation(facts: ControlPlaneFacts, now: number): Remediation | undefined {
-  const { machines } = facts;
+export function remediation(observed: Observed, now: number): Remediation | undefined {
+  const { machines } = observed;
   const failed = machines.filter(({ machine }) => isToRemediate(machine)).toSorted(byAge);
   const [first] = failed;
   if (!first) return undefined;
-  const under = remediationUnderWay(facts);
+  const under = remediationUnderWay(observed);
   if (under) {
     // Noted, and stopped before the machine was deleted.
     const noted = failed.find(({ machine }) => machine.metadata.name === under.machine);
     if (noted) return { steps: deleteStep(Machine, noted.machine) };
     return { steps: [], blocked: `Machine ${under.machine} is being replaced` };
   }
-  const refusal = refusalOf(facts, first);
+  const refusal = refusalOf(observed, first);
   if (refusal) return { steps: [], blocked: refusal };
-  return retry(facts, first, now);
+  return retry(observed, first, now);
 }
 
-function refusalOf(facts: ControlPlaneFacts, { machine }: OwnedMachine): string | undefined {
-  const { control, machines, workload } = facts;
+function refusalOf(observed: Observed, { machine }: OwnedMachine): string | undefined {
+  const { control, machines, workload } = observed;
   const leaving = machines.find((owned) => owned.machine.metadata.deletionTimestamp);
   if (leaving) return `Machine ${leaving.machine.metadata.name} is being deleted`;
   if (control.status?.initialization?.controlPlaneInitialized !== true) return undefined;
@@ -87,8 +87,8 @@ function refusalOf(facts: ControlPlaneFacts, { machine }: OwnedMachine): string 
   return undefined;
 }
 
-function retry(facts: ControlPlaneFacts, { machine }: OwnedMachine, now: number): Remediation {
-  const { control } = facts;
+function retry(observed: Observed, { machine }: OwnedMachine, now: number): Remediation {
+  const { control } = observed;
   const { maxRetry, retryPeriodSeconds = 0, minHealthyPeriodSeconds = 3600 } = control.spec.remediation ?? {};
   const replaced = noteIn(machine.metadata.annotations?.[annotations.remediationFor]);
   const recent = replaced !== undefined && now - Date.parse(replaced.timestamp) < minHealthyPeriodSeconds * 1000;
@@ -110,16 +110,16 @@ function retry(facts: ControlPlaneFacts, { machine }: OwnedMachine, now: number)
 }
 
 /** Once the replacement says what it is for, the control plane need not. */
-export function remediationCleanup(facts: ControlPlaneFacts): ControlPlaneStep[] {
-  const under = remediationUnderWay(facts);
+export function remediationCleanup(observed: Observed): ControlPlaneStep[] {
+  const under = remediationUnderWay(observed);
   const replaced =
     under !== undefined &&
-    facts.machines.some(
+    observed.machines.some(
       ({ machine }) =>
         noteIn(machine.metadata.annotations?.[annotations.remediationFor])?.timestamp === under.timestamp,
     );
   if (!replaced) return [];
-  return patchStep(KubeadmControlPlane, facts.control, {
-    metadata: { ...lockOf(facts.control), annotations: { [annotations.remediationInProgress]: null } },
+  return patchStep(KubeadmControlPlane, observed.control, {
+    metadata: { ...lockOf(observed.control), annotations: { [annotations.remediationInProgress]: null } },
   });
 }

@@ -3,7 +3,7 @@ import { getCondition } from "@causeway/kubernetes";
 import { lockOf } from "../objects/metadata.ts";
 import { patchStep } from "../objects/steps.ts";
 import type { EtcdMember } from "../objects/access.ts";
-import type { ControlPlaneFacts, OwnedMachine } from "./facts.ts";
+import type { Observed, OwnedMachine } from "./observed.ts";
 import { isHealthy, podKey } from "./health.ts";
 import { cleanupHook } from "./machine.ts";
 import { byAge } from "./placement.ts";
@@ -11,10 +11,10 @@ import { hasQuorum, survivesWithout } from "./quorum.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
 /** Lets a deleted machine go once its member has left etcd; leadership is moved away first. */
-export function memberRemoval(facts: ControlPlaneFacts): ControlPlaneStep[] {
-  const leaving = facts.machines.find(({ machine }) => isAtHook(machine));
-  if (!leaving) return staleMembers(facts);
-  const { workload, machines } = facts;
+export function memberRemoval(observed: Observed): ControlPlaneStep[] {
+  const leaving = observed.machines.find(({ machine }) => isAtHook(machine));
+  if (!leaving) return staleMembers(observed);
+  const { workload, machines } = observed;
   // Of the last machine nothing is left that a member could leave.
   if (machines.length === 1) return release(leaving);
   if (workload.reach === "unreachable" || "problem" in workload.etcd) return [];
@@ -25,7 +25,7 @@ export function memberRemoval(facts: ControlPlaneFacts): ControlPlaneStep[] {
   // Another member may have failed since the machine was deleted: then it stays until that one serves again.
   if (!survivesWithout(members, name)) return [];
   if (!member.isLeader) return [{ type: "remove-member", member }];
-  const to = successor(facts, members, member);
+  const to = successor(observed, members, member);
   return to
     ? [
         { type: "move-leader", to },
@@ -50,11 +50,7 @@ export function release({ machine }: OwnedMachine): ControlPlaneStep[] {
 }
 
 /** The newest healthy machine's member, of those that stay. */
-function successor(
-  { machines }: ControlPlaneFacts,
-  members: readonly EtcdMember[],
-  leader: EtcdMember,
-): EtcdMember | undefined {
+function successor({ machines }: Observed, members: readonly EtcdMember[], leader: EtcdMember): EtcdMember | undefined {
   const staying = machines
     .filter((owned) => !owned.machine.metadata.deletionTimestamp && isHealthy(owned))
     .toSorted(byAge)
@@ -68,7 +64,7 @@ function successor(
  * Members without a machine, when every machine's Node is known: a machine that boots may have joined already. A member
  * whose static pod is there belongs to a machine that the cache does not show yet.
  */
-function staleMembers({ machines, workload }: ControlPlaneFacts): ControlPlaneStep[] {
+function staleMembers({ machines, workload }: Observed): ControlPlaneStep[] {
   if (workload.reach === "unreachable" || "problem" in workload.etcd || machines.length === 0) return [];
   if (machines.some(({ machine }) => !machine.status?.nodeRef)) return [];
   const { members } = workload.etcd;

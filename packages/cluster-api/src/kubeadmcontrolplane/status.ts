@@ -4,7 +4,7 @@ import { compareVersions, getCondition, isTrue, type WantedCondition } from "@ca
 import { countMachines, machinesReady, machinesUpToDate } from "../machineset/status.ts";
 import { isToRemediate } from "../machineset/remediation.ts";
 import { listing, notPaused, settleConditions, summarise } from "../objects/conditions.ts";
-import type { ControlPlaneFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { hasQuorum } from "./quorum.ts";
 import { lastRemediation, remediationUnderWay } from "./remediation.ts";
 
@@ -18,19 +18,19 @@ export interface Progress {
 }
 
 /** The whole status; `version` is the lowest that a machine has. */
-export function controlPlaneStatus(facts: ControlPlaneFacts, progress: Progress): KubeadmControlPlaneStatus {
-  const { control, machines: owned } = facts;
+export function controlPlaneStatus(observed: Observed, progress: Progress): KubeadmControlPlaneStatus {
+  const { control, machines: owned } = observed;
   const { generation, name } = control.metadata;
   const machines = owned.map(({ machine }) => machine);
-  const initialized = isInitialized(facts);
-  const remediated = lastRemediation(facts);
+  const initialized = isInitialized(observed);
+  const remediated = lastRemediation(observed);
   const versions = machines.flatMap(({ spec }) => (spec.version ? [spec.version] : [])).toSorted(compareVersions);
-  const conditions = conditionsOf(facts, machines, progress);
+  const conditions = conditionsOf(observed, machines, progress);
   return {
     conditions: settleConditions(conditions, { previous: control.status?.conditions, generation, now: progress.now }),
     initialization: { controlPlaneInitialized: initialized },
     ...countMachines(machines),
-    selector: selectorOf(facts, name),
+    selector: selectorOf(observed, name),
     ...(versions[0] ? { version: versions[0] } : {}),
     ...(remediated
       ? {
@@ -46,21 +46,21 @@ export function controlPlaneStatus(facts: ControlPlaneFacts, progress: Progress)
 }
 
 /** Once kubeadm has put its configuration into the cluster. What was true once remains true. */
-export function isInitialized({ control, workload }: ControlPlaneFacts): boolean {
+export function isInitialized({ control, workload }: Observed): boolean {
   const before = control.status?.initialization?.controlPlaneInitialized === true;
   return before || (workload.reach === "connected" && workload.kubeadmVersion !== undefined);
 }
 
-function selectorOf({ cluster }: ControlPlaneFacts, name: string): string {
+function selectorOf({ cluster }: Observed, name: string): string {
   return `${labels.clusterName}=${cluster?.metadata.name ?? ""},${labels.controlPlane}=,${labels.controlPlaneName}=${name}`;
 }
 
-function conditionsOf(facts: ControlPlaneFacts, machines: readonly Machine[], progress: Progress): WantedCondition[] {
-  const certificates = certificatesAvailable(facts);
-  const etcd = etcdHealthy(facts, machines);
+function conditionsOf(observed: Observed, machines: readonly Machine[], progress: Progress): WantedCondition[] {
+  const certificates = certificatesAvailable(observed);
+  const etcd = etcdHealthy(observed, machines);
   return [
-    available(facts, machines, certificates),
-    isInitialized(facts)
+    available(observed, machines, certificates),
+    isInitialized(observed)
       ? { type: "Initialized", status: "True", reason: "Initialized" }
       : { type: "Initialized", status: "False", reason: "NotInitialized", message: progress.blocked[0] ?? "" },
     certificates,
@@ -69,20 +69,20 @@ function conditionsOf(facts: ControlPlaneFacts, machines: readonly Machine[], pr
     machinesReady(machines),
     machinesUpToDate(machines),
     rollingOut(progress),
-    ...scaling(facts, machines, progress),
-    remediating(facts, machines, progress),
-    deleting(facts, machines),
+    ...scaling(observed, machines, progress),
+    remediating(observed, machines, progress),
+    deleting(observed, machines),
     notPaused,
   ];
 }
 
-function certificatesAvailable({ missingCertificates }: ControlPlaneFacts): WantedCondition {
+function certificatesAvailable({ missingCertificates }: Observed): WantedCondition {
   const type = "CertificatesAvailable";
   if (missingCertificates.length === 0) return { type, status: "True", reason: "Available" };
   return { type, status: "False", reason: "NotAvailable", message: `Missing: ${missingCertificates.join(", ")}` };
 }
 
-function etcdHealthy({ workload }: ControlPlaneFacts, machines: readonly Machine[]): WantedCondition {
+function etcdHealthy({ workload }: Observed, machines: readonly Machine[]): WantedCondition {
   const type = "EtcdClusterHealthy";
   if (machines.length === 0)
     return { type, status: "Unknown", reason: "HealthUnknown", message: "There are no Machines" };
@@ -113,17 +113,13 @@ function summary(type: string, machines: readonly Machine[], parts: readonly str
 }
 
 /** It serves: initialized, etcd has a quorum, and one machine has every component of the control plane. */
-function available(
-  facts: ControlPlaneFacts,
-  machines: readonly Machine[],
-  certificates: WantedCondition,
-): WantedCondition {
+function available(observed: Observed, machines: readonly Machine[], certificates: WantedCondition): WantedCondition {
   const type = "Available";
-  const { workload, control } = facts;
+  const { workload, control } = observed;
   const lacking = [
     ...(control.metadata.deletionTimestamp ? ["The control plane is being deleted"] : []),
     ...(certificates.status === "True" ? [] : ["Certificates are missing"]),
-    ...(isInitialized(facts) ? [] : ["The control plane is not initialized yet"]),
+    ...(isInitialized(observed) ? [] : ["The control plane is not initialized yet"]),
     ...(machines.some(hasComponents) ? [] : ["No machine has all components of the control plane"]),
     ...(workload.reach === "connected" && "members" in workload.etcd && !hasQuorum(workload.etcd.members)
       ? ["etcd has no quorum"]
@@ -152,7 +148,7 @@ function rollingOut({ reasons }: Progress): WantedCondition {
   };
 }
 
-function scaling({ control }: ControlPlaneFacts, machines: readonly Machine[], progress: Progress): WantedCondition[] {
+function scaling({ control }: Observed, machines: readonly Machine[], progress: Progress): WantedCondition[] {
   const wanted = control.metadata.deletionTimestamp ? 0 : (control.spec.replicas ?? 1);
   const current = machines.length;
   const why = progress.blocked.length > 0 ? ` is blocked because:\n${listing(progress.blocked)}` : "";
@@ -163,17 +159,17 @@ function scaling({ control }: ControlPlaneFacts, machines: readonly Machine[], p
   return [one("ScalingUp", "up", current < wanted), one("ScalingDown", "down", current > wanted)];
 }
 
-function remediating(facts: ControlPlaneFacts, machines: readonly Machine[], progress: Progress): WantedCondition {
+function remediating(observed: Observed, machines: readonly Machine[], progress: Progress): WantedCondition {
   const type = "Remediating";
   const failed = machines.filter(isToRemediate).map(({ metadata }) => metadata.name);
-  const under = remediationUnderWay(facts);
+  const under = remediationUnderWay(observed);
   if (!under && failed.length === 0) return { type, status: "False", reason: "NotRemediating" };
   const what = under ? `Machine ${under.machine} is being replaced` : `Machine ${failed.join(", ")} is not healthy`;
   const message = progress.remediationBlocked && !under ? `${what}: ${progress.remediationBlocked}` : what;
   return { type, status: "True", reason: "Remediating", message };
 }
 
-function deleting({ control, workers }: ControlPlaneFacts, machines: readonly Machine[]): WantedCondition {
+function deleting({ control, workers }: Observed, machines: readonly Machine[]): WantedCondition {
   const type = "Deleting";
   if (!control.metadata.deletionTimestamp) return { type, status: "False", reason: "NotDeleting" };
   if (workers > 0)

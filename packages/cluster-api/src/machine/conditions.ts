@@ -5,7 +5,7 @@ import { notPaused, summarise, type SummaryInput } from "../objects/conditions.t
 import type { Deletion } from "./deletion.ts";
 import { deletingCondition } from "./deletion.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
-import type { MachineFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { sameMachines } from "../objects/template.ts";
 
 /** How long what was last seen of a Node is believed once the workload cluster cannot be reached. */
@@ -18,7 +18,7 @@ export type NodeFinding =
 
 /** What the conditions of a Machine are computed from. */
 export interface MachineView {
-  readonly facts: MachineFacts;
+  readonly observed: Observed;
   readonly finding: NodeFinding;
   readonly deletion: Deletion | undefined;
   readonly now: number;
@@ -26,10 +26,10 @@ export interface MachineView {
 
 /** Every condition of a Machine but Available, which needs the time since Ready. */
 export function machineConditions(view: MachineView): WantedCondition[] {
-  const { facts, deletion } = view;
-  const { machine } = facts;
-  const bootstrap = bootstrapCondition(facts);
-  const infrastructure = referredCondition(facts.infrastructure, {
+  const { observed, deletion } = view;
+  const { machine } = observed;
+  const bootstrap = bootstrapCondition(observed);
+  const infrastructure = referredCondition(observed.infrastructure, {
     type: "InfrastructureReady",
     noun: "Infrastructure",
     isReady: isProvisioned,
@@ -46,7 +46,7 @@ export function machineConditions(view: MachineView): WantedCondition[] {
   ];
   return [
     summarise("Ready", { whenTrue: "Ready", whenFalse: "NotReady", whenUnknown: "ReadyUnknown" }, inputs),
-    ...upToDateCondition(facts, nodeReady),
+    ...upToDateCondition(observed, nodeReady),
     bootstrap,
     infrastructure,
     nodeHealthy,
@@ -69,7 +69,7 @@ export function availableCondition(
   return { condition: { type: "Available", status: "False", reason: "WaitingForMinReadySeconds" }, until };
 }
 
-function bootstrapCondition({ machine, bootstrap }: MachineFacts): WantedCondition {
+function bootstrapCondition({ machine, bootstrap }: Observed): WantedCondition {
   const type = "BootstrapConfigReady";
   if (!bootstrap) {
     return machine.spec.bootstrap.dataSecretName
@@ -121,12 +121,12 @@ function referredCondition(referred: Referred<ProviderObject>, how: MirrorRule):
       };
 }
 
-function nodeConditions({ facts, finding, now }: MachineView): [healthy: WantedCondition, ready: WantedCondition] {
+function nodeConditions({ observed, finding, now }: MachineView): [healthy: WantedCondition, ready: WantedCondition] {
   if (finding.node) return [healthOf(finding.node), readinessOf(finding.node)];
   const { reason, message } = finding;
   const status = finding.unknown ? "Unknown" : "False";
-  const previous = facts.machine.status?.conditions;
-  if (finding.unknown && isBelieved(facts, now)) {
+  const previous = observed.machine.status?.conditions;
+  if (finding.unknown && isBelieved(observed, now)) {
     const healthy = getCondition(previous, "NodeHealthy");
     const ready = getCondition(previous, "NodeReady");
     if (healthy && ready && observedOfNode.has(healthy.reason ?? "")) return [healthy, ready];
@@ -138,8 +138,8 @@ function nodeConditions({ facts, finding, now }: MachineView): [healthy: WantedC
 }
 
 /** When what was seen last stops being believed. */
-export function believedUntil(facts: MachineFacts): number | undefined {
-  const probe = getCondition(facts.cluster?.status?.conditions, "RemoteConnectionProbe");
+export function believedUntil(observed: Observed): number | undefined {
+  const probe = getCondition(observed.cluster?.status?.conditions, "RemoteConnectionProbe");
   return probe && probe.status !== "True" ? Date.parse(probe.lastTransitionTime) + connectionGrace : undefined;
 }
 
@@ -147,9 +147,9 @@ export function believedUntil(facts: MachineFacts): number | undefined {
 const observedOfNode: ReadonlySet<string> = new Set(["NodeHealthy", "NodeNotHealthy", "NodeHealthUnknown"]);
 
 /** A cluster that was never connected has nothing that could be believed. */
-function isBelieved(facts: MachineFacts, now: number): boolean {
-  const probe = getCondition(facts.cluster?.status?.conditions, "RemoteConnectionProbe");
-  return probe !== undefined && now < (believedUntil(facts) ?? Infinity);
+function isBelieved(observed: Observed, now: number): boolean {
+  const probe = getCondition(observed.cluster?.status?.conditions, "RemoteConnectionProbe");
+  return probe !== undefined && now < (believedUntil(observed) ?? Infinity);
 }
 
 const pressures = ["MemoryPressure", "DiskPressure", "PIDPressure"];
@@ -197,20 +197,20 @@ function gates(machine: Machine): SummaryInput[] {
 }
 
 /** Has the MachineDeployment a newer template than the Machine was made from? */
-export function isOutdated({ machineSet, deployment }: MachineFacts): boolean {
+export function isOutdated({ machineSet, deployment }: Observed): boolean {
   if (!machineSet || !deployment) return false;
   return !sameMachines(deployment.spec.template, machineSet.spec.template);
 }
 
 /** Only machines of a MachineDeployment can be out of date. */
-function upToDateCondition(facts: MachineFacts, nodeReady: WantedCondition): WantedCondition[] {
-  const { machine, machineSet, finding } = { ...facts, finding: facts.workload };
+function upToDateCondition(observed: Observed, nodeReady: WantedCondition): WantedCondition[] {
+  const { machine, machineSet, finding } = { ...observed, finding: observed.workload };
   const type = "UpToDate";
   if (!machineSet) return [];
-  if (isOutdated(facts)) {
+  if (isOutdated(observed)) {
     return [{ type, status: "False", reason: "NotUpToDate", message: "The MachineDeployment has a newer template" }];
   }
-  const kubelet = nodeReady.status === "True" && finding.reach === "connected" ? kubeletVersion(facts) : undefined;
+  const kubelet = nodeReady.status === "True" && finding.reach === "connected" ? kubeletVersion(observed) : undefined;
   if (kubelet && machine.spec.version && kubelet !== machine.spec.version) {
     return [
       {
@@ -224,7 +224,7 @@ function upToDateCondition(facts: MachineFacts, nodeReady: WantedCondition): Wan
   return [{ type, status: "True", reason: "UpToDate" }];
 }
 
-function kubeletVersion({ machine, workload }: MachineFacts): string | undefined {
+function kubeletVersion({ machine, workload }: Observed): string | undefined {
   if (workload.reach === "unreachable") return undefined;
   const node = workload.nodes.find(({ metadata }) => metadata.name === machine.status?.nodeRef?.name);
   return node?.status?.nodeInfo?.["kubeletVersion"];

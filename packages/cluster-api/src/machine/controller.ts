@@ -23,18 +23,18 @@ import {
 } from "../objects/context.ts";
 import { objectIndex } from "../contract/kind-table.ts";
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
-import type { MachineFacts } from "./facts.ts";
-import { gatherMachine, indexNodes } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { gather, indexNodes } from "./gather.ts";
 import { performMachineStep } from "./perform.ts";
-import { machineStepEvents, planMachine } from "./plan.ts";
+import { machineStepEvents, plan } from "./plan.ts";
 import type { MachineStep } from "./steps.ts";
 
 /** Reconciles Machines: bootstrap data, infrastructure, Node, and deletion with hooks, drain and volumes. */
 export function machineController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const pipeline: Pipeline<MachineFacts, MachineStep, MachineStatus> = {
-    gather: (key, signal) => gatherMachine(context, key, signal),
-    plan: planMachine,
+  const pipeline: Pipeline<Observed, MachineStep, MachineStatus> = {
+    gather: (key, signal) => gather(context, key, signal),
+    plan,
     async perform(step, { machine }, signal) {
       await performAndReport(
         context,
@@ -85,8 +85,8 @@ function sources(context: Context): Source[] {
 
 /** What of a Cluster concerns its Machines. */
 function stateOf({ spec, status, metadata }: Cluster): string {
-  const facts = ["ControlPlaneInitialized", "RemoteConnectionProbe"].map((type) => isTrue(status?.conditions, type));
-  return JSON.stringify([spec.paused, metadata.deletionTimestamp !== undefined, ...facts]);
+  const observed = ["ControlPlaneInitialized", "RemoteConnectionProbe"].map((type) => isTrue(status?.conditions, type));
+  return JSON.stringify([spec.paused, metadata.deletionTimestamp !== undefined, ...observed]);
 }
 
 /** Nodes of every connected cluster name their Machines; a connection that comes or goes names all of them. */

@@ -3,7 +3,7 @@ import type { Machine, MachineDrainRule } from "@causeway/api";
 import type { Pod } from "@causeway/kubernetes";
 import { at, cluster, node, noDrain, now, podOn, referred, servingMachine } from "../testing/objects.ts";
 import { planDeletion } from "./deletion.ts";
-import type { MachineFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 
 const base = servingMachine("w-1");
 const leaving = (fields: Partial<Machine["metadata"]> = {}, spec: Partial<Machine["spec"]> = {}): Machine => ({
@@ -30,7 +30,7 @@ const on = (pods: readonly Pod[], of = node("w-1", { unschedulable: true })) =>
     nodes: [of],
     drain: { pods, rules: [ordering(10), ordering(-1)], namespaces: new Map() },
   }) as const;
-const facts = (fields: Partial<MachineFacts> = {}): MachineFacts => ({
+const observed = (fields: Partial<Observed> = {}): Observed => ({
   machine: leaving(),
   cluster: cluster(),
   machineSet: undefined,
@@ -50,7 +50,7 @@ const lastHook = { "pre-terminate.delete.hook.machine.cluster.x-k8s.io/a": "" };
 
 describe("a drain by rules", () => {
   const drained = (...pods: Pod[]) => {
-    const { steps, message } = planDeletion(facts({ workload: on(pods) }), now);
+    const { steps, message } = planDeletion(observed({ workload: on(pods) }), now);
     return [steps.flatMap((step) => (step.type === "drain" ? step.pods.map(({ name }) => name) : [])), message];
   };
   test("evicts pods of the lowest order, and others once those have gone", () => {
@@ -68,81 +68,81 @@ describe("a drain by rules", () => {
 });
 
 describe("the stages of a deletion", () => {
-  test.each<[string, MachineFacts, string, object[]]>([
+  test.each<[string, Observed, string, object[]]>([
     [
       "hooks before the drain hold it",
-      facts({ machine: leaving({ annotations: hook }) }),
+      observed({ machine: leaving({ annotations: hook }) }),
       "WaitingForPreDrainHook",
       [],
     ],
-    ["the Node is cordoned", facts({ workload: on([], node("w-1")) }), "DrainingNode", [{ type: "patch-node" }]],
+    ["the Node is cordoned", observed({ workload: on([], node("w-1")) }), "DrainingNode", [{ type: "patch-node" }]],
     [
       "pods are evicted",
-      facts({ workload: on([podOn("a")]) }),
+      observed({ workload: on([podOn("a")]) }),
       "DrainingNode",
       [{ type: "drain", pods: [{ name: "a" }] }],
     ],
     [
       "pods on their way out are waited for",
-      facts({ workload: on([podOn("a", { deletionTimestamp: at(now) })]) }),
+      observed({ workload: on([podOn("a", { deletionTimestamp: at(now) })]) }),
       "DrainingNode",
       [],
     ],
     [
       "pods of DaemonSets stay",
-      facts({ workload: on([podOn("a", { ownerReferences: [daemonSet] })]) }),
+      observed({ workload: on([podOn("a", { ownerReferences: [daemonSet] })]) }),
       "WaitingForInfrastructureDeletion",
       [host],
     ],
     [
       "pods on a lost Node get one second",
-      facts({ workload: on([podOn("a")], node("w-1", unreachable)) }),
+      observed({ workload: on([podOn("a")], node("w-1", unreachable)) }),
       "DrainingNode",
       [{ type: "drain", graceSeconds: 1 }],
     ],
     [
       "pods that cannot end on a lost Node are left",
-      facts({ workload: on([podOn("a", { deletionTimestamp: at(now - 2000) })], node("w-1", unreachable)) }),
+      observed({ workload: on([podOn("a", { deletionTimestamp: at(now - 2000) })], node("w-1", unreachable)) }),
       "WaitingForInfrastructureDeletion",
       [host],
     ],
-    ["volumes are waited for", facts({ workload: on([], node("w-1", attached)) }), "WaitingForVolumeDetach", []],
+    ["volumes are waited for", observed({ workload: on([], node("w-1", attached)) }), "WaitingForVolumeDetach", []],
     [
       "hooks before the host goes hold it",
-      facts({ machine: leaving({ annotations: lastHook }) }),
+      observed({ machine: leaving({ annotations: lastHook }) }),
       "WaitingForPreTerminateHook",
       [],
     ],
-    ["then the host goes", facts(), "WaitingForInfrastructureDeletion", [host]],
+    ["then the host goes", observed(), "WaitingForInfrastructureDeletion", [host]],
     [
       "which may take its time",
-      facts({ infrastructure: referred("OpenStackMachine", "w-1", { deleting: true }), workload: on([podOn("a")]) }),
+      observed({ infrastructure: referred("OpenStackMachine", "w-1", { deleting: true }), workload: on([podOn("a")]) }),
       "WaitingForInfrastructureDeletion",
       [],
     ],
     [
       "then the bootstrap configuration",
-      facts({ infrastructure: gone.infrastructure }),
+      observed({ infrastructure: gone.infrastructure }),
       "WaitingForBootstrapDeletion",
       [host],
     ],
-    ["then the Node", facts(gone), "DeletingNode", [{ type: "delete-node", name: "w-1" }]],
+    ["then the Node", observed(gone), "DeletingNode", [{ type: "delete-node", name: "w-1" }]],
     [
       "then the finalizer",
-      facts({ ...gone, workload: { reach: "connected", nodes: [], drain: noDrain } }),
+      observed({ ...gone, workload: { reach: "connected", nodes: [], drain: noDrain } }),
       "DeletionCompleted",
       [{ type: "patch" }],
     ],
     [
       "a Node of a cluster that goes is not cared for",
-      facts({ ...gone, cluster: cluster({ metadata: { name: "demo", deletionTimestamp: at(now) } }) }),
+      observed({ ...gone, cluster: cluster({ metadata: { name: "demo", deletionTimestamp: at(now) } }) }),
       "DeletionCompleted",
       [{ type: "patch" }],
     ],
-    ["draining waits for a cluster out of reach", facts({ workload: { reach: "unreachable" } }), "DrainingNode", []],
+    ["draining waits for a cluster out of reach", observed({ workload: { reach: "unreachable" } }), "DrainingNode", []],
     [
       "a host of a kind without a provider is not reported as deleted",
-      facts({ workload: on([]), infrastructure: { ...gone.infrastructure, kind: undefined } }),
+      observed({ workload: on([]), infrastructure: { ...gone.infrastructure, kind: undefined } }),
       "WaitingForInfrastructureDeletion",
       [],
     ],
@@ -161,20 +161,20 @@ describe("limits of time", () => {
   });
   test("a drain without a limit continues", () => {
     const machine = since(100_000);
-    expect(planDeletion(facts({ machine, workload: on([podOn("a")]) }), now).reason).toBe("DrainingNode");
+    expect(planDeletion(observed({ machine, workload: on([podOn("a")]) }), now).reason).toBe("DrainingNode");
   });
   test("a drain past its limit is given up", () => {
     const machine = { ...since(61), spec: { ...base.spec, deletion: { nodeDrainTimeoutSeconds: 60 } } };
-    expect(planDeletion(facts({ machine, workload: on([podOn("a")]) }), now).reason).toBe(
+    expect(planDeletion(observed({ machine, workload: on([podOn("a")]) }), now).reason).toBe(
       "WaitingForInfrastructureDeletion",
     );
   });
   test("a Node that cannot be reached is given up after ten seconds", () => {
-    const late = planDeletion(facts({ ...gone, workload: { reach: "unreachable" } }), now + 11_000);
+    const late = planDeletion(observed({ ...gone, workload: { reach: "unreachable" } }), now + 11_000);
     expect(late.reason).toBe("DeletionCompleted");
   });
   test("the beginning of a drain is remembered", () => {
-    expect(planDeletion(facts({ workload: on([podOn("a")]) }), now).times.nodeDrainStartTime).toBe(
+    expect(planDeletion(observed({ workload: on([podOn("a")]) }), now).times.nodeDrainStartTime).toBe(
       "2026-01-01T00:00:00Z",
     );
   });

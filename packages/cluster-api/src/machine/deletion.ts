@@ -5,7 +5,7 @@ import { finalizerRemoval } from "../objects/metadata.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
 import { whyAbsent, type Referred } from "../contract/kind-table.ts";
 import { mayDrain, podsToDrain, type DrainedPod } from "./drain-rules.ts";
-import type { MachineFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import type { MachineStep } from "./steps.ts";
 
 type DeletionTimes = NonNullable<MachineStatus["deletion"]>;
@@ -24,15 +24,15 @@ const hookRetry = 30_000;
 const defaultNodeDeletionTimeout = 10;
 
 /** The stages of a deletion, in order. Each returns its progress, or nothing once it is complete. */
-export function planDeletion(facts: MachineFacts, now: number): Deletion {
+export function planDeletion(observed: Observed, now: number): Deletion {
   const stages = [preDrainHooks, drain, volumeDetach, preTerminateHooks, infrastructure, bootstrap, node];
-  const times: DeletionTimes = { ...facts.machine.status?.deletion };
+  const times: DeletionTimes = { ...observed.machine.status?.deletion };
   for (const stage of stages) {
-    const standing = stage(facts, times, now);
+    const standing = stage(observed, times, now);
     if (standing) return { ...standing, times };
   }
-  const body = finalizerRemoval(facts.machine, finalizers.machine);
-  const steps = patchStep(Machine, facts.machine, body);
+  const body = finalizerRemoval(observed.machine, finalizers.machine);
+  const steps = patchStep(Machine, observed.machine, body);
   return { steps, reason: "DeletionCompleted", message: "", times };
 }
 
@@ -42,11 +42,11 @@ export function deletingCondition(deletion: Deletion): WantedCondition {
 }
 
 type StageResult = Omit<Deletion, "times">;
-type Stage = (facts: MachineFacts, times: DeletionTimes, now: number) => StageResult | undefined;
+type Stage = (observed: Observed, times: DeletionTimes, now: number) => StageResult | undefined;
 
 /** Nodes of a cluster that goes away need no care; neither does a machine that never became one. */
-function nodeMatters(facts: MachineFacts): boolean {
-  const { machine, cluster } = facts;
+function nodeMatters(observed: Observed): boolean {
+  const { machine, cluster } = observed;
   return machine.status?.nodeRef !== undefined && cluster !== undefined && !cluster.metadata.deletionTimestamp;
 }
 
@@ -71,9 +71,9 @@ const preTerminateHooks = hooks(
   "waitForPreTerminateHookStartTime",
 );
 
-function drain(facts: MachineFacts, times: DeletionTimes, now: number): StageResult | undefined {
-  const { machine, cluster, workload } = facts;
-  if (!nodeMatters(facts) || !mayDrain(machine) || !infraIsLeft(facts)) return undefined;
+function drain(observed: Observed, times: DeletionTimes, now: number): StageResult | undefined {
+  const { machine, cluster, workload } = observed;
+  if (!nodeMatters(observed) || !mayDrain(machine) || !infraIsLeft(observed)) return undefined;
   times.nodeDrainStartTime ??= timestamp(now);
   if (isOver(times.nodeDrainStartTime, machine.spec.deletion?.nodeDrainTimeoutSeconds, now)) return undefined;
   const reason = "DrainingNode";
@@ -81,7 +81,7 @@ function drain(facts: MachineFacts, times: DeletionTimes, now: number): StageRes
     const message = "The workload cluster cannot be reached, so the Node cannot be drained";
     return { steps: [], reason, message, until: now + podRetry };
   }
-  const node = nodeOf(facts);
+  const node = nodeOf(observed);
   if (!node) return undefined;
   if (!node.spec?.unschedulable) {
     const body = { spec: { unschedulable: true } };
@@ -115,11 +115,11 @@ function standingOf({ deletingSince, completes }: DrainedPod): string {
   return completes ? " (waiting for its completion)" : "";
 }
 
-function volumeDetach(facts: MachineFacts, times: DeletionTimes, now: number): StageResult | undefined {
-  const { machine } = facts;
-  if (!nodeMatters(facts) || !infraIsLeft(facts)) return undefined;
+function volumeDetach(observed: Observed, times: DeletionTimes, now: number): StageResult | undefined {
+  const { machine } = observed;
+  if (!nodeMatters(observed) || !infraIsLeft(observed)) return undefined;
   if (machine.metadata.annotations?.[annotations.excludeVolumeDetach] !== undefined) return undefined;
-  const node = nodeOf(facts);
+  const node = nodeOf(observed);
   const volumes = node && !isUnreachable(node) ? attachedVolumes(node) : [];
   times.waitForNodeVolumeDetachStartTime ??= timestamp(now);
   if (volumes.length === 0) return undefined;
@@ -130,12 +130,12 @@ function volumeDetach(facts: MachineFacts, times: DeletionTimes, now: number): S
   return { steps: [], reason: "WaitingForVolumeDetach", message, until: now + podRetry };
 }
 
-function infrastructure({ infrastructure: host, machine }: MachineFacts): StageResult | undefined {
+function infrastructure({ infrastructure: host, machine }: Observed): StageResult | undefined {
   const wasThere = machine.status?.initialization?.infrastructureProvisioned === true;
   return referred(host, { reason: "WaitingForInfrastructureDeletion", wasThere });
 }
 
-function bootstrap({ bootstrap: config }: MachineFacts): StageResult | undefined {
+function bootstrap({ bootstrap: config }: Observed): StageResult | undefined {
   return config && referred(config, { reason: "WaitingForBootstrapDeletion", wasThere: false });
 }
 
@@ -148,9 +148,9 @@ function referred(to: Referred, how: { readonly reason: string; readonly wasTher
   return { steps: deleteStep(kind, object), reason, message: `Deleting ${kind.kind} ${object.metadata.name}` };
 }
 
-function node(facts: MachineFacts, _times: DeletionTimes, now: number): StageResult | undefined {
-  const { machine, workload } = facts;
-  if (!nodeMatters(facts)) return undefined;
+function node(observed: Observed, _times: DeletionTimes, now: number): StageResult | undefined {
+  const { machine, workload } = observed;
+  if (!nodeMatters(observed)) return undefined;
   const timeout = machine.spec.deletion?.nodeDeletionTimeoutSeconds ?? defaultNodeDeletionTimeout;
   const over = isOver(machine.metadata.deletionTimestamp, timeout, now);
   const reason = "DeletingNode";
@@ -159,7 +159,7 @@ function node(facts: MachineFacts, _times: DeletionTimes, now: number): StageRes
     const message = "The workload cluster cannot be reached, so the Node cannot be deleted";
     return { steps: [], reason, message, until: now + podRetry };
   }
-  const found = nodeOf(facts);
+  const found = nodeOf(observed);
   if (!found) return undefined;
   const { name, uid = "" } = found.metadata;
   if (found.metadata.deletionTimestamp) {
@@ -169,11 +169,11 @@ function node(facts: MachineFacts, _times: DeletionTimes, now: number): StageRes
 }
 
 /** Once the host is going, there is nothing to drain from it. */
-function infraIsLeft({ infrastructure: { object } }: MachineFacts): boolean {
+function infraIsLeft({ infrastructure: { object } }: Observed): boolean {
   return object !== undefined && object.metadata.deletionTimestamp === undefined;
 }
 
-function nodeOf({ machine, workload }: MachineFacts): Node | undefined {
+function nodeOf({ machine, workload }: Observed): Node | undefined {
   if (workload.reach === "unreachable") return undefined;
   return workload.nodes.find((candidate) => candidate.metadata.name === machine.status?.nodeRef?.name);
 }

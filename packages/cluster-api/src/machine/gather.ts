@@ -3,14 +3,10 @@ import { controllerOf, Namespace, Node, Pod, type ObjectKey, type RemoteCluster 
 import { clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { applicableRules, mayDrain } from "./drain-rules.ts";
-import type { DrainFacts, MachineFacts, NodeFacts } from "./facts.ts";
+import type { ObservedDrain, Observed, ObservedNodes } from "./observed.ts";
 
 /** Reads caches; only a Machine that is being drained costs a list of the pods on its Node. */
-export async function gatherMachine(
-  context: Context,
-  key: ObjectKey,
-  signal: AbortSignal,
-): Promise<MachineFacts | undefined> {
+export async function gather(context: Context, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const machine = context.machines.get(key);
   if (!machine || isLeaving(machine, finalizers.machine)) return undefined;
   const { machineSet, deployment } = ownersOf(context, machine);
@@ -26,7 +22,7 @@ export async function gatherMachine(
   };
 }
 
-function ownersOf({ sets, deployments }: Context, machine: Machine): Pick<MachineFacts, "machineSet" | "deployment"> {
+function ownersOf({ sets, deployments }: Context, machine: Machine): Pick<Observed, "machineSet" | "deployment"> {
   const namespace = machine.metadata.namespace ?? "";
   const setName = controllerOf(machine)?.name;
   const machineSet = setName === undefined ? undefined : sets.get({ namespace, name: setName });
@@ -35,7 +31,7 @@ function ownersOf({ sets, deployments }: Context, machine: Machine): Pick<Machin
   return { machineSet, deployment };
 }
 
-async function workloadOf(context: Context, machine: Machine, signal: AbortSignal): Promise<NodeFacts> {
+async function workloadOf(context: Context, machine: Machine, signal: AbortSignal): Promise<ObservedNodes> {
   const remote = context.remoteClusters.get(clusterKeyOf(machine));
   const nodes = remote?.informers.for(Node);
   if (!remote || !nodes?.synced) return { reach: "unreachable" };
@@ -57,7 +53,7 @@ export function indexNodes({ informers }: RemoteCluster): void {
   });
 }
 
-const noDrain: DrainFacts = { pods: [], rules: [], namespaces: new Map() };
+const noDrain: ObservedDrain = { pods: [], rules: [], namespaces: new Map() };
 
 interface Drained {
   readonly machine: Machine;
@@ -70,7 +66,7 @@ async function drainOf(
   context: Context,
   { machine, node, remote: { client } }: Drained,
   signal: AbortSignal,
-): Promise<DrainFacts> {
+): Promise<ObservedDrain> {
   const { items: pods } = await client.list(Pod, { fieldSelector: `spec.nodeName=${node.metadata.name}`, signal });
   const rules = context.drainRules.list(machine.metadata.namespace ?? "");
   const cluster = context.clusters.get(clusterKeyOf(machine));

@@ -13,15 +13,15 @@ import {
   referred,
   servingMachine,
 } from "../testing/objects.ts";
-import type { MachineFacts } from "./facts.ts";
-import { planMachine } from "./plan.ts";
+import type { Observed } from "./observed.ts";
+import { plan } from "./plan.ts";
 
 const provisioned = {
   spec: { providerID: "openstack:///w-1" },
   status: { initialization: { provisioned: true }, addresses: [{ type: "InternalIP", address: "10.6.0.9" }] },
 };
 const connected = (...nodes: Node[]) => ({ reach: "connected", nodes, drain: noDrain }) as const;
-const facts = (fields: Partial<MachineFacts> = {}): MachineFacts => ({
+const observed = (fields: Partial<Observed> = {}): Observed => ({
   machine: machine("w-1"),
   cluster: cluster(),
   machineSet: undefined,
@@ -35,7 +35,7 @@ const secretMade = referred("KubeadmConfig", "w-1", {
   status: { initialization: { dataSecretCreated: true }, dataSecretName: "w-1" },
 });
 const withHost = referred("OpenStackMachine", "w-1", provisioned);
-const running = facts({
+const running = observed({
   machine: servingMachine("w-1"),
   infrastructure: withHost,
   bootstrap: secretMade,
@@ -43,10 +43,14 @@ const running = facts({
 });
 
 describe("phases", () => {
-  test.each<[string, MachineFacts, string]>([
-    ["Pending until there is bootstrap data", facts(), "Pending"],
-    ["Provisioning once there is", facts({ bootstrap: secretMade }), "Provisioning"],
-    ["Provisioned once the host is there", facts({ bootstrap: secretMade, infrastructure: withHost }), "Provisioned"],
+  test.each<[string, Observed, string]>([
+    ["Pending until there is bootstrap data", observed(), "Pending"],
+    ["Provisioning once there is", observed({ bootstrap: secretMade }), "Provisioning"],
+    [
+      "Provisioned once the host is there",
+      observed({ bootstrap: secretMade, infrastructure: withHost }),
+      "Provisioned",
+    ],
     ["Running once the Node has joined", running, "Running"],
     [
       "Deleting when deleted",
@@ -56,14 +60,14 @@ describe("phases", () => {
       },
       "Deleting",
     ],
-  ])("%s", (_, given, phase) => expect(planMachine(given, now).status.phase).toBe(phase));
+  ])("%s", (_, given, phase) => expect(plan(given, now).status.phase).toBe(phase));
 });
 
 test("a Node of a MachineSet that a rollout replaces is avoided by new pods", () => {
   const template = machineSet("workers-1", 1).spec.template;
   const newer = { ...template, spec: { ...template.spec, version: "v1.99.0" } };
-  const taintsOf = (of: MachineFacts) =>
-    planMachine(of, now).steps.flatMap((step) => (step.type === "patch-node" ? [step.body["spec"]] : []));
+  const taintsOf = (of: Observed) =>
+    plan(of, now).steps.flatMap((step) => (step.type === "patch-node" ? [step.body["spec"]] : []));
   const set = machineSet("workers-1", 1);
   const current = { ...running, machineSet: set, deployment: deployment(1, { template }) };
   const replaced = { ...current, deployment: deployment(1, { template: newer }) };
@@ -73,27 +77,27 @@ test("a Node of a MachineSet that a rollout replaces is avoided by new pods", ()
 });
 
 describe("what is copied from providers", () => {
-  const patches = (given: MachineFacts) =>
-    planMachine(given, now).steps.flatMap((step) => (step.type === "patch" ? [step.body["spec"]] : []));
+  const patches = (given: Observed) =>
+    plan(given, now).steps.flatMap((step) => (step.type === "patch" ? [step.body["spec"]] : []));
   test("the name of the data Secret", () => {
-    expect(patches(facts({ bootstrap: secretMade }))).toContainEqual({ bootstrap: { dataSecretName: "w-1" } });
+    expect(patches(observed({ bootstrap: secretMade }))).toContainEqual({ bootstrap: { dataSecretName: "w-1" } });
   });
   test("the providerID, once provisioned", () => {
-    expect(patches(facts({ infrastructure: withHost }))).toContainEqual({ providerID: "openstack:///w-1" });
+    expect(patches(observed({ infrastructure: withHost }))).toContainEqual({ providerID: "openstack:///w-1" });
   });
   test("when the certificates of a control-plane machine expire, as its annotation says", () => {
     const base = machine("w-1");
     const annotations = { "machine.cluster.x-k8s.io/certificates-expiry": "2026-12-01T00:00:00Z" };
     const noted = { ...base, metadata: { ...base.metadata, annotations } };
-    expect(planMachine(facts({ machine: noted }), now).status.certificatesExpiryDate).toBe("2026-12-01T00:00:00Z");
-    expect(planMachine(facts(), now).status).not.toHaveProperty("certificatesExpiryDate");
+    expect(plan(observed({ machine: noted }), now).status.certificatesExpiryDate).toBe("2026-12-01T00:00:00Z");
+    expect(plan(observed(), now).status).not.toHaveProperty("certificatesExpiryDate");
   });
   test("no providerID before that", () => {
     const early = referred("OpenStackMachine", "w-1", { spec: provisioned.spec });
-    expect(JSON.stringify(patches(facts({ infrastructure: early })))).not.toContain("providerID");
+    expect(JSON.stringify(patches(observed({ infrastructure: early })))).not.toContain("providerID");
   });
   test("a provisioned Machine remains provisioned when the host's object is deleted", () => {
-    const { status } = planMachine({ ...running, infrastructure: referred("OpenStackMachine", "w-1") }, now);
+    const { status } = plan({ ...running, infrastructure: referred("OpenStackMachine", "w-1") }, now);
     expect(status.initialization?.infrastructureProvisioned).toBe(true);
     expect(getCondition(status.conditions, "InfrastructureReady")).toMatchObject({
       status: "False",
@@ -106,7 +110,7 @@ describe("what is copied from providers", () => {
       kind: undefined,
       object: undefined,
     };
-    const { status } = planMachine(facts({ infrastructure: strange }), now);
+    const { status } = plan(observed({ infrastructure: strange }), now);
     expect(getCondition(status.conditions, "InfrastructureReady")?.message).toContain(
       "No provider serves OpenStakMachine",
     );
@@ -114,17 +118,17 @@ describe("what is copied from providers", () => {
 });
 
 describe("the Node of a Machine", () => {
-  const withId = (workload: MachineFacts["workload"]) => ({
+  const withId = (workload: Observed["workload"]) => ({
     ...running,
     machine: { ...running.machine, status: {} },
     workload,
   });
   test("is found by providerID", () =>
-    expect(planMachine(withId(connected(node("any", { providerID: "openstack:///w-1" }))), now).status.nodeRef).toEqual(
-      { name: "any" },
-    ));
+    expect(plan(withId(connected(node("any", { providerID: "openstack:///w-1" }))), now).status.nodeRef).toEqual({
+      name: "any",
+    }));
   test("is not picked when two Nodes have its providerID", () => {
-    const { status } = planMachine(
+    const { status } = plan(
       withId(connected(node("a", { providerID: "openstack:///w-1" }), node("b", { providerID: "openstack:///w-1" }))),
       now,
     );
@@ -132,7 +136,7 @@ describe("the Node of a Machine", () => {
     expect(getCondition(status.conditions, "NodeHealthy")?.message).toContain("a, b");
   });
   test("that is deleted makes the Machine unhealthy, not another", () => {
-    const { status } = planMachine({ ...running, workload: connected() }, now);
+    const { status } = plan({ ...running, workload: connected() }, now);
     expect(status.nodeRef).toEqual({ name: "w-1" });
     expect(getCondition(status.conditions, "NodeHealthy")).toMatchObject({ status: "False", reason: "NodeDeleted" });
   });
@@ -148,7 +152,7 @@ describe("the Node of a Machine", () => {
     }),
   });
   test("is assumed healthy for five minutes after the connection broke", () => {
-    expect(getCondition(planMachine(lost(now - 60_000), now).status.conditions, "NodeHealthy")?.status).toBe("True");
+    expect(getCondition(plan(lost(now - 60_000), now).status.conditions, "NodeHealthy")?.status).toBe("True");
   });
   test.each<[string, ReturnType<typeof condition>[]]>([
     ["a cluster that was never probed", []],
@@ -162,27 +166,25 @@ describe("the Node of a Machine", () => {
       machine: { ...out.machine, status },
       cluster: cluster({ status: { conditions: [condition("ControlPlaneInitialized"), ...probe] } }),
     };
-    const { conditions } = planMachine(given, now).status;
+    const { conditions } = plan(given, now).status;
     for (const type of ["NodeHealthy", "NodeReady"])
       expect(getCondition(conditions, type)).toMatchObject({ status: "Unknown", reason: "ConnectionDown" });
   });
   test("has unknown health after that", () => {
-    expect(getCondition(planMachine(lost(now - 301_000), now).status.conditions, "NodeHealthy")?.status).toBe(
-      "Unknown",
-    );
+    expect(getCondition(plan(lost(now - 301_000), now).status.conditions, "NodeHealthy")?.status).toBe("Unknown");
   });
 });
 
 describe("Ready and Available", () => {
   test("a Machine is Ready when bootstrap, host and Node are", () => {
-    const { conditions } = planMachine(running, now).status;
+    const { conditions } = plan(running, now).status;
     expect(getCondition(conditions, "Ready")).toMatchObject({ status: "True" });
     expect(getCondition(conditions, "Available")).toMatchObject({ status: "True" });
   });
   test("Available waits for minReadySeconds, and the plan for that moment", () => {
     const { machine: base } = running;
     const young = { ...base, spec: { ...base.spec, minReadySeconds: 30 } };
-    const { status, wait } = planMachine({ ...running, machine: young }, now);
+    const { status, wait } = plan({ ...running, machine: young }, now);
     expect(getCondition(status.conditions, "Available")).toMatchObject({
       status: "False",
       reason: "WaitingForMinReadySeconds",
@@ -190,8 +192,8 @@ describe("Ready and Available", () => {
     expect(wait?.until).toBe(now + 30_000);
   });
   test("a second reconcile changes nothing", () => {
-    const { status } = planMachine(running, now);
-    const again = planMachine({ ...running, machine: { ...running.machine, status } }, now + 60_000);
+    const { status } = plan(running, now);
+    const again = plan({ ...running, machine: { ...running.machine, status } }, now + 60_000);
     expect(again.status).toEqual(status);
     expect(again.events).toEqual([]);
   });

@@ -14,7 +14,7 @@ import { patchStep } from "../objects/steps.ts";
 import { availableCondition, believedUntil, isOutdated, machineConditions, type NodeFinding } from "./conditions.ts";
 import { planDeletion, type Deletion } from "./deletion.ts";
 import type { Referred } from "../contract/kind-table.ts";
-import type { MachineFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { nodePatch } from "./node.ts";
 import type { MachineStep } from "./steps.ts";
 
@@ -24,18 +24,18 @@ export type MachinePlan = Plan<MachineStep, MachineStatus>;
 /**
  * What to do for a Machine. Everything a provider says is copied once it is provisioned, and never taken back.
  */
-export function planMachine(facts: MachineFacts, now: number): MachinePlan {
-  const { machine } = facts;
-  const paused = pausedPlan(machine, facts.cluster, now);
+export function plan(observed: Observed, now: number): MachinePlan {
+  const { machine } = observed;
+  const paused = pausedPlan(machine, observed.cluster, now);
   if (paused) return paused;
-  const finding = findNode(facts);
-  const deletion = machine.metadata.deletionTimestamp ? planDeletion(facts, now) : undefined;
-  const steps = deletion ? deletion.steps : [...upkeep(facts), ...nodeUpkeep(finding, facts)];
-  const { status, until } = statusOf({ facts, finding, deletion, now });
+  const finding = findNode(observed);
+  const deletion = machine.metadata.deletionTimestamp ? planDeletion(observed, now) : undefined;
+  const steps = deletion ? deletion.steps : [...upkeep(observed), ...nodeUpkeep(finding, observed)];
+  const { status, until } = statusOf({ observed, finding, deletion, now });
   // While there are more steps, the observed state is not the one to report.
   const events = steps.length === 0 ? transitions(machine, status) : [];
-  const untils = [until, deletion?.until, believedUntil(facts)].filter((at) => at !== undefined && at > now);
-  const wait = waitFor(facts, deletion, finding);
+  const untils = [until, deletion?.until, believedUntil(observed)].filter((at) => at !== undefined && at > now);
+  const wait = waitFor(observed, deletion, finding);
   return {
     steps,
     status,
@@ -45,8 +45,8 @@ export function planMachine(facts: MachineFacts, now: number): MachinePlan {
 }
 
 /** The Node whose providerID is the Machine's. Two of them is an error that only the user can resolve. */
-export function findNode(facts: MachineFacts): NodeFinding {
-  const { machine, cluster, workload } = facts;
+export function findNode(observed: Observed): NodeFinding {
+  const { machine, cluster, workload } = observed;
   const type = "NodeInspectionFailed";
   // The first Node of a control plane without a provider is what initializes the Cluster.
   const isFirst = machine.metadata.labels?.[labels.controlPlane] !== undefined && workload.reach === "connected";
@@ -78,8 +78,8 @@ export function findNode(facts: MachineFacts): NodeFinding {
 }
 
 /** Metadata of the Machine and its provider objects, and the fields copied from them into its spec. */
-function upkeep(facts: MachineFacts): MachineStep[] {
-  const { machine, cluster, infrastructure, bootstrap } = facts;
+function upkeep(observed: Observed): MachineStep[] {
+  const { machine, cluster, infrastructure, bootstrap } = observed;
   if (!cluster) return [];
   const isOwned = machine.metadata.ownerReferences?.some(({ controller }) => controller) ?? false;
   const own = metadataPatch(machine, {
@@ -91,7 +91,7 @@ function upkeep(facts: MachineFacts): MachineStep[] {
     ...patchStep(Machine, machine, own),
     ...adoption(infrastructure, machine),
     ...(bootstrap ? adoption(bootstrap, machine) : []),
-    ...specCopies(facts),
+    ...specCopies(observed),
   ];
 }
 
@@ -102,7 +102,7 @@ function adoption({ object, kind }: Referred, machine: Machine): MachineStep[] {
   return patchStep(kind, object, patch);
 }
 
-function specCopies({ machine, infrastructure, bootstrap }: MachineFacts): MachineStep[] {
+function specCopies({ machine, infrastructure, bootstrap }: Observed): MachineStep[] {
   const changes: Record<string, unknown> = {};
   const secret = bootstrap?.object && dataSecretNameOf(bootstrap.object);
   if (secret && machine.spec.bootstrap.dataSecretName !== secret) changes["bootstrap"] = { dataSecretName: secret };
@@ -114,22 +114,22 @@ function specCopies({ machine, infrastructure, bootstrap }: MachineFacts): Machi
   return patchStep(Machine, machine, Object.keys(changes).length > 0 ? { spec: changes } : undefined);
 }
 
-function nodeUpkeep({ node }: NodeFinding, facts: MachineFacts): MachineStep[] {
+function nodeUpkeep({ node }: NodeFinding, observed: Observed): MachineStep[] {
   if (!node || node.metadata.deletionTimestamp) return [];
-  const body = nodePatch(node, facts.machine, isOutdated(facts));
+  const body = nodePatch(node, observed.machine, isOutdated(observed));
   return body ? [{ type: "patch-node", name: node.metadata.name, body }] : [];
 }
 
 interface View {
-  readonly facts: MachineFacts;
+  readonly observed: Observed;
   readonly finding: NodeFinding;
   readonly deletion: Deletion | undefined;
   readonly now: number;
 }
 
 function statusOf(view: View): { status: MachineStatus; until?: number } {
-  const { facts, deletion, now } = view;
-  const { machine } = facts;
+  const { observed, deletion, now } = view;
+  const { machine } = observed;
   const { generation } = machine.metadata;
   const before = machine.status;
   const context = { previous: before?.conditions, generation, now };
@@ -150,10 +150,10 @@ function statusOf(view: View): { status: MachineStatus; until?: number } {
 }
 
 /** What the infrastructure and the Node report; a reported value remains until another one is reported. */
-function copiesOf({ facts, finding }: View): MachineStatus {
-  const before = facts.machine.status;
-  const initialization = initializationOf(facts);
-  const host = initialization.infrastructureProvisioned ? facts.infrastructure.object : undefined;
+function copiesOf({ observed, finding }: View): MachineStatus {
+  const before = observed.machine.status;
+  const initialization = initializationOf(observed);
+  const host = initialization.infrastructureProvisioned ? observed.infrastructure.object : undefined;
   const addresses = host ? addressesOf(host) : (before?.addresses ?? []);
   const failureDomain = (host && failureDomainOf(host)) ?? before?.failureDomain;
   const nodeRef = finding.node ? { name: finding.node.metadata.name } : before?.nodeRef;
@@ -164,12 +164,12 @@ function copiesOf({ facts, finding }: View): MachineStatus {
     ...(failureDomain ? { failureDomain } : {}),
     ...(nodeRef ? { nodeRef } : {}),
     ...(nodeInfo ? { nodeInfo } : {}),
-    ...expiryOf(facts),
+    ...expiryOf(observed),
   };
 }
 
 /** When the API server's certificate on a control-plane machine expires, as its control plane or its bootstrap says. */
-function expiryOf({ machine, bootstrap }: MachineFacts): Pick<MachineStatus, "certificatesExpiryDate"> {
+function expiryOf({ machine, bootstrap }: Observed): Pick<MachineStatus, "certificatesExpiryDate"> {
   const noted = [bootstrap?.object, machine].map(
     (object) => object?.metadata.annotations?.[annotations.certificatesExpiry],
   );
@@ -181,7 +181,7 @@ function initializationOf({
   machine,
   infrastructure,
   bootstrap,
-}: MachineFacts): NonNullable<MachineStatus["initialization"]> {
+}: Observed): NonNullable<MachineStatus["initialization"]> {
   const before = machine.status?.initialization;
   const host = infrastructure.object;
   const secretProvided = !bootstrap && !!machine.spec.bootstrap.dataSecretName;
@@ -245,9 +245,9 @@ export function machineStepEvents(step: MachineStep): PlannedEvent[] {
   return [];
 }
 
-function waitFor(facts: MachineFacts, deletion: Deletion | undefined, finding: NodeFinding): string {
+function waitFor(observed: Observed, deletion: Deletion | undefined, finding: NodeFinding): string {
   if (deletion) return deletion.message || "the Machine to be deleted";
-  if (!facts.cluster) return `Cluster ${facts.machine.spec.clusterName}`;
+  if (!observed.cluster) return `Cluster ${observed.machine.spec.clusterName}`;
   return finding.node ? "changes" : finding.message;
 }
 

@@ -12,18 +12,18 @@ import {
 } from "@causeway/kubernetes";
 import { by, clusterIndex, membersOf, type Context } from "../objects/context.ts";
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
-import type { DeploymentFacts } from "./facts.ts";
-import { gatherMachineDeployment } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { gather } from "./gather.ts";
 import { performDeploymentStep } from "./perform.ts";
-import { deploymentStepEvents, planMachineDeployment } from "./plan.ts";
+import { deploymentStepEvents, plan } from "./plan.ts";
 import type { DeploymentStep } from "./steps.ts";
 
 /** Reconciles MachineDeployments: one MachineSet for each template, and rollouts between them. */
 export function machineDeploymentController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const pipeline: Pipeline<DeploymentFacts, DeploymentStep, MachineDeploymentStatus> = {
-    gather: (key) => Promise.resolve(gatherMachineDeployment(context, key)),
-    plan: planMachineDeployment,
+  const pipeline: Pipeline<Observed, DeploymentStep, MachineDeploymentStatus> = {
+    gather: (key) => Promise.resolve(gather(context, key)),
+    plan,
     perform: (step, { deployment }, signal) =>
       performAndReport(
         context,

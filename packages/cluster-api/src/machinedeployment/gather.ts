@@ -3,10 +3,10 @@ import { controllerOf, isControlledBy, type ObjectKey } from "@causeway/kubernet
 import { by, clusterIndex, clusterKeyOf, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { matches } from "../objects/selector.ts";
-import type { DeploymentFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 
 /** Reads caches only. */
-export function gatherMachineDeployment(context: Context, key: ObjectKey): DeploymentFacts | undefined {
+export function gather(context: Context, key: ObjectKey): Observed | undefined {
   const { deployments, sets, machines, clusters, asked, clock } = context;
   const deployment = deployments.get(key);
   if (!deployment || isLeaving(deployment, finalizers.machineDeployment)) return undefined;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { annotations, type Machine, type MachineDeployment, type MachineSet } from "@causeway/api";
 import { at, cluster, deployment, machineSet, now, servingMachine, template } from "../testing/objects.ts";
-import type { DeploymentFacts } from "./facts.ts";
-import { planMachineDeployment } from "./plan.ts";
+import type { Observed } from "./observed.ts";
+import { plan } from "./plan.ts";
 
-const facts = (of: MachineDeployment, sets: readonly MachineSet[] = [], serving = true): DeploymentFacts => ({
+const observed = (of: MachineDeployment, sets: readonly MachineSet[] = [], serving = true): Observed => ({
   deployment: of,
   cluster: cluster(),
   sets,
@@ -19,8 +19,8 @@ const facts = (of: MachineDeployment, sets: readonly MachineSet[] = [], serving 
   ),
 });
 const newer = { ...template, spec: { ...template.spec, version: "v1.34.1" } };
-const steps = (given: DeploymentFacts, instant = now) =>
-  planMachineDeployment(given, instant).steps.map((step) => {
+const steps = (given: Observed, instant = now) =>
+  plan(given, instant).steps.map((step) => {
     if (step.type === "create") return `create with ${(step.object as MachineSet).spec.replicas}`;
     if (step.type === "delete") return `delete ${step.key.name}`;
     return `${step.key.name} ${JSON.stringify(step.body["spec"] ?? {})}`;
@@ -34,7 +34,7 @@ describe("a MachineDeployment", () => {
       metadata: { ...metadata, labels: {}, finalizers: [], ownerReferences: [] },
       spec: { ...spec, selector: {}, template: { spec: template.spec } },
     };
-    const [step, ...rest] = planMachineDeployment(facts(bare), now).steps;
+    const [step, ...rest] = plan(observed(bare), now).steps;
     expect(rest).toEqual([]);
     expect(step).toMatchObject({
       type: "patch",
@@ -47,62 +47,63 @@ describe("a MachineDeployment", () => {
       },
     });
   });
-  test("makes one MachineSet with all replicas", () => expect(steps(facts(deployment(3)))).toEqual(["create with 3"]));
+  test("makes one MachineSet with all replicas", () =>
+    expect(steps(observed(deployment(3)))).toEqual(["create with 3"]));
   test("names it after its template, so that a second create finds the first", () => {
     const name = () =>
-      planMachineDeployment(facts(deployment(3)), now).steps.map((s) => s.type === "create" && s.object.metadata.name);
+      plan(observed(deployment(3)), now).steps.map((s) => s.type === "create" && s.object.metadata.name);
     expect(name()).toEqual(name());
     expect(name()[0]).toMatch(/^workers-[a-z0-9]{5}$/);
   });
   test("numbers its revisions", () => {
     const old = machineSet("old", 3);
     old.metadata.annotations = { [annotations.revision]: "4" };
-    const [step] = planMachineDeployment(facts(deployment(3, { template: newer }), [old]), now).steps;
+    const [step] = plan(observed(deployment(3, { template: newer }), [old]), now).steps;
     expect(step?.type === "create" && step.object.metadata.annotations).toMatchObject({ [annotations.revision]: "5" });
   });
   test("scales its MachineSet", () =>
-    expect(steps(facts(deployment(5), [machineSet("set", 3)]))).toEqual(['set {"replicas":5}']));
+    expect(steps(observed(deployment(5), [machineSet("set", 3)]))).toEqual(['set {"replicas":5}']));
   test("does nothing when it is reconciled", () =>
-    expect(steps(facts(deployment(3), [machineSet("set", 3)]))).toEqual([]));
+    expect(steps(observed(deployment(3), [machineSet("set", 3)]))).toEqual([]));
   test("starts a rollout with the surge alone", () => {
-    expect(steps(facts(deployment(3, { template: newer }), [machineSet("old", 3)]))).toEqual(["create with 1"]);
+    expect(steps(observed(deployment(3, { template: newer }), [machineSet("old", 3)]))).toEqual(["create with 1"]);
   });
   test("takes over the MachineSet that a template came back to", () => {
     const fresh = machineSet("new", 0, { spec: { ...machineSet("new", 0).spec, template: newer } });
-    expect(steps(facts(deployment(3, { template: newer }), [machineSet("old", 3), fresh]))).toEqual([
+    expect(steps(observed(deployment(3, { template: newer }), [machineSet("old", 3), fresh]))).toEqual([
       'new {"replicas":1}',
     ]);
   });
   test("removes empty old MachineSets once all replicas serve", () => {
     const fresh = machineSet("new", 3, { spec: { ...machineSet("new", 3).spec, template: newer } });
-    expect(steps(facts(deployment(3, { template: newer }), [machineSet("old", 0), fresh]))).toEqual(["delete old"]);
+    expect(steps(observed(deployment(3, { template: newer }), [machineSet("old", 0), fresh]))).toEqual(["delete old"]);
   });
   test("keeps them until then", () => {
     const fresh = machineSet("new", 3, { spec: { ...machineSet("new", 3).spec, template: newer } });
-    expect(steps(facts(deployment(3, { template: newer }), [machineSet("old", 0), fresh], false))).toEqual([]);
+    expect(steps(observed(deployment(3, { template: newer }), [machineSet("old", 0), fresh], false))).toEqual([]);
   });
   test("changes taints and timeouts in place, without a rollout", () => {
     const gentle = { ...template, spec: { ...template.spec, deletion: { nodeDrainTimeoutSeconds: 60 } } };
-    expect(steps(facts(deployment(3, { template: gentle }), [machineSet("set", 3)]))).toEqual([
+    expect(steps(observed(deployment(3, { template: gentle }), [machineSet("set", 3)]))).toEqual([
       'set {"template":{"spec":{"deletion":{"nodeDrainTimeoutSeconds":60}}}}',
     ]);
   });
   test("does not roll out while paused", () => {
-    expect(steps(facts(deployment(3, { template: newer, paused: true }), [machineSet("old", 3)]))).toEqual([]);
+    expect(steps(observed(deployment(3, { template: newer, paused: true }), [machineSet("old", 3)]))).toEqual([]);
   });
   test("forces one rollout when rollout.after has passed", () => {
     const of = deployment(3, { rollout: { after: at(now) } });
-    expect(steps(facts(of, [machineSet("old", 3)]), now - 1)).toEqual([]);
-    expect(planMachineDeployment(facts(of, [machineSet("old", 3)]), now - 1).wait?.until).toBe(now);
-    expect(steps(facts(of, [machineSet("old", 3)]))).toEqual(["create with 1"]);
+    expect(steps(observed(of, [machineSet("old", 3)]), now - 1)).toEqual([]);
+    expect(plan(observed(of, [machineSet("old", 3)]), now - 1).wait?.until).toBe(now);
+    expect(steps(observed(of, [machineSet("old", 3)]))).toEqual(["create with 1"]);
     const renewed = machineSet("renewed", 3);
     renewed.metadata.creationTimestamp = at(now + 1);
-    expect(steps(facts(of, [renewed]), now + 2)).toEqual([]);
+    expect(steps(observed(of, [renewed]), now + 2)).toEqual([]);
   });
   test("with OnDelete waits for machines to be deleted, and stops old sets from replacing them", () => {
     const of = deployment(3, { template: newer, rollout: { strategy: { type: "OnDelete" } } });
     const fresh = machineSet("new", 0, { spec: { ...machineSet("new", 0).spec, template: newer } });
-    const [step, ...rest] = planMachineDeployment(facts(of, [machineSet("old", 3), fresh]), now).steps;
+    const [step, ...rest] = plan(observed(of, [machineSet("old", 3), fresh]), now).steps;
     expect(rest).toEqual([]);
     expect(step).toMatchObject({
       key: { name: "old" },
@@ -112,9 +113,7 @@ describe("a MachineDeployment", () => {
   test("is deleted after its MachineSets", () => {
     const of = deployment(3);
     of.metadata.deletionTimestamp = at(now);
-    expect(steps(facts(of, [machineSet("set", 3)]))).toEqual(["delete set"]);
-    expect(planMachineDeployment(facts(of), now).steps).toMatchObject([
-      { type: "patch", body: { metadata: { finalizers: [] } } },
-    ]);
+    expect(steps(observed(of, [machineSet("set", 3)]))).toEqual(["delete set"]);
+    expect(plan(observed(of), now).steps).toMatchObject([{ type: "patch", body: { metadata: { finalizers: [] } } }]);
   });
 });

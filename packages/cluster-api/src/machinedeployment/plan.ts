@@ -12,7 +12,7 @@ import { suffixedName, suffixOf } from "../objects/names.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import { deleteStep, patchStep, type ObjectStep } from "../objects/steps.ts";
 import { isAvailableMachine } from "../machine/conditions.ts";
-import type { DeploymentFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { onDelete, proportional, resolveCount, rollingUpdate, type Replicas, type SetCount } from "./rollout.ts";
 import { deploymentStatus } from "./status.ts";
 import { inPlaceChanges, sameMachines, templateHash } from "../objects/template.ts";
@@ -21,16 +21,16 @@ import { inPlaceChanges, sameMachines, templateHash } from "../objects/template.
 export type DeploymentPlan = Plan<ObjectStep, MachineDeploymentStatus>;
 
 /** What to do for a MachineDeployment: one MachineSet for its template, the others on their way to none. */
-export function planMachineDeployment(facts: DeploymentFacts, now: number): DeploymentPlan {
-  const { deployment, cluster } = facts;
+export function plan(observed: Observed, now: number): DeploymentPlan {
+  const { deployment, cluster } = observed;
   const paused = pausedPlan(deployment, cluster, now);
   if (paused) return paused;
-  const { fresh, old } = divide(facts, now);
-  const steps = decide(facts, { fresh, old, now });
+  const { fresh, old } = divide(observed, now);
+  const steps = decide(observed, { fresh, old, now });
   const due = Date.parse(deployment.spec.rollout?.after ?? "");
   return {
     steps,
-    status: deploymentStatus(facts, { fresh, now, limits: limitsOf(deployment) }),
+    status: deploymentStatus(observed, { fresh, now, limits: limitsOf(deployment) }),
     wait: { for: "changes", ...(due > now ? { until: due } : {}) },
   };
 }
@@ -43,7 +43,7 @@ interface View {
 }
 
 /** The MachineSet whose machines are as the template says, and all others. */
-export function divide({ deployment, sets }: DeploymentFacts, now: number): Omit<View, "now"> {
+export function divide({ deployment, sets }: Observed, now: number): Omit<View, "now"> {
   const living = sets.filter(({ metadata }) => !metadata.deletionTimestamp).toSorted(byAge);
   const after = dueRollout(deployment, now);
   const fitting = living.filter(
@@ -66,27 +66,28 @@ function dueRollout(deployment: MachineDeployment, now: number): number | undefi
   return after <= now ? after : undefined;
 }
 
-function decide(facts: DeploymentFacts, view: View): ObjectStep[] {
-  const { deployment, cluster, sets, orphans } = facts;
+function decide(observed: Observed, view: View): ObjectStep[] {
+  const { deployment, cluster, sets, orphans } = observed;
   if (deployment.metadata.deletionTimestamp) {
     if (sets.length > 0) return sets.flatMap((set) => deleteStep(MachineSet, set));
     return patchStep(MachineDeployment, deployment, finalizerRemoval(deployment, finalizers.machineDeployment));
   }
   if (!cluster || cluster.metadata.deletionTimestamp) return [];
-  const own = defaults(facts);
+  const own = defaults(observed);
   // All that follows is made from the deployment's own labels and selector.
   if (own.length > 0) return own;
   const adopted = orphans.flatMap((set) =>
     patchStep(MachineSet, set, metadataPatch(set, { owner: ownerReference(deployment, { controller: true }) })),
   );
   if (adopted.length > 0) return adopted;
-  if (!view.fresh && !deployment.spec.paused) return [{ type: "create", resource: MachineSet, object: newSet(facts, view) }];
+  if (!view.fresh && !deployment.spec.paused)
+    return [{ type: "create", resource: MachineSet, object: newSet(observed, view) }];
   const inPlace = view.fresh ? upkeep(deployment, view.fresh) : [];
-  return [...inPlace, ...scaling(facts, view), ...(inPlace.length > 0 ? [] : cleanup(facts, view))];
+  return [...inPlace, ...scaling(observed, view), ...(inPlace.length > 0 ? [] : cleanup(observed, view))];
 }
 
 /** Finalizer, owner, and the labels by which a deployment finds its own. */
-function defaults({ deployment, cluster }: DeploymentFacts): ObjectStep[] {
+function defaults({ deployment, cluster }: Observed): ObjectStep[] {
   if (!cluster) return [];
   const identity = { [labels.deploymentName]: deployment.metadata.name };
   const membership = { [labels.clusterName]: deployment.spec.clusterName };
@@ -110,8 +111,8 @@ function defaults({ deployment, cluster }: DeploymentFacts): ObjectStep[] {
   });
 }
 
-function newSet(facts: DeploymentFacts, view: View): MachineSet {
-  const { deployment } = facts;
+function newSet(observed: Observed, view: View): MachineSet {
+  const { deployment } = observed;
   const { name, namespace, uid = name } = deployment.metadata;
   const hash = templateHash(deployment.spec.template);
   const forced = dueRollout(deployment, view.now) ?? 0;
@@ -131,13 +132,13 @@ function newSet(facts: DeploymentFacts, view: View): MachineSet {
         [labels.clusterName]: clusterName,
         [labels.deploymentName]: name,
       },
-      annotations: { [annotations.revision]: String(nextRevision(facts)) },
+      annotations: { [annotations.revision]: String(nextRevision(observed)) },
       finalizers: [finalizers.machineSet],
       ownerReferences: [ownerReference(deployment, { controller: true })],
     },
     spec: {
       clusterName,
-      replicas: targets(facts, { ...view, count: empty }).get("") ?? 0,
+      replicas: targets(observed, { ...view, count: empty }).get("") ?? 0,
       selector: { ...selector, matchLabels: { ...selector?.matchLabels, ...marker } },
       template: {
         ...template,
@@ -153,7 +154,7 @@ function revisionOf(set: MachineSet): number {
   return Number(set.metadata.annotations?.[annotations.revision] ?? 0) || 0;
 }
 
-function nextRevision({ sets }: DeploymentFacts): number {
+function nextRevision({ sets }: Observed): number {
   return Math.max(0, ...sets.map(revisionOf)) + 1;
 }
 
@@ -197,16 +198,16 @@ export function limitsOf({ spec }: MachineDeployment): Limits {
   return { desired, maxSurge, maxUnavailable: maxSurge === 0 && maxUnavailable === 0 ? 1 : maxUnavailable };
 }
 
-function targets(facts: DeploymentFacts, view: View & { readonly count: SetCount }): Replicas {
-  const { deployment } = facts;
-  const old = view.old.map((set) => countOf(facts, set));
+function targets(observed: Observed, view: View & { readonly count: SetCount }): Replicas {
+  const { deployment } = observed;
+  const old = view.old.map((set) => countOf(observed, set));
   const { desired, maxSurge, maxUnavailable } = limitsOf(deployment);
   if (deployment.spec.paused) return proportional(view.fresh ? [...old, view.count] : old, desired);
   if (deployment.spec.rollout?.strategy?.type === "OnDelete") return onDelete({ desired, fresh: view.count, old });
   return rollingUpdate({ desired, maxSurge, maxUnavailable, fresh: view.count, old });
 }
 
-function countOf({ machinesOf }: DeploymentFacts, set: MachineSet): SetCount {
+function countOf({ machinesOf }: Observed, set: MachineSet): SetCount {
   const machines = machinesOf.get(set.metadata.uid ?? "") ?? [];
   return {
     name: set.metadata.name,
@@ -216,10 +217,10 @@ function countOf({ machinesOf }: DeploymentFacts, set: MachineSet): SetCount {
   };
 }
 
-function scaling(facts: DeploymentFacts, view: View): ObjectStep[] {
-  const count = view.fresh ? countOf(facts, view.fresh) : { name: "", replicas: 0, available: 0, machines: 0 };
-  const replicas = targets(facts, { ...view, count });
-  const onDeleteOnly = facts.deployment.spec.rollout?.strategy?.type === "OnDelete";
+function scaling(observed: Observed, view: View): ObjectStep[] {
+  const count = view.fresh ? countOf(observed, view.fresh) : { name: "", replicas: 0, available: 0, machines: 0 };
+  const replicas = targets(observed, { ...view, count });
+  const onDeleteOnly = observed.deployment.spec.rollout?.strategy?.type === "OnDelete";
   return [...view.old, ...(view.fresh ? [view.fresh] : [])].flatMap((set) => {
     const target = replicas.get(set.metadata.name);
     const marks =
@@ -235,10 +236,12 @@ function scaling(facts: DeploymentFacts, view: View): ObjectStep[] {
 }
 
 /** Old sets that hold nothing any more go, once the rollout is through. */
-function cleanup(facts: DeploymentFacts, { fresh, old }: View): ObjectStep[] {
+function cleanup(observed: Observed, { fresh, old }: View): ObjectStep[] {
   if (!fresh) return [];
-  const complete = countOf(facts, fresh).available >= (facts.deployment.spec.replicas ?? 1);
-  const empty = old.filter((set) => set.spec.replicas === 0 && !facts.machinesOf.get(set.metadata.uid ?? "")?.length);
+  const complete = countOf(observed, fresh).available >= (observed.deployment.spec.replicas ?? 1);
+  const empty = old.filter(
+    (set) => set.spec.replicas === 0 && !observed.machinesOf.get(set.metadata.uid ?? "")?.length,
+  );
   return complete ? empty.flatMap((set) => deleteStep(MachineSet, set)) : [];
 }
 

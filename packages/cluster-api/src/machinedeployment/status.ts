@@ -3,7 +3,7 @@ import type { MachineDeploymentStatus, MachineSet } from "@causeway/api";
 import { countMachines, machinesReady, machinesUpToDate, scalingConditions } from "../machineset/status.ts";
 import type { WantedCondition } from "@causeway/kubernetes";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
-import type { DeploymentFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 
 interface Context {
   readonly fresh: MachineSet | undefined;
@@ -12,8 +12,8 @@ interface Context {
 }
 
 /** The whole status, from the Machines of all of its sets. */
-export function deploymentStatus(facts: DeploymentFacts, context: Context): MachineDeploymentStatus {
-  const { deployment, sets, machinesOf } = facts;
+export function deploymentStatus(observed: Observed, context: Context): MachineDeploymentStatus {
+  const { deployment, sets, machinesOf } = observed;
   const { now, limits } = context;
   const machines = sets.flatMap((set) => machinesOf.get(set.metadata.uid ?? "") ?? []);
   const counts = countMachines(machines);

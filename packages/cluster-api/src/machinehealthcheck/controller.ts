@@ -11,19 +11,19 @@ import {
 } from "@causeway/kubernetes";
 import { clusterKeyOf, membersOf, onConnectionChange, type Context } from "../objects/context.ts";
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
-import type { HealthCheckFacts } from "./facts.ts";
-import { gatherHealthCheck } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { gather } from "./gather.ts";
 import { performHealthCheckStep } from "./perform.ts";
-import { healthCheckStepEvents, planHealthCheck } from "./plan.ts";
+import { healthCheckStepEvents, plan } from "./plan.ts";
 import type { HealthCheckStep } from "./steps.ts";
 
 /** Reconciles MachineHealthChecks: marks Machines as unhealthy, so that their owners replace them. */
 export function healthCheckController(context: Context): ControllerOptions {
   const { clock, log } = context;
   const name = "machinehealthcheck";
-  const pipeline: Pipeline<HealthCheckFacts, HealthCheckStep, MachineHealthCheckStatus> = {
-    gather: (key) => Promise.resolve(gatherHealthCheck(context, key)),
-    plan: planHealthCheck,
+  const pipeline: Pipeline<Observed, HealthCheckStep, MachineHealthCheckStatus> = {
+    gather: (key) => Promise.resolve(gather(context, key)),
+    plan,
     perform: (step, { check }, signal) =>
       performAndReport(
         context,

@@ -2,10 +2,10 @@ import { labels } from "@causeway/api";
 import { Node, type ObjectKey } from "@causeway/kubernetes";
 import { by, clusterIndex, clusterKeyOf, type Context } from "../objects/context.ts";
 import { matches } from "../objects/selector.ts";
-import type { HealthCheckFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 
 /** Reads caches only. */
-export function gatherHealthCheck(context: Context, key: ObjectKey): HealthCheckFacts | undefined {
+export function gather(context: Context, key: ObjectKey): Observed | undefined {
   const { healthChecks, clusters, machines, remoteClusters, asked, clock } = context;
   const check = healthChecks.get(key);
   if (!check || check.metadata.deletionTimestamp) return undefined;

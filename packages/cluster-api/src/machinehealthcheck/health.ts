@@ -1,6 +1,6 @@
 import { annotations, labels, type Cluster, type MachineHealthCheck } from "@causeway/api";
 import { getCondition, isTrue, type Condition } from "@causeway/kubernetes";
-import type { Target } from "./facts.ts";
+import type { Target } from "./observed.ts";
 
 /** What the checks say of one Machine. */
 export type Health =

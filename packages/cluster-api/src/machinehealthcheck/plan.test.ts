@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { annotations, type Machine, type MachineHealthCheck } from "@causeway/api";
 import type { Condition, Node } from "@causeway/kubernetes";
 import { at, cluster, condition, node, now, servingMachine } from "../testing/objects.ts";
-import type { HealthCheckFacts, Target } from "./facts.ts";
+import type { Observed, Target } from "./observed.ts";
 import { allowanceOf } from "./limit.ts";
-import { planHealthCheck } from "./plan.ts";
+import { plan as planHealthCheck } from "./plan.ts";
 
 const minute = 60_000;
 const label = { "cluster.x-k8s.io/cluster-name": "demo" };
@@ -57,14 +57,14 @@ const ready = {
     ],
   },
 };
-const facts = (targets: readonly Target[], fields: Partial<HealthCheckFacts> = {}): HealthCheckFacts => ({
+const observed = (targets: readonly Target[], fields: Partial<Observed> = {}): Observed => ({
   check: check(),
   cluster: cluster(ready),
   targets,
   connected: true,
   ...fields,
 });
-const marks = (given: HealthCheckFacts, time = now) =>
+const marks = (given: Observed, time = now) =>
   planHealthCheck(given, time).steps.flatMap((step) =>
     step.type === "set-conditions"
       ? [
@@ -116,41 +116,47 @@ describe("the health of a Machine", () => {
     ["skip-remediation", { ...lost("a"), machine: noted(servingMachine("a"), annotations.skipRemediation) }, undefined],
     ["a paused Machine", { ...lost("a"), machine: noted(servingMachine("a"), annotations.paused) }, undefined],
   ])("%s", (_, target, expected) => {
-    expect(marks(facts([target]))[0]?.[1]).toBe(expected);
+    expect(marks(observed([target]))[0]?.[1]).toBe(expected);
   });
 
   test("is not judged before the control plane is initialized", () => {
-    const given = facts([unborn], { cluster: cluster({ status: { conditions: [condition("InfrastructureReady")] } }) });
+    const given = observed([unborn], {
+      cluster: cluster({ status: { conditions: [condition("InfrastructureReady")] } }),
+    });
     expect(marks(given)).toEqual([]);
   });
   test("is not judged while the workload cluster cannot be reached", () => {
-    const plan = planHealthCheck(facts([lost("a")], { connected: false }), now);
+    const plan = planHealthCheck(observed([lost("a")], { connected: false }), now);
     expect([plan.steps, plan.wait?.for]).toEqual([[], "the connection to the workload cluster"]);
   });
   test("is checked again when the earliest timeout ends", () => {
     const soon = { ...lost("a"), node: withReady("a", "Unknown", now - 4 * minute) };
-    expect(planHealthCheck(facts([soon, healthyTarget("b")]), now).wait?.until).toBe(now + minute + 1000);
+    expect(planHealthCheck(observed([soon, healthyTarget("b")]), now).wait?.until).toBe(now + minute + 1000);
   });
   test("a startup timeout of 0 turns the check off", () => {
-    const given = facts([unborn], { check: check({ checks: { nodeStartupTimeoutSeconds: 0 } }) });
+    const given = observed([unborn], { check: check({ checks: { nodeStartupTimeoutSeconds: 0 } }) });
     expect(marks(given)).toEqual([]);
   });
 });
 
 describe("remediation", () => {
   test("is left to the owner, which sees OwnerRemediated", () => {
-    expect(marks(facts([lost("a"), healthyTarget("b")]))[0]).toEqual(["a", `${waiting[0]}/UnhealthyNode`, waiting[1]]);
+    expect(marks(observed([lost("a"), healthyTarget("b")]))[0]).toEqual([
+      "a",
+      `${waiting[0]}/UnhealthyNode`,
+      waiting[1],
+    ]);
   });
   test("writes nothing again while nothing changes", () => {
-    const first = planHealthCheck(facts([lost("a")]), now).steps;
+    const first = planHealthCheck(observed([lost("a")]), now).steps;
     const written = first.flatMap((step) => (step.type === "set-conditions" ? step.conditions : []));
     const after = { ...lost("a"), machine: withConditions(servingMachine("a"), ...written) };
-    expect(marks(facts([after]), now + 1000)).toEqual([]);
+    expect(marks(observed([after]), now + 1000)).toEqual([]);
   });
   test("keeps what the owner says of a remediation that waits", () => {
     const deferred = { ...condition("OwnerRemediated", "False"), reason: "RemediationDeferred" };
     const machine = withConditions(servingMachine("a"), deferred);
-    expect(marks(facts([{ ...lost("a"), machine }]))[0]).toContain("OwnerRemediated=False/RemediationDeferred");
+    expect(marks(observed([{ ...lost("a"), machine }]))[0]).toContain("OwnerRemediated=False/RemediationDeferred");
   });
   test("a Machine that recovers has OwnerRemediated no more", () => {
     const machine = withConditions(
@@ -158,21 +164,21 @@ describe("remediation", () => {
       condition("HealthCheckSucceeded", "False"),
       condition("OwnerRemediated", "False"),
     );
-    expect(marks(facts([{ ...healthyTarget("a"), machine }]))).toEqual([
+    expect(marks(observed([{ ...healthyTarget("a"), machine }]))).toEqual([
       ["a", "HealthCheckSucceeded=True/HealthCheckSucceeded"],
     ]);
   });
   test("stops above the limit, with an event and without OwnerRemediated", () => {
     const spec = { remediation: { triggerIf: { unhealthyLessThanOrEqualTo: 1 } } };
-    const plan = planHealthCheck(facts([lost("a"), lost("b"), healthyTarget("c")], { check: check(spec) }), now);
+    const plan = planHealthCheck(observed([lost("a"), lost("b"), healthyTarget("c")], { check: check(spec) }), now);
     expect(plan.events?.map(({ reason }) => reason)).toEqual(["RemediationRestricted"]);
     expect(plan.status).toMatchObject({ expectedMachines: 3, currentHealthy: 1, remediationsAllowed: 0 });
-    const given = facts([lost("a"), lost("b"), healthyTarget("c")], { check: check(spec) });
+    const given = observed([lost("a"), lost("b"), healthyTarget("c")], { check: check(spec) });
     expect(marks(given)[0]).toEqual(["a", "HealthCheckSucceeded=False/UnhealthyNode"]);
   });
   test("refuses an external remediation in words", () => {
     const templateRef = { apiVersion: "a/v1", kind: "RebootTemplate", name: "reboot" };
-    const plan = planHealthCheck(facts([lost("a")], { check: check({ remediation: { templateRef } }) }), now);
+    const plan = planHealthCheck(observed([lost("a")], { check: check({ remediation: { templateRef } }) }), now);
     expect(plan.status.conditions?.[0]).toMatchObject({ status: "False", reason: "ExternalRemediationNotSupported" });
   });
 

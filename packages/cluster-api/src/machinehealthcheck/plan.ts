@@ -13,7 +13,7 @@ import { notPaused, settleConditions } from "../objects/conditions.ts";
 import { metadataPatch } from "../objects/metadata.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import { patchStep } from "../objects/steps.ts";
-import type { HealthCheckFacts, Target } from "./facts.ts";
+import type { Observed, Target } from "./observed.ts";
 import { healthOf, type Health } from "./health.ts";
 import { allowanceOf } from "./limit.ts";
 import type { HealthCheckStep } from "./steps.ts";
@@ -27,8 +27,8 @@ interface Checked {
 }
 
 /** What to do for a MachineHealthCheck: the health of each Machine as a condition, from which its owner remediates. */
-export function planHealthCheck(facts: HealthCheckFacts, now: number): HealthCheckPlan {
-  const { check, cluster, connected } = facts;
+export function plan(observed: Observed, now: number): HealthCheckPlan {
+  const { check, cluster, connected } = observed;
   const paused = pausedPlan(check, cluster, now);
   if (paused) return paused;
   const status = check.status ?? {};
@@ -38,7 +38,7 @@ export function planHealthCheck(facts: HealthCheckFacts, now: number): HealthChe
   if (!connected && isTrue(cluster.status?.conditions, "ControlPlaneInitialized")) {
     return { steps, status, wait: { for: "the connection to the workload cluster" } };
   }
-  const targets = facts.targets.filter(({ machine }) => !isSkipped(machine.metadata.annotations));
+  const targets = observed.targets.filter(({ machine }) => !isSkipped(machine.metadata.annotations));
   const checked = targets.map((target) => ({ target, health: healthOf(target, { check, cluster, now }) }));
   const healthy = checked.filter(({ health }) => health.state === "healthy").length;
   const allowance = allowanceOf(check.spec.remediation?.triggerIf, {

@@ -14,18 +14,18 @@ import {
 import { objectIndex } from "../contract/kind-table.ts";
 import { by, indexOfCluster, membersOf, onConnectionChange, providerKinds, type Context } from "../objects/context.ts";
 import { failure, performAndReport, publish } from "../objects/pipeline.ts";
-import type { MachinePoolFacts } from "./facts.ts";
-import { gatherMachinePool } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { gather } from "./gather.ts";
 import { performMachinePoolStep } from "./perform.ts";
-import { machinePoolStepEvents, planMachinePool } from "./plan.ts";
+import { machinePoolStepEvents, plan } from "./plan.ts";
 import type { MachinePoolStep } from "./steps.ts";
 
 /** Reconciles MachinePools: a group of machines that the infrastructure provider keeps. */
 export function machinePoolController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const pipeline: Pipeline<MachinePoolFacts, MachinePoolStep, MachinePoolStatus> = {
-    gather: (key) => Promise.resolve(gatherMachinePool(context, key)),
-    plan: planMachinePool,
+  const pipeline: Pipeline<Observed, MachinePoolStep, MachinePoolStatus> = {
+    gather: (key) => Promise.resolve(gather(context, key)),
+    plan,
     perform: (step, { pool }, signal) =>
       performAndReport(
         context,

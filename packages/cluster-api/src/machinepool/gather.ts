@@ -4,18 +4,18 @@ import { memberKindOf, providerIDsOf } from "../contract/provider-object.ts";
 import { indexNodes } from "../machine/gather.ts";
 import { by, clusterKeyOf, lookUp, type Context } from "../objects/context.ts";
 import { isLeaving } from "../objects/metadata.ts";
-import type { MachinePoolFacts, PoolNodes } from "./facts.ts";
+import type { Observed, PoolNodes } from "./observed.ts";
 import { poolLabel } from "./members.ts";
 
 /** Reads caches only. */
-export function gatherMachinePool(context: Context, key: ObjectKey): MachinePoolFacts | undefined {
+export function gather(context: Context, key: ObjectKey): Observed | undefined {
   const pool = context.pools.get(key);
   if (!pool || isLeaving(pool, finalizers.machinePool)) return undefined;
   const { infrastructureRef, bootstrap } = pool.spec.template.spec;
   const infrastructure = lookUp(context, key.namespace, infrastructureRef);
   const now = context.clock.now();
   const machines = context.machines.byIndex(by.controller, pool.metadata.uid ?? "");
-  const facts = {
+  const observed = {
     pool,
     cluster: context.clusters.get(clusterKeyOf(pool)),
     infrastructure,
@@ -23,15 +23,15 @@ export function gatherMachinePool(context: Context, key: ObjectKey): MachinePool
     machines: machines.map((machine) => context.asked.view(machine, now)),
     bootstrap: bootstrap.configRef && lookUp(context, key.namespace, bootstrap.configRef),
   };
-  return { ...facts, workload: nodesOf(context, facts) };
+  return { ...observed, workload: nodesOf(context, observed) };
 }
 
 /** The machines of the infrastructure, by the labels that its contract gives them. */
 function membersOf(
   { kinds, informers }: Context,
   pool: MachinePool,
-  { object, reference }: MachinePoolFacts["infrastructure"],
-): MachinePoolFacts["members"] {
+  { object, reference }: Observed["infrastructure"],
+): Observed["members"] {
   const name = object && memberKindOf(object);
   const kind = name === undefined ? undefined : kinds.find({ apiGroup: reference.apiGroup, kind: name });
   if (!kind) return undefined;
@@ -46,7 +46,7 @@ function membersOf(
   return { kind, hosts };
 }
 
-function nodesOf(context: Context, { pool, infrastructure }: Omit<MachinePoolFacts, "workload">): PoolNodes {
+function nodesOf(context: Context, { pool, infrastructure }: Omit<Observed, "workload">): PoolNodes {
   const remote = context.remoteClusters.get(clusterKeyOf(pool));
   const nodes = remote?.informers.for(Node);
   if (!remote || !nodes?.synced) return { reach: "unreachable" };

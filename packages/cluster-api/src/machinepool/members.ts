@@ -4,7 +4,7 @@ import type { ProviderObject } from "../contract/provider-object.ts";
 import { deleteStep, patchStep, type ObjectStep } from "../objects/steps.ts";
 import { lockOf, missing } from "../objects/metadata.ts";
 import { inPlaceChanges } from "../objects/template.ts";
-import type { MachinePoolFacts, PoolMembers } from "./facts.ts";
+import type { Observed, PoolMembers } from "./observed.ts";
 
 /** Machines made at once; the next ones follow. */
 const atOnce = 100;
@@ -13,7 +13,7 @@ const atOnce = 100;
  * Each machine that the infrastructure reports has a Machine of its name, so that it is drained, watched by health
  * checks and can be deleted by itself. A Machine whose host is gone, which it had, goes too.
  */
-export function memberSteps({ pool, members, machines, infrastructure }: MachinePoolFacts): ObjectStep[] {
+export function memberSteps({ pool, members, machines, infrastructure }: Observed): ObjectStep[] {
   if (!members) return [];
   const names = new Set(machines.map(({ metadata }) => metadata.name));
   const living = members.hosts.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -21,7 +21,11 @@ export function memberSteps({ pool, members, machines, infrastructure }: Machine
   const hosts = new Set(members.hosts.map(({ metadata }) => metadata.name));
   const isKnown = infrastructure.object !== undefined;
   return [
-    ...lacking.map((host): ObjectStep => ({ type: "create", resource: Machine, object: machineOf(pool, host, members) })),
+    ...lacking.map((host): ObjectStep => ({
+      type: "create",
+      resource: Machine,
+      object: machineOf(pool, host, members),
+    })),
     ...machines.flatMap((machine): ObjectStep[] => {
       if (machine.metadata.deletionTimestamp !== undefined) return [];
       const wasThere = machine.status?.initialization?.infrastructureProvisioned === true;

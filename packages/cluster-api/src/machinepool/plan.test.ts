@@ -3,8 +3,8 @@ import type { Machine, MachinePool, MachinePoolStatus } from "@causeway/api";
 import type { Node } from "@causeway/kubernetes";
 import { cluster, node, now } from "../testing/objects.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
-import type { MachinePoolFacts } from "./facts.ts";
-import { planMachinePool } from "./plan.ts";
+import type { Observed } from "./observed.ts";
+import { plan as planMachinePool } from "./plan.ts";
 
 const apiVersion = "cluster.x-k8s.io/v1beta2";
 const owners = [{ apiVersion, kind: "MachinePool", name: "pool", uid: "uid-pool", controller: true }];
@@ -58,7 +58,7 @@ const marked = (name: string, ready: "True" | "False" = "True"): Node => ({
   },
   status: { conditions: [{ type: "Ready", status: ready }] },
 });
-const facts = (fields: Partial<MachinePoolFacts> = {}): MachinePoolFacts => ({
+const observed = (fields: Partial<Observed> = {}): Observed => ({
   pool: pool(),
   cluster: cluster(),
   infrastructure: { reference, kind, object: host() },
@@ -73,16 +73,16 @@ const ids = ["openstack:///a", "openstack:///b"];
 const copied = { providerIDList: ids };
 
 describe("the steps of a MachinePool", () => {
-  const table: [title: string, given: MachinePoolFacts, steps: unknown[]][] = [
-    ["nothing while the infrastructure works", facts(), []],
+  const table: [title: string, given: Observed, steps: unknown[]][] = [
+    ["nothing while the infrastructure works", observed(), []],
     [
       "the provider IDs are copied once the infrastructure is provisioned",
-      facts({ infrastructure: on(provisioned(ids)) }),
+      observed({ infrastructure: on(provisioned(ids)) }),
       [{ type: "patch", body: { spec: { providerIDList: ids } } }],
     ],
     [
       "a Node of the pool is marked, and its start taint goes",
-      facts({
+      observed({
         pool: pool({ spec: copied }),
         infrastructure: on(provisioned(ids)),
         workload: {
@@ -102,7 +102,7 @@ describe("the steps of a MachinePool", () => {
     ],
     [
       "the Node of a machine that the infrastructure gave up is deleted",
-      facts({
+      observed({
         pool: pool({ spec: { providerIDList: ["openstack:///a"] } }),
         infrastructure: on(provisioned(["openstack:///a"])),
         workload: { reach: "connected", nodes: [marked("a"), marked("b")] },
@@ -111,7 +111,7 @@ describe("the steps of a MachinePool", () => {
     ],
     [
       "no Node is deleted while the infrastructure object cannot be read",
-      facts({
+      observed({
         pool: pool({ spec: copied }),
         infrastructure: on(undefined),
         workload: { reach: "connected", nodes: [marked("c")] },
@@ -120,12 +120,12 @@ describe("the steps of a MachinePool", () => {
     ],
     [
       "deletion asks for the provider objects first",
-      facts({ pool: pool({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }) }),
+      observed({ pool: pool({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }) }),
       [{ type: "delete", uid: "uid-host" }],
     ],
     [
       "then for the Nodes",
-      facts({
+      observed({
         pool: pool({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
         infrastructure: on(undefined),
         workload: { reach: "connected", nodes: [marked("a")] },
@@ -134,7 +134,7 @@ describe("the steps of a MachinePool", () => {
     ],
     [
       "then the finalizer goes",
-      facts({
+      observed({
         pool: pool({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
         infrastructure: on(undefined),
       }),
@@ -142,7 +142,7 @@ describe("the steps of a MachinePool", () => {
     ],
     [
       "a paused pool is left alone",
-      facts({
+      observed({
         pool: pool({ metadata: { annotations: { "cluster.x-k8s.io/paused": "" } } }),
         infrastructure: on(provisioned(ids)),
       }),
@@ -159,7 +159,7 @@ describe("the steps of a MachinePool", () => {
 describe("the status of a MachinePool", () => {
   const status = (nodes: readonly Node[], replicas = 2, object = provisioned(ids)) =>
     planMachinePool(
-      facts({
+      observed({
         pool: pool({ spec: { ...copied, replicas } }),
         infrastructure: on(object),
         workload: { reach: "connected", nodes },
@@ -189,7 +189,7 @@ describe("the status of a MachinePool", () => {
 
   test("keeps what it counted while the workload cluster cannot be reached", () => {
     const before = status([marked("a"), marked("b")]);
-    const given = facts({
+    const given = observed({
       pool: pool({ spec: copied, status: before }),
       infrastructure: on(provisioned(ids)),
       workload: { reach: "unreachable" },
@@ -222,13 +222,9 @@ describe("the Machines of a MachinePool", () => {
       spec: { clusterName: "demo", bootstrap: {}, infrastructureRef: reference },
       status: { initialization: { infrastructureProvisioned: fields.provisioned ?? true } },
     }) as Machine;
-  const steps = (
-    hosts: readonly ProviderObject[],
-    machines: readonly Machine[],
-    given: Partial<MachinePoolFacts> = {},
-  ) =>
+  const steps = (hosts: readonly ProviderObject[], machines: readonly Machine[], given: Partial<Observed> = {}) =>
     planMachinePool(
-      facts({
+      observed({
         infrastructure: on(provisioned(ids)),
         pool: pool({ spec: copied }),
         members: { kind: memberKind, hosts },
@@ -258,7 +254,7 @@ describe("the Machines of a MachinePool", () => {
   });
 
   test("have the pool as their controller and refer to the machine of their name", () => {
-    const plan = planMachinePool(facts({ members: { kind: memberKind, hosts: [member("a")] } }), now);
+    const plan = planMachinePool(observed({ members: { kind: memberKind, hosts: [member("a")] } }), now);
     expect(plan.steps.find((step) => step.type === "create")).toMatchObject({
       object: {
         metadata: { ownerReferences: [{ kind: "MachinePool", name: "pool", controller: true }] },

@@ -5,7 +5,7 @@ import { dataSecretNameOf, isProvisioned, providerIDsOf, type ProviderObject } f
 import { finalizerRemoval, lockOf, metadataPatch, missing } from "../objects/metadata.ts";
 import { pausedPlan } from "../objects/paused.ts";
 import { deleteStep, patchStep } from "../objects/steps.ts";
-import type { MachinePoolFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { memberSteps } from "./members.ts";
 import { machinePoolStatus } from "./status.ts";
 import type { MachinePoolStep } from "./steps.ts";
@@ -17,16 +17,16 @@ export type MachinePoolPlan = Plan<MachinePoolStep, MachinePoolStatus>;
  * What to do for a MachinePool: its provider objects belong to it, their bootstrap data and provider IDs are copied,
  * and the Nodes of those IDs are its machines.
  */
-export function planMachinePool(facts: MachinePoolFacts, now: number): MachinePoolPlan {
-  const { pool } = facts;
-  const paused = pausedPlan(pool, facts.cluster, now);
+export function plan(observed: Observed, now: number): MachinePoolPlan {
+  const { pool } = observed;
+  const paused = pausedPlan(pool, observed.cluster, now);
   if (paused) return paused;
-  const steps = pool.metadata.deletionTimestamp ? removal(facts) : upkeep(facts);
-  return { steps, status: machinePoolStatus(facts, now), wait: { for: waitFor(facts) } };
+  const steps = pool.metadata.deletionTimestamp ? removal(observed) : upkeep(observed);
+  return { steps, status: machinePoolStatus(observed, now), wait: { for: waitFor(observed) } };
 }
 
-function upkeep(facts: MachinePoolFacts): MachinePoolStep[] {
-  const { pool, cluster, infrastructure, bootstrap } = facts;
+function upkeep(observed: Observed): MachinePoolStep[] {
+  const { pool, cluster, infrastructure, bootstrap } = observed;
   if (!cluster) return [];
   const own = metadataPatch(pool, {
     finalizer: finalizers.machinePool,
@@ -37,9 +37,9 @@ function upkeep(facts: MachinePoolFacts): MachinePoolStep[] {
     ...patchStep(MachinePool, pool, own),
     ...adoption(infrastructure, pool),
     ...(bootstrap ? adoption(bootstrap, pool) : []),
-    ...specCopies(facts),
-    ...memberSteps(facts),
-    ...nodeUpkeep(facts),
+    ...specCopies(observed),
+    ...memberSteps(observed),
+    ...nodeUpkeep(observed),
   ];
 }
 
@@ -57,7 +57,7 @@ function adoption({ object, kind }: Referred, pool: MachinePool): MachinePoolSte
  * The name of the data Secret and the provider IDs; a list that the infrastructure does not report yet is left as it
  * is.
  */
-function specCopies({ pool, infrastructure, bootstrap }: MachinePoolFacts): MachinePoolStep[] {
+function specCopies({ pool, infrastructure, bootstrap }: Observed): MachinePoolStep[] {
   const secret = bootstrap?.object && dataSecretNameOf(bootstrap.object);
   const ids =
     infrastructure.object && isProvisioned(infrastructure.object) ? providerIDsOf(infrastructure.object) : undefined;
@@ -74,7 +74,7 @@ function same(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** Marks the pool's Nodes, and deletes those whose machines the infrastructure has given up. */
-function nodeUpkeep({ pool, workload, infrastructure, members }: MachinePoolFacts): MachinePoolStep[] {
+function nodeUpkeep({ pool, workload, infrastructure, members }: Observed): MachinePoolStep[] {
   // Machines mark their Nodes themselves, and drain them before they go.
   if (members) return [];
   if (workload.reach === "unreachable" || !infrastructure.object || !isProvisioned(infrastructure.object)) return [];
@@ -104,8 +104,8 @@ function deletion({ metadata }: Node): MachinePoolStep[] {
 }
 
 /** Infrastructure and bootstrap first; once both are gone the Nodes, then the finalizer. */
-function removal(facts: MachinePoolFacts): MachinePoolStep[] {
-  const { pool, infrastructure, bootstrap, workload, cluster, machines } = facts;
+function removal(observed: Observed): MachinePoolStep[] {
+  const { pool, infrastructure, bootstrap, workload, cluster, machines } = observed;
   const providers = [infrastructure, ...(bootstrap ? [bootstrap] : [])];
   const left = providers.filter(({ object }) => object);
   if (left.length > 0) return left.flatMap(({ kind, object }) => (kind && object ? deleteStep(kind, object) : []));
@@ -117,7 +117,7 @@ function removal(facts: MachinePoolFacts): MachinePoolStep[] {
   return patchStep(MachinePool, pool, finalizerRemoval(pool, finalizers.machinePool));
 }
 
-function waitFor({ pool, cluster, infrastructure, bootstrap }: MachinePoolFacts): string {
+function waitFor({ pool, cluster, infrastructure, bootstrap }: Observed): string {
   if (pool.metadata.deletionTimestamp) return "the pool's provider objects to be deleted";
   if (!cluster) return `Cluster ${pool.spec.clusterName}`;
   const absent: Referred<ProviderObject> | undefined = [infrastructure, ...(bootstrap ? [bootstrap] : [])].find(

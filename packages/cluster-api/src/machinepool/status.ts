@@ -11,21 +11,21 @@ import {
 } from "../contract/provider-object.ts";
 import { scalingConditions } from "../machineset/status.ts";
 import { notPaused, settleConditions } from "../objects/conditions.ts";
-import type { MachinePoolFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 
 type Phase = NonNullable<MachinePoolStatus["phase"]>;
 
 /** The whole status, from what the provider reports and the Nodes of its instances. */
-export function machinePoolStatus(facts: MachinePoolFacts, now: number): MachinePoolStatus {
-  const { pool } = facts;
+export function machinePoolStatus(observed: Observed, now: number): MachinePoolStatus {
+  const { pool } = observed;
   const { generation } = pool.metadata;
-  const initialization = initializationOf(facts);
-  const counts = countsOf(facts);
+  const initialization = initializationOf(observed);
+  const counts = countsOf(observed);
   const wanted = pool.metadata.deletionTimestamp ? 0 : (pool.spec.replicas ?? 1);
   const conditions: WantedCondition[] = [
     available(wanted, counts.availableReplicas),
-    bootstrapReady(facts),
-    infrastructureReady(facts),
+    bootstrapReady(observed),
+    infrastructureReady(observed),
     ...scalingConditions({ wanted, current: counts.replicas }),
     pool.metadata.deletionTimestamp
       ? { type: "Deleting", status: "True", reason: "Deleting" }
@@ -42,7 +42,7 @@ export function machinePoolStatus(facts: MachinePoolFacts, now: number): Machine
 }
 
 /** What was true once remains true. */
-function initializationOf({ pool, infrastructure, bootstrap }: MachinePoolFacts) {
+function initializationOf({ pool, infrastructure, bootstrap }: Observed) {
   const before = pool.status?.initialization;
   const made = bootstrap?.object !== undefined && dataSecretNameOf(bootstrap.object) !== undefined;
   const given = !bootstrap && pool.spec.template.spec.bootstrap.dataSecretName !== undefined;
@@ -65,7 +65,7 @@ interface Counts {
  * Replicas as the infrastructure reports them; readiness from the Nodes. While these cannot be read the last known
  * counts remain.
  */
-function countsOf({ pool, infrastructure, workload }: MachinePoolFacts): Counts {
+function countsOf({ pool, infrastructure, workload }: Observed): Counts {
   const before = pool.status;
   const host = infrastructure.object;
   const replicas = (host && replicaCountsOf(host).replicas) ?? before?.replicas ?? 0;
@@ -105,7 +105,7 @@ function available(wanted: number, count: number): WantedCondition {
   return { type: "Available", status: "False", reason: "NotAvailable", message };
 }
 
-function bootstrapReady({ pool, bootstrap }: MachinePoolFacts): WantedCondition {
+function bootstrapReady({ pool, bootstrap }: Observed): WantedCondition {
   const type = "BootstrapConfigReady";
   if (bootstrap) return mirrored(type, bootstrap, (object) => dataSecretNameOf(object) !== undefined);
   if (pool.spec.template.spec.bootstrap.dataSecretName !== undefined)
@@ -114,7 +114,7 @@ function bootstrapReady({ pool, bootstrap }: MachinePoolFacts): WantedCondition 
   return { type, status: "False", reason: "BootstrapConfigDoesNotExist", message };
 }
 
-function infrastructureReady({ infrastructure }: MachinePoolFacts): WantedCondition {
+function infrastructureReady({ infrastructure }: Observed): WantedCondition {
   return mirrored("InfrastructureReady", infrastructure, isProvisioned);
 }
 

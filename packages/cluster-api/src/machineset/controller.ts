@@ -14,18 +14,18 @@ import { by, membersOf, providerKinds, type Context } from "../objects/context.t
 import { controlPlaneVersionOf } from "../contract/provider-object.ts";
 import { objectIndex } from "../contract/kind-table.ts";
 import { failure, publish, performAndReport } from "../objects/pipeline.ts";
-import type { MachineSetFacts } from "./facts.ts";
-import { gatherMachineSet } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { gather } from "./gather.ts";
 import { performMachineSetStep } from "./perform.ts";
-import { machineSetStepEvents, planMachineSet } from "./plan.ts";
+import { machineSetStepEvents, plan } from "./plan.ts";
 import type { MachineSetStep } from "./steps.ts";
 
 /** Reconciles MachineSets: keeps a number of Machines, and replaces unhealthy ones. */
 export function machineSetController(context: Context): ControllerOptions {
   const { clock, log } = context;
-  const pipeline: Pipeline<MachineSetFacts, MachineSetStep, MachineSetStatus> = {
-    gather: (key) => Promise.resolve(gatherMachineSet(context, key)),
-    plan: planMachineSet,
+  const pipeline: Pipeline<Observed, MachineSetStep, MachineSetStatus> = {
+    gather: (key) => Promise.resolve(gather(context, key)),
+    plan,
     perform: (step, { set }, signal) =>
       performAndReport(
         context,

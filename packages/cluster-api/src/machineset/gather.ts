@@ -6,10 +6,10 @@ import type { ContractReference } from "../contract/kind-table.ts";
 import { isLeaving } from "../objects/metadata.ts";
 import { matches } from "../objects/selector.ts";
 import { cloneKind } from "../contract/clone-kind.ts";
-import type { MachineSetFacts, TemplateFacts } from "./facts.ts";
+import type { Observed, ObservedTemplate } from "./observed.ts";
 
 /** Reads caches only. */
-export function gatherMachineSet(context: Context, key: ObjectKey): MachineSetFacts | undefined {
+export function gather(context: Context, key: ObjectKey): Observed | undefined {
   const { sets, machines, clusters, deployments, asked, clock } = context;
   const set = sets.get(key);
   if (!set || isLeaving(set, finalizers.machineSet)) return undefined;
@@ -26,13 +26,13 @@ export function gatherMachineSet(context: Context, key: ObjectKey): MachineSetFa
     machines: machines.byIndex(by.controller, set.metadata.uid ?? "").map((machine) => asked.view(machine, now)),
     orphans: orphansOf(context, set),
     taken: new Set(machines.list(key.namespace).map(({ metadata }) => metadata.name)),
-    infrastructure: templateFacts(context, key.namespace, infrastructureRef),
-    bootstrap: bootstrap.configRef && templateFacts(context, key.namespace, bootstrap.configRef),
+    infrastructure: observedTemplate(context, key.namespace, infrastructureRef),
+    bootstrap: bootstrap.configRef && observedTemplate(context, key.namespace, bootstrap.configRef),
     controlPlaneVersion: controlPlane && controlPlaneVersionOf(controlPlane),
   };
 }
 
-function orphansOf({ machines }: Context, set: MachineSet): MachineSetFacts["orphans"] {
+function orphansOf({ machines }: Context, set: MachineSet): Observed["orphans"] {
   if (set.metadata.deletionTimestamp) return [];
   return machines
     .byIndex(by.cluster, clusterIndex(set))
@@ -44,7 +44,7 @@ function orphansOf({ machines }: Context, set: MachineSet): MachineSetFacts["orp
     );
 }
 
-function templateFacts(context: Context, namespace: string, reference: ContractReference): TemplateFacts {
+function observedTemplate(context: Context, namespace: string, reference: ContractReference): ObservedTemplate {
   const kind = context.kinds.find(cloneKind(reference));
   const clones = kind ? context.informers.for(kind).list(namespace) : [];
   return {

@@ -5,8 +5,8 @@ import { getCondition } from "@causeway/kubernetes";
 import { at, cluster, deployment, machineSet, now, referred, servingMachine } from "../testing/objects.ts";
 import { chooseForDeletion } from "./deletion-order.ts";
 import { nextNames } from "./clone.ts";
-import type { MachineSetFacts } from "./facts.ts";
-import { planMachineSet } from "./plan.ts";
+import type { Observed } from "./observed.ts";
+import { plan } from "./plan.ts";
 
 const own = { spec: { template: { spec: { flavor: "small" } } } };
 const owned = (name: string, fields: Partial<Machine["metadata"]> = {}): Machine => {
@@ -18,11 +18,7 @@ const owned = (name: string, fields: Partial<Machine["metadata"]> = {}): Machine
   };
   return { ...base, metadata: { ...base.metadata, labels, ...fields } };
 };
-const facts = (
-  replicas: number,
-  machines: readonly Machine[],
-  fields: Partial<MachineSetFacts> = {},
-): MachineSetFacts => {
+const observed = (replicas: number, machines: readonly Machine[], fields: Partial<Observed> = {}): Observed => {
   const names = new Set(machines.map(({ metadata }) => metadata.name));
   return {
     set: machineSet("set", replicas),
@@ -41,24 +37,24 @@ const facts = (
     ...fields,
   };
 };
-const scaling = (given: MachineSetFacts) => planMachineSet(given, now).steps.filter((step) => step.type !== "patch");
+const scaling = (given: Observed) => plan(given, now).steps.filter((step) => step.type !== "patch");
 
 describe("a MachineSet", () => {
   test("makes all missing machines at once", () => {
-    const [step, ...rest] = scaling(facts(50, []));
+    const [step, ...rest] = scaling(observed(50, []));
     expect(rest).toEqual([]);
     expect(step?.type === "create-machines" && step.machines).toHaveLength(50);
   });
   test("plans the same names again after a crash", () => {
-    const names = (given: MachineSetFacts) =>
+    const names = (given: Observed) =>
       scaling(given).flatMap((s) => (s.type === "create-machines" ? s.machines.map((m) => m.metadata.name) : []));
-    const all = names(facts(4, []));
+    const all = names(observed(4, []));
     const made = all.slice(0, 2).map((name) => owned(name));
-    expect([...made.map((m) => m.metadata.name), ...names(facts(4, made))]).toEqual(all);
+    expect([...made.map((m) => m.metadata.name), ...names(observed(4, made))]).toEqual(all);
   });
   test("gives every machine its provider objects, with their origin", () => {
     const young = { ...owned("m"), status: {} };
-    const given = facts(1, [young]);
+    const given = observed(1, [young]);
     const none = new Set<string>();
     const steps = scaling({
       ...given,
@@ -82,28 +78,27 @@ describe("a MachineSet", () => {
     });
   });
   test("does not replace the host object of a machine that has run", () => {
-    const given = facts(1, [owned("m")]);
+    const given = observed(1, [owned("m")]);
     expect(scaling({ ...given, infrastructure: { ...given.infrastructure, clones: new Set() } })).toEqual([]);
   });
   test("deletes superfluous machines", () => {
-    expect(scaling(facts(1, [owned("a"), owned("b"), owned("c")])).map((s) => s.type)).toEqual(["delete", "delete"]);
+    expect(scaling(observed(1, [owned("a"), owned("b"), owned("c")])).map((s) => s.type)).toEqual(["delete", "delete"]);
   });
   test("replaces a machine that is being deleted, and does not delete another for it", () => {
-    const given = facts(2, [owned("a"), owned("b", { deletionTimestamp: at(now) })]);
+    const given = observed(2, [owned("a"), owned("b", { deletionTimestamp: at(now) })]);
     expect(scaling(given).map((s) => s.type)).toEqual(["create-machines"]);
   });
   test("carries taints and timeouts over to its machines in place", () => {
     const set = machineSet("set", 1);
     const template = { ...set.spec.template, spec: { ...set.spec.template.spec, minReadySeconds: 10 } };
-    const given = facts(1, [owned("a")], { set: { ...set, spec: { ...set.spec, template } } });
-    expect(planMachineSet(given, now).steps).toContainEqual(
+    const given = observed(1, [owned("a")], { set: { ...set, spec: { ...set.spec, template } } });
+    expect(plan(given, now).steps).toContainEqual(
       expect.objectContaining({ type: "patch", body: expect.objectContaining({ spec: { minReadySeconds: 10 } }) }),
     );
   });
 
-  const scalingUp = (given: MachineSetFacts) =>
-    getCondition(planMachineSet(given, now).status.conditions, "ScalingUp")?.message;
-  test.each<[string, Partial<MachineSetFacts>, string]>([
+  const scalingUp = (given: Observed) => getCondition(plan(given, now).status.conditions, "ScalingUp")?.message;
+  test.each<[string, Partial<Observed>, string]>([
     [
       "without its template",
       {
@@ -118,7 +113,7 @@ describe("a MachineSet", () => {
     ["newer than the control plane", { controlPlaneVersion: "v1.33.0" }, "newer than the control plane"],
     ["without a cluster", { cluster: undefined }, "Cluster demo does not exist"],
   ])("makes no machine %s, and says so", (_, fields, message) => {
-    const given = facts(1, [], fields);
+    const given = observed(1, [], fields);
     expect(scaling(given)).toEqual([]);
     expect(scalingUp(given)).toContain(message);
   });
@@ -130,7 +125,7 @@ describe("a MachineSet", () => {
   ])("with the checks %j skipped makes machines newer than the control plane: %i", (skipped, made) => {
     const set = machineSet("set", 1);
     const note = { "machineset.cluster.x-k8s.io/skip-preflight-checks": skipped };
-    const given = facts(1, [], {
+    const given = observed(1, [], {
       set: { ...set, metadata: { ...set.metadata, annotations: note } },
       controlPlaneVersion: "v1.33.0",
     });
@@ -138,8 +133,8 @@ describe("a MachineSet", () => {
   });
   test("reads the version of its control plane again while machines wait for it, and only then", () => {
     const waits = (count: number, controlPlaneVersion: string) =>
-      planMachineSet(
-        facts(
+      plan(
+        observed(
           1,
           Array.from({ length: count }, (_, i) => owned(`m${i}`)),
           { controlPlaneVersion },
@@ -151,7 +146,7 @@ describe("a MachineSet", () => {
     expect(waits(0, "v1.34.0")).toBeUndefined();
   });
   test("counts what its machines say", () => {
-    const { status } = planMachineSet(facts(3, [owned("a"), { ...owned("b"), status: {} }]), now);
+    const { status } = plan(observed(3, [owned("a"), { ...owned("b"), status: {} }]), now);
     expect(status).toMatchObject({
       replicas: 2,
       readyReplicas: 1,

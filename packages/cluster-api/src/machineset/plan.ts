@@ -15,7 +15,7 @@ import { inPlaceChanges } from "../objects/template.ts";
 import { cloneOf, machineLabels, newMachine, nextNames } from "./clone.ts";
 import { whyAbsent } from "../contract/kind-table.ts";
 import { chooseForDeletion } from "./deletion-order.ts";
-import type { MachineSetFacts, TemplateFacts } from "./facts.ts";
+import type { Observed, ObservedTemplate } from "./observed.ts";
 import { recovery, remediation } from "./remediation.ts";
 import { machineSetStatus } from "./status.ts";
 import type { MachineSetStep } from "./steps.ts";
@@ -28,39 +28,33 @@ export type MachineSetPlan = Plan<MachineSetStep, MachineSetStatus>;
 const SKEW_RECHECK = 15_000;
 
 /** What to do for a MachineSet: as many Machines as it requests, each with its provider objects. */
-export function planMachineSet(facts: MachineSetFacts, now: number): MachineSetPlan {
-  const { set } = facts;
-  const paused = pausedPlan(set, facts.cluster, now);
+export function plan(observed: Observed, now: number): MachineSetPlan {
+  const { set } = observed;
+  const paused = pausedPlan(set, observed.cluster, now);
   if (paused) return paused;
-  const blocked = blockedBy(facts);
+  const blocked = blockedBy(observed);
   const steps = set.metadata.deletionTimestamp
-    ? removal(facts)
-    : [...upkeep(facts), ...scaling(facts, { now, blocked })];
+    ? removal(observed)
+    : [...upkeep(observed), ...scaling(observed, { now, blocked })];
   return {
     steps,
-    status: machineSetStatus(facts, { now, blocked }),
-    wait: { for: blocked ?? "changes", ...(waitsForVersion(facts) ? { until: now + SKEW_RECHECK } : {}) },
+    status: machineSetStatus(observed, { now, blocked }),
+    wait: { for: blocked ?? "changes", ...(waitsForVersion(observed) ? { until: now + SKEW_RECHECK } : {}) },
   };
 }
 
 /** Whether Machines are missing that are made once the control plane is upgraded. */
-function waitsForVersion({ set, machines, controlPlaneVersion }: MachineSetFacts): boolean {
+function waitsForVersion({ set, machines, controlPlaneVersion }: Observed): boolean {
   if (set.metadata.deletionTimestamp !== undefined || machines.length >= (set.spec.replicas ?? 1)) return false;
   return skewOf(set, controlPlaneVersion) !== undefined;
 }
 
 /** Why no Machine may be made now. */
-function blockedBy({
-  set,
-  cluster,
-  infrastructure,
-  bootstrap,
-  controlPlaneVersion,
-}: MachineSetFacts): string | undefined {
+function blockedBy({ set, cluster, infrastructure, bootstrap, controlPlaneVersion }: Observed): string | undefined {
   if (!cluster) return `Cluster ${set.spec.clusterName} does not exist`;
   if (cluster.metadata.deletionTimestamp) return `Cluster ${set.spec.clusterName} is being deleted`;
-  for (const facts of [infrastructure, bootstrap]) {
-    if (facts && !facts.object) return whyAbsent(facts);
+  for (const observed of [infrastructure, bootstrap]) {
+    if (observed && !observed.object) return whyAbsent(observed);
   }
   if (set.metadata.annotations?.[annotations.disableMachineCreate] !== undefined) {
     return "Machines of this MachineSet are not replaced any more";
@@ -75,14 +69,14 @@ function skewOf(set: MachineSet, controlPlaneVersion: string | undefined): strin
   return isSkipped ? undefined : versionSkew(set.spec.template.spec.version, controlPlaneVersion);
 }
 
-function removal({ set, machines }: MachineSetFacts): MachineSetStep[] {
+function removal({ set, machines }: Observed): MachineSetStep[] {
   if (machines.length > 0) return machines.flatMap((machine) => deleteStep(Machine, machine));
   return patchStep(MachineSet, set, finalizerRemoval(set, finalizers.machineSet));
 }
 
 /** The set's own metadata, and what its Machines take over in place. */
-function upkeep(facts: MachineSetFacts): MachineSetStep[] {
-  const { set, cluster, deployment, machines, orphans, infrastructure, bootstrap } = facts;
+function upkeep(observed: Observed): MachineSetStep[] {
+  const { set, cluster, deployment, machines, orphans, infrastructure, bootstrap } = observed;
   if (!cluster) return [];
   const toCluster = { owner: ownerReference(cluster) };
   const own = metadataPatch(set, {
@@ -122,10 +116,10 @@ function inPlace(set: MachineSet, machine: Machine): MachineSetStep[] {
   });
 }
 
-function scaling(facts: MachineSetFacts, on: { now: number; blocked: string | undefined }): MachineSetStep[] {
-  const { set, machines, taken } = facts;
+function scaling(observed: Observed, on: { now: number; blocked: string | undefined }): MachineSetStep[] {
+  const { set, machines, taken } = observed;
   const wanted = set.spec.replicas ?? 1;
-  const repairs = [...recovery(facts), ...remediation(facts, on)];
+  const repairs = [...recovery(observed), ...remediation(observed, on)];
   const living = machines.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (living.length > wanted) {
     const order = set.spec.deletion?.order ?? "Random";
@@ -138,11 +132,11 @@ function scaling(facts: MachineSetFacts, on: { now: number; blocked: string | un
     const names = nextNames(set, taken, wanted - living.length);
     return [...repairs, { type: "create-machines", machines: names.map((name) => newMachine(set, name)) }];
   }
-  return [...repairs, ...clones(facts, facts.bootstrap), ...clones(facts, facts.infrastructure)];
+  return [...repairs, ...clones(observed, observed.bootstrap), ...clones(observed, observed.infrastructure)];
 }
 
 /** The provider objects that Machines lack. A host that has been there and is gone is not made again. */
-function clones({ machines }: MachineSetFacts, from: TemplateFacts | undefined): MachineSetStep[] {
+function clones({ machines }: Observed, from: ObservedTemplate | undefined): MachineSetStep[] {
   const template = from?.object;
   const kind = from?.cloneKind;
   if (!template || !kind) return [];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { annotations, KubeadmConfig, OpenStackMachine, type Machine, type MachineDeployment } from "@causeway/api";
 import { at, cluster, condition, deployment, machineSet, now, referred, servingMachine } from "../testing/objects.ts";
-import type { MachineSetFacts } from "./facts.ts";
-import { planMachineSet } from "./plan.ts";
+import type { Observed } from "./observed.ts";
+import { plan } from "./plan.ts";
 
 const failed = [condition("HealthCheckSucceeded", "False"), condition("OwnerRemediated", "False")];
 const machine = (
@@ -20,7 +20,7 @@ const machine = (
   return { ...base, metadata, status: { ...base.status, conditions } };
 };
 const template = { spec: { template: { spec: {} } } };
-const facts = (machines: readonly Machine[], spec: Partial<MachineDeployment["spec"]> = {}): MachineSetFacts => {
+const observed = (machines: readonly Machine[], spec: Partial<MachineDeployment["spec"]> = {}): Observed => {
   const names = new Set(machines.map(({ metadata }) => metadata.name));
   const living = machines.filter(({ metadata }) => !metadata.deletionTimestamp).length;
   return {
@@ -39,12 +39,14 @@ const facts = (machines: readonly Machine[], spec: Partial<MachineDeployment["sp
     controlPlaneVersion: "v1.34.0",
   };
 };
-const outcome = (given: MachineSetFacts) => {
-  const { steps } = planMachineSet(given, now);
+const outcome = (given: Observed) => {
+  const { steps } = plan(given, now);
   return {
     deleted: steps.flatMap((step) => (step.type === "delete" ? [step.key.name] : [])),
     waiting: steps.flatMap((step) =>
-      step.type === "set-conditions" ? [`${step.machine.metadata.name}: ${step.conditions[0]?.reason ?? "removed"}`] : [],
+      step.type === "set-conditions"
+        ? [`${step.machine.metadata.name}: ${step.conditions[0]?.reason ?? "removed"}`]
+        : [],
     ),
     created: steps.some((step) => step.type === "create-machines"),
   };
@@ -52,9 +54,9 @@ const outcome = (given: MachineSetFacts) => {
 
 describe("a MachineSet with unhealthy Machines", () => {
   test("deletes them, and replaces them once they are leaving", () => {
-    const given = facts([machine("a", { unhealthy: true }), machine("b")]);
+    const given = observed([machine("a", { unhealthy: true }), machine("b")]);
     expect(outcome(given)).toEqual({ deleted: ["a"], waiting: [], created: false });
-    const leaving = facts([machine("a", { unhealthy: true, deleting: true }), machine("b")]);
+    const leaving = observed([machine("a", { unhealthy: true, deleting: true }), machine("b")]);
     expect(outcome({ ...leaving, set: machineSet("set", 2) })).toEqual({ deleted: [], waiting: [], created: true });
   });
   test("deletes as many at once as maxInFlight allows: marked ones first, then the newest", () => {
@@ -63,7 +65,7 @@ describe("a MachineSet with unhealthy Machines", () => {
       machine("new", { unhealthy: true, age: 2 }),
       machine("marked", { unhealthy: true, age: 30, marked: true }),
     ];
-    expect(outcome(facts(machines, { remediation: { maxInFlight: 2 } }))).toEqual({
+    expect(outcome(observed(machines, { remediation: { maxInFlight: 2 } }))).toEqual({
       deleted: ["marked", "new"],
       waiting: ["old: RemediationDeferred"],
       created: false,
@@ -75,7 +77,7 @@ describe("a MachineSet with unhealthy Machines", () => {
       machine("b", { unhealthy: true }),
       machine("c"),
     ];
-    const given = facts(machines, { remediation: { maxInFlight: "10%" } });
+    const given = observed(machines, { remediation: { maxInFlight: "10%" } });
     expect(outcome({ ...given, set: machineSet("set", 2) })).toMatchObject({
       deleted: [],
       waiting: ["b: RemediationDeferred"],
@@ -83,16 +85,18 @@ describe("a MachineSet with unhealthy Machines", () => {
   });
   test("leaves them to the rollout when its template is out of date", () => {
     const spec = { ...deployment(1).spec.template.spec, version: "v1.35.0" };
-    const given = facts([machine("a", { unhealthy: true })], { template: { ...deployment(1).spec.template, spec } });
+    const given = observed([machine("a", { unhealthy: true })], { template: { ...deployment(1).spec.template, spec } });
     expect(outcome(given)).toMatchObject({ deleted: [], waiting: ["a: CannotBeRemediated"] });
   });
   test("waits while a new Machine could not be made", () => {
-    const given = { ...facts([machine("a", { unhealthy: true })]), controlPlaneVersion: "v1.33.0" };
+    const given = { ...observed([machine("a", { unhealthy: true })]), controlPlaneVersion: "v1.33.0" };
     expect(outcome(given)).toMatchObject({ deleted: [], waiting: ["a: RemediationDeferred"] });
   });
   test("takes the condition back from a Machine that is healthy again", () => {
     const healthy = machine("a");
     const conditions = [condition("HealthCheckSucceeded"), condition("OwnerRemediated", "False")];
-    expect(outcome(facts([{ ...healthy, status: { ...healthy.status, conditions } }])).waiting).toEqual(["a: removed"]);
+    expect(outcome(observed([{ ...healthy, status: { ...healthy.status, conditions } }])).waiting).toEqual([
+      "a: removed",
+    ]);
   });
 });

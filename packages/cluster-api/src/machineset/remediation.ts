@@ -2,7 +2,7 @@ import { annotations, Machine, type MachineDeployment, type MachineSet } from "@
 import { getCondition, setConditions, type WantedCondition } from "@causeway/kubernetes";
 import { deleteStep } from "../objects/steps.ts";
 import { sameMachines } from "../objects/template.ts";
-import type { MachineSetFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import type { MachineSetStep } from "./steps.ts";
 
 /** A Machine that failed its health check, and that its owner is to replace. */
@@ -18,7 +18,7 @@ export function isToRemediate({ metadata, status }: Machine): boolean {
  * marked first, then the newest. The others wait, and their condition OwnerRemediated says for what.
  */
 export function remediation(
-  { set, deployment, machines }: MachineSetFacts,
+  { set, deployment, machines }: Observed,
   on: { readonly now: number; readonly blocked: string | undefined },
 ): MachineSetStep[] {
   const failed = machines.filter(isToRemediate).toSorted(byUrgency);
@@ -85,7 +85,7 @@ function deferral(
 }
 
 /** A Machine that is healthy again is not to be remediated any more. */
-export function recovery({ machines }: MachineSetFacts): MachineSetStep[] {
+export function recovery({ machines }: Observed): MachineSetStep[] {
   return machines
     .filter(({ status }) => {
       const conditions = status?.conditions;

@@ -2,14 +2,14 @@ import type { Machine, MachineSetStatus } from "@causeway/api";
 import { isAvailableMachine, isReadyMachine } from "../machine/conditions.ts";
 import { getCondition, isTrue, type Condition, type WantedCondition, selectorText } from "@causeway/kubernetes";
 import { listing, notPaused, settleConditions, summarise } from "../objects/conditions.ts";
-import type { MachineSetFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 
 /** The whole status; `blocked` says why no Machine can be created now. */
 export function machineSetStatus(
-  facts: MachineSetFacts,
+  observed: Observed,
   on: { readonly now: number; readonly blocked: string | undefined },
 ): MachineSetStatus {
-  const { set, machines } = facts;
+  const { set, machines } = observed;
   const generation = set.metadata.generation;
   const wanted = set.spec.replicas ?? 1;
   const deleting = set.metadata.deletionTimestamp !== undefined;

@@ -9,7 +9,12 @@ export type ObjectStep =
       /** A merge patch. */
       readonly body: Readonly<Record<string, unknown>>;
     }
-  | { readonly type: "delete"; readonly resource: ResourceType<KubeObject>; readonly key: ObjectKey; readonly uid: string }
+  | {
+      readonly type: "delete";
+      readonly resource: ResourceType<KubeObject>;
+      readonly key: ObjectKey;
+      readonly uid: string;
+    }
   | { readonly type: "create"; readonly resource: ResourceType<KubeObject>; readonly object: KubeObject };
 
 /** What every controller of ours calls itself in managedFields. */

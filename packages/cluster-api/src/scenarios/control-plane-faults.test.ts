@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import type { Machine } from "@causeway/api";
 import type { Condition } from "@causeway/kubernetes";
 import type { EtcdMember } from "../objects/access.ts";
-import { control, facts, member, owned, podsOf } from "../testing/control-plane-facts.ts";
+import { control, observed, member, owned, podsOf } from "../testing/control-plane-observed.ts";
 import { now } from "../testing/objects.ts";
-import type { OwnedMachine } from "../kubeadmcontrolplane/facts.ts";
+import type { OwnedMachine } from "../kubeadmcontrolplane/observed.ts";
 import { cleanupHook, configSpec } from "../kubeadmcontrolplane/machine.ts";
-import { planControlPlane } from "../kubeadmcontrolplane/plan.ts";
+import { plan as planControlPlane } from "../kubeadmcontrolplane/plan.ts";
 import { hasQuorum } from "../kubeadmcontrolplane/quorum.ts";
 import type { ControlPlaneStep } from "../kubeadmcontrolplane/steps.ts";
 
@@ -64,7 +64,7 @@ class Model {
   reconcile(limit = Infinity, stale = false): number {
     if (!stale) this.seen = this.machines;
     const spec = { replicas: this.replicas, version: this.version };
-    const base = facts(this.seen, {
+    const base = observed(this.seen, {
       members: this.members,
       control: control({ spec, metadata: { annotations: this.annotations } }),
     });

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { finalizers, KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
 import type { Node, Pod } from "@causeway/kubernetes";
-import type { MachineFacts } from "../machine/facts.ts";
-import { planMachine } from "../machine/plan.ts";
+import type { Observed as MachineObserved } from "../machine/observed.ts";
+import { plan as planMachine } from "../machine/plan.ts";
 import type { MachineStep } from "../machine/steps.ts";
 import { cluster, machine, node, now, podOn, referred } from "../testing/objects.ts";
 
@@ -102,7 +102,7 @@ class Model {
     const one = this.seen.machine;
     const isGone = !one || (one.metadata.deletionTimestamp && !one.metadata.finalizers?.includes(finalizers.machine));
     if (isGone) return 0;
-    const plan = planMachine(this.#facts(one), this.#time);
+    const plan = planMachine(this.#observed(one), this.#time);
     for (const step of plan.steps.slice(0, limit)) this.#perform(step);
     if (plan.steps.length <= limit && this.state.machine)
       this.state = { ...this.state, machine: { ...this.state.machine, status: plan.status } };
@@ -127,7 +127,7 @@ class Model {
     };
   }
 
-  #facts(one: Machine): MachineFacts {
+  #observed(one: Machine): MachineObserved {
     const { host, config, node: found, pods, reach } = this.seen;
     const infrastructure = host && {
       spec: { providerID: `openstack:///${name}` },

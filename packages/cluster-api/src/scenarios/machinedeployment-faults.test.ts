@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MachineSet, type Machine } from "@causeway/api";
 import { isControlledBy } from "@causeway/kubernetes";
-import type { DeploymentFacts } from "../machinedeployment/facts.ts";
-import { planMachineDeployment } from "../machinedeployment/plan.ts";
+import type { Observed as DeploymentObserved } from "../machinedeployment/observed.ts";
+import { plan as planMachineDeployment } from "../machinedeployment/plan.ts";
 import { sameMachines } from "../objects/template.ts";
 import type { ObjectStep } from "../objects/steps.ts";
 import { cluster, deployment, machine, now, servingMachine, template } from "../testing/objects.ts";
@@ -68,7 +68,7 @@ class Model {
   reconcile({ limit = Infinity, stale = false } = {}): number {
     if (!stale) this.seen = this.state;
     this.#time += 15_000;
-    const { steps } = planMachineDeployment(this.#facts(), this.#time);
+    const { steps } = planMachineDeployment(this.#observed(), this.#time);
     for (const step of steps.slice(0, limit)) this.#perform(step as ObjectStep, stale);
     const total = this.state.sets.reduce((sum, { spec }) => sum + (spec.replicas ?? 0), 0);
     this.most = Math.max(this.most, total - this.#highest);
@@ -102,7 +102,7 @@ class Model {
     return [...this.state.machines.values()].flat().filter(({ status }) => status?.nodeRef).length;
   }
 
-  #facts(): DeploymentFacts {
+  #observed(): DeploymentObserved {
     const { sets, machines } = this.seen;
     const object = deployment(this.replicas, { template: this.wanted() });
     return {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Machine, MachineHealthCheck } from "@causeway/api";
 import { getCondition, type Node } from "@causeway/kubernetes";
-import { planHealthCheck } from "../machinehealthcheck/plan.ts";
+import { plan as planHealthCheck } from "../machinehealthcheck/plan.ts";
 import { cluster, condition, node, now, servingMachine } from "../testing/objects.ts";
 
 const names = ["a", "b", "c", "d", "e"];

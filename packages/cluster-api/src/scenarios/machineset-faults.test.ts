@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { KubeadmConfig, OpenStackMachine, type Machine } from "@causeway/api";
-import { planMachineSet } from "../machineset/plan.ts";
-import type { MachineSetFacts } from "../machineset/facts.ts";
+import { plan as planMachineSet } from "../machineset/plan.ts";
+import type { Observed as MachineSetObserved } from "../machineset/observed.ts";
 import type { MachineSetStep } from "../machineset/steps.ts";
 import { cluster, deployment, machineSet, now, referred, servingMachine } from "../testing/objects.ts";
 
@@ -65,7 +65,7 @@ class Model {
   reconcile({ limit = Infinity, part = Infinity, stale = false } = {}): number {
     if (!stale) this.seen = this.state;
     this.#time += 15_000;
-    const { steps } = planMachineSet(this.#facts(), this.#time);
+    const { steps } = planMachineSet(this.#observed(), this.#time);
     const changes = steps.filter(({ type }) => type !== "patch");
     for (const step of changes.slice(0, limit)) this.#perform(step);
     const next = changes[limit];
@@ -89,7 +89,7 @@ class Model {
     this.state = { machines: up, hosts: kept(hosts), configs: kept(configs) };
   }
 
-  #facts(): MachineSetFacts {
+  #observed(): MachineSetObserved {
     const { machines, hosts, configs } = this.seen;
     const base = { object: template };
     return {

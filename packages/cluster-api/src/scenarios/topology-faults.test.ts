@@ -22,9 +22,9 @@ import { blueprintOf } from "../topology/blueprint.ts";
 import { compareTopology } from "../topology/comparison.ts";
 import { desiredState } from "../topology/desired.ts";
 import { noHooks } from "../topology/hooks.ts";
-import type { TopologyFacts } from "../topology/facts.ts";
+import type { Observed as TopologyObserved } from "../topology/observed.ts";
 import { idOf, type CurrentState, type Difference } from "../topology/model.ts";
-import { planTopology } from "../topology/plan.ts";
+import { plan as planTopology } from "../topology/plan.ts";
 import type { TopologyStep } from "../topology/steps.ts";
 
 vi.setConfig({ testTimeout: 600_000 });
@@ -79,7 +79,7 @@ class Model {
       .map(({ object }) => object as unknown as T);
   }
 
-  async facts(): Promise<TopologyFacts> {
+  async observed(): Promise<TopologyObserved> {
     const { cluster } = this;
     const topology = cluster.spec.topology;
     const chosen = classes[topology?.classRef.name ?? ""] as ClusterClass;
@@ -288,7 +288,7 @@ async function play(number: number): Promise<void> {
   let late: readonly TopologyStep[] = [];
   for (let turn = 0; turn < 25; turn++) {
     if (model.chance(0.3)) model.change();
-    const { steps } = planTopology(await model.facts());
+    const { steps } = planTopology(await model.observed());
     for (const step of steps) {
       // A crash before a step: those after it are not done.
       if (model.chance(0.15)) break;
@@ -305,8 +305,8 @@ async function play(number: number): Promise<void> {
   let left = -1;
   for (let turn = 0; turn < 60 && left !== 0; turn++) {
     model.others(true);
-    const facts = await model.facts();
-    const { steps, status } = planTopology(facts);
+    const observed = await model.observed();
+    const { steps, status } = planTopology(observed);
     for (const step of steps) model.perform(step);
     left = steps.length + (status.condition.status === "True" ? 0 : 1);
   }

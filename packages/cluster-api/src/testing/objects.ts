@@ -10,7 +10,7 @@ import { KubeadmConfig, KubeadmConfigTemplate, type Kind } from "@causeway/api";
 import type { KubeObject, Node, Pod } from "@causeway/kubernetes";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
-import type { DrainFacts } from "../machine/facts.ts";
+import type { ObservedDrain } from "../machine/observed.ts";
 
 /** Objects as caches hold them, for tables about planners. */
 
@@ -160,4 +160,4 @@ export function podOn(name: string, metadata: Partial<Pod["metadata"]> = {}): Po
 }
 
 /** What is read of a Node that is not drained. */
-export const noDrain: DrainFacts = { pods: [], rules: [], namespaces: new Map() };
+export const noDrain: ObservedDrain = { pods: [], rules: [], namespaces: new Map() };

@@ -1,6 +1,6 @@
 import type { Cluster } from "@causeway/api";
 import type { Desired } from "./desired.ts";
-import type { TopologyFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import type { MadeObject } from "./made-objects.ts";
 import { idOf, type Difference } from "./model.ts";
 import { withRotations } from "./rotation.ts";
@@ -16,7 +16,7 @@ export async function compareTopology(
   cluster: Cluster,
   desired: Desired,
   differenceOf: DifferenceOf,
-): Promise<Required<Pick<TopologyFacts, "desired" | "differences">>> {
+): Promise<Required<Pick<Observed, "desired" | "differences">>> {
   const differences = new Map<string, Difference>();
   const compareAll = async (objects: readonly (MadeObject | undefined)[]) => {
     for (const made of objects) {

@@ -1,13 +1,13 @@
 import type { WantedCondition } from "@causeway/kubernetes";
 import { blockingHooks } from "../runtime/hooks.ts";
-import type { TopologyFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import type { Upgrades, WorkersProgress } from "./upgrades.ts";
 import { isSameVersion } from "./versions.ts";
 
 const type = "TopologyReconciled";
 
 /** What the condition TopologyReconciled of a Cluster says: nothing is held back, or what is and why. */
-export function topologyCondition({ cluster, obstacle, desired, hooks }: TopologyFacts): WantedCondition {
+export function topologyCondition({ cluster, obstacle, desired, hooks }: Observed): WantedCondition {
   if (cluster.metadata.deletionTimestamp)
     return { type, status: "False", reason: "Deleting", message: "Cluster is deleting" };
   if (obstacle) return { type, status: "False", reason: obstacle.reason, message: obstacle.message };

@@ -16,10 +16,10 @@ import type { TopologyReport } from "../objects/topology-reports.ts";
 import { referencesOf } from "./blueprint.ts";
 import { RotationBrake } from "./brake.ts";
 import { Differences } from "./differences.ts";
-import type { TopologyFacts } from "./facts.ts";
-import { gatherTopology } from "./gather.ts";
+import type { Observed } from "./observed.ts";
+import { gather } from "./gather.ts";
 import { performTopologyStep } from "./perform.ts";
-import { planTopology, topologyStepEvents } from "./plan.ts";
+import { plan, topologyStepEvents } from "./plan.ts";
 import type { TopologyStep } from "./steps.ts";
 
 /** Reconciles Clusters with a topology: applies what their ClusterClass makes of it. */
@@ -27,13 +27,13 @@ export function topologyController(context: Context): ControllerOptions {
   const { clock, log, topologies } = context;
   const differences = new Differences(context.informers.client);
   const brake = new RotationBrake();
-  const pipeline: Pipeline<TopologyFacts, TopologyStep, TopologyReport> = {
+  const pipeline: Pipeline<Observed, TopologyStep, TopologyReport> = {
     async gather(key, signal) {
-      const facts = await gatherTopology(context, { differences, brake }, { key, signal });
-      if (!facts) topologies.set(key, undefined);
-      return facts;
+      const observed = await gather(context, { differences, brake }, { key, signal });
+      if (!observed) topologies.set(key, undefined);
+      return observed;
     },
-    plan: planTopology,
+    plan,
     perform: (step, { cluster }, signal) =>
       performAndReport(
         context,

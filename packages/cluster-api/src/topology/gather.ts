@@ -10,18 +10,18 @@ import { incompatibilities } from "./compatibility.ts";
 import { askForUpgrade, askHooks } from "./ask-hooks.ts";
 import { desiredState, upgradesOf } from "./desired.ts";
 import type { Differences } from "./differences.ts";
-import type { TopologyFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { isBeingCreated, noHooks, okToDeleteAnnotation, type HookState } from "./hooks.ts";
 import type { Blueprint, CurrentState, Difference } from "./model.ts";
 import type { MadeObject } from "./made-objects.ts";
 import { TopologyProblem } from "./problem.ts";
 
 /** Reads caches, computes what the topology wants, and has the API server say how what there is differs. */
-export async function gatherTopology(
+export async function gather(
   context: Context,
   { differences, brake }: { readonly differences: Differences; readonly brake: RotationBrake },
   { key, signal }: { readonly key: ObjectKey; readonly signal: AbortSignal },
-): Promise<TopologyFacts | undefined> {
+): Promise<Observed | undefined> {
   const cluster = context.clusters.get(key);
   if (!cluster?.spec.topology || isLeaving(cluster, finalizers.cluster)) return undefined;
   const current = currentState(context, cluster);
@@ -69,13 +69,13 @@ async function deletionHooks({ hooks }: Context, cluster: Cluster, signal: Abort
   return (await askHooks(hooks, { cluster, due }, signal)).state;
 }
 
-function notCreated({ blocking, failed }: HookState): NonNullable<TopologyFacts["obstacle"]> {
+function notCreated({ blocking, failed }: HookState): NonNullable<Observed["obstacle"]> {
   const lines = [...blocking, ...failed].map(({ hook, message }) => `  * ${hook}: ${message}`);
   const message = ["Cluster is waiting for the following hooks:", ...lines].join("\n");
   return { reason: failed.length > 0 ? "ReconcileFailed" : "ClusterCreating", message };
 }
 
-function classOf({ classes }: Context, cluster: Cluster): ClusterClass | NonNullable<TopologyFacts["obstacle"]> {
+function classOf({ classes }: Context, cluster: Cluster): ClusterClass | NonNullable<Observed["obstacle"]> {
   const { name, namespace = cluster.metadata.namespace ?? "" } = cluster.spec.topology?.classRef ?? { name: "" };
   const found = classes.get({ namespace, name });
   if (!found) return { reason: "ReconcileFailed", message: `ClusterClass ${namespace}/${name} does not exist` };

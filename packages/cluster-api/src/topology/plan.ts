@@ -1,12 +1,19 @@
 import { annotations, Cluster, labels, MachineDeployment, MachineHealthCheck, MachinePool } from "@causeway/api";
-import { keyOf, type KubeObject, type Plan, type PlannedEvent, type ResourceType, type WantedCondition } from "@causeway/kubernetes";
+import {
+  keyOf,
+  type KubeObject,
+  type Plan,
+  type PlannedEvent,
+  type ResourceType,
+  type WantedCondition,
+} from "@causeway/kubernetes";
 import { machineTemplateReferenceOf, type ProviderObject } from "../contract/provider-object.ts";
 import { fingerprint } from "../objects/names.ts";
 import { lockOf } from "../objects/metadata.ts";
 import type { TopologyReport } from "../objects/topology-reports.ts";
 import { isUpgrading, topologyCondition } from "./condition.ts";
 import type { Desired } from "./desired.ts";
-import type { TopologyFacts } from "./facts.ts";
+import type { Observed } from "./observed.ts";
 import { markedHooks, okToDeleteAnnotation, pendingHooksAnnotation } from "./hooks.ts";
 import { idOf } from "./model.ts";
 import type { MadeObject } from "./made-objects.ts";
@@ -17,14 +24,17 @@ import type { TopologyStep } from "./steps.ts";
 export type TopologyPlan = Plan<TopologyStep, TopologyReport>;
 
 /** What to do for a Cluster with a topology: its objects as the ClusterClass says, and nothing that it does not. */
-export function planTopology(facts: TopologyFacts): TopologyPlan {
-  const { cluster, desired } = facts;
-  const condition = pausedCondition(facts) ?? topologyCondition(facts);
+export function plan(observed: Observed): TopologyPlan {
+  const { cluster, desired } = observed;
+  const condition = pausedCondition(observed) ?? topologyCondition(observed);
   const isIdle =
-    !desired || facts.obstacle !== undefined || cluster.metadata.deletionTimestamp !== undefined || isPaused(facts);
+    !desired ||
+    observed.obstacle !== undefined ||
+    cluster.metadata.deletionTimestamp !== undefined ||
+    isPaused(observed);
   // What has to be called later is recorded before anything of it begins.
-  const marks = isPaused(facts) ? [] : hookSteps(facts);
-  const steps = marks.length > 0 ? marks : isIdle ? [] : stepsOf(facts, desired);
+  const marks = isPaused(observed) ? [] : hookSteps(observed);
+  const steps = marks.length > 0 ? marks : isIdle ? [] : stepsOf(observed, desired);
   const { path } = desired?.upgrades ?? {};
   return {
     steps,
@@ -33,8 +43,8 @@ export function planTopology(facts: TopologyFacts): TopologyPlan {
       ...(path?.controlPlane.length ? { controlPlaneUpgrades: path.controlPlane } : {}),
       ...(path?.workers.length ? { workersUpgrades: path.workers } : {}),
     },
-    wait: { for: "changes", ...(facts.hooks.until === undefined ? {} : { until: facts.hooks.until }) },
-    events: facts.hooks.failed.map(({ hook, message }) => ({
+    wait: { for: "changes", ...(observed.hooks.until === undefined ? {} : { until: observed.hooks.until }) },
+    events: observed.hooks.failed.map(({ hook, message }) => ({
       type: "Warning",
       reason: "LifecycleHookFailed",
       message: `${hook}: ${message}`,
@@ -42,7 +52,7 @@ export function planTopology(facts: TopologyFacts): TopologyPlan {
   };
 }
 
-function hookSteps({ cluster, hooks }: TopologyFacts): TopologyStep[] {
+function hookSteps({ cluster, hooks }: Observed): TopologyStep[] {
   const before = cluster.metadata.annotations?.[pendingHooksAnnotation] ?? null;
   const after = markedHooks(cluster, hooks);
   const annotationsOf = {
@@ -55,46 +65,50 @@ function hookSteps({ cluster, hooks }: TopologyFacts): TopologyStep[] {
   ];
 }
 
-function isPaused({ cluster }: TopologyFacts): boolean {
+function isPaused({ cluster }: Observed): boolean {
   return cluster.spec.paused === true || cluster.metadata.annotations?.[annotations.paused] !== undefined;
 }
 
-function pausedCondition(facts: TopologyFacts): WantedCondition | undefined {
-  if (!isPaused(facts)) return undefined;
-  const message = facts.cluster.spec.paused
+function pausedCondition(observed: Observed): WantedCondition | undefined {
+  if (!isPaused(observed)) return undefined;
+  const message = observed.cluster.spec.paused
     ? "Cluster spec.paused is set to true"
     : `Cluster has the ${annotations.paused} annotation`;
   return { type: "TopologyReconciled", status: "False", reason: "Paused", message };
 }
 
-function stepsOf(facts: TopologyFacts, desired: Desired): TopologyStep[] {
-  const first = [...variableSteps(facts, desired), ...clusterSteps(facts, desired)];
+function stepsOf(observed: Observed, desired: Desired): TopologyStep[] {
+  const first = [...variableSteps(observed, desired), ...clusterSteps(observed, desired)];
   // All that follows names objects that the Cluster refers to.
   if (first.length > 0) return first;
   const { controlPlane, infrastructure } = desired;
   const due = [
-    ...applied(facts, infrastructure),
+    ...applied(observed, infrastructure),
     ...(controlPlane.machineTemplate
-      ? applied(facts, controlPlane.machineTemplate, { replaces: machineTemplateOf(facts) })
+      ? applied(observed, controlPlane.machineTemplate, { replaces: machineTemplateOf(observed) })
       : []),
-    ...applied(facts, controlPlane.object),
-    ...(controlPlane.healthCheck ? applied(facts, controlPlane.healthCheck) : []),
-    ...desired.workers.flatMap((workers) => workerSteps(facts, workers)),
-    ...desired.pools.flatMap((pool) => poolSteps(facts, pool)),
-    ...removals(facts, desired),
+    ...applied(observed, controlPlane.object),
+    ...(controlPlane.healthCheck ? applied(observed, controlPlane.healthCheck) : []),
+    ...desired.workers.flatMap((workers) => workerSteps(observed, workers)),
+    ...desired.pools.flatMap((pool) => poolSteps(observed, pool)),
+    ...removals(observed, desired),
   ];
-  return due.length > 0 ? due : orphans(facts, desired);
+  return due.length > 0 ? due : orphans(observed, desired);
 }
 
-function variableSteps({ cluster }: TopologyFacts, { variables }: Desired): TopologyStep[] {
+function variableSteps({ cluster }: Observed, { variables }: Desired): TopologyStep[] {
   const given = cluster.spec.topology?.variables ?? [];
   if (fingerprint(given) === fingerprint(variables)) return [];
   return [
-    { type: "set-variables", key: keyOf(cluster), body: { metadata: lockOf(cluster), spec: { topology: { variables } } } },
+    {
+      type: "set-variables",
+      key: keyOf(cluster),
+      body: { metadata: lockOf(cluster), spec: { topology: { variables } } },
+    },
   ];
 }
 
-function clusterSteps({ cluster }: TopologyFacts, desired: Desired): TopologyStep[] {
+function clusterSteps({ cluster }: Observed, desired: Desired): TopologyStep[] {
   const reference = ({ kind, object }: MadeObject) => ({
     apiGroup: kind.group,
     kind: kind.kind,
@@ -129,32 +143,32 @@ function clusterSteps({ cluster }: TopologyFacts, desired: Desired): TopologySte
   return [{ type: "apply-cluster", object }];
 }
 
-function machineTemplateOf({ current }: TopologyFacts): string | undefined {
+function machineTemplateOf({ current }: Observed): string | undefined {
   return current.controlPlane && machineTemplateReferenceOf(current.controlPlane)?.name;
 }
 
-function workerSteps(facts: TopologyFacts, workers: Desired["workers"][number]): TopologyStep[] {
+function workerSteps(observed: Observed, workers: Desired["workers"][number]): TopologyStep[] {
   const { deployment, bootstrap, infrastructure, healthCheck, decision } = workers;
-  const same = facts.current.deployments.find(({ metadata }) => metadata.name === deployment.object.metadata.name);
+  const same = observed.current.deployments.find(({ metadata }) => metadata.name === deployment.object.metadata.name);
   // One of the same name is on its way out; it is created when that one is gone.
   if (decision.waitsForCreation || same?.metadata.deletionTimestamp) return [];
   const standing = same?.spec.template.spec;
   return [
-    ...applied(facts, bootstrap, { replaces: standing?.bootstrap.configRef?.name }),
-    ...applied(facts, infrastructure, { replaces: standing?.infrastructureRef.name }),
-    ...applied(facts, deployment),
-    ...(healthCheck ? applied(facts, healthCheck) : []),
+    ...applied(observed, bootstrap, { replaces: standing?.bootstrap.configRef?.name }),
+    ...applied(observed, infrastructure, { replaces: standing?.infrastructureRef.name }),
+    ...applied(observed, deployment),
+    ...(healthCheck ? applied(observed, healthCheck) : []),
   ];
 }
 
-function poolSteps(facts: TopologyFacts, { pool, bootstrap, infrastructure, decision }: DesiredPool): TopologyStep[] {
-  const same = facts.current.pools.find(({ metadata }) => metadata.name === pool.object.metadata.name);
+function poolSteps(observed: Observed, { pool, bootstrap, infrastructure, decision }: DesiredPool): TopologyStep[] {
+  const same = observed.current.pools.find(({ metadata }) => metadata.name === pool.object.metadata.name);
   if (decision.waitsForCreation || same?.metadata.deletionTimestamp) return [];
-  return [bootstrap, infrastructure, pool].flatMap((made) => applied(facts, made));
+  return [bootstrap, infrastructure, pool].flatMap((made) => applied(observed, made));
 }
 
 function applied(
-  { differences, current }: TopologyFacts,
+  { differences, current }: Observed,
   made: MadeObject,
   { replaces }: { readonly replaces?: string | undefined } = {},
 ): TopologyStep[] {
@@ -171,7 +185,7 @@ function applied(
 }
 
 /** MachineDeployments, MachinePools and MachineHealthChecks that the topology no longer has. */
-function removals({ current }: TopologyFacts, desired: Desired): TopologyStep[] {
+function removals({ current }: Observed, desired: Desired): TopologyStep[] {
   const wanted = new Set(desired.workers.map(({ topologyName }) => topologyName));
   const deployments = current.deployments.filter(
     ({ metadata }) =>
@@ -202,7 +216,7 @@ function removal(resource: ResourceType<KubeObject>, object: KubeObject): Topolo
  * Templates and objects of pools that were made for the topology, and that nothing refers to any more: a rotation that
  * was interrupted leaves one, too.
  */
-function orphans({ current, cluster }: TopologyFacts, desired: Desired): TopologyStep[] {
+function orphans({ current, cluster }: Observed, desired: Desired): TopologyStep[] {
   const used = new Set<string>();
   const use = (reference: { readonly kind: string; readonly apiGroup: string; readonly name: string } | undefined) => {
     if (reference) used.add(`${reference.kind}.${reference.apiGroup}/${reference.name}`);

@@ -17,7 +17,7 @@ import { blueprintOf } from "./blueprint.ts";
 import { desiredState } from "./desired.ts";
 import { noHooks } from "./hooks.ts";
 import type { CurrentState } from "./model.ts";
-import { planTopology } from "./plan.ts";
+import { plan } from "./plan.ts";
 import { poolVersion, type PoolTopology } from "./pools.ts";
 
 const namespace = "default";
@@ -207,7 +207,7 @@ function stepsWith(pools: readonly MachinePool[], objects: readonly string[]): s
       same,
     ]),
   );
-  const { steps } = planTopology({ cluster: settled, kinds, current, desired: wanted, differences, hooks: noHooks });
+  const { steps } = plan({ cluster: settled, kinds, current, desired: wanted, differences, hooks: noHooks });
   return steps.map((step) => (step.type === "delete" ? `delete ${step.resource.kind} ${step.key.name}` : step.type));
 }
 

@@ -21,7 +21,12 @@ export type TopologyStep =
       readonly made: MadeObject;
       readonly replaces?: string;
     }
-  | { readonly type: "delete"; readonly resource: ResourceType<KubeObject>; readonly key: ObjectKey; readonly uid: string };
+  | {
+      readonly type: "delete";
+      readonly resource: ResourceType<KubeObject>;
+      readonly key: ObjectKey;
+      readonly uid: string;
+    };
 
 /** Who applies the objects of a topology, as upstream's controller calls itself in managedFields. */
 export const topologyManager = "capi-topology";

@@ -2,7 +2,7 @@ import { annotations } from "@causeway/api";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { upgradePath } from "./upgrade-plan.ts";
-import { planUpgrades, type UpgradeFacts, type WorkersVersion } from "./upgrades.ts";
+import { planUpgrades, type ObservedVersions, type WorkersVersion } from "./upgrades.ts";
 import { compareBuilds, isSameVersion, parseVersion } from "./versions.ts";
 
 const workers = (
@@ -16,7 +16,7 @@ const workers = (
     ? {}
     : { current: { name: `demo-${name}`, version, isUpgrading: more.isUpgrading ?? false } }),
 });
-const facts = (fields: Partial<UpgradeFacts>): UpgradeFacts => ({
+const observed = (fields: Partial<ObservedVersions>): ObservedVersions => ({
   desired: "v1.35.0",
   known: undefined,
   concurrency: 1,
@@ -25,7 +25,7 @@ const facts = (fields: Partial<UpgradeFacts>): UpgradeFacts => ({
   ...fields,
 });
 const at = (version: string, reached: string | undefined = version) => ({ controlPlane: { version, reached } });
-const decided = (input: UpgradeFacts) => {
+const decided = (input: ObservedVersions) => {
   const upgrades = planUpgrades(input);
   const versions = [...upgrades.workers.values(), ...upgrades.pools.values()].map(({ version, waitsForCreation }) =>
     waitsForCreation ? "waits" : version,
@@ -38,77 +38,85 @@ const old = "v1.34.0";
 const fresh = "v1.35.0";
 
 describe("an upgrade of a topology", () => {
-  test.each<readonly [string, UpgradeFacts, readonly string[]]>([
+  test.each<readonly [string, ObservedVersions, readonly string[]]>([
     [
       "creates all at once with the version of the topology",
-      { ...facts({ workers: [workers("a", undefined)] }), controlPlane: undefined },
+      { ...observed({ workers: [workers("a", undefined)] }), controlPlane: undefined },
       [fresh, fresh],
     ],
-    ["begins with the control plane", facts({ workers: [workers("a", old)] }), [fresh, old]],
+    ["begins with the control plane", observed({ workers: [workers("a", old)] }), [fresh, old]],
     [
       "waits for a control plane that is being provisioned",
-      facts({ controlPlane: { version: old, reached: undefined }, workers: [workers("a", old)] }),
+      observed({ controlPlane: { version: old, reached: undefined }, workers: [workers("a", old)] }),
       [old, old],
     ],
     [
       "waits for the control plane's last machine",
-      facts({ ...at(fresh, old), workers: [workers("a", old)] }),
+      observed({ ...at(fresh, old), workers: [workers("a", old)] }),
       [fresh, old],
     ],
     [
       "goes on with one MachineDeployment",
-      facts({ ...at(fresh), workers: [workers("a", old), workers("b", old)] }),
+      observed({ ...at(fresh), workers: [workers("a", old), workers("b", old)] }),
       [fresh, fresh, old],
     ],
     [
       "waits for that one",
-      facts({ ...at(fresh), workers: [workers("a", fresh, { isUpgrading: true }), workers("b", old)] }),
+      observed({ ...at(fresh), workers: [workers("a", fresh, { isUpgrading: true }), workers("b", old)] }),
       [fresh, fresh, old],
     ],
     [
       "takes the next one then",
-      facts({ ...at(fresh), workers: [workers("a", fresh), workers("b", old)] }),
+      observed({ ...at(fresh), workers: [workers("a", fresh), workers("b", old)] }),
       [fresh, fresh, fresh],
     ],
     [
       "takes two where the annotation says so",
-      facts({ ...at(fresh), concurrency: 2, workers: [workers("a", old), workers("b", old), workers("c", old)] }),
+      observed({ ...at(fresh), concurrency: 2, workers: [workers("a", old), workers("b", old), workers("c", old)] }),
       [fresh, fresh, fresh, old],
     ],
     [
       "leaves out deferred workers",
-      facts({ ...at(fresh), workers: [workers("a", old, defer), workers("b", old)] }),
+      observed({ ...at(fresh), workers: [workers("a", old, defer), workers("b", old)] }),
       [fresh, old, fresh],
     ],
     [
       "ends before workers that hold the sequence",
-      facts({ ...at(fresh), concurrency: 3, workers: [workers("a", old), workers("b", old, hold), workers("c", old)] }),
+      observed({
+        ...at(fresh),
+        concurrency: 3,
+        workers: [workers("a", old), workers("b", old, hold), workers("c", old)],
+      }),
       [fresh, fresh, old, old],
     ],
     [
       "does not move the control plane while workers move",
-      facts({ workers: [workers("a", old, { isUpgrading: true })] }),
+      observed({ workers: [workers("a", old, { isUpgrading: true })] }),
       [old, old],
     ],
-    ["creates no workers meanwhile", facts({ workers: [workers("a", undefined)] }), [fresh, "waits"]],
+    ["creates no workers meanwhile", observed({ workers: [workers("a", undefined)] }), [fresh, "waits"]],
     [
       "creates workers once the control plane is there",
-      facts({ ...at(fresh), workers: [workers("a", undefined)] }),
+      observed({ ...at(fresh), workers: [workers("a", undefined)] }),
       [fresh, fresh],
     ],
     [
       "passes through the minors of the class",
-      facts({ desired: "v1.36.1", known: ["v1.34.0", "v1.35.0", "v1.35.2", "v1.36.1"], workers: [workers("a", old)] }),
+      observed({
+        desired: "v1.36.1",
+        known: ["v1.34.0", "v1.35.0", "v1.35.2", "v1.36.1"],
+        workers: [workers("a", old)],
+      }),
       ["v1.35.2", old],
     ],
     [
       "takes the control plane on before workers need to follow",
-      facts({ desired: "v1.36.1", known: ["v1.35.2"], ...at("v1.35.2"), workers: [workers("a", old)] }),
+      observed({ desired: "v1.36.1", known: ["v1.35.2"], ...at("v1.35.2"), workers: [workers("a", old)] }),
       ["v1.36.1", old],
     ],
     [
       "takes workers through a minor that the skew asks for",
-      facts({
+      observed({
         desired: "v1.38.0",
         known: ["v1.35.0", "v1.36.0", "v1.37.0"],
         ...at("v1.37.0"),
@@ -118,23 +126,23 @@ describe("an upgrade of a topology", () => {
     ],
   ])("%s", (_, input, expected) => expect(decided(input)).toEqual(expected));
 
-  test.each<readonly [string, UpgradeFacts, readonly string[]]>([
+  test.each<readonly [string, ObservedVersions, readonly string[]]>([
     [
       "move while MachineDeployments move, as many at once by themselves",
-      facts({ ...at(fresh), workers: [workers("a", old)], pools: [workers("p", old), workers("q", old)] }),
+      observed({ ...at(fresh), workers: [workers("a", old)], pools: [workers("p", old), workers("q", old)] }),
       [fresh, fresh, fresh, old],
     ],
     [
       "keep the control plane where it is while they move",
-      facts({ pools: [workers("p", old, { isUpgrading: true })] }),
+      observed({ pools: [workers("p", old, { isUpgrading: true })] }),
       [old, old],
     ],
-    ["wait for the control plane", facts({ pools: [workers("p", old)] }), [fresh, old]],
-    ["are not created while it moves", facts({ pools: [workers("p", undefined)] }), [fresh, "waits"]],
-    ["are left out if they are deferred", facts({ ...at(fresh), pools: [workers("p", old, defer)] }), [fresh, old]],
+    ["wait for the control plane", observed({ pools: [workers("p", old)] }), [fresh, old]],
+    ["are not created while it moves", observed({ pools: [workers("p", undefined)] }), [fresh, "waits"]],
+    ["are left out if they are deferred", observed({ ...at(fresh), pools: [workers("p", old, defer)] }), [fresh, old]],
     [
       "have the control plane pass through the minors that their skew asks for",
-      facts({
+      observed({
         desired: "v1.38.0",
         known: ["v1.35.0", "v1.36.0", "v1.37.0"],
         ...at("v1.37.0"),
@@ -155,7 +163,7 @@ describe("an upgrade of a topology", () => {
 
   test("says what is under way, pending and deferred", () => {
     const upgrades = planUpgrades(
-      facts({ ...at(fresh), workers: [workers("a", old), workers("b", old), workers("c", old, defer)] }),
+      observed({ ...at(fresh), workers: [workers("a", old), workers("b", old), workers("c", old, defer)] }),
     );
     expect(upgrades).toMatchObject({
       deployments: { upgrading: ["demo-a"], pending: ["demo-b"], deferred: ["demo-c"], waitingForCreation: [] },

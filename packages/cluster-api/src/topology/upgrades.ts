@@ -19,7 +19,7 @@ export interface WorkersVersion {
 }
 
 /** Versions of a topology, as they are and as they are wanted. */
-export interface UpgradeFacts {
+export interface ObservedVersions {
   readonly desired: string;
   readonly known: readonly string[] | undefined;
   /** How many workers are upgraded at once. */
@@ -74,11 +74,11 @@ export interface Upgrades {
  * many MachineDeployments and as many MachinePools at once as the annotation upgrade-concurrency says (one without it),
  * in the order of the topology.
  */
-export function planUpgrades(facts: UpgradeFacts): Upgrades {
-  const { desired, controlPlane, workers, hold } = facts;
-  const pools = facts.pools ?? [];
-  if (!controlPlane) return atCreation(facts);
-  const path = pathOf(facts, controlPlane.version);
+export function planUpgrades(observed: ObservedVersions): Upgrades {
+  const { desired, controlPlane, workers, hold } = observed;
+  const pools = observed.pools ?? [];
+  if (!controlPlane) return atCreation(observed);
+  const path = pathOf(observed, controlPlane.version);
   const pendingBefore = !isSameVersion(controlPlane.version, desired);
   const isProvisioning = controlPlane.reached === undefined;
   const isMoving = isOnItsWay(controlPlane);
@@ -90,8 +90,8 @@ export function planUpgrades(facts: UpgradeFacts): Upgrades {
   const isStable = !isProvisioning && !isMoving && !starts && !pendingBefore;
   const mayMove = isStable || isBetweenSteps({ isProvisioning, isMoving, starts, waitsForWorkers });
   const rules = { mayMove: mayMove && hold?.workers !== true, mayCreate: isStable, target: targetOf(path, desired) };
-  const ofDeployments = decideAll(facts, workers, rules);
-  const ofPools = decideAll(facts, pools, rules);
+  const ofDeployments = decideAll(observed, workers, rules);
+  const ofPools = decideAll(observed, pools, rules);
   return {
     controlPlane: version,
     workers: ofDeployments.decisions,
@@ -113,14 +113,14 @@ function targetOf({ workers: [next] }: UpgradePath, desired: string): string {
 
 /** What some workers get, and where they are then. */
 function decideAll(
-  facts: UpgradeFacts,
+  observed: ObservedVersions,
   workers: readonly WorkersVersion[],
   rules: Rules,
 ): { readonly decisions: ReadonlyMap<string, WorkersDecision>; readonly progress: WorkersProgress } {
   const upgrading = new Set(upgradingOf(workers));
   const tracker: Tracker = { ...rules, upgrading, pending: [], deferred: [], waitingForCreation: [] };
   const decisions = new Map(
-    workers.map((one) => [one.topologyName, decide({ ...facts, workers }, one, tracker)] as const),
+    workers.map((one) => [one.topologyName, decide({ ...observed, workers }, one, tracker)] as const),
   );
   const progress = {
     upgrading: [...upgrading],
@@ -135,7 +135,7 @@ function upgradingOf(workers: readonly WorkersVersion[]): string[] {
   return workers.flatMap(({ current }) => (current?.isUpgrading ? [current.name] : []));
 }
 
-function isOnItsWay({ version, reached }: NonNullable<UpgradeFacts["controlPlane"]>): boolean {
+function isOnItsWay({ version, reached }: NonNullable<ObservedVersions["controlPlane"]>): boolean {
   return reached !== undefined && compareBuilds(version, reached) > 0;
 }
 
@@ -146,7 +146,7 @@ function isBetweenSteps(
   return seen.waitsForWorkers && !seen.isProvisioning && !seen.isMoving && !seen.starts;
 }
 
-function atCreation({ desired, workers, pools = [] }: UpgradeFacts): Upgrades {
+function atCreation({ desired, workers, pools = [] }: ObservedVersions): Upgrades {
   const kept = (list: readonly WorkersVersion[]) =>
     new Map(list.map(({ topologyName, current }) => [topologyName, { version: current?.version ?? desired }]));
   const progress = (list: readonly WorkersVersion[]): WorkersProgress => ({
@@ -169,7 +169,7 @@ function atCreation({ desired, workers, pools = [] }: UpgradeFacts): Upgrades {
   };
 }
 
-function pathOf({ desired, known, workers, pools = [] }: UpgradeFacts, controlPlane: string): UpgradePath {
+function pathOf({ desired, known, workers, pools = [] }: ObservedVersions, controlPlane: string): UpgradePath {
   const versions = [...workers, ...pools].flatMap(({ current }) => (current?.version ? [current.version] : []));
   const oldestWorkers = versions.reduce<string | undefined>(
     (oldest, one) => (oldest === undefined || isOlder(one, oldest, controlPlane) ? one : oldest),
@@ -198,7 +198,7 @@ interface Tracker extends Rules {
 }
 
 function decide(
-  { desired, concurrency, workers }: UpgradeFacts,
+  { desired, concurrency, workers }: ObservedVersions,
   one: WorkersVersion,
   tracker: Tracker,
 ): WorkersDecision {

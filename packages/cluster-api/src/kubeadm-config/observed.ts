@@ -27,7 +27,7 @@ export interface InitLock {
 }
 
 /** All that the planner of KubeadmConfigs reads. Contents of Secrets do not leave it. */
-export interface ConfigFacts {
+export interface Observed {
   readonly config: KubeadmConfig;
   readonly owner: ConfigOwner | undefined;
   readonly cluster: Cluster | undefined;

@@ -18,7 +18,7 @@ export interface PoolMembers {
 }
 
 /** All that the planner of MachinePools reads. */
-export interface MachinePoolFacts {
+export interface Observed {
   readonly pool: MachinePool;
   readonly cluster: Cluster | undefined;
   readonly infrastructure: Referred<ProviderObject>;

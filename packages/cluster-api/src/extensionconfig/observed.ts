@@ -6,7 +6,7 @@ export type Discovery =
   | { readonly problem: string };
 
 /** All that the planner of ExtensionConfigs reads. */
-export interface ExtensionFacts {
+export interface Observed {
   readonly config: ExtensionConfig;
   /** Undefined: it is not asked now. */
   readonly discovery: Discovery | undefined;

@@ -5,7 +5,7 @@ import type { HookState } from "./hooks.ts";
 import type { CurrentState, Difference } from "./model.ts";
 
 /** All that the planner of topologies reads. */
-export interface TopologyFacts {
+export interface Observed {
   readonly cluster: Cluster;
   readonly kinds: KindTable;
   /** Why nothing can be planned: the ClusterClass is missing, not reconciled, or cannot be carried out. */

@@ -1,6 +1,10 @@
 import type { KubeadmControlPlane, Machine } from "@causeway/api";
 import type { EtcdMember } from "../objects/access.ts";
-import type { ControlPlaneFacts, OwnedMachine, WorkloadFacts } from "../kubeadmcontrolplane/facts.ts";
+import type {
+  Observed as ControlPlaneObserved,
+  OwnedMachine,
+  ObservedWorkload,
+} from "../kubeadmcontrolplane/observed.ts";
 import {
   cleanupHook,
   configSpec,
@@ -158,13 +162,13 @@ export const podsOf = (machines: readonly OwnedMachine[]) =>
       ),
   );
 
-export function facts(
+export function observed(
   machines: readonly OwnedMachine[],
-  fields: Partial<ControlPlaneFacts> & { members?: readonly EtcdMember[] } = {},
-): ControlPlaneFacts {
+  fields: Partial<ControlPlaneObserved> & { members?: readonly EtcdMember[] } = {},
+): ControlPlaneObserved {
   const { members, ...more } = fields;
   const names = machines.map(({ machine }) => machine.metadata.name);
-  const workload: WorkloadFacts = {
+  const workload: ObservedWorkload = {
     reach: "connected",
     pods: podsOf(machines),
     etcd: { members: members ?? names.map((name) => member(name)) },

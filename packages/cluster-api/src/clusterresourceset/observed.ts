@@ -2,7 +2,7 @@ import type { Cluster, ClusterResourceSet, ClusterResourceSetBinding } from "@ca
 import type { ConfigMap, Secret } from "@causeway/kubernetes";
 
 /** A Secret or ConfigMap that the set names. */
-export interface ResourceFacts {
+export interface ObservedResource {
   readonly kind: "Secret" | "ConfigMap";
   readonly name: string;
   readonly object: Secret | ConfigMap | undefined;
@@ -11,17 +11,17 @@ export interface ResourceFacts {
 }
 
 /** A Cluster that the selector matches. */
-export interface TargetFacts {
+export interface ObservedTarget {
   readonly cluster: Cluster;
   readonly binding: ClusterResourceSetBinding | undefined;
   readonly reachable: boolean;
 }
 
 /** All that the planner of ClusterResourceSets reads. */
-export interface ResourceSetFacts {
+export interface Observed {
   readonly set: ClusterResourceSet;
-  readonly targets: readonly TargetFacts[];
-  readonly resources: readonly ResourceFacts[];
+  readonly targets: readonly ObservedTarget[];
+  readonly resources: readonly ObservedResource[];
   /** Bindings that name the set and belong to Clusters that are gone, are being deleted, or do not match any more. */
   readonly stale: readonly ClusterResourceSetBinding[];
 }

@@ -4,7 +4,7 @@ import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 
 /** What draining a Node reads: nothing while its Machine is not drained. */
-export interface DrainFacts {
+export interface ObservedDrain {
   /** Those on the one Node. */
   readonly pods: readonly Pod[];
   /** The MachineDrainRules of the Machine's namespace. */
@@ -14,21 +14,21 @@ export interface DrainFacts {
 }
 
 /** The workload cluster as seen now. "unreachable": no connection; then nothing is known of Nodes. */
-export type NodeFacts =
+export type ObservedNodes =
   | { readonly reach: "unreachable" }
   | {
       readonly reach: "connected";
       readonly nodes: readonly Node[];
-      readonly drain: DrainFacts;
+      readonly drain: ObservedDrain;
     };
 
 /** All that the planner of Machines reads. */
-export interface MachineFacts {
+export interface Observed {
   readonly machine: Machine;
   readonly cluster: Cluster | undefined;
   readonly machineSet: MachineSet | undefined;
   readonly deployment: MachineDeployment | undefined;
   readonly infrastructure: Referred<ProviderObject>;
   readonly bootstrap: Referred<ProviderObject> | undefined;
-  readonly workload: NodeFacts;
+  readonly workload: ObservedNodes;
 }

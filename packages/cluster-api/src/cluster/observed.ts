@@ -4,7 +4,7 @@ import type { ProviderObject } from "../contract/provider-object.ts";
 import type { TopologyReport } from "../objects/topology-reports.ts";
 
 /** All that the planner of Clusters reads. */
-export interface ClusterFacts {
+export interface Observed {
   readonly cluster: Cluster;
   readonly infrastructure: Referred<ProviderObject> | undefined;
   readonly controlPlane: Referred<ProviderObject> | undefined;

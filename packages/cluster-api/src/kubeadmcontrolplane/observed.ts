@@ -2,7 +2,7 @@ import type { Cluster, KubeadmControlPlane, Machine } from "@causeway/api";
 import type { Pod } from "@causeway/kubernetes";
 import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
-import type { TemplateFacts } from "../machineset/facts.ts";
+import type { ObservedTemplate } from "../machineset/observed.ts";
 import type { CertificatePurpose } from "../objects/certificates.ts";
 import type { EtcdMember } from "../objects/access.ts";
 import type { AddonImages } from "./addons.ts";
@@ -15,16 +15,16 @@ export interface OwnedMachine {
 }
 
 /** The members of etcd, or why they cannot be listed. */
-export type EtcdFacts = { readonly members: readonly EtcdMember[] } | { readonly problem: string };
+export type ObservedEtcd = { readonly members: readonly EtcdMember[] } | { readonly problem: string };
 
 /** The workload cluster as seen now. */
-export type WorkloadFacts =
+export type ObservedWorkload =
   | { readonly reach: "unreachable" }
   | {
       readonly reach: "connected";
       /** Static pods of the control plane, by Node and component ("etcd", "kube-apiserver"…). */
       readonly pods: ReadonlyMap<string, Pod>;
-      readonly etcd: EtcdFacts;
+      readonly etcd: ObservedEtcd;
       /**
        * kubernetesVersion of the ConfigMap kubeadm-config; undefined: there is none, so kubeadm init has not completed.
        */
@@ -35,19 +35,19 @@ export type WorkloadFacts =
     };
 
 /** All that the planner of KubeadmControlPlanes reads. Keys of certificates do not leave it. */
-export interface ControlPlaneFacts {
+export interface Observed {
   readonly control: KubeadmControlPlane;
   readonly cluster: Cluster | undefined;
   readonly machines: readonly OwnedMachine[];
-  readonly infrastructure: TemplateFacts;
-  readonly configKind: TemplateFacts["cloneKind"];
+  readonly infrastructure: ObservedTemplate;
+  readonly configKind: ObservedTemplate["cloneKind"];
   readonly configs: ReadonlySet<string>;
   /** Names of all Machines in the namespace. */
   readonly taken: ReadonlySet<string>;
   readonly missingCertificates: readonly CertificatePurpose[];
   /** The kubeconfig Secret: when the certificate in it expires (ms since the epoch), if this control plane owns it. */
   readonly kubeconfig: { readonly exists: boolean; readonly expires?: number };
-  readonly workload: WorkloadFacts;
+  readonly workload: ObservedWorkload;
   /**
    * Workers of the cluster: MachineDeployments, MachinePools, MachineSets and Machines that are not of a control plane.
    */

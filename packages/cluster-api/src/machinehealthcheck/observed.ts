@@ -8,7 +8,7 @@ export interface Target {
 }
 
 /** All that the planner of MachineHealthChecks reads. */
-export interface HealthCheckFacts {
+export interface Observed {
   readonly check: MachineHealthCheck;
   readonly cluster: Cluster | undefined;
   /** Machines that the selector matches. */

@@ -4,13 +4,13 @@ import type { Referred } from "../contract/kind-table.ts";
 import type { ProviderObject } from "../contract/provider-object.ts";
 
 /** A template, where clones of it go, and the clones there are, by name. */
-export interface TemplateFacts extends Referred<ProviderObject> {
+export interface ObservedTemplate extends Referred<ProviderObject> {
   readonly cloneKind: Kind<KubeObject> | undefined;
   readonly clones: ReadonlySet<string>;
 }
 
 /** All that the planner of MachineSets reads. */
-export interface MachineSetFacts {
+export interface Observed {
   readonly set: MachineSet;
   readonly cluster: Cluster | undefined;
   readonly deployment: MachineDeployment | undefined;
@@ -20,7 +20,7 @@ export interface MachineSetFacts {
   readonly orphans: readonly Machine[];
   /** Names of all Machines in the namespace. */
   readonly taken: ReadonlySet<string>;
-  readonly infrastructure: TemplateFacts;
-  readonly bootstrap: TemplateFacts | undefined;
+  readonly infrastructure: ObservedTemplate;
+  readonly bootstrap: ObservedTemplate | undefined;
   readonly controlPlaneVersion: string | undefined;
 }

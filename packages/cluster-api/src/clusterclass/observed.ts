@@ -4,7 +4,7 @@ import type { ProviderObject } from "../contract/provider-object.ts";
 import type { TemplateReference } from "../topology/blueprint.ts";
 
 /** All that the planner of ClusterClasses reads. */
-export interface ClassFacts {
+export interface Observed {
   readonly clusterClass: ClusterClass;
   /** Each template that it refers to, and where. */
   readonly templates: readonly {

@@ -1,7 +1,7 @@
 import type { Cluster, Machine, MachineDeployment, MachineSet } from "@causeway/api";
 
 /** All that the planner of MachineDeployments reads. */
-export interface DeploymentFacts {
+export interface Observed {
   readonly deployment: MachineDeployment;
   readonly cluster: Cluster | undefined;
   /** MachineSets this deployment controls. */
