@@ -5,11 +5,11 @@ export {
   type OpenStackInfrastructureOptions,
 } from "./infrastructure.ts";
 export { resolveIdentity, type IdentityOwner } from "./identity/resolve.ts";
-export { planCluster, type ClusterPlan } from "./openstackcluster/plan.ts";
-export type { ClusterCloud, ClusterObserved } from "./openstackcluster/model.ts";
+export { plan as planCluster, type ClusterPlan } from "./openstackcluster/plan.ts";
+export type { ClusterCloud, Observed as ClusterObserved } from "./openstackcluster/model.ts";
 export type { ClusterStep } from "./openstackcluster/steps.ts";
-export { planMachine, type MachinePlan } from "./openstackmachine/plan.ts";
-export type { MachineCloud, MachineObserved, MachineOwner } from "./openstackmachine/model.ts";
+export { plan as planMachine, type MachinePlan } from "./openstackmachine/plan.ts";
+export type { MachineCloud, Observed as MachineObserved, MachineOwner } from "./openstackmachine/model.ts";
 export type { MachineStep } from "./openstackmachine/steps.ts";
 export type { Hold, IdentityState } from "./identity/state.ts";
 export { openSources, type Sources, type SourcesOptions } from "./sources.ts";

@@ -24,7 +24,7 @@ import { clusterOfTemplate, templateOf, type TemplateSources } from "./openstack
 import type { ServerSources } from "./openstackserver/gather.ts";
 import { Refusals } from "./reactions/refusals.ts";
 import { Interests } from "./reactions/interests.ts";
-import { Looks } from "./reactions/looks.ts";
+import { ListRequests } from "./reactions/list-requests.ts";
 
 /** The objects and clouds that controllers watch. */
 export interface SourcesOptions {
@@ -165,9 +165,9 @@ export function openSources(options: SourcesOptions): Sources {
     namespaces,
   ];
   return {
-    cluster: { ...shared, machines: openStackMachines, interests: clusterInterests, looks: new Looks() },
-    server: { ...shared, interests: serverInterests, images, looks: new WeakMap() },
-    machine: { ...shared, interests: machineInterests, images, looks: new WeakMap() },
+    cluster: { ...shared, machines: openStackMachines, interests: clusterInterests, listRequests: new ListRequests() },
+    server: { ...shared, interests: serverInterests, images, refreshedAt: new WeakMap() },
+    machine: { ...shared, interests: machineInterests, images, refreshedAt: new WeakMap() },
     pool: { ...shared, pools, interests: poolInterests },
     template: { ...shared, templates, interests: templateInterests, images },
     async whenSynced(signal) {

@@ -250,7 +250,10 @@ function onTrunk(cloud: DryRunCloud, id: string, change: (present: SubPorts) => 
   });
 }
 
-function createLoadBalancer(cloud: DryRunCloud, { body }: Extract<ClusterStep, { type: "create-load-balancer" }>): void {
+function createLoadBalancer(
+  cloud: DryRunCloud,
+  { body }: Extract<ClusterStep, { type: "create-load-balancer" }>,
+): void {
   const id = cloud.id("lb");
   const network = cloud.subnets.find((s) => s.id === body.vip_subnet_id)?.network_id ?? body.vip_network_id ?? "";
   const address = body.vip_address ?? addressIn(cloud, body.vip_subnet_id, 5);

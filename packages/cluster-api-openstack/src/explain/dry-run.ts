@@ -2,10 +2,10 @@ import type { OpenStackMachine } from "@causeway/api";
 import type { PlannedEvent } from "@causeway/kubernetes";
 import { DryRunCloud, type ProjectState } from "../dry-run/cloud.ts";
 import { bastionAfter, clusterAfter, machineAfter } from "../dry-run/objects.ts";
-import type { ClusterCloud, ClusterObserved } from "../openstackcluster/model.ts";
-import { planCluster } from "../openstackcluster/plan.ts";
-import type { MachineCloud, MachineObserved } from "../openstackmachine/model.ts";
-import { planMachine } from "../openstackmachine/plan.ts";
+import type { ClusterCloud, Observed as ClusterObserved } from "../openstackcluster/model.ts";
+import { plan as planCluster } from "../openstackcluster/plan.ts";
+import type { MachineCloud, Observed as MachineObserved } from "../openstackmachine/model.ts";
+import { plan as planMachine } from "../openstackmachine/plan.ts";
 import { explainStep, joined, type ExplainedStep, type Explanation } from "./explanation.ts";
 import { clusterStepCalls, machineStepCalls } from "./step-calls.ts";
 

@@ -9,7 +9,7 @@ import type { Clock } from "@causeway/foundation";
 import type { ObjectKey } from "@causeway/kubernetes";
 import { infrastructureOf } from "../openstackcluster/controller.ts";
 import { observeCluster, ownerName, type ClusterSources } from "../openstackcluster/gather.ts";
-import { gatherMachine, observeMachine, type MachineSources } from "../openstackmachine/gather.ts";
+import { gather as gatherMachine, observeMachine, type MachineSources } from "../openstackmachine/gather.ts";
 import type { Explanation } from "./explanation.ts";
 import { dryRunCluster, dryRunMachine } from "./dry-run.ts";
 

@@ -14,9 +14,9 @@ import {
 } from "@causeway/kubernetes";
 import { failureOf } from "../reactions/failure.ts";
 import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
-import { gatherPool, poolOf, type PoolGathered, type PoolSources } from "./gather.ts";
+import { gather, poolOf, type PoolGathered, type PoolSources } from "./gather.ts";
 import { fieldManager, performPoolStep } from "./perform.ts";
-import { planPool } from "./plan.ts";
+import { plan } from "./plan.ts";
 import type { PoolStep } from "./steps.ts";
 
 /** What the controller of OpenStackFloatingIPPools works with. `shards` says which namespaces are this process's. */
@@ -36,8 +36,8 @@ export function runPoolController(options: PoolControllerOptions, signal: AbortS
   const { client } = informers;
   const type = "OpenstackFloatingIPPoolReadyCondition";
   const pipeline: Pipeline<PoolGathered, PoolStep, OpenStackFloatingIPPoolStatus> = {
-    gather: (key, term) => gatherPool(sources, key, term),
-    plan: planPool,
+    gather: (key, term) => gather(sources, key, term),
+    plan,
     perform: (step, observed, term) =>
       performPoolStep(
         step,

@@ -4,7 +4,7 @@ import type { Session, Sessions } from "../identity/sessions.ts";
 import { isPaused } from "../openstackcluster/gather.ts";
 import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
-import type { PoolObserved } from "./model.ts";
+import type { Observed } from "./model.ts";
 import { poolDescription } from "./naming.ts";
 
 /** The informers that an OpenStackFloatingIPPool is gathered from, and its sessions with clouds. */
@@ -19,7 +19,7 @@ export interface PoolSources {
 }
 
 /** What the plan of a pool reads, and the session that its steps use; undefined: the credentials do not work. */
-export interface PoolGathered extends PoolObserved {
+export interface PoolGathered extends Observed {
   readonly session: Session | undefined;
 }
 
@@ -29,7 +29,7 @@ export function poolOf({ metadata, spec }: IPAddressClaim | IPAddress): string[]
 }
 
 /** Reads a pool, its claims and addresses, and the floating IPs of its project. */
-export async function gatherPool(
+export async function gather(
   sources: PoolSources,
   key: ObjectKey,
   signal: AbortSignal,

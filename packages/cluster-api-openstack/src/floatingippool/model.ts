@@ -10,7 +10,7 @@ export interface PoolCloud {
 }
 
 /** Everything that the planner reads. */
-export interface PoolObserved {
+export interface Observed {
   readonly object: OpenStackFloatingIPPool;
   readonly paused: boolean;
   readonly identity: IdentityState<PoolCloud>;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { external, now, projectId } from "../testing/objects.ts";
 
 import { addressFinalizer, poolDescription, poolFinalizer } from "./naming.ts";
-import { planPool } from "./plan.ts";
+import { plan as planPool } from "./plan.ts";
 
 const namespace = "default";
 const pool = (spec: Partial<OpenStackFloatingIPPoolSpec> = {}, metadata: object = {}): OpenStackFloatingIPPool => ({

@@ -3,7 +3,7 @@ import { setConditions, type Plan, type PlannedEvent, type WantedCondition } fro
 import type { FloatingIp, Network } from "@causeway/openstack";
 import { tagsToSet } from "../resources/ownership.ts";
 import { resolveParameter } from "../resources/parameters.ts";
-import type { PoolCloud, PoolObserved } from "./model.ts";
+import type { PoolCloud, Observed } from "./model.ts";
 import { addressFinalizer, poolDescription, poolFinalizer, poolTag } from "./naming.ts";
 import type { PoolStep } from "./steps.ts";
 
@@ -15,7 +15,7 @@ const reason = "OpenStackError";
 const READY = "OpenstackFloatingIPPoolReadyCondition";
 
 /** What a pool of floating IPs needs next. Pure, like planCluster. */
-export function planPool(observed: PoolObserved, now: number): PoolPlan {
+export function plan(observed: Observed, now: number): PoolPlan {
   const { object, identity, hold } = observed;
   const before = object.status ?? {};
   const deleting = object.metadata.deletionTimestamp !== undefined;
@@ -38,7 +38,8 @@ export function planPool(observed: PoolObserved, now: number): PoolPlan {
   const released = releaseSteps(observed, cloud);
   if (released.length > 0) return { steps: released, status };
   if (deleting) return planPoolDeletion(observed, { cloud, status, now });
-  if (!object.metadata.finalizers?.includes(poolFinalizer)) return { steps: [{ type: "add-finalizer", reason }], status };
+  if (!object.metadata.finalizers?.includes(poolFinalizer))
+    return { steps: [{ type: "add-finalizer", reason }], status };
   const network = networkOf(object, cloud);
   if (typeof network === "string")
     return ended(observed, status, { findings: [notReady("UnableToFindNetwork", network)], wait: network, now });
@@ -54,7 +55,7 @@ interface PoolState {
 }
 
 /** Floating IPs that the pool created, whatever became of its records. */
-function ownIps({ object }: PoolObserved, { floatingIps, projectId }: PoolCloud): FloatingIp[] {
+function ownIps({ object }: Observed, { floatingIps, projectId }: PoolCloud): FloatingIp[] {
   const mark = poolDescription(object);
   const recorded = new Set(object.status?.availableIPs ?? []);
   return floatingIps.filter(
@@ -67,10 +68,10 @@ function ownIps({ object }: PoolObserved, { floatingIps, projectId }: PoolCloud)
 const isPreAllocated = ({ spec }: OpenStackFloatingIPPool, address: string): boolean =>
   spec.preAllocatedFloatingIPs?.includes(address) === true;
 
-const claimedOf = ({ addresses }: PoolObserved): Set<string> => new Set(addresses.map(({ spec }) => spec.address));
+const claimedOf = ({ addresses }: Observed): Set<string> => new Set(addresses.map(({ spec }) => spec.address));
 
 /** Pre-allocated ones first, then own ones; those that a port has are in use elsewhere. */
-function availableOf(observed: PoolObserved, cloud: PoolCloud): FloatingIp[] {
+function availableOf(observed: Observed, cloud: PoolCloud): FloatingIp[] {
   const claimed = claimedOf(observed);
   const given = (observed.object.spec.preAllocatedFloatingIPs ?? []).flatMap((address) =>
     cloud.floatingIps.filter((ip) => ip.floating_ip_address === address && ip.project_id === cloud.projectId),
@@ -79,7 +80,7 @@ function availableOf(observed: PoolObserved, cloud: PoolCloud): FloatingIp[] {
   return [...new Set([...given, ...own])].filter((ip) => !claimed.has(ip.floating_ip_address) && ip.port_id === null);
 }
 
-function addressStatus(observed: PoolObserved, cloud: PoolCloud): Partial<OpenStackFloatingIPPoolStatus> {
+function addressStatus(observed: Observed, cloud: PoolCloud): Partial<OpenStackFloatingIPPoolStatus> {
   const there = new Set(cloud.floatingIps.map((ip) => ip.floating_ip_address));
   const failed = (observed.object.spec.preAllocatedFloatingIPs ?? []).filter((address) => !there.has(address));
   const living = observed.addresses.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -91,7 +92,7 @@ function addressStatus(observed: PoolObserved, cloud: PoolCloud): Partial<OpenSt
 }
 
 /** Addresses whose claims are gone give their floating IPs back. */
-function releaseSteps(observed: PoolObserved, cloud: PoolCloud): PoolStep[] {
+function releaseSteps(observed: Observed, cloud: PoolCloud): PoolStep[] {
   const claims = new Set(observed.claims.map(({ metadata }) => metadata.name));
   return observed.addresses.flatMap((address): PoolStep[] => {
     const { name, deletionTimestamp, finalizers = [] } = address.metadata;
@@ -102,7 +103,7 @@ function releaseSteps(observed: PoolObserved, cloud: PoolCloud): PoolStep[] {
   });
 }
 
-function reclaimSteps(observed: PoolObserved, cloud: PoolCloud, { spec }: IPAddress): PoolStep[] {
+function reclaimSteps(observed: Observed, cloud: PoolCloud, { spec }: IPAddress): PoolStep[] {
   const { object } = observed;
   if (object.spec.reclaimPolicy !== "Delete" || isPreAllocated(object, spec.address)) return [];
   const mark = poolDescription(object);
@@ -113,7 +114,7 @@ function reclaimSteps(observed: PoolObserved, cloud: PoolCloud, { spec }: IPAddr
 }
 
 /** As upstream's: a pool waits for its addresses, and then deletes what it created, whatever the policy. */
-function planPoolDeletion(observed: PoolObserved, { cloud, status, now }: PoolState): PoolPlan {
+function planPoolDeletion(observed: Observed, { cloud, status, now }: PoolState): PoolPlan {
   const count = observed.addresses.length;
   if (count > 0) {
     const message = `${count} IPAddresses of the pool to be deleted first`;
@@ -131,7 +132,7 @@ function planPoolDeletion(observed: PoolObserved, { cloud, status, now }: PoolSt
   return { steps: [...steps, { type: "remove-finalizer", reason }], status };
 }
 
-function planClaims(observed: PoolObserved, { cloud, status, now }: PoolState): PoolPlan {
+function planClaims(observed: Observed, { cloud, status, now }: PoolState): PoolPlan {
   const { object, claims, addresses } = observed;
   const steps: PoolStep[] = tagSteps(observed, cloud);
   const free = availableOf(observed, cloud);
@@ -168,7 +169,7 @@ function bodyOf(object: OpenStackFloatingIPPool, { floatingIPNetwork }: OpenStac
   return { floating_network_id: floatingIPNetwork?.id ?? "", description: poolDescription(object) };
 }
 
-function tagSteps(observed: PoolObserved, cloud: PoolCloud): PoolStep[] {
+function tagSteps(observed: Observed, cloud: PoolCloud): PoolStep[] {
   return ownIps(observed, cloud).flatMap((ip): PoolStep[] => {
     const tags = tagsToSet(ip.tags, [poolTag(observed.object)]);
     return tags ? [{ type: "tag-floating-ip", reason, id: ip.id, tags }] : [];
@@ -203,7 +204,7 @@ interface End {
 }
 
 /** Nothing to do: the conditions say why, and warnings are events, too. */
-function ended(observed: PoolObserved, status: OpenStackFloatingIPPoolStatus, end: End): PoolPlan {
+function ended(observed: Observed, status: OpenStackFloatingIPPoolStatus, end: End): PoolPlan {
   const { findings, wait, now } = end;
   const events = findings
     .filter((one) => one.status === "False" && one.reason !== "Deleting")
@@ -217,7 +218,7 @@ function ended(observed: PoolObserved, status: OpenStackFloatingIPPoolStatus, en
 }
 
 function withFindings(
-  { object, identity }: PoolObserved,
+  { object, identity }: Observed,
   status: OpenStackFloatingIPPoolStatus,
   { findings, now }: End,
 ): OpenStackFloatingIPPoolStatus {

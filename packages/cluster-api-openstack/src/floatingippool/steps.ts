@@ -4,7 +4,11 @@ import type * as OpenStack from "@causeway/openstack";
 export type PoolStep = { readonly reason: string } & (
   | { readonly type: "add-finalizer" }
   | { readonly type: "remove-finalizer" }
-  | { readonly type: "create-floating-ip"; readonly body: OpenStack.FloatingIpCreate; readonly known: readonly string[] }
+  | {
+      readonly type: "create-floating-ip";
+      readonly body: OpenStack.FloatingIpCreate;
+      readonly known: readonly string[];
+    }
   | { readonly type: "tag-floating-ip"; readonly id: string; readonly tags: string[] }
   | { readonly type: "delete-floating-ip"; readonly id: string; readonly address: string }
   /** The IPAddress of a claim, with the claim's name. */

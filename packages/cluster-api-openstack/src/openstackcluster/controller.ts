@@ -16,9 +16,9 @@ import type { Clock, Log, Metrics } from "@causeway/foundation";
 import { failureOf } from "../reactions/failure.ts";
 import { publishedMessage, refusalOf } from "../reactions/refusals.ts";
 import { unreadReport } from "../reactions/unread.ts";
-import { gatherCluster, type ClusterGathered, type ClusterSources } from "./gather.ts";
+import { gather, type ClusterGathered, type ClusterSources } from "./gather.ts";
 import type { ClusterStep } from "./steps.ts";
-import { planCluster, type ClusterPlan } from "./plan.ts";
+import { plan, type ClusterPlan } from "./plan.ts";
 import { fieldManager, performClusterStep } from "./perform.ts";
 
 /** What the controller of OpenStackClusters works with. `shards` says which namespaces are this process's. */
@@ -36,8 +36,8 @@ export interface ClusterControllerOptions {
 export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
   const { informers, sources, clock, events } = options;
   const { client } = informers;
-  const pipeline: Pipeline<ClusterGathered, ClusterStep, OpenStackClusterStatus> = {
-    gather: (key, signal) => gatherCluster(sources, key, signal),
+  const pipeline: Pipeline<ClusterGathered, ClusterStep, OpenStackClusterStatus, ClusterPlan> = {
+    gather: (key, signal) => gather(sources, key, signal),
     async unread(key, error, signal) {
       const object = sources.openStackClusters.get(key);
       if (!object) return;
@@ -46,9 +46,8 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
       if (status) await publishStatus(client, OpenStackCluster, object, { status, fieldManager, signal });
       events.event(object, event);
     },
-    plan(observed, now) {
-      return lookedFor(sources, observed, { plan: planCluster(observed, now), now });
-    },
+    plan,
+    refresh: (observed, planned, now) => requestLists(sources, observed, { plan: planned, now }),
     perform: (step, observed, signal) =>
       performClusterStep(
         step,
@@ -115,22 +114,21 @@ export function runClusterController(options: ClusterControllerOptions, signal: 
 }
 
 /**
- * Changes that are due soon, in types whose informers cannot know of them: the plan waits until such a list is to be
- * read again.
+ * Requests the lists that show what the plan waits for, whose informers cannot know that a change is due. Returns when
+ * they are to be read again.
  */
-function lookedFor(
-  { looks }: ClusterSources,
+function requestLists(
+  { listRequests }: ClusterSources,
   { object, session }: ClusterGathered,
-  { plan, now }: { readonly plan: ClusterPlan; readonly now: number },
-): ClusterPlan {
-  const { look = [], wait } = plan;
-  if (!session || look.length === 0 || plan.steps.length > 0 || !wait) {
-    looks.forget(object.metadata.uid ?? "");
-    return plan;
+  { plan: { refresh = [], steps, wait }, now }: { readonly plan: ClusterPlan; readonly now: number },
+): number | undefined {
+  const key = object.metadata.uid ?? "";
+  if (!session || refresh.length === 0 || steps.length > 0 || !wait) {
+    listRequests.forget(key);
+    return undefined;
   }
-  const lists = [...new Set(look)].map((name) => session.watch[name]);
-  const again = looks.await({ key: object.metadata.uid ?? "", what: wait.for, lists }, now);
-  return { ...plan, wait: { ...wait, until: Math.min(again, wait.until ?? again) } };
+  const lists = [...new Set(refresh)].map((name) => session.watch[name]);
+  return listRequests.await({ key, what: wait.for, lists }, now);
 }
 
 /** The OpenStackCluster that a change of a Cluster concerns: none or one, for `watchInformer`. */

@@ -4,7 +4,7 @@ import { apply, deleting, full, plan, settle, world, type World } from "../testi
 import { port } from "../dry-run/resources.ts";
 import { demoSpec, external, openStackMachine } from "../testing/objects.ts";
 
-describe("planCluster, deleting", () => {
+describe("plan, deleting", () => {
   function provisioned(spec: Partial<OpenStackCluster["spec"]> = full): World {
     const w = world(spec);
     settle(w);
@@ -53,7 +53,7 @@ describe("planCluster, deleting", () => {
     const result = settle(w);
     expect(result.wait?.for).toMatch(/demo-2-port \(compute:nova\)/);
     expect(result.events?.[0]?.reason).toBe("DeletionBlocked");
-    expect(result.look).toEqual(["ports"]);
+    expect(result.refresh).toEqual(["ports"]);
     expect(w.cloud.ports.some((p) => p.name === "demo-2-port")).toBe(true);
     w.cloud.ports = w.cloud.ports.filter((p) => p.name !== "demo-2-port");
     settle(w);
@@ -67,7 +67,7 @@ describe("planCluster, deleting", () => {
     const result = settle(w);
     expect(result.wait?.for).toMatch(/^Octavia to remove the ports of deleted load balancers: ovn-lb-vip-0815 \(/);
     expect(result.events ?? []).toEqual([]);
-    expect(result.look).toEqual(["ports"]);
+    expect(result.refresh).toEqual(["ports"]);
     w.cloud.ports.push(port(w.cloud, { network_id, name: "mine", device_owner: "compute:nova", device_id: "srv" }));
     const blocked = settle(w);
     expect(blocked.events?.[0]?.reason).toBe("DeletionBlocked");

@@ -6,7 +6,7 @@ import { ownNetworks } from "../resources/own-networks.ts";
 import { isOwned } from "../resources/ownership.ts";
 import { resolveParameter } from "../resources/parameters.ts";
 import { deletionAccount } from "./account.ts";
-import { missing, type ClusterContext, type ClusterObserved, type Look } from "./model.ts";
+import { missing, type ClusterContext, type Observed, type ListNames } from "./model.ts";
 import type { ClusterPlan } from "./plan.ts";
 import type { ClusterStep } from "./steps.ts";
 import { isRouterInterface } from "./router.ts";
@@ -17,7 +17,7 @@ interface Stage {
   readonly steps?: readonly ClusterStep[];
   readonly wait?: string;
   readonly reason?: string;
-  readonly look?: Look;
+  readonly refresh?: ListNames;
 }
 
 const pollForeign = 30_000;
@@ -26,7 +26,7 @@ const pollForeign = 30_000;
  * Deletes what was created for the cluster, in the order that OpenStack requires, and nothing else. It searches
  * for resources by name and mark, so it needs nothing that an interrupted creation did not record.
  */
-export function planDeletion(context: ClusterContext, hold: ClusterObserved["hold"], now: number): ClusterPlan {
+export function planDeletion(context: ClusterContext, hold: Observed["hold"], now: number): ClusterPlan {
   const held = hold && hold.until > now ? hold : undefined;
   const stage = held ? { wait: held.message, reason: held.reason } : nextStage(context);
   const steps = stage.steps ?? [];
@@ -41,7 +41,7 @@ export function planDeletion(context: ClusterContext, hold: ClusterObserved["hol
     steps,
     status,
     wait: { for: message, until: held?.until ?? now + pollForeign },
-    ...(stage.look ? { look: stage.look } : {}),
+    ...(stage.refresh ? { refresh: stage.refresh } : {}),
     ...(blocked ? { events: [{ type: "Warning", reason: "DeletionBlocked", message }] } : {}),
   };
 }
@@ -188,14 +188,14 @@ function takePorts(context: ClusterContext): Stage {
   const others = ports.filter((p) => !isVipPort(p));
   // Octavia deletes these itself, a moment after their load balancer: an operator who deletes one breaks it.
   if (others.length === 0) {
-    return { wait: `Octavia to remove the ports of deleted load balancers: ${listed(ports)}`, look: ["ports"] };
+    return { wait: `Octavia to remove the ports of deleted load balancers: ${listed(ports)}`, refresh: ["ports"] };
   }
   const names = others.map((p) => `${p.name || p.id} (${p.device_owner || "no owner"})`).sort();
   const shown = names.slice(0, 8).join(", ");
   return {
     wait: `Ports that are not the cluster's are on its network: ${shown}${names.length > 8 ? ", …" : ""}. Delete them to let the network be deleted`,
     reason: "DeletionBlocked",
-    look: ["ports"],
+    refresh: ["ports"],
   };
 }
 
@@ -244,7 +244,7 @@ function takeGroups(context: ClusterContext): Stage {
   return {
     wait: `Ports still use the cluster's security groups: ${names.slice(0, 8).join(", ")}`,
     reason: "DeletionBlocked",
-    look: ["ports"],
+    refresh: ["ports"],
   };
 }
 

@@ -95,8 +95,8 @@ function planBalanced(context: ClusterContext, network: NetworkPart, router: Rou
   return { ...waitOf(balanced), ...health(end, loadBalancer), loadBalancer, floatingIp: floating.floatingIp };
 }
 
-function waitOf({ wait, look }: Part): Pick<Part, "wait" | "look"> {
-  return { ...(wait === undefined ? {} : { wait }), ...(look === undefined ? {} : { look }) };
+function waitOf({ wait, refresh }: Part): Pick<Part, "wait" | "refresh"> {
+  return { ...(wait === undefined ? {} : { wait }), ...(refresh === undefined ? {} : { refresh }) };
 }
 
 /** What Octavia's health checks say, once there is something to check. */

@@ -12,7 +12,7 @@ import type { CloudWatch, Member } from "@causeway/openstack";
 import type { Session, Sessions, Startable } from "../identity/sessions.ts";
 import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
-import type { Looks } from "../reactions/looks.ts";
+import type { ListRequests } from "../reactions/list-requests.ts";
 import {
   bastionName,
   clusterResourceName,
@@ -24,7 +24,7 @@ import {
 } from "../resources/naming.ts";
 import { apiPorts } from "./endpoint-port.ts";
 import { seesLoadBalancers } from "./load-balancers-seen.ts";
-import type { ClusterCloud, ClusterObserved, LoadBalancing, ReservedRange } from "./model.ts";
+import type { ClusterCloud, Observed, LoadBalancing, ReservedRange } from "./model.ts";
 import { nodeRoles } from "./security-groups.ts";
 
 /** The informers that an OpenStackCluster is gathered from, and its sessions with clouds. */
@@ -40,11 +40,11 @@ export interface ClusterSources {
   readonly sessions: Sessions;
   readonly interests: Interests;
   readonly holds: Refusals;
-  readonly looks: Looks;
+  readonly listRequests: ListRequests;
 }
 
 /** What was read, and with which session the steps are to be made. */
-export interface ClusterGathered extends ClusterObserved {
+export interface ClusterGathered extends Observed {
   readonly session: Session | undefined;
   readonly crn: string;
 }
@@ -52,7 +52,7 @@ export interface ClusterGathered extends ClusterObserved {
 /**
  * Reads an OpenStackCluster, its owner, and the resources of its project. Calls OpenStack only for what is not cached.
  */
-export async function gatherCluster(
+export async function gather(
   sources: ClusterSources,
   key: ObjectKey,
   signal: AbortSignal,

@@ -100,6 +100,6 @@ describe("the load balancer of the API", () => {
     const w = world(full);
     settle(w);
     w.cloud.loadBalancers = w.cloud.loadBalancers.map((lb) => ({ ...lb, pools: [...lb.pools, { id: "new" }] }));
-    expect(plan(w)).toMatchObject({ steps: [], look: ["listeners", "pools"] });
+    expect(plan(w)).toMatchObject({ steps: [], refresh: ["listeners", "pools"] });
   });
 });

@@ -112,8 +112,8 @@ function planExisting(context: ClusterContext, loadBalancer: LoadBalancer, site:
   const unlisted = partsToList(context, loadBalancer);
   if (unlisted !== undefined) {
     const wait = `${unlisted} of load balancer ${name} to be listed`;
-    const look = ["listeners", "pools"] as const;
-    return { finding: found(type, "LoadBalancerReady"), steps: [], wait, look, loadBalancer };
+    const refresh = ["listeners", "pools"] as const;
+    return { finding: found(type, "LoadBalancerReady"), steps: [], wait, refresh, loadBalancer };
   }
   // Each change makes the load balancer immutable for a while, so one at a time.
   const change = nextChange(context, loadBalancer, site);

@@ -35,7 +35,7 @@ export interface LoadBalancing {
 }
 
 /** Everything that the planner reads. */
-export interface ClusterObserved {
+export interface Observed {
   readonly object: OpenStackCluster;
   /** The owning Cluster's name; undefined while it has none. */
   readonly clusterName: string | undefined;
@@ -85,12 +85,12 @@ export interface Part {
   readonly wait?: string;
   /** What it lacks comes with a step of another part: the spec can be satisfied. */
   readonly waitsForOthers?: true;
-  readonly look?: Look;
+  readonly refresh?: ListNames;
   readonly events?: readonly PlannedEvent[];
 }
 
 /** Which lists of the cloud are worth reading in a moment, since what they wait for changes without a step of ours. */
-export type Look = readonly ("listeners" | "pools" | "ports")[];
+export type ListNames = readonly ("listeners" | "pools" | "ports")[];
 
 /** A condition with status True. */
 export function found(type: ConditionType, reason: string, message?: string): WantedCondition<ConditionType> {

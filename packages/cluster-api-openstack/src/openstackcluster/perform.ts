@@ -86,7 +86,11 @@ const cloudSteps = { ...networkSteps, ...securityGroupSteps, ...endpointSteps };
 /** Makes one step true. Each step may be repeated: what an attempt before has made is found again. */
 export async function performClusterStep(step: ClusterStep, actor: ClusterActor, signal: AbortSignal): Promise<void> {
   if (isKubernetesStep(step)) {
-    const perform = kubernetesSteps[step.type] as (s: ClusterStep, a: ClusterActor, signal: AbortSignal) => Promise<void>;
+    const perform = kubernetesSteps[step.type] as (
+      s: ClusterStep,
+      a: ClusterActor,
+      signal: AbortSignal,
+    ) => Promise<void>;
     return perform(step, actor, signal);
   }
   const { session } = actor;

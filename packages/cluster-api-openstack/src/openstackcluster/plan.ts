@@ -6,14 +6,7 @@ import { planBastion } from "./bastion.ts";
 import { claimProblem } from "./claim.ts";
 import { planDeletion } from "./deletion.ts";
 import { planEndpoint } from "./endpoint.ts";
-import {
-  missing,
-  type ClusterCloud,
-  type ClusterContext,
-  type ClusterObserved,
-  type Look,
-  type Part,
-} from "./model.ts";
+import { missing, type ClusterCloud, type ClusterContext, type Observed, type ListNames, type Part } from "./model.ts";
 import type { ClusterStep } from "./steps.ts";
 import { ignoredClusterChanges } from "./immutable.ts";
 import { planNetwork } from "./network.ts";
@@ -24,18 +17,18 @@ import { wrongCloud } from "./identity.ts";
 
 /** The steps, status and events of an OpenStackCluster. */
 export interface ClusterPlan extends Plan<ClusterStep, OpenStackClusterStatus> {
-  readonly look?: Look;
+  readonly refresh?: ListNames;
 }
 
 /** How often the availability zones of an unchanged cluster are read. */
-const refresh = 10 * 60_000;
+const zonesInterval = 10 * 60_000;
 const retryIdentity = 60_000;
 
 /**
  * What an OpenStackCluster needs next. Pure: the same observation gives the same plan, and a plan whose steps
  * have all been performed leads to a plan without steps.
  */
-export function planCluster(observed: ClusterObserved, now: number): ClusterPlan {
+export function plan(observed: Observed, now: number): ClusterPlan {
   const { object, clusterName, identity } = observed;
   const status = object.status ?? {};
   if (observed.paused) return { steps: [], status };
@@ -55,7 +48,7 @@ export function planCluster(observed: ClusterObserved, now: number): ClusterPlan
 }
 
 function contextOf(
-  { object, machines, reserved = [], controlPlane, bastion }: ClusterObserved,
+  { object, machines, reserved = [], controlPlane, bastion }: Observed,
   clusterName: string,
   cloud: ClusterCloud,
 ): ClusterContext {
@@ -63,7 +56,7 @@ function contextOf(
   return { object, cloud, crn, tags: object.spec.tags ?? [], machines, reserved, controlPlane, clusterName, bastion };
 }
 
-function refused(observed: ClusterObserved, why: { reason: string; message: string }, now: number): ClusterPlan {
+function refused(observed: Observed, why: { reason: string; message: string }, now: number): ClusterPlan {
   const { object } = observed;
   const finding = missing("OpenStackAuthenticationSucceeded", why.reason, why.message);
   const findings = [finding, { ...finding, type: "Ready" }];
@@ -76,19 +69,19 @@ function refused(observed: ClusterObserved, why: { reason: string; message: stri
   };
 }
 
-function unclaimed({ object }: ClusterObserved, message: string, now: number): ClusterPlan {
+function unclaimed({ object }: Observed, message: string, now: number): ClusterPlan {
   const finding = missing("NetworkReady", "NameInUse", message);
   const moment = { generation: object.metadata.generation, now };
   const conditions = setConditions(object.status?.conditions, [finding, { ...finding, type: "Ready" }], moment);
   return {
     steps: [],
     status: { ...object.status, conditions },
-    wait: { for: message, until: now + refresh },
+    wait: { for: message, until: now + zonesInterval },
     events: [{ type: "Warning", reason: "NameInUse", message }],
   };
 }
 
-function planNormal(context: ClusterContext, observed: ClusterObserved, now: number): ClusterPlan {
+function planNormal(context: ClusterContext, observed: Observed, now: number): ClusterPlan {
   const parts = planParts(context);
   const all: readonly Part[] = [parts.network, parts.router, parts.groups, parts.endpoint];
   const provisioned = context.object.status?.initialization?.provisioned === true;
@@ -104,8 +97,8 @@ function planNormal(context: ClusterContext, observed: ClusterObserved, now: num
   return {
     steps,
     status,
-    ...(steps.length > 0 ? {} : { wait: waitOf(wanted, findings, held?.until ?? now + refresh) }),
-    look: wanted.flatMap((part) => part.look ?? []),
+    ...(steps.length > 0 ? {} : { wait: waitOf(wanted, findings, held?.until ?? now + zonesInterval) }),
+    refresh: wanted.flatMap((part) => part.refresh ?? []),
     events: [...eventsOf(all, stuck ? refusals : []), ...ignoredClusterChanges(context, parts)],
   };
 }
@@ -126,7 +119,7 @@ function finalizerSteps({ object, cloud }: ClusterContext): ClusterStep[] {
   return [{ for: "OpenStackAuthenticationSucceeded", type: "add-finalizer", identity: cloud.identity }];
 }
 
-function findingsOf(parts: readonly Part[], held: ClusterObserved["hold"]): WantedCondition[] {
+function findingsOf(parts: readonly Part[], held: Observed["hold"]): WantedCondition[] {
   const authenticated: WantedCondition = {
     type: "OpenStackAuthenticationSucceeded",
     status: "True",

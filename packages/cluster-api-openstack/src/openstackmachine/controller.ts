@@ -14,10 +14,9 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { unreadReport } from "../reactions/unread.ts";
-import { isDeleting } from "../openstackcluster/gather.ts";
-import { gatherMachine, usesVolumes, type MachineGathered, type MachineSources } from "./gather.ts";
+import { gather, type MachineGathered, type MachineSources } from "./gather.ts";
 import type { MachineStep } from "./steps.ts";
-import { planMachine } from "./plan.ts";
+import { plan, type MachinePlan } from "./plan.ts";
 import { fieldManager, performMachineStep } from "./perform.ts";
 import { serverFailure } from "./failure.ts";
 
@@ -32,12 +31,15 @@ export interface MachineControllerOptions {
   readonly shards?: Shards | undefined;
 }
 
+/** How long an informer reads a list more often, in milliseconds. */
+const REFRESH_WITHIN = 6_000;
+
 /** The reconcile pipeline of OpenStackMachines. */
 export function reconcileMachine(options: MachineControllerOptions): Reconcile {
   const { informers, sources, clock, events } = options;
   const { client } = informers;
-  const pipeline: Pipeline<MachineGathered, MachineStep, OpenStackMachineStatus> = {
-    gather: (key, signal) => gatherMachine(sources, key, signal),
+  const pipeline: Pipeline<MachineGathered, MachineStep, OpenStackMachineStatus, MachinePlan> = {
+    gather: (key, signal) => gather(sources, key, signal),
     async unread(key, error, signal) {
       const object = sources.openStackMachines.get(key);
       if (!object) return;
@@ -46,10 +48,9 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
       if (status) await publishStatus(client, OpenStackMachine, object, { status, fieldManager, signal });
       events.event(object, event);
     },
-    plan(observed, now) {
-      const plan = planMachine(observed, now);
-      hurryFor(observed, plan.wait !== undefined, now);
-      return plan;
+    plan,
+    refresh({ session }, { refresh = [] }, now) {
+      for (const name of refresh) session?.watch[name].hurry(now + REFRESH_WITHIN);
     },
     perform(step, observed, signal) {
       const object = latest(sources, observed);
@@ -108,26 +109,6 @@ export function runMachineController(options: MachineControllerOptions, signal: 
     { name: "openstackmachine", reconcile: reconcileMachine(options), sources: all, clock, log, shards },
     signal,
   );
-}
-
-/** Changes that follow from our own, in types whose informers cannot tell that they are due. */
-function hurryFor(observed: MachineGathered, waits: boolean, now: number): void {
-  const { object, session } = observed;
-  // Nova lists an attached floating IP a moment later, and its servers are read seldom while nothing changes.
-  if (session && lacksAddress(observed)) session.watch.servers.hurry(now + 6_000);
-  if (!session || !waits || !isDeleting(object)) return;
-  if (usesVolumes(object)) session.watch.volumes.hurry(now + 6_000);
-}
-
-/** The claimed floating IP is attached, and the server's addresses do not have it yet. */
-function lacksAddress({ object, claim, identity }: MachineGathered): boolean {
-  const { address } = claim ?? {};
-  if (address === undefined || !identity.ok || isDeleting(object)) return false;
-  const { floatingIps = [], servers } = identity.cloud;
-  const attached = floatingIps.some((ip) => ip.floating_ip_address === address && ip.port_id !== null);
-  const own = servers.find(({ id }) => id === object.status?.instanceID);
-  const listed = Object.values(own?.addresses ?? {}).flat();
-  return attached && own !== undefined && !listed.some(({ addr }) => addr === address);
 }
 
 function ofCluster({ openStackMachines }: MachineSources, namespace = "", name: string): ObjectKey[] {

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { machineAfter } from "../dry-run/objects.ts";
 import { ModelCloud } from "../testing/model-cloud.ts";
 import { now, openStackCluster, openStackMachine } from "../testing/objects.ts";
-import type { MachineObserved } from "./model.ts";
-import { planMachine } from "./plan.ts";
+import type { Observed } from "./model.ts";
+import { plan as planMachine } from "./plan.ts";
 import type { MachineStep } from "./steps.ts";
 
 interface World {
   cloud: ModelCloud;
   object: ReturnType<typeof openStackMachine>;
-  extra: Partial<MachineObserved>;
+  extra: Partial<Observed>;
 }
 
 const world = (spec: Partial<OpenStackMachineSpec>): World => ({

@@ -2,7 +2,7 @@ import type { Machine, OpenStackCluster, OpenStackMachine } from "@causeway/api"
 import type { Secret } from "@causeway/kubernetes";
 import { expect, test } from "vitest";
 import { now, openStackCluster, openStackMachine } from "../testing/objects.ts";
-import { gatherMachine, interestsOf, type MachineSources } from "./gather.ts";
+import { gather, interestsOf, type MachineSources } from "./gather.ts";
 
 interface World {
   readonly object: OpenStackMachine;
@@ -39,7 +39,7 @@ function sourcesOf({ object, provisioned, bootstrap }: World): { sources: Machin
     interests: { set: () => {}, clear: () => {} },
     holds: { get: () => undefined },
     clock: { now: () => now },
-    looks: new WeakMap(),
+    refreshedAt: new WeakMap(),
     claims: { get: () => undefined },
     addresses: { get: () => undefined },
   };
@@ -64,7 +64,7 @@ test.each<[string, World, boolean]>([
   ["that is being deleted", { object: machine({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }) }, true],
 ])("a machine %s needs its cloud: %s", async (_what, world, needed) => {
   const { sources, opened } = sourcesOf(world);
-  const gathered = await gatherMachine(sources, KEY, new AbortController().signal);
+  const gathered = await gather(sources, KEY, new AbortController().signal);
   expect(opened()).toBe(needed ? 1 : 0);
   const waiting = { ok: false, reason: "Waiting", message: "Not needed yet" };
   expect(gathered?.identity).toEqual(needed ? NO_CREDENTIALS : waiting);

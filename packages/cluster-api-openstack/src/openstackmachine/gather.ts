@@ -18,9 +18,11 @@ import type { Refusals } from "../reactions/refusals.ts";
 import type { Interests } from "../reactions/interests.ts";
 import { volumeName } from "../resources/naming.ts";
 import { claimName } from "./floating-ip.ts";
-import type { AddressClaim, MachineCloud, MachineObserved, MachineOwner } from "./model.ts";
+import type { AddressClaim, MachineCloud, Observed, MachineOwner } from "./model.ts";
 import { namedPorts } from "./ports.ts";
 import { needsExtensions } from "./resolve.ts";
+import { usesVolumes } from "./lists.ts";
+import { missingPrerequisite } from "./prerequisites.ts";
 import { serverIdOf } from "./server.ts";
 
 /** The informers that an OpenStackMachine is gathered from, and its sessions with clouds. */
@@ -38,18 +40,18 @@ export interface MachineSources {
   readonly holds: Refusals;
   readonly clock: Clock;
   /** When an informer was last asked to refresh, in milliseconds since the epoch. */
-  readonly looks: WeakMap<object, number>;
+  readonly refreshedAt: WeakMap<object, number>;
 }
 
 /**
  * What the plan of a machine reads, and the session that its steps use; undefined: there is none, or it is too early.
  */
-export interface MachineGathered extends MachineObserved {
+export interface MachineGathered extends Observed {
   readonly session: Session | undefined;
 }
 
 /** Reads an OpenStackMachine, what it belongs to, and what its project holds: from caches, but for the first time. */
-export async function gatherMachine(
+export async function gather(
   sources: MachineSources,
   key: ObjectKey,
   signal: AbortSignal,
@@ -106,7 +108,7 @@ export async function observeMachine(
     return { ...base, session: undefined, identity: { ok: false, reason: "InvalidIdentity", message } };
   }
   // A machine that cannot be made yet costs no call.
-  if (!isDeleting(object) && !mayStart(base)) {
+  if (!isDeleting(object) && missingPrerequisite(base)) {
     return { ...base, session: undefined, identity: { ok: false, reason: "Waiting", message: "Not needed yet" } };
   }
   const place = { reference, namespace: key.namespace };
@@ -139,11 +141,6 @@ export function claimOf(
   return { address };
 }
 
-function mayStart(base: Pick<MachineObserved, "object" | "owner" | "infrastructure">): boolean {
-  if (base.object.spec.providerID !== undefined) return true;
-  return base.owner?.bootstrapSecret !== undefined && base.infrastructure?.status?.initialization?.provisioned === true;
-}
-
 function ownerOf({ machines, secrets }: MachineSources, object: OpenStackMachine): MachineOwner | undefined {
   const namespace = object.metadata.namespace ?? "";
   const reference = object.metadata.ownerReferences?.find((r) => r.kind === "Machine");
@@ -157,11 +154,6 @@ function ownerOf({ machines, secrets }: MachineSources, object: OpenStackMachine
     ...(failureDomain ? { zone: failureDomain } : {}),
     ...(filled ? { bootstrapSecret: secret } : {}),
   };
-}
-
-/** Whether the spec asks for Cinder volumes: a root volume, or an additional block device of type Volume. */
-export function usesVolumes({ spec }: OpenStackMachine): boolean {
-  return spec.rootVolume !== undefined || (spec.additionalBlockDevices ?? []).some((d) => d.storage.type === "Volume");
 }
 
 /** Only the types that the spec speaks of are polled. */
@@ -197,13 +189,13 @@ interface ReadContext {
  * flavors or images is read again first if it lacks what the spec names.
  */
 export async function readCloud(
-  sources: Pick<MachineSources, "clock" | "looks">,
+  sources: Pick<MachineSources, "clock" | "refreshedAt">,
   object: OpenStackMachine,
   { session, signal }: ReadContext,
 ): Promise<MachineCloud> {
   const { watch, projectId, identity, cloud } = session;
   if (!isDeleting(object) && object.spec.providerID === undefined)
-    await lookAgain(sources, object, { session, signal });
+    await refreshUnknown(sources, object, { session, signal });
   const { name } = object.metadata;
   const recorded = serverIdOf(object.spec.providerID) ?? object.status?.instanceID;
   const server = recorded === undefined ? undefined : watch.servers.get(recorded);
@@ -249,11 +241,11 @@ function portNames(object: OpenStackMachine): string[] {
   return namedPorts(object, object.metadata.name).map(({ name }) => name);
 }
 
-const lookedAgain = 15_000;
+const refreshInterval = 15_000;
 
 /** Flavors and images are polled rarely: one that is not known may have been made a moment ago. */
-async function lookAgain(
-  { clock, looks }: Pick<MachineSources, "clock" | "looks">,
+async function refreshUnknown(
+  { clock, refreshedAt }: Pick<MachineSources, "clock" | "refreshedAt">,
   { spec }: OpenStackMachine,
   { session, signal }: ReadContext,
 ): Promise<void> {
@@ -267,8 +259,8 @@ async function lookAgain(
     : !imageName || images.byIndex("name", imageName).length > 0;
   const again = async (informer: object & Pick<CloudInformer<never>, "refresh">) => {
     const now = clock.now();
-    if (now - (looks.get(informer) ?? now - 2 * lookedAgain) < lookedAgain) return;
-    looks.set(informer, now);
+    if (now - (refreshedAt.get(informer) ?? now - 2 * refreshInterval) < refreshInterval) return;
+    refreshedAt.set(informer, now);
     await informer.refresh(signal);
   };
   if (!flavorKnown) await again(flavors);

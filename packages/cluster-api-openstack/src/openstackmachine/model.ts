@@ -36,7 +36,7 @@ export interface AddressClaim {
 }
 
 /** Everything that the planner reads. The bootstrap data itself remains in its Secret. */
-export interface MachineObserved {
+export interface Observed {
   readonly object: OpenStackMachine;
   readonly clusterName: string | undefined;
   readonly infrastructure: OpenStackCluster | undefined;

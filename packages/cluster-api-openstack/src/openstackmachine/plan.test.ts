@@ -6,9 +6,9 @@ import type { ModelCloud } from "../testing/model-cloud.ts";
 import { port, server } from "../dry-run/resources.ts";
 import { apply, deleting, plan, ready, settle, world, type World } from "../testing/machine-world.ts";
 import { demoSpec, now, openStackCluster } from "../testing/objects.ts";
-import type { MachineObserved } from "./model.ts";
+import type { Observed } from "./model.ts";
 
-describe("planMachine", () => {
+describe("plan", () => {
   it("makes a port on the cluster's network with the role's group, then the server", () => {
     const w = world();
     const first = plan(w).steps;
@@ -197,7 +197,7 @@ describe("planMachine", () => {
     expect(plan(w).events?.[0]?.message).toMatch(/2 resources match.*a, b/);
   });
 
-  const waits: [string, Partial<MachineObserved>, string][] = [
+  const waits: [string, Partial<Observed>, string][] = [
     ["its Machine", { owner: undefined }, "WaitingForMachine"],
     ["bootstrap data", { owner: { name: "m" } }, "WaitingForBootstrapData"],
     ["the cluster's infrastructure", { infrastructure: openStackCluster(demoSpec) }, "WaitingForClusterInfrastructure"],
@@ -210,7 +210,7 @@ describe("planMachine", () => {
   });
 });
 
-describe("planMachine, with a server", () => {
+describe("plan, with a server", () => {
   let w: World;
   beforeEach(() => {
     w = world();

@@ -9,28 +9,38 @@ import { planBuild } from "./build.ts";
 import { planMachineDeletion } from "./deletion.ts";
 import { markOf, portMarks } from "./ports.ts";
 import { ignoredChanges } from "./immutable.ts";
-import type { MachineCloud, MachineContext, MachineObserved } from "./model.ts";
+import type { MachineCloud, MachineContext, Observed } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
-import { waiting, type Outcome } from "./outcome.ts";
+import type { Outcome } from "./outcome.ts";
+import { listsToRefresh, type ListNames } from "./lists.ts";
+import { missingPrerequisite } from "./prerequisites.ts";
 import { planAddress } from "./floating-ip.ts";
 import { planUpdates, updatesCondition } from "./updates.ts";
 import { resolveSpec } from "./resolve.ts";
 import { findServer, isProven, machineAddresses, providerId, recordedServerId } from "./server.ts";
 
 /** The steps, status and events of an OpenStackMachine. */
-export type MachinePlan = Plan<MachineStep, OpenStackMachineStatus>;
+export interface MachinePlan extends Plan<MachineStep, OpenStackMachineStatus> {
+  /** Lists of the cloud to be read soon. */
+  readonly refresh?: ListNames;
+}
 
 const slow = 60_000;
 
-/** What an OpenStackMachine needs next. Pure, like planCluster. */
-export function planMachine(observed: MachineObserved, now: number): MachinePlan {
+/** What an OpenStackMachine needs next, and which lists of the cloud will show it. Pure, as every plan. */
+export function plan(observed: Observed, now: number): MachinePlan {
+  const next = planObject(observed, now);
+  return { ...next, refresh: listsToRefresh(observed, next.wait !== undefined) };
+}
+
+function planObject(observed: Observed, now: number): MachinePlan {
   const { object, identity, hold } = observed;
   const status = object.status ?? {};
   if (observed.paused) return { steps: [], status };
   const deleting = object.metadata.deletionTimestamp !== undefined;
   if (deleting && !object.metadata.finalizers?.includes(machineFinalizer)) return { steps: [], status };
   if (!deleting) {
-    const early = tooEarly(observed);
+    const early = missingPrerequisite(observed);
     if (early) return finish(observed, early, now);
   }
   if (!identity.ok) return finish(observed, unauthenticated(identity.reason, identity.message, now), now);
@@ -57,7 +67,7 @@ export function heldBack({ reason, message, until }: Hold): Outcome {
   return { steps: [], finding, wait: { for: message, until } };
 }
 
-function contextOf(observed: MachineObserved, cloud: MachineCloud): MachineContext {
+function contextOf(observed: Observed, cloud: MachineCloud): MachineContext {
   const { object, clusterName = "", infrastructure, owner } = observed;
   const namespace = object.metadata.namespace ?? "";
   return {
@@ -74,19 +84,6 @@ function contextOf(observed: MachineObserved, cloud: MachineCloud): MachineConte
     finalizer: machineFinalizer,
     recordsProviderId: true,
   };
-}
-
-/** What must exist before the first request to OpenStack. A machine that has a server needs none of it. */
-function tooEarly(observed: MachineObserved): Outcome | undefined {
-  const { object, owner, infrastructure, clusterName } = observed;
-  if (object.spec.providerID !== undefined) return undefined;
-  if (clusterName === undefined || !owner)
-    return waiting("WaitingForMachine", "a Machine that owns this OpenStackMachine");
-  if (infrastructure?.status?.initialization?.provisioned !== true) {
-    return waiting("WaitingForClusterInfrastructure", "the cluster's network and security groups");
-  }
-  if (owner.bootstrapSecret === undefined) return waiting("WaitingForBootstrapData", "bootstrap data of the Machine");
-  return undefined;
 }
 
 /** No session with the cloud: InstanceReady is False, and the plan waits a minute for credentials that work. */
@@ -225,7 +222,7 @@ function stateOf(server: Server, now: number): Pick<Outcome, "finding" | "wait" 
 }
 
 /** A plan from an outcome: Ready summarises InstanceReady; times of transition change only where a condition does. */
-export function finish({ object }: Pick<MachineObserved, "object">, outcome: Outcome, now: number): MachinePlan {
+export function finish({ object }: Pick<Observed, "object">, outcome: Outcome, now: number): MachinePlan {
   const before = object.status ?? {};
   const { finding, more = [] } = outcome;
   const findings = [finding, ...more, summarise([finding], "Ready")];

@@ -16,9 +16,9 @@ import {
 } from "@causeway/kubernetes";
 import { messageOf } from "@causeway/foundation";
 import { fieldManager, performTemplateStep } from "./perform.ts";
-import { gatherTemplate, templateOf, type TemplateSources } from "./gather.ts";
-import type { TemplateObserved } from "./model.ts";
-import { planTemplate } from "./plan.ts";
+import { gather, templateOf, type TemplateSources } from "./gather.ts";
+import type { Observed } from "./model.ts";
+import { plan } from "./plan.ts";
 import type { TemplateStep } from "./steps.ts";
 
 type Status = NonNullable<OpenStackMachineTemplate["status"]>;
@@ -38,9 +38,9 @@ export interface TemplateControllerOptions {
 export function runTemplateController(options: TemplateControllerOptions, signal: AbortSignal): Promise<void> {
   const { informers, sources, clock, log, events, metrics, shards } = options;
   const { client } = informers;
-  const pipeline: Pipeline<TemplateObserved, TemplateStep, Status> = {
-    gather: (key, term) => gatherTemplate(sources, key, term),
-    plan: planTemplate,
+  const pipeline: Pipeline<Observed, TemplateStep, Status> = {
+    gather: (key, term) => gather(sources, key, term),
+    plan,
     perform: (step, _observed, term) => performTemplateStep(step, { client, events }, term),
     async publish({ object }, status, planned, term) {
       const now = sources.templates.get(keyOf(object));

@@ -13,7 +13,7 @@ import type { Sessions } from "../identity/sessions.ts";
 import { infrastructureOf } from "../openstackcluster/controller.ts";
 import { isPaused } from "../openstackcluster/gather.ts";
 import type { Interests } from "../reactions/interests.ts";
-import type { TemplateObserved } from "./model.ts";
+import type { Observed } from "./model.ts";
 
 /** The informers that an OpenStackMachineTemplate is gathered from, and its sessions with clouds. */
 export interface TemplateSources {
@@ -47,11 +47,11 @@ export function clusterOfTemplate({ metadata }: Pick<KubeObject, "metadata">): s
 }
 
 /** Reads a template, the flavors and images of its project, and the machines that were made from it: from caches. */
-export async function gatherTemplate(
+export async function gather(
   sources: TemplateSources,
   key: ObjectKey,
   signal: AbortSignal,
-): Promise<TemplateObserved | undefined> {
+): Promise<Observed | undefined> {
   const { templates, clusters, openStackClusters, openStackMachines, sessions, interests } = sources;
   const object = templates.get(key);
   if (!object) {

@@ -10,7 +10,7 @@ export interface TemplateCloud {
 }
 
 /** Everything that the planner reads. */
-export interface TemplateObserved {
+export interface Observed {
   readonly object: OpenStackMachineTemplate;
   readonly paused: boolean;
   /** Undefined: the template is of no cluster and names no credentials, as one of a ClusterClass. */

@@ -1,8 +1,8 @@
 import type { OpenStackMachine, OpenStackMachineTemplate } from "@causeway/api";
 import { describe, expect, it } from "vitest";
 import { flavors, images, now, openStackMachine } from "../testing/objects.ts";
-import type { TemplateObserved } from "./model.ts";
-import { planTemplate } from "./plan.ts";
+import type { Observed } from "./model.ts";
+import { plan as planTemplate } from "./plan.ts";
 
 type Spec = OpenStackMachineTemplate["spec"]["template"]["spec"];
 
@@ -15,7 +15,7 @@ const templateOf = (spec: Partial<Spec> = {}): OpenStackMachineTemplate => ({
   },
 });
 
-function plan(object: OpenStackMachineTemplate, more: Partial<TemplateObserved> = {}) {
+function plan(object: OpenStackMachineTemplate, more: Partial<Observed> = {}) {
   const cloud = { flavors, images };
   return planTemplate(
     { object, paused: false, identity: { ok: true, cloud }, image: undefined, machines: [], ...more },

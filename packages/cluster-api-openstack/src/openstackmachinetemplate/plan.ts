@@ -3,7 +3,7 @@ import type { OpenStackMachine, OpenStackMachineTemplate, PortSpec } from "@caus
 import { setConditions, type Plan, type WantedCondition } from "@causeway/kubernetes";
 import type { Flavor, Image } from "@causeway/openstack";
 import { capacityOf, nodeInfoOf } from "./capacity.ts";
-import type { TemplateCloud, TemplateObserved } from "./model.ts";
+import type { TemplateCloud, Observed } from "./model.ts";
 import type { TemplateStep } from "./steps.ts";
 
 type Status = NonNullable<OpenStackMachineTemplate["status"]>;
@@ -16,10 +16,7 @@ const recheck = 60_000;
  * A template says what its servers will have, so that an autoscaler can add the first one; and the address pairs of its
  * ports, which may change, are those of the machines that were made from it. Pure.
  */
-export function planTemplate(
-  { object, paused, identity, image, machines }: TemplateObserved,
-  now: number,
-): TemplatePlan {
+export function plan({ object, paused, identity, image, machines }: Observed, now: number): TemplatePlan {
   const before = object.status ?? {};
   if (paused || object.metadata.deletionTimestamp !== undefined) return { steps: [], status: before };
   const steps = machines.flatMap((machine) => pairsOf(object, machine));

@@ -14,9 +14,9 @@ import {
   type Source,
 } from "@causeway/kubernetes";
 import { serverFailure } from "../openstackmachine/failure.ts";
-import { gatherServer, type ServerGathered, type ServerSources } from "./gather.ts";
+import { gather, type ServerGathered, type ServerSources } from "./gather.ts";
 import { fieldManager, performServerStep } from "./perform.ts";
-import { planServerObject } from "./plan.ts";
+import { plan } from "./plan.ts";
 import type { ServerStep } from "./steps.ts";
 
 /** What the controller of OpenStackServers works with. `shards` says which namespaces are this process's. */
@@ -35,8 +35,8 @@ export function reconcileServer(options: ServerControllerOptions): Reconcile {
   const { informers, sources, clock, events } = options;
   const { client } = informers;
   const pipeline: Pipeline<ServerGathered, ServerStep, OpenStackServerStatus> = {
-    gather: (key, signal) => gatherServer(sources, key, signal),
-    plan: planServerObject,
+    gather: (key, signal) => gather(sources, key, signal),
+    plan,
     perform: (step, observed, signal) =>
       performServerStep(
         step,

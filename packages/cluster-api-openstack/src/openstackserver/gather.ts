@@ -3,13 +3,13 @@ import type { Informer, ObjectKey, Secret } from "@causeway/kubernetes";
 import type { Session } from "../identity/sessions.ts";
 import { isDeleting, isPaused } from "../openstackcluster/gather.ts";
 import { claimOf, imageOf, interestsOf, neededOf, readCloud, type MachineSources } from "../openstackmachine/gather.ts";
-import type { ServerObserved } from "./plan.ts";
+import type { Observed } from "./plan.ts";
 import { asMachine, isOfMachine } from "./view.ts";
 
 /** The informers that an OpenStackServer is gathered from, and its sessions with clouds. */
 export type ServerSources = Pick<
   MachineSources,
-  "sessions" | "interests" | "images" | "holds" | "clock" | "looks" | "claims" | "addresses"
+  "sessions" | "interests" | "images" | "holds" | "clock" | "refreshedAt" | "claims" | "addresses"
 > & {
   readonly clusters: Informer<Cluster>;
   readonly openStackServers: Informer<OpenStackServer>;
@@ -19,14 +19,14 @@ export type ServerSources = Pick<
 /**
  * What the plan of a server reads, and the session that its steps use; undefined: there is none, or it is too early.
  */
-export interface ServerGathered extends ServerObserved {
+export interface ServerGathered extends Observed {
   readonly session: Session | undefined;
 }
 
 /**
  * Reads an OpenStackServer and what its project holds. One that belongs to a machine costs no call until it is deleted.
  */
-export async function gatherServer(
+export async function gather(
   sources: ServerSources,
   key: ObjectKey,
   signal: AbortSignal,

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { serverFinalizer } from "../resources/naming.ts";
 import { ModelCloud } from "../testing/model-cloud.ts";
 import { now } from "../testing/objects.ts";
-import { planServerObject, type ServerObserved } from "./plan.ts";
+import { plan as planServerObject, type Observed } from "./plan.ts";
 
 interface World {
   readonly cloud: ModelCloud;
   object: OpenStackServer;
-  extra: Partial<ServerObserved>;
+  extra: Partial<Observed>;
 }
 
 function world(spec: Partial<OpenStackServer["spec"]> = {}, metadata: object = {}): World {
@@ -34,7 +34,7 @@ function world(spec: Partial<OpenStackServer["spec"]> = {}, metadata: object = {
 }
 
 function plan(w: World) {
-  const observed: ServerObserved = {
+  const observed: Observed = {
     object: w.object,
     clusterName: undefined,
     paused: false,
@@ -77,7 +77,7 @@ describe("planServerObject", () => {
   });
 
   it("creates the server with zone, key and tags, and with user data only where there is some", () => {
-    const create = (spec: Partial<OpenStackServer["spec"]>, extra: Partial<ServerObserved> = {}) => {
+    const create = (spec: Partial<OpenStackServer["spec"]>, extra: Partial<Observed> = {}) => {
       const started = { finalizers: [serverFinalizer] };
       const w = { ...world({ availabilityZone: "az2", tags: ["blue"], ...spec }, started), extra };
       for (let round = 0; round < 3; round++) {

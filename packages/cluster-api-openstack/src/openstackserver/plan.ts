@@ -10,7 +10,7 @@ import { isServerStep, type ServerStep } from "./steps.ts";
 import { asMachine, isOfMachine } from "./view.ts";
 
 /** Everything that the planner reads. */
-export interface ServerObserved {
+export interface Observed {
   readonly object: OpenStackServer;
   readonly clusterName: string | undefined;
   readonly paused: boolean;
@@ -26,7 +26,7 @@ export interface ServerObserved {
 export type ServerPlan = Plan<ServerStep, OpenStackServerStatus>;
 
 /** What an OpenStackServer needs next. Pure, like planMachine. */
-export function planServerObject(observed: ServerObserved, now: number): ServerPlan {
+export function plan(observed: Observed, now: number): ServerPlan {
   const { object, identity, hold } = observed;
   const status = object.status ?? {};
   const deleting = object.metadata.deletionTimestamp !== undefined;
@@ -44,7 +44,7 @@ export function planServerObject(observed: ServerObserved, now: number): ServerP
 }
 
 function contextOf(
-  { object, clusterName, image, claim, hold, userData }: ServerObserved,
+  { object, clusterName, image, claim, hold, userData }: Observed,
   cloud: MachineCloud,
 ): MachineContext {
   const { name, namespace = "" } = object.metadata;
@@ -65,7 +65,7 @@ function contextOf(
   };
 }
 
-function finished({ object }: ServerObserved, outcome: Outcome, now: number): ServerPlan {
+function finished({ object }: Observed, outcome: Outcome, now: number): ServerPlan {
   const plan = finish({ object: asMachine(object) }, outcome, now);
   const { initialization: _once, ...status } = plan.status;
   return {

@@ -1,8 +1,8 @@
 import type { OpenStackCluster, OpenStackMachine, OpenStackServer } from "@causeway/api";
 import { bastionAfter, clusterAfter } from "../dry-run/objects.ts";
-import type { ClusterObserved } from "../openstackcluster/model.ts";
+import type { Observed as ClusterObserved } from "../openstackcluster/model.ts";
 import type { ClusterStep } from "../openstackcluster/steps.ts";
-import { planCluster } from "../openstackcluster/plan.ts";
+import { plan as planCluster } from "../openstackcluster/plan.ts";
 import { ModelCloud } from "./model-cloud.ts";
 import { demoSpec, now, openStackCluster } from "./objects.ts";
 

@@ -1,6 +1,6 @@
 import type { OpenStackCluster, OpenStackMachine } from "@causeway/api";
-import type { MachineObserved } from "../openstackmachine/model.ts";
-import { planMachine, type MachinePlan } from "../openstackmachine/plan.ts";
+import type { Observed as MachineObserved } from "../openstackmachine/model.ts";
+import { plan as planMachine, type MachinePlan } from "../openstackmachine/plan.ts";
 import type { MachineStep } from "../openstackmachine/steps.ts";
 import { machineFinalizer } from "../resources/naming.ts";
 import { ModelCloud } from "./model-cloud.ts";
@@ -50,7 +50,8 @@ export function apply(w: World, step: MachineStep): void {
   if (step.type === "add-finalizer")
     w.object = { ...object, metadata: { ...object.metadata, finalizers: [machineFinalizer] } };
   if (step.type === "remove-finalizer") w.object = { ...object, metadata: { ...object.metadata, finalizers: [] } };
-  if (step.type === "record-provider-id") w.object = { ...object, spec: { ...object.spec, providerID: step.providerId } };
+  if (step.type === "record-provider-id")
+    w.object = { ...object, spec: { ...object.spec, providerID: step.providerId } };
 }
 
 /** Performs what is planned until nothing is; returns the last plan, whose status the object has. */

@@ -108,14 +108,19 @@ export interface StepAim {
 /**
  * The one pipeline. `gather` reads (undefined: the object is gone, nothing to do), `plan` decides, `perform` makes one
  * step true and is safe to repeat, `publish` writes status (one server-side apply) and events, and writes nothing when
- * nothing changed. `failed` is the status to publish when a step throws. The other members are for the brake (`Brake`),
- * which holds back steps that are planned again and again.
+ * nothing changed. `failed` is the status to publish when a step throws. `aimOf` and the members after it are for the
+ * brake (`Brake`), which holds back steps that are planned again and again.
  */
-export interface Pipeline<Observed, Step, Status> {
+export interface Pipeline<Observed, Step, Status, Planned extends Plan<Step, Status> = Plan<Step, Status>> {
   gather(key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined>;
   /** Says on the object that `gather` failed twice in a row, or more often. Default: the log says it alone. */
   unread?(key: ObjectKey, error: unknown, signal: AbortSignal): Promise<void>;
-  plan(observed: Observed, now: number): Plan<Step, Status>;
+  plan(observed: Observed, now: number): Planned;
+  /**
+   * Called with every plan: requests the lists that it names to be read soon. Returns when to gather again at the latest
+   * (ms since epoch), where the plan waits.
+   */
+  refresh?(observed: Observed, plan: Planned, now: number): number | void;
   /** "deferred": it was not done, and when it is tried again is the plan's affair: the brake does not count it. */
   perform(step: Step, observed: Observed, signal: AbortSignal): Promise<void | "deferred">;
   publish(observed: Observed, status: Status, events: readonly PlannedEvent[], signal: AbortSignal): Promise<void>;
@@ -125,7 +130,7 @@ export interface Pipeline<Observed, Step, Status> {
     step: Step,
     error: unknown,
   ): { status: Status; events: readonly PlannedEvent[] };
-  /** Default: the step's `type` or `do`, and its `id`, `name` or `poolId`. */
+  /** Default: the step's `type`, and its `id`, `name` or `poolId`. */
   aimOf?(step: Step, observed: Observed): StepAim;
   /** Would the same step be refused again? Then it waits 5 s and ever longer. Default: never. */
   isRefusal?(error: unknown): boolean;

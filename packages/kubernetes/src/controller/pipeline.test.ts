@@ -40,6 +40,23 @@ describe("the pipeline", () => {
     expect(world.log).toEqual(["add", "add", "add", "at 3, from 0, from 1, from 2"]);
   });
 
+  test("gathers again when a list that it requested is due, if that is earlier than the plan's own time", async () => {
+    const clock = new VirtualClock();
+    const at = clock.now();
+    for (const [until, again, after] of [
+      [undefined, 500, 500],
+      [1_000, 500, 500],
+      [1_000, 2_000, 1_000],
+      [1_000, undefined, 1_000],
+    ] as const) {
+      const { pipeline } = counting(0, {
+        plan: () => ({ steps: [], status: "", wait: { for: "a list", ...(until ? { until: at + until } : {}) } }),
+        refresh: () => (again === undefined ? undefined : at + again),
+      });
+      expect(await runPipeline(pipeline, { clock })(key, never)).toEqual({ after });
+    }
+  });
+
   test("ends where the object is gone", async () => {
     const { world, pipeline } = counting(3, { gather: () => Promise.resolve(undefined) });
     expect(await runPipeline(pipeline)(key, never)).toBeUndefined();

@@ -37,8 +37,8 @@ export type Charge = <T>(work: () => T) => T;
  * throws ends the walk: the status from `failed` is published, and the error goes on to the queue's back-off.
  * A step that the brake holds back ends the walk, too, and comes back when its hold is over.
  */
-export function runPipeline<Observed, Step, Status>(
-  pipeline: Pipeline<Observed, Step, Status>,
+export function runPipeline<Observed, Step, Status, Planned extends Plan<Step, Status> = Plan<Step, Status>>(
+  pipeline: Pipeline<Observed, Step, Status, Planned>,
   options: PipelineOptions = {},
 ): Reconcile {
   const { clock = systemClock, log = silentLog, maxRounds = 10, name, metrics, charge = (work) => work() } = options;
@@ -95,11 +95,12 @@ async function reconcile<Observed, Step, Status>(
     if (observed === undefined) return brake.forget(key);
     if (pipeline.epochOf) brake.begin(key, pipeline.epochOf(observed));
     const plan = charge(() => pipeline.plan(observed, clock.now()));
+    const again = pipeline.refresh?.(observed, plan, clock.now()) ?? undefined;
     if (plan.steps.length === 0) {
       if (!plan.wait) brake.forget(key);
       else if (plan.wait.onlyHeld) brake.forgetSettled(key);
       await pipeline.publish(observed, plan.status, merged(events, plan.events), signal);
-      return afterWait(plan, clock.now());
+      return afterWait([plan.wait?.until, again], clock.now());
     }
     const { due, held, only } = sorted(walk, key, plan.steps);
     const leg = { key, observed, plan, events, due };
@@ -224,9 +225,9 @@ function countPerformed<Observed, Step, Status>(
   if (braked.first) events.push(event);
 }
 
-function afterWait<Step, Status>(plan: Plan<Step, Status>, now: number): ReconcileResult | void {
-  const until = plan.wait?.until;
-  return until === undefined ? undefined : { after: Math.max(0, until - now) };
+function afterWait(moments: readonly (number | undefined)[], now: number): ReconcileResult | void {
+  const known = moments.filter((at) => at !== undefined);
+  return known.length === 0 ? undefined : { after: Math.max(0, Math.min(...known) - now) };
 }
 
 /** Events of all rounds, each once, in the order in which they came. */

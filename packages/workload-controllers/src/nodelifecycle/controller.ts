@@ -1,8 +1,8 @@
 import { Lease, Node, Pod, watchInformer, type ControllerOptions, type ObjectKey } from "@causeway/kubernetes";
 import type { Context } from "../context.ts";
-import { byNode, gatherNode, Heartbeats, type NodeCaches } from "./gather.ts";
+import { byNode, gather, Heartbeats, type NodeCaches } from "./gather.ts";
 import { performNodeStep } from "./perform.ts";
-import { planNode } from "./plan.ts";
+import { plan } from "./plan.ts";
 import { Zones } from "./zones.ts";
 
 /**
@@ -28,9 +28,9 @@ export function nodeLifecycleController(context: Context): ControllerOptions {
     async reconcile(key, signal) {
       const now = clock.now();
       const charge = context.charge ?? ((work) => work());
-      const facts = charge(() => gatherNode(key, { caches, heartbeats, zones, now }));
+      const facts = charge(() => gather(key, { caches, heartbeats, zones, now }));
       if (!facts) return heartbeats.forget(key.name);
-      const { steps, until, startsEviction } = charge(() => planNode(facts, now));
+      const { steps, until, startsEviction } = charge(() => plan(facts, now));
       for (const step of steps) {
         await performNodeStep(facts.node, step, { client: informers.client, clock, events, signal });
         if (step.type === "write-taints" && startsEviction) zones.used(facts.node, now);

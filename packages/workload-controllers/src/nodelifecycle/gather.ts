@@ -1,5 +1,5 @@
 import type { Informer, Lease, Node, ObjectKey, Pod } from "@causeway/kubernetes";
-import type { NodeFacts } from "./plan.ts";
+import type { Observed } from "./plan.ts";
 import type { Zones } from "./zones.ts";
 
 /** What is known of nodes; the leases are those that kubelets renew. */
@@ -34,10 +34,10 @@ export class Heartbeats {
 }
 
 /** Undefined: the Node does not exist. */
-export function gatherNode(
+export function gather(
   key: ObjectKey,
   from: { readonly caches: NodeCaches; readonly heartbeats: Heartbeats; readonly zones: Zones; readonly now: number },
-): NodeFacts | undefined {
+): Observed | undefined {
   const { caches, heartbeats, zones, now } = from;
   const node = caches.nodes.get({ namespace: "", name: key.name });
   if (!node) return undefined;

@@ -1,6 +1,6 @@
 import type { Node, NodeCondition, Pod, Taint } from "@causeway/kubernetes";
 import { expect, test } from "vitest";
-import { planNode, type NodeFacts } from "./plan.ts";
+import { plan as planNode, type Observed } from "./plan.ts";
 import { Zones } from "./zones.ts";
 
 const now = Date.UTC(2026, 0, 1, 12);
@@ -25,7 +25,7 @@ const unreachable: Taint = { key: "node.kubernetes.io/unreachable", effect: "NoE
 const minute = { key: unreachable.key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 };
 const silent = [unreachable, { ...unreachable, effect: "NoSchedule" as const }];
 
-function plan(facts: Partial<NodeFacts> & Pick<NodeFacts, "node">, at = now) {
+function plan(facts: Partial<Observed> & Pick<Observed, "node">, at = now) {
   return planNode({ heardAt: now, pods: [], evictionAt: 0, ...facts }, at);
 }
 

@@ -3,7 +3,7 @@ import type { NodeStep } from "./steps.ts";
 import { evictionTime, lacksEviction, wantedTaints } from "./taints.ts";
 
 /** A Node with what this controller knows of its kubelet, its pods and its zone. */
-export interface NodeFacts {
+export interface Observed {
   readonly node: Node;
   /** When the node's kubelet was last heard of, on this controller's clock. */
   readonly heardAt: number;
@@ -28,7 +28,7 @@ const startupGrace = 60_000;
 const reported = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
 /** What a silent kubelet means for its node, and what its node's state means for the pods on it. */
-export function planNode({ node, heardAt, pods, evictionAt }: NodeFacts, now: number): NodePlan {
+export function plan({ node, heardAt, pods, evictionAt }: Observed, now: number): NodePlan {
   const conditions = node.status?.conditions ?? [];
   const hasReported = conditions.some(({ type }) => type === "Ready");
   const silentAt = heardAt + (hasReported ? monitorGrace : startupGrace);

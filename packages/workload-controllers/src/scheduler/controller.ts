@@ -12,11 +12,11 @@ import type { Context } from "../context.ts";
 import { createCaches, whenSynced, type Caches } from "./caches.ts";
 import { isEnded, isNewRequest, isOtherNode, isPending, schedulerName } from "./changes.ts";
 import type { ClusterEvent } from "./filters/interface.ts";
-import { gatherPod } from "./gather.ts";
+import { gather } from "./gather.ts";
 import { podInfo, type PodInfo } from "../model/pod-info.ts";
 import { keyText, specOf, statusOf } from "../model/spec.ts";
 import { bind, clearNomination, preempt, report, type PerformContext } from "./perform.ts";
-import { planPod, type SchedulerPlan } from "./plan.ts";
+import { plan as planPod, type SchedulerPlan } from "./plan.ts";
 import { SchedulingQueue, type WaitingPod } from "./queue.ts";
 import { ClusterState } from "./state.ts";
 import type { SchedulerStep } from "./steps.ts";
@@ -140,7 +140,7 @@ class RunningScheduler {
     const charge = this.#context.charge ?? ((work) => work());
     let plan: SchedulerPlan;
     try {
-      plan = charge(() => planPod(gatherPod(pod, { caches, state: this.#state, start, choice: random() })));
+      plan = charge(() => planPod(gather(pod, { caches, state: this.#state, start, choice: random() })));
     } catch (error) {
       return this.#planFailed(waiting, error);
     }

@@ -4,14 +4,14 @@ import type { PodInfo } from "../model/pod-info.ts";
 import { labelTest, type LabelTest } from "../model/selector.ts";
 import type { LabelSelector } from "../model/spec.ts";
 import type { ClusterView, DisruptionBudget, StorageView } from "./view.ts";
-import type { SchedulerFacts } from "./plan.ts";
+import type { Observed } from "./plan.ts";
 import type { ClusterState } from "./state.ts";
 
 /** Reads caches only. */
-export function gatherPod(
+export function gather(
   pod: PodInfo,
   from: { readonly caches: Caches; readonly state: ClusterState; readonly start: number; readonly choice: number },
-): SchedulerFacts {
+): Observed {
   const { caches, state, start, choice } = from;
   return {
     pod,

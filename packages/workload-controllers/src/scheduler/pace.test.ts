@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planPod } from "./plan.ts";
+import { plan as planPod } from "./plan.ts";
 import { SchedulingQueue } from "./queue.ts";
 import { ClusterState } from "./state.ts";
 import { info, node, view } from "./testing/objects.ts";

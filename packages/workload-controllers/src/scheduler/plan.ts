@@ -10,7 +10,7 @@ import { scores } from "./scores/table.ts";
 import type { SchedulerStep } from "./steps.ts";
 
 /** All that the choice of a node for a pod depends on. */
-export interface SchedulerFacts {
+export interface Observed {
   readonly pod: PodInfo;
   readonly view: ClusterView;
   readonly budgets: readonly DisruptionBudget[];
@@ -30,18 +30,18 @@ export interface SchedulerPlan {
 }
 
 /** The best node for a pod; or the pods to remove for it, and why it waits. */
-export function planPod(facts: SchedulerFacts): SchedulerPlan {
-  const { pod, view } = facts;
-  const nominated = nominatedNode(facts);
-  if (nominated) return binding(facts, nominated, 0);
-  const evaluation = evaluate(pod, view, facts);
+export function plan(observed: Observed): SchedulerPlan {
+  const { pod, view } = observed;
+  const nominated = nominatedNode(observed);
+  if (nominated) return binding(observed, nominated, 0);
+  const evaluation = evaluate(pod, view, observed);
   const { feasible, tested } = evaluation;
-  if (feasible.length > 0) return binding(facts, chooseNode(facts, feasible), tested);
-  return refusal(facts, evaluation);
+  if (feasible.length > 0) return binding(observed, chooseNode(observed, feasible), tested);
+  return refusal(observed, evaluation);
 }
 
 /** The node that pods were removed from for this pod, if it fits there by now. */
-function nominatedNode({ pod, view, nominatedTo }: SchedulerFacts): NodeInfo | undefined {
+function nominatedNode({ pod, view, nominatedTo }: Observed): NodeInfo | undefined {
   const name = statusOf(pod.pod).nominatedNodeName;
   const node = name ? view.nodes.find((one) => one.name === name) : undefined;
   if (!node || failureOn(pod, node, view)) return undefined;
@@ -50,17 +50,17 @@ function nominatedNode({ pod, view, nominatedTo }: SchedulerFacts): NodeInfo | u
   return node;
 }
 
-function binding({ pod, view }: SchedulerFacts, node: NodeInfo, tested: number): SchedulerPlan {
+function binding({ pod, view }: Observed, node: NodeInfo, tested: number): SchedulerPlan {
   const planned = planVolumes(waitingClaims(pod, view.storage), node, view.storage);
   const volumes = "reason" in planned ? { bind: [], provision: [] } : planned;
   return { steps: [{ type: "bind", node: node.name, volumes }], failedBy: new Set(), tested };
 }
 
-function chooseNode(facts: SchedulerFacts, nodes: readonly NodeInfo[]): NodeInfo {
-  const totals = totalScores(facts.pod, nodes, facts.view);
+function chooseNode(observed: Observed, nodes: readonly NodeInfo[]): NodeInfo {
+  const totals = totalScores(observed.pod, nodes, observed.view);
   const highest = Math.max(...totals);
   const equal = nodes.filter((_, i) => totals[i] === highest);
-  const chosen = equal[Math.min(equal.length - 1, Math.floor(facts.choice * equal.length))];
+  const chosen = equal[Math.min(equal.length - 1, Math.floor(observed.choice * equal.length))];
   if (!chosen) throw new TypeError("a node is chosen of at least one");
   return chosen;
 }
@@ -76,8 +76,8 @@ export function totalScores(pod: PodInfo, nodes: readonly NodeInfo[], view: Clus
   return totals;
 }
 
-function refusal(facts: SchedulerFacts, evaluation: Evaluation): SchedulerPlan {
-  const { pod, view, budgets, nominatedTo } = facts;
+function refusal(observed: Observed, evaluation: Evaluation): SchedulerPlan {
+  const { pod, view, budgets, nominatedTo } = observed;
   const { rejection, failures, tested } = evaluation;
   const count = view.nodes.length;
   const found = count === 0 ? undefined : planPreemption({ pod, view, evaluation, budgets, nominatedTo });

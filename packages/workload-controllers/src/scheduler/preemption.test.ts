@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { NodeInfo } from "../model/node-info.ts";
 import type { DisruptionBudget } from "./view.ts";
-import { planPod } from "./plan.ts";
+import { plan as planPod } from "./plan.ts";
 import { info, node, nodeWith, view, type PodFacts } from "./testing/objects.ts";
 
 const half: PodFacts = { requests: { cpu: "500m" } };

@@ -22,7 +22,7 @@ const LAST = 30_000;
  * long again, and no more once the object waits for nothing. All objects share what is listed: the number of lists does
  * not grow with the number of objects that wait.
  */
-export class Looks {
+export class ListRequests {
   readonly #waits = new Map<string, { readonly what: string; readonly since: number }>();
   readonly #listed = new WeakMap<Listed, number>();
 
@@ -31,7 +31,7 @@ export class Looks {
     const known = this.#waits.get(key);
     const since = known?.what === what ? known.since : now;
     this.#waits.set(key, { what, since });
-    return Math.min(...lists.map((list) => this.#look(list, since, now)));
+    return Math.min(...lists.map((list) => this.#request(list, since, now)));
   }
 
   /** The object waits for nothing in a list. */
@@ -39,7 +39,7 @@ export class Looks {
     this.#waits.delete(key);
   }
 
-  #look(list: Listed, since: number, now: number): number {
+  #request(list: Listed, since: number, now: number): number {
     const due = next(this.#listed.get(list) ?? Number.NEGATIVE_INFINITY, since);
     if (now < due) return due;
     this.#listed.set(list, now);
