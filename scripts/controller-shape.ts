@@ -25,34 +25,73 @@ const IMPURE: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/\bfetch\(|\bprocess\.(?:env|exit|stdout|stderr|cwd)/, "reaches out of its arguments"],
 ];
 
+/** Folders whose `plan.ts` or `gather.ts` exports other names, each with its reason. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {};
+
 /** What is wrong with the shape of a controller or the purity of a plan, one line each. */
 export function checkControllerShape(root: string, exceptions = EXCEPTIONS): string[] {
   const files = readdirSync(join(root, "packages"), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.parentPath.includes("node_modules"))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .sort();
+  const read = (file: string) => readFileSync(join(root, file), "utf8");
   return [
     ...shapes(files, exceptions),
+    ...files.filter((file) => basename(file) === "steps.ts").flatMap((file) => tags(file, read(file))),
+    ...controllersIn(files)
+      .filter((folder) => OTHER_NAMES[folder] === undefined)
+      .flatMap((folder) => names(folder, files, read)),
     ...files
       .filter((file) => /^plan(?:-[\w-]+)?\.ts$/.test(basename(file)))
-      .flatMap((file) => impurities(file, readFileSync(join(root, file), "utf8"))),
+      .flatMap((file) => impurities(file, read(file))),
   ];
 }
 
 function shapes(files: readonly string[], exceptions: Readonly<Record<string, string>>): string[] {
   const known = new Set(files);
-  const folders = files.filter((file) => basename(file) === "controller.ts").map(dirname);
-  const problems = folders
-    .filter((folder) => known.has(`${folder}/plan.ts`) || known.has(`${folder}/gather.ts`))
-    .flatMap((folder) => {
-      const missing = FILES.filter((file) => !known.has(`${folder}/${file}`));
-      if (missing.length === 0 || exceptions[folder] !== undefined) return [];
-      return [`${folder}: a controller has ${FILES.join(", ")}; missing: ${missing.join(", ")}`];
-    });
+  const problems = controllersIn(files).flatMap((folder) => {
+    const missing = FILES.filter((file) => !known.has(`${folder}/${file}`));
+    if (missing.length === 0 || exceptions[folder] !== undefined) return [];
+    return [`${folder}: a controller has ${FILES.join(", ")}; missing: ${missing.join(", ")}`];
+  });
   const needless = Object.keys(exceptions)
     .filter((folder) => FILES.every((file) => known.has(`${folder}/${file}`)))
     .map((folder) => `${folder}: has all five files; remove its exception from scripts/controller-shape.ts`);
   return [...problems, ...needless];
+}
+
+/** Folders with a `controller.ts` and a plan. */
+function controllersIn(files: readonly string[]): string[] {
+  const known = new Set(files);
+  return files
+    .filter((file) => basename(file) === "controller.ts")
+    .map(dirname)
+    .filter((folder) => known.has(`${folder}/plan.ts`) || known.has(`${folder}/gather.ts`));
+}
+
+/** Steps are discriminated by `type`, in kebab-case. */
+function tags(file: string, source: string): string[] {
+  return source.split("\n").flatMap((line, i) => {
+    const [, field, value = ""] = /\breadonly (do|type|kind|step|action): "([^"]*)"/.exec(line) ?? [];
+    if (field === undefined) return [];
+    if (field !== "type" && !line.includes(" type: "))
+      return [`${file}:${i + 1}: the tag of a step is \`type\`, not \`${field}\``];
+    return field !== "type" || /^[a-z\d]+(?:-[a-z\d]+)*$/.test(value)
+      ? []
+      : [`${file}:${i + 1}: the type of a step is in kebab-case: ${value}`];
+  });
+}
+
+/** Every controller reads with `gather` and decides with `plan(observed: Observed, …)`. */
+function names(folder: string, files: readonly string[], read: (file: string) => string): string[] {
+  const wanted: readonly (readonly [file: string, pattern: RegExp, what: string])[] = [
+    ["plan.ts", /^export function plan\(\s*(?:\w+|\{[^}]*\}): Observed\b/m, "plan(observed: Observed, …)"],
+    ["gather.ts", /^export (?:async )?function gather[(<]/m, "gather"],
+  ];
+  return wanted.flatMap(([name, pattern, what]) => {
+    const file = `${folder}/${name}`;
+    return !files.includes(file) || pattern.test(read(file)) ? [] : [`${file}: exports a function ${what}`];
+  });
 }
 
 function impurities(file: string, source: string): string[] {

@@ -11,7 +11,7 @@ import {
 import { clusterKeyOf, onConnectionChange, type Context } from "../objects/context.ts";
 import { fieldManager } from "../objects/steps.ts";
 import { judge, type Verdict } from "./decide.ts";
-import { clusterOf, gatherRequest, isOpen, requestKey, type Gathered } from "./gather.ts";
+import { clusterOf, gather, isOpen, requestKey, type Gathered } from "./gather.ts";
 
 /** Looks again at a request that may come right, */
 const waitTime = 5_000;
@@ -22,7 +22,7 @@ const reportAfter = 60_000;
 export function csrApprover(context: Context): ControllerOptions {
   const { clock, log } = context;
   const reconcile = async (key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | void> => {
-    const gathered = await gatherRequest(context, key);
+    const gathered = await gather(context, key);
     if (!gathered) return undefined;
     const verdict = judge(gathered.facts);
     if (verdict.kind === "approve") return approve(context, { ...gathered, verdict }, signal);

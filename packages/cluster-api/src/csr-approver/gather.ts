@@ -25,7 +25,7 @@ export interface Gathered {
 }
 
 /** The request and its user; undefined when it was deleted, is decided already, or is not a kubelet's. */
-export async function gatherRequest(context: Context, key: ObjectKey): Promise<Gathered | undefined> {
+export async function gather(context: Context, key: ObjectKey): Promise<Gathered | undefined> {
   const cluster = clusterOf(key);
   const remote = context.remoteClusters.get(cluster);
   const request = remote?.informers.for(CertificateSigningRequest).get({ namespace: "", name: key.name });

@@ -1,6 +1,5 @@
 import type { AddonSet } from "@causeway/api";
 import { describe, expect, it } from "vitest";
-import { desiredManifests, nothingStands } from "./desired.ts";
 import { plan } from "./plan.ts";
 import { clusterOf, NOW, settled, type Given } from "../testing/observed.ts";
 import type { Observed } from "./gather.ts";
@@ -182,11 +181,6 @@ describe("the add-ons in the state of a cluster", () => {
   it("are taken back from a cluster that is to keep its own", () => {
     const before = settled({ status: created, spec: managed });
     const object = clusterOf({ status: created, spec: { addons: "Own" } });
-    const desired = desiredManifests(
-      object,
-      { authUrl: "http://keystone" },
-      { ...nothingStands, controlPlane: before.controlPlane },
-    );
-    expect(plan({ ...before, object, desired }, NOW).steps).toEqual([{ type: "delete-addons", name: "web-addons" }]);
+    expect(plan({ ...before, object }, NOW).steps).toEqual([{ type: "delete-addons", name: "web-addons" }]);
   });
 });

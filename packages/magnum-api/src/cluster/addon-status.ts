@@ -2,6 +2,7 @@ import type { AddonSet } from "@causeway/api";
 import { getCondition, type Condition } from "@causeway/kubernetes";
 import type { Finding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
+import type { Decided } from "./plan-desired.ts";
 import { addonSetNameOf } from "./addons.ts";
 import { appliedAnnotation } from "./names.ts";
 
@@ -20,12 +21,12 @@ const CODES = "ADDON_";
 const OF_ANOTHER = "ADDON_OBJECT_OF_ANOTHER_SET";
 
 /** What a change of a cluster waits for; undefined: its add-ons are as they are to be, or failed before it began. */
-export function addonsWaitFor(observed: Observed): AddonProblem | undefined {
+export function addonsWaitFor(observed: Decided): AddonProblem | undefined {
   return observed.object.status?.addonsFailed === true ? undefined : addonProblem(observed);
 }
 
 /** Whether the next change of a cluster is not to wait for its add-ons; while one is in progress that stays. */
-export function addonsFailed(observed: Observed, isChanging: boolean): boolean {
+export function addonsFailed(observed: Decided, isChanging: boolean): boolean {
   const { status, metadata } = observed.object;
   if (status?.created !== true || addonProblem(observed) === undefined) return false;
   if (!isChanging || status.addonsFailed === true) return true;
@@ -35,7 +36,7 @@ export function addonsFailed(observed: Observed, isChanging: boolean): boolean {
 }
 
 /** Why the add-ons of a cluster are not as they are to be; undefined: they are. */
-function addonProblem(observed: Observed): AddonProblem | undefined {
+function addonProblem(observed: Decided): AddonProblem | undefined {
   const { object, addonSet } = observed;
   const name = addonSetNameOf(object.metadata.name);
   const wanted = observed.desired.find((one) => one.object.kind === "AddonSet" && one.object.metadata.name === name);
@@ -51,7 +52,7 @@ function addonProblem(observed: Observed): AddonProblem | undefined {
   return firstProblem(observed, addonSet);
 }
 
-function firstProblem(observed: Observed, { spec, status }: AddonSet): AddonProblem | undefined {
+function firstProblem(observed: Decided, { spec, status }: AddonSet): AddonProblem | undefined {
   const isJudged = hasNodes(observed);
   const found = spec.addons.map(({ name }) => status?.addons?.find((each) => each.name === name));
   const first = found.find((addon) => addon !== undefined && isBad(addon, isJudged));
@@ -88,7 +89,7 @@ function problemOf({ name, state, message = "", code: named = "" }: AddonStatus)
 }
 
 /** What does not work of the add-ons, as a cause; undefined: nothing, or it only takes its time. */
-export function addonFinding(observed: Observed): Finding | undefined {
+export function addonFinding(observed: Decided): Finding | undefined {
   const { code, message = "" } = addonProblem(observed) ?? {};
   // Each may pass by itself: an image is pulled later, a node comes back.
   return code === undefined ? undefined : { code, message, isTerminal: false };

@@ -12,18 +12,15 @@ import {
   OpenStackCluster,
   OpenStackMachine,
   OpenStackMachineTemplate,
-  type Manifest,
 } from "@causeway/api";
 import { Secret, type Informer, type Informers, type KubeObject, type ObjectKey } from "@causeway/kubernetes";
 import { addonSetNameOf } from "./addons.ts";
-import { desiredManifests, type Installation, type StandingPools } from "./desired.ts";
-import { arePoolsSettled } from "./pools.ts";
+import type { Installation } from "./desired.ts";
 
 /** Everything that the plan of one cluster is made from. */
 export interface Observed {
   readonly object: MagnumCluster;
   readonly installation: Installation;
-  readonly desired: readonly Manifest[];
   /** The objects of the cluster that are applied, as they stand. */
   readonly standing: readonly KubeObject[];
   readonly cluster: Cluster | undefined;
@@ -101,8 +98,7 @@ export function machinesOf(sources: Pick<Sources, "machines">, key: ObjectKey): 
 
 /**
  * Reads all that there is of a cluster from the caches; undefined: its MagnumCluster is gone. `probe` is the last
- * result of
- * the health prober for it.
+ * result of the health prober for it.
  */
 export function gather(
   sources: Sources,
@@ -122,19 +118,9 @@ export function gather(
   ];
   const addonSet = sources.addonSets.get({ namespace: key.namespace, name: addonSetNameOf(key.name) });
   const one = [cluster, controlPlane, infrastructure, addonSet].filter((each) => each !== undefined);
-  const machines = of(sources.machines);
-  const isSettled = arePoolsSettled({ object, deployments, machines });
   return {
     object,
     installation,
-    desired: desiredManifests(object, installation, {
-      pools: standingPools(deployments),
-      cluster,
-      controlPlane,
-      infrastructure,
-      machines,
-      isSettled,
-    }),
     standing: [
       ...one,
       ...deployments,
@@ -146,19 +132,10 @@ export function gather(
     controlPlane,
     infrastructure,
     deployments,
-    machines,
+    machines: of(sources.machines),
     servers: of(sources.servers),
     addonSet,
     hasCredentials: sources.secrets.get({ namespace: key.namespace, name: credentialsOf(key.name) }) !== undefined,
     probe,
   };
-}
-
-function standingPools(deployments: readonly MachineDeployment[]): StandingPools {
-  return new Map(
-    deployments.map(({ metadata, spec }) => [
-      metadata.name,
-      { replicas: spec.replicas, annotations: metadata.annotations },
-    ]),
-  );
 }

@@ -1,7 +1,7 @@
 import type { Machine, MagnumClusterStatus } from "@causeway/api";
 import { getCondition, isTrue } from "@causeway/kubernetes";
 import { addonFinding } from "./addon-status.ts";
-import type { Observed } from "./gather.ts";
+import type { Decided } from "./plan-desired.ts";
 
 type Health = Pick<MagnumClusterStatus, "health" | "healthReason">;
 
@@ -12,7 +12,7 @@ const MOST_NODES = 500;
  * control plane does not reach a kubelet, and "addons" where one fails. What was probed counts more than what the
  * control plane's controller says.
  */
-export function healthOf(observed: Observed): Health {
+export function healthOf(observed: Decided): Health {
   const { controlPlane, machines, probe } = observed;
   if (controlPlane?.status?.initialization?.controlPlaneInitialized !== true)
     return { health: "UNKNOWN", healthReason: {} };

@@ -1,6 +1,6 @@
 import type { MagnumCluster, MagnumClusterStatus } from "@causeway/api";
 import type { Plan } from "@causeway/kubernetes";
-import type { Observed } from "./gather.ts";
+import type { Decided } from "./plan-desired.ts";
 import { heatFacts, heatVerdict, readHeat, type HeatReport } from "./heat.ts";
 import { migratingAnnotation } from "./names.ts";
 import { statusOf } from "./plan-status.ts";
@@ -35,7 +35,7 @@ export function readMigrating({ metadata }: Pick<MagnumCluster, "metadata">): Mi
 }
 
 /** A cluster of Heat's that is only shown. */
-function planShown(observed: Observed, heat: HeatReport, now: number): Plan<Step, MagnumClusterStatus> {
+function planShown(observed: Decided, heat: HeatReport, now: number): Plan<Step, MagnumClusterStatus> {
   const { object } = observed;
   const { code: _, changingSince: __, progress: ___, ...seen } = statusOf(observed, true, now).status;
   const status = { ...seen, ...heatFacts(heat, object), ...heatVerdict(heat, object.spec.name), created: true };
@@ -47,7 +47,7 @@ function planShown(observed: Observed, heat: HeatReport, now: number): Plan<Step
  * ever as a change in progress.
  */
 export function planMigrating(
-  observed: Observed,
+  observed: Decided,
   migrating: MigrationState,
   now: number,
 ): Plan<Step, MagnumClusterStatus> {

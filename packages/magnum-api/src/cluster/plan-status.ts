@@ -3,6 +3,7 @@ import { isTrue, timestamp, type Plan, type PlannedEvent } from "@causeway/kuber
 import { addonsFailed, addonsWaitFor } from "./addon-status.ts";
 import { firstFinding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
+import type { Decided } from "./plan-desired.ts";
 import { healthOf } from "./health.ts";
 import { progressOf, type Progress } from "./plan-progress.ts";
 import { rotationWaitsFor } from "./plan-rotation.ts";
@@ -23,7 +24,7 @@ type Status = MagnumClusterStatus;
 
 /** The state that clients see. `isWriting`: objects are not yet as the cluster wants them. */
 export function statusOf(
-  observed: Observed,
+  observed: Decided,
   isWriting: boolean,
   now: number,
 ): Pick<Plan<Step, Status>, "status" | "wait" | "events"> {
@@ -58,7 +59,7 @@ export function statusOf(
 }
 
 function progressFrom(
-  observed: Observed,
+  observed: Decided,
   isWriting: boolean,
   times: { readonly since: number; readonly now: number },
 ): Progress {
@@ -66,7 +67,7 @@ function progressFrom(
   return progressOf(observed, { rotation, isControlPlaneReady: isControlPlaneReady(observed), isWriting, ...times });
 }
 
-function isSettled(observed: Observed): boolean {
+function isSettled(observed: Decided): boolean {
   const isReady = observed.hasCredentials && isControlPlaneReady(observed) && arePoolsSettled(observed);
   if (!isReady || rotationWaitsFor(rotationFacts(observed)) !== undefined) return false;
   return addonsWaitFor(observed) === undefined;

@@ -6,6 +6,7 @@ import { unusedAttributes } from "./attributes.ts";
 import { runtimeOf } from "./desired.ts";
 import { firstFinding, type Finding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
+import type { Decided } from "./plan-desired.ts";
 import { flagLabelsOf, unusedLabels } from "./labels.ts";
 import type { Progress } from "./plan-progress.ts";
 import { rotationWaitsFor, type RotationFacts } from "./plan-rotation.ts";
@@ -52,7 +53,7 @@ const wantedMasters = ({ spec }: MagnumCluster, controlPlane: HostedControlPlane
  * What prevents progress: missing credentials first, then failures of the cluster's objects, then one of its add-ons
  * unless the status already has `addonsFailed`.
  */
-export function findingOf(observed: Observed, now: number): Finding | undefined {
+export function findingOf(observed: Decided, now: number): Finding | undefined {
   const { object, infrastructure, controlPlane, servers, machines } = observed;
   const age = now - Date.parse(object.metadata.creationTimestamp ?? "");
   if (!observed.hasCredentials && age > CREDENTIALS_TIMEOUT) {
@@ -65,7 +66,7 @@ export function findingOf(observed: Observed, now: number): Finding | undefined 
 
 /** A change in progress as a verdict judges it: a create, an update or a rotation. */
 export interface Change {
-  readonly observed: Observed;
+  readonly observed: Decided;
   readonly isDone: boolean;
   readonly isWriting: boolean;
   readonly finding: Finding | undefined;
@@ -135,7 +136,7 @@ const worded = (finding: Finding | undefined) => finding && `${finding.message} 
 const kept = ({ status, reason = "", code }: Status): Verdict => ({ status, reason, code });
 
 /** What was accepted without effect is named where every client shows it. */
-function completeReason(what: "CREATE" | "UPDATE", observed: Observed): string {
+function completeReason(what: "CREATE" | "UPDATE", observed: Decided): string {
   const { object, installation, cluster, controlPlane } = observed;
   const { spec } = object;
   const attributes = unusedAttributes(object);
@@ -166,7 +167,7 @@ export function rotationFacts(observed: Observed): RotationFacts {
   return { ...observed, isSettled: arePoolsSettled(observed) };
 }
 
-function waitingFor(observed: Observed): string {
+function waitingFor(observed: Decided): string {
   const { cluster } = observed;
   if (!observed.hasCredentials) return "waiting for the credentials of the cluster";
   if (cluster?.status?.initialization?.infrastructureProvisioned !== true)

@@ -4,6 +4,7 @@ import { desiredManifests, nothingStands, type Installation } from "./desired.ts
 import type { Observed } from "./gather.ts";
 import { at, clusterOf, group, keystone, NOW, settled, type Given } from "../testing/observed.ts";
 import { magnumLabels, migratingAnnotation, pendingAnnotation } from "./names.ts";
+import { decide } from "./plan-desired.ts";
 import { plan } from "./plan.ts";
 import { timestamp } from "@causeway/kubernetes";
 
@@ -164,7 +165,7 @@ describe("plan", () => {
 
   it("has as many API servers as masters with runtime Pods, and says where it has one", () => {
     const replicas = (observed: Observed) =>
-      observed.desired.find(({ object }) => object.kind === "HostedControlPlane")?.object as HostedControlPlane;
+      decide(observed).desired.find(({ object }) => object.kind === "HostedControlPlane")?.object as HostedControlPlane;
     expect(replicas(settled({ spec: three }, pods(3))).spec).toMatchObject({ runtime: "Pods", replicas: 3 });
     const one = settled({ spec: three }, { runtime: "Embedded" });
     expect(replicas(one).spec).not.toHaveProperty("replicas");
@@ -224,7 +225,7 @@ describe("plan", () => {
     const labels = { kubeapi_options: "--event-ttl=30m", kubecontroller_options: "--node-monitor-grace-period=20s" };
     const flags = { apiServer: { eventTTLSeconds: 1_800 }, controllerManager: { nodeMonitorGracePeriodSeconds: 20 } };
     const specOf = (runtime?: string) =>
-      settled({ spec: { labels } }, runtime === undefined ? {} : { runtime }).desired.find(
+      decide(settled({ spec: { labels } }, runtime === undefined ? {} : { runtime })).desired.find(
         ({ object }) => object.kind === "HostedControlPlane",
       )?.object as HostedControlPlane;
     for (const runtime of ["Process", "Pods"]) expect(specOf(runtime).spec).toMatchObject({ flags });
@@ -283,7 +284,7 @@ describe("plan", () => {
 
   it("has unhealthy machines replaced where auto_healing_enabled is true, and no longer where it is not", () => {
     const healing = settled({ spec: { labels: { auto_healing_enabled: "True" } } });
-    const [check] = healing.desired.filter(({ object }) => object.kind === "MachineHealthCheck");
+    const [check] = decide(healing).desired.filter(({ object }) => object.kind === "MachineHealthCheck");
     expect(check?.object).toMatchObject({
       metadata: { name: "web-default", ownerReferences: [{ kind: "MagnumCluster" }] },
       spec: {

@@ -10,6 +10,7 @@ import { firstFinding } from "./findings.ts";
 import type { Observed } from "./gather.ts";
 import { planMigrating, readMigrating } from "./migrating.ts";
 import { appliedAnnotation, finalizer, isPending, poolNameOf } from "./names.ts";
+import { decide, type Decided } from "./plan-desired.ts";
 import { statusOf } from "./plan-status.ts";
 import { poolsOf } from "./pools.ts";
 import type { Step } from "./steps.ts";
@@ -26,13 +27,14 @@ export function plan(observed: Observed, now: number): Plan<Step, Status> {
   const { object } = observed;
   if (isPending(object)) return planPending(observed, now);
   const migrating = readMigrating(object);
-  if (migrating) return planMigrating(observed, migrating, now);
+  if (migrating) return planMigrating(decide(observed), migrating, now);
   if (object.metadata.deletionTimestamp !== undefined) return planDeletion(observed, now);
-  const steps = nextSteps(observed);
+  const decided = decide(observed);
+  const steps = nextSteps(decided);
   // A complete cluster may get add-ons, or others: that is no change of the cluster.
   return {
     ...statusOf(
-      observed,
+      decided,
       steps.some((step) => !isAboutAddons(step)),
       now,
     ),
@@ -52,7 +54,7 @@ function planPending({ object }: Observed, now: number): Plan<Step, Status> {
     : { steps: [{ type: "discard-row" }], status };
 }
 
-function nextSteps(observed: Observed): readonly Step[] {
+function nextSteps(observed: Decided): readonly Step[] {
   const { object, desired, standing, hasCredentials } = observed;
   if (!(object.metadata.finalizers ?? []).includes(finalizer)) return [{ type: "add-finalizer" }];
   if (!hasCredentials) return [];
@@ -80,7 +82,7 @@ function marksOf(observed: Observed): readonly Step[] {
 }
 
 /** Pools of node groups that were deleted, and templates that no pool refers to any longer. */
-function surplus({ object, desired, deployments, standing, machines }: Observed): readonly Step[] {
+function surplus({ object, desired, deployments, standing, machines }: Decided): readonly Step[] {
   const wanted = new Set(object.spec.nodeGroups.map((group) => poolNameOf(object.metadata.name, group)));
   const pools = deployments
     .filter(({ metadata }) => !wanted.has(metadata.name) && metadata.deletionTimestamp === undefined)

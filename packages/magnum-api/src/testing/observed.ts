@@ -92,7 +92,6 @@ export function settled(given: Given = {}, masters: object = {}): Observed {
   return {
     object,
     installation: keystone,
-    desired,
     standing,
     cluster: of<Observed["cluster"]>("Cluster")[0],
     controlPlane: of<Observed["controlPlane"]>("HostedControlPlane")[0],
