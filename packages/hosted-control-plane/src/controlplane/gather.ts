@@ -11,7 +11,7 @@ import {
 import { Cluster, HostedControlPlane, Machine } from "@causeway/api";
 import type { ControlPlaneRuntime, ControlPlaneState, JoinCertificates } from "../runtime.ts";
 import { kubeconfigRenewAnnotation, kubeconfigRootAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
-import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type Root, type RotatedRoots } from "./roots.ts";
+import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type RotatedRoots } from "./roots.ts";
 import type { Finding } from "../webhooks/findings.ts";
 import type { RootPurpose } from "./steps.ts";
 
@@ -20,8 +20,8 @@ export interface KubeconfigFacts {
   readonly server: string;
   /** Ms since epoch. */
   readonly renewAt: number;
-  /** False: it was written before the roots changed, and its certificate is of one that is trusted still. */
-  readonly isCurrent: boolean;
+  /** Serial numbers of the authorities that it was written with, the issuer of its client certificate first. */
+  readonly serials: string;
 }
 
 /** Everything that the plan of one hosted control plane is made from. */
@@ -36,6 +36,8 @@ export interface Observed {
   readonly etcd: JoinCertificates | undefined;
   /** The kubeconfig Secret: where it points, and when (ms since epoch) to write a new one. */
   readonly kubeconfig: KubeconfigFacts | undefined;
+  /** Serial numbers of the authorities that are trusted; undefined without one. */
+  readonly trustedSerials: string | undefined;
   readonly kubeconfigSecret: Secret | undefined;
   /** Is the whole namespace being deleted? */
   readonly namespaceTerminates: boolean;
@@ -108,7 +110,8 @@ export async function gather(from: GatherFrom, key: ObjectKey, signal: AbortSign
     roots,
     authorities: ca && sa && (await authoritiesOf(from, { object, name, roots: { ca, sa, proxy } }, signal)),
     etcd: object.spec.datastore === undefined ? undefined : certificatesOf(secret("etcd")),
-    kubeconfig: kubeconfigOf(secret("kubeconfig"), ca),
+    kubeconfig: kubeconfigOf(secret("kubeconfig")),
+    trustedSerials: ca && serialsOf(bundleOf(ca)),
     kubeconfigSecret: secret("kubeconfig"),
     namespaceTerminates:
       from.namespaces.get({ namespace: "", name: key.namespace })?.metadata.deletionTimestamp !== undefined,
@@ -156,16 +159,15 @@ async function authoritiesOf(
 ): Promise<AuthorityFacts> {
   const { ca } = roots;
   const { notBefore, notAfter } = readCertificate(ca.pair.certificate);
-  const { phase, rotation, rotatedAt } = object.status?.authorities ?? {};
-  // Until all of the control plane signs with the new authority, a new Machine may still get a certificate of the old.
-  const since = phase === "Prepared" && rotation === ca.rotation ? Date.parse(rotatedAt ?? "") : Number.NaN;
   const all = ca.stage === "sign" ? await machines(object.metadata.namespace ?? "", name, signal) : [];
-  const old = all.filter(({ metadata }) => !(Date.parse(metadata.creationTimestamp ?? "") >= since));
   return {
     roots,
     createdAt: notBefore,
     expiresAt: notAfter,
-    oldMachines: old.map(({ metadata }) => metadata.name).toSorted(),
+    machines: all.map(({ metadata }) => ({
+      name: metadata.name,
+      createdAt: Date.parse(metadata.creationTimestamp ?? ""),
+    })),
   };
 }
 
@@ -179,16 +181,13 @@ function certificatesOf(secret: Secret | undefined): JoinCertificates | undefine
   return authority === undefined || !server || !client ? undefined : { authority, server, client };
 }
 
-/** A kubeconfig of roots that are not trusted any more, or one that we cannot read, counts as none. */
-function kubeconfigOf(secret: Secret | undefined, ca: Root | undefined): KubeconfigFacts | undefined {
-  if (secret?.data?.["value"] === undefined || ca === undefined) return undefined;
+/** Undefined: there is none, or its annotations cannot be read. */
+function kubeconfigOf(secret: Secret | undefined): KubeconfigFacts | undefined {
+  if (secret?.data?.["value"] === undefined) return undefined;
   const { annotations = {} } = secret.metadata;
   const server = annotations[kubeconfigServerAnnotation];
   const renewAt = Number(annotations[kubeconfigRenewAnnotation]);
-  const written = annotations[kubeconfigRootAnnotation];
-  if (server === undefined || !Number.isFinite(renewAt) || written === undefined) return undefined;
-  const serials = serialsOf(bundleOf(ca));
-  // The first one issued its client certificate.
-  if (!serials.split(",").includes(written.split(",")[0] ?? "")) return undefined;
-  return { server, renewAt, isCurrent: written === serials };
+  const serials = annotations[kubeconfigRootAnnotation];
+  if (server === undefined || !Number.isFinite(renewAt) || serials === undefined) return undefined;
+  return { server, renewAt, serials };
 }

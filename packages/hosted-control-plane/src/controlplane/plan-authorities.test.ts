@@ -4,7 +4,7 @@ import type { Secret } from "@causeway/kubernetes";
 import { beforeAll, describe, expect, test } from "vitest";
 import { rootsDigest } from "../runtime.ts";
 import { newRoot } from "./new-root.ts";
-import { instant, planAuthorities, rotationOf, type AuthoritiesFrom } from "./plan-authorities.ts";
+import { instant, oldMachines, planAuthorities, rotationOf, type AuthoritiesFrom } from "./plan-authorities.ts";
 import { nextSecret } from "./rotate-root.ts";
 import { bundleOf, rootOf, type AuthorityFacts, type Root, type RootStage, type RotatedPurpose } from "./roots.ts";
 
@@ -46,7 +46,7 @@ function from(given: Given): AuthoritiesFrom {
     roots: { ca: root(ca, given.ca), sa: root(sa), ...(proxy ? { proxy: root(proxy, given.proxy) } : {}) },
     createdAt: given.createdAt ?? now - 1000 * HOUR,
     expiresAt: given.expiresAt ?? now + 100_000 * HOUR,
-    oldMachines: given.oldMachines ?? [],
+    machines: (given.oldMachines ?? []).map((name) => ({ name, createdAt: 0 })),
   };
   const object = {
     apiVersion: "controlplane.cluster.x-k8s.io/v1alpha1",
@@ -259,12 +259,28 @@ describe("a rotation of a control plane's authority", () => {
     expect(outcome(given)).toEqual(expected);
   });
 
+  const prepared = { phase: "Prepared", rotation, rotatedAt: at(-HOUR) } as const;
+  test.each<[title: string, status: Given["status"], expected: readonly string[]]>([
+    ["all Machines while parts of the control plane may sign with the old authority", undefined, ["a", "b", "c"]],
+    ["Machines from before the new authority signed everywhere", prepared, ["a", "c"]],
+    ["all Machines where another rotation was prepared", { ...prepared, rotation: at(-9 * HOUR) }, ["a", "b", "c"]],
+    ["all Machines where the time is not known", { phase: "Prepared", rotation }, ["a", "b", "c"]],
+  ])("holds back for %s", (_title, status, expected) => {
+    const given = from({ stages: ["sign", "sign"], ...(status ? { status } : {}) });
+    const machines = [
+      { name: "c", createdAt: Number.NaN },
+      { name: "b", createdAt: now },
+      { name: "a", createdAt: now - 2 * HOUR },
+    ];
+    expect(oldMachines({ ...given, facts: { ...given.facts, machines } })).toEqual(expected);
+  });
+
   test("names the Machines that hold it, and not all of a hundred", () => {
     const oldMachines = Array.from({ length: 100 }, (_, index) => `m${index}`);
     const { status, conditions } = planAuthorities(from({ spec: retired, stages: ["sign", "sign"], oldMachines }));
     expect(status.machines).toMatchObject({ count: 100, names: { length: 20 } });
     expect(conditions[0]?.message).toMatch(
-      /Machines m0, m1, m2 and 97 more were made before.*CONTROL_PLANE_MACHINES_OLD/,
+      /Machines m0, m1, m10 and 97 more were made before.*CONTROL_PLANE_MACHINES_OLD/,
     );
   });
 
@@ -340,9 +356,7 @@ describe("the Secrets of a rotation", () => {
 
   test("tell the runtime to sign what others verify with the older one until it is retired", () => {
     const old = rootOf(first.ca)?.pair as KeyPair;
-    const rotations = walk().map(
-      (roots) => rotationOf({ roots, createdAt: 0, expiresAt: 0, oldMachines: [] }).rotation,
-    );
+    const rotations = walk().map((roots) => rotationOf({ roots, createdAt: 0, expiresAt: 0, machines: [] }).rotation);
     const serving = rotations.map((rotation) => rotation && splitCertificates(rotation.serving.certificate)[0]);
     const [oldCertificate] = splitCertificates(old.certificate);
     expect(serving).toEqual([oldCertificate, oldCertificate, undefined, undefined]);
@@ -355,7 +369,7 @@ describe("the Secrets of a rotation", () => {
       rootsDigest({
         authority: roots.ca.pair,
         serviceAccountKey: roots.sa.pair.key,
-        ...rotationOf({ roots, createdAt: 0, expiresAt: 0, oldMachines: [] }),
+        ...rotationOf({ roots, createdAt: 0, expiresAt: 0, machines: [] }),
       }),
     );
     expect(new Set(digests).size).toBe(3);

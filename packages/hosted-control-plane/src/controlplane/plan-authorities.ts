@@ -129,6 +129,20 @@ function timeOf(text: string | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
+/**
+ * Names of the Machines that may have a certificate of the old authority: until all of the control plane signs with the
+ * new one, a new Machine may still get one.
+ */
+export function oldMachines({ object, facts }: Pick<AuthoritiesFrom, "object" | "facts">): readonly string[] {
+  const { phase, rotation, rotatedAt } = object.status?.authorities ?? {};
+  const isPrepared = phase === "Prepared" && rotation === facts.roots.ca.rotation;
+  const since = isPrepared ? (timeOf(rotatedAt) ?? Infinity) : Infinity;
+  return facts.machines
+    .filter(({ createdAt }) => !(createdAt >= since))
+    .map(({ name }) => name)
+    .toSorted();
+}
+
 interface Hold {
   readonly reason: string;
   readonly message: string;
@@ -143,13 +157,15 @@ function holdOf(from: AuthoritiesFrom, at: RootStage): Hold | undefined {
   const retireAt = timeOf(retireOldAfter);
   const isForThis = retireAt !== undefined && retireAt >= (timeOf(facts.roots.ca.rotation) ?? 0);
   if (!isForThis || retireAt > now) return { reason: "Prepared", message: prepared(from, retireOldAfter) };
-  if (facts.oldMachines.length === 0 || ignoreMachines === true) return undefined;
-  const message = `the old authority cannot be retired: ${named(facts.oldMachines)} were made before the new one was known, and would not reach the control plane; replace them, or set spec.authorities.ignoreMachines (CONTROL_PLANE_MACHINES_OLD)`;
+  const machines = oldMachines(from);
+  if (machines.length === 0 || ignoreMachines === true) return undefined;
+  const message = `the old authority cannot be retired: ${named(machines)} were made before the new one was known, and would not reach the control plane; replace them, or set spec.authorities.ignoreMachines (CONTROL_PLANE_MACHINES_OLD)`;
   return { reason: "MachinesRemain", message };
 }
 
-function prepared({ facts }: AuthoritiesFrom, retireOldAfter: string | undefined): string {
-  const machines = facts.oldMachines.length === 0 ? "" : `replace ${named(facts.oldMachines)} and `;
+function prepared(from: AuthoritiesFrom, retireOldAfter: string | undefined): string {
+  const old = oldMachines(from);
+  const machines = old.length === 0 ? "" : `replace ${named(old)} and `;
   const retire =
     retireOldAfter === undefined
       ? "set spec.authorities.retireOldAfter when clients have new certificates and kubeconfigs"
@@ -200,7 +216,8 @@ function phaseOf({ object, facts, settled }: AuthoritiesFrom, at: RootStage): Ph
 }
 
 function statusOf(from: AuthoritiesFrom, at: RootStage): AuthoritiesStatus {
-  const { expiresAt, oldMachines, roots } = from.facts;
+  const { expiresAt, roots } = from.facts;
+  const machines = oldMachines(from);
   const { rotation, retiredAt } = roots.ca;
   const phase = phaseOf(from, at);
   const rotatedAt = rotatedAtOf(from, phase);
@@ -210,9 +227,7 @@ function statusOf(from: AuthoritiesFrom, at: RootStage): AuthoritiesStatus {
     ...(rotation === undefined ? {} : { rotation }),
     ...(rotatedAt === undefined ? {} : { rotatedAt }),
     ...(retiredAt === undefined ? {} : { retiredAt }),
-    ...(oldMachines.length === 0
-      ? {}
-      : { machines: { count: oldMachines.length, names: oldMachines.slice(0, NAMED) } }),
+    ...(machines.length === 0 ? {} : { machines: { count: machines.length, names: machines.slice(0, NAMED) } }),
   };
 }
 

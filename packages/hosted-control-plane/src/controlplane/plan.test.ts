@@ -16,7 +16,7 @@ const authentication = { keystone };
 const limits = { objects: 50_000, bytes: 2 ** 30 };
 const running = { ready: true, endpoint, version: "v1.34.0", names: [], limits, authentication: {} };
 const parked = { until: now + 30_000, reason: "its requests ended its worker process" };
-const kubeconfig = { server: "https://10.0.0.1:6443", renewAt: now + 1000, isCurrent: true };
+const kubeconfig = { server: "https://10.0.0.1:6443", renewAt: now + 1000, serials: "1" };
 
 const cluster = {
   apiVersion: "cluster.x-k8s.io/v1beta2",
@@ -50,6 +50,7 @@ function world(changes: Partial<Observed> = {}): Observed {
     roots,
     authorities: undefined,
     kubeconfig,
+    trustedSerials: "1",
     kubeconfigSecret,
     etcd: undefined,
     namespaceTerminates: false,
@@ -371,7 +372,7 @@ function done(observed: Observed, step: Step): Observed {
     case "run":
       return { ...observed, exists: true, state: { ...running, version: step.spec.version, names: step.spec.names } };
     case "write-kubeconfig":
-      return { ...observed, kubeconfig: { server: step.server, renewAt: now + 1000, isCurrent: true } };
+      return { ...observed, kubeconfig: { server: step.server, renewAt: now + 1000, serials: "1" } };
     case "hold-kubeconfig":
       return { ...observed, kubeconfigSecret };
     case "release-kubeconfig":

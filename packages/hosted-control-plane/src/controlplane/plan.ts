@@ -15,6 +15,7 @@ import { backedUp, backupStatus } from "./backup-spec.ts";
 import { desired } from "./desired.ts";
 import type { Observed } from "./gather.ts";
 import { planAuthorities, type AuthoritiesPlan } from "./plan-authorities.ts";
+import { usableKubeconfig } from "./plan-kubeconfig.ts";
 import type { Step } from "./steps.ts";
 import { storageConditions, storageEvents } from "./storage-condition.ts";
 
@@ -112,9 +113,11 @@ function authoritiesPlan(observed: Observed, isQuiet: boolean, now: number): Aut
 }
 
 function waiting(
-  { defaults, kubeconfig }: Observed,
+  observed: Observed,
   { now, until = Infinity }: { now: number; until: number | undefined },
 ): Pick<Plan<Step, HostedControlPlaneStatus>, "wait"> {
+  const { defaults } = observed;
+  const kubeconfig = usableKubeconfig(observed);
   if (defaults.host === undefined)
     return { wait: { for: "the address at which machines reach this host", until: now + 500 } };
   if (until < (kubeconfig?.renewAt ?? Infinity))
@@ -189,7 +192,9 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && new Set([...a, ...b]).size === new Set(a).size;
 }
 
-function publishKubeconfig({ state, roots, kubeconfig }: Observed, now: number): Step[] {
+function publishKubeconfig(observed: Observed, now: number): Step[] {
+  const { state, roots } = observed;
+  const kubeconfig = usableKubeconfig(observed);
   if (state === undefined || !state.ready || roots.ca === undefined) return [];
   const { endpoint, address } = state;
   const server = `https://${address ?? endpoint.host}:${endpoint.port}`;
@@ -295,8 +300,8 @@ function endpointElsewhere({ object, cluster, state }: Observed): string | undef
   return `machines join at the Cluster's endpoint ${host}:${port}, but this control plane serves at ${own}; let the infrastructure object create no endpoint of its own, or add ${host} to spec.names if it forwards to this control plane`;
 }
 
-function isReady({ state, kubeconfig }: Observed): boolean {
-  return state?.ready === true && kubeconfig !== undefined;
+function isReady(observed: Observed): boolean {
+  return observed.state?.ready === true && usableKubeconfig(observed) !== undefined;
 }
 
 function status(

@@ -46,8 +46,8 @@ export interface AuthorityFacts {
   /** Of the authority that signs, in ms since epoch. */
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Names of Machines that were made before the rotation was prepared. Empty outside of stage "sign". */
-  readonly oldMachines: readonly string[];
+  /** Machines of the cluster, with the time (ms since epoch) of their creation. Not read outside of stage "sign". */
+  readonly machines: readonly { readonly name: string; readonly createdAt: number }[];
 }
 
 /** The root in a Secret of the contract: tls.crt begins with the one that signs, whose key is tls.key. */
