@@ -4,19 +4,22 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { checkControllerShape } from "./controller-shape.ts";
 
+const PLAN = "export function plan(observed: Observed, now: number): Plan<Step, Status> {}\n";
 const FOLDER = "packages/example/src/widget";
 let root = "";
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "shape-"));
   mkdirSync(join(root, FOLDER), { recursive: true });
-  for (const file of ["gather", "plan", "steps", "perform", "controller"]) write(file, "export {};\n");
+  for (const file of ["steps", "perform", "controller"]) write(file, "export {};\n");
+  write("gather", "export async function gather(key: ObjectKey): Promise<Observed> {}\n");
+  write("plan", PLAN);
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
 const write = (file: string, text: string) => writeFileSync(join(root, FOLDER, `${file}.ts`), text);
 
 test("accepts a controller of five files with a pure plan", () => {
-  write("plan", '// async, in a comment\nimport { isIP } from "node:net";\nexport const text = "await";\n');
+  write("plan", '// async, in a comment\nimport { isIP } from "node:net";\n' + PLAN);
   expect(checkControllerShape(root, {})).toEqual([]);
 });
 
@@ -24,6 +27,29 @@ test("names the files that a controller lacks, unless that has a reason", () => 
   rmSync(join(root, FOLDER, "steps.ts"));
   expect(checkControllerShape(root, {})).toEqual([expect.stringContaining(`${FOLDER}: a controller has`)]);
   expect(checkControllerShape(root, { [FOLDER]: "a reason" })).toEqual([]);
+});
+
+test.each([
+  ['| { readonly do: "delete" }', "the tag of a step is `type`, not `do`"],
+  ['| { readonly type: "deleteNode"; readonly name: string }', "kebab-case: deleteNode"],
+])("steps are tagged by type, in kebab-case: %s", (source, problem) => {
+  write("steps", `export type Step = never\n  ${source};\n`);
+  expect(checkControllerShape(root, {})).toEqual([expect.stringContaining(`${FOLDER}/steps.ts:2: `)]);
+  expect(checkControllerShape(root, {})[0]).toContain(problem);
+});
+
+test("accepts steps with other fields that are texts", () => {
+  write("steps", 'export type Step = { readonly type: "patch-node"; readonly kind: "Secret" };\n');
+  expect(checkControllerShape(root, {})).toEqual([]);
+});
+
+test.each([
+  ["plan", "export function planWidget(facts: Facts) {}", "plan(observed: Observed, …)"],
+  ["plan", "export function plan(facts: Facts) {}", "plan(observed: Observed, …)"],
+  ["gather", "export function gatherWidget() {}", "gather"],
+])("%s.ts exports the function that all controllers have, not: %s", (file, source, name) => {
+  write(file, `${source}\n`);
+  expect(checkControllerShape(root, {})).toEqual([`${FOLDER}/${file}.ts: exports a function ${name}`]);
 });
 
 test("reports an exception that is not needed any more", () => {

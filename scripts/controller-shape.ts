@@ -1,4 +1,7 @@
-/** The shape of controllers: five files each, and plans without input, output, clocks and chance (ARCHITECTURE.md). */
+/**
+ * The shape of controllers: five files with the same names in them, steps tagged by `type`, and plans without input,
+ * output, clocks and chance (ARCHITECTURE.md).
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
@@ -25,9 +28,6 @@ const IMPURE: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/\bfetch\(|\bprocess\.(?:env|exit|stdout|stderr|cwd)/, "reaches out of its arguments"],
 ];
 
-/** Folders whose `plan.ts` or `gather.ts` exports other names, each with its reason. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {};
-
 /** What is wrong with the shape of a controller or the purity of a plan, one line each. */
 export function checkControllerShape(root: string, exceptions = EXCEPTIONS): string[] {
   const files = readdirSync(join(root, "packages"), { withFileTypes: true, recursive: true })
@@ -38,9 +38,7 @@ export function checkControllerShape(root: string, exceptions = EXCEPTIONS): str
   return [
     ...shapes(files, exceptions),
     ...files.filter((file) => basename(file) === "steps.ts").flatMap((file) => tags(file, read(file))),
-    ...controllersIn(files)
-      .filter((folder) => OTHER_NAMES[folder] === undefined)
-      .flatMap((folder) => names(folder, files, read)),
+    ...controllersIn(files).flatMap((folder) => names(folder, files, read)),
     ...files
       .filter((file) => /^plan(?:-[\w-]+)?\.ts$/.test(basename(file)))
       .flatMap((file) => impurities(file, read(file))),

@@ -47,7 +47,7 @@ export function reconcileCluster(options: ClusterControllerOptions): Reconcile {
       events.event(object, event);
     },
     plan,
-    refresh: (observed, planned, now) => requestLists(sources, observed, { plan: planned, now }),
+    planned: (observed, planned, now) => requestLists(sources, observed, { plan: planned, now }),
     perform: (step, observed, signal) =>
       performClusterStep(
         step,

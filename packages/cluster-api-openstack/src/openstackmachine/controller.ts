@@ -49,7 +49,7 @@ export function reconcileMachine(options: MachineControllerOptions): Reconcile {
       events.event(object, event);
     },
     plan,
-    refresh({ session }, { refresh = [] }, now) {
+    planned({ session }, { refresh = [] }, now) {
       for (const name of refresh) session?.watch[name].hurry(now + REFRESH_WITHIN);
     },
     perform(step, observed, signal) {

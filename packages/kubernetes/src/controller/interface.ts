@@ -117,10 +117,10 @@ export interface Pipeline<Observed, Step, Status, Planned extends Plan<Step, Sta
   unread?(key: ObjectKey, error: unknown, signal: AbortSignal): Promise<void>;
   plan(observed: Observed, now: number): Planned;
   /**
-   * Called with every plan: requests the lists that it names to be read soon. Returns when to gather again at the latest
-   * (ms since epoch), where the plan waits.
+   * Called with every plan, for effects that are no steps: requests the lists that it names to be read soon, and notes
+   * what the process remembers. Returns when to gather again at the latest (ms since epoch), where the plan waits.
    */
-  refresh?(observed: Observed, plan: Planned, now: number): number | void;
+  planned?(observed: Observed, plan: Planned, now: number): number | void;
   /** "deferred": it was not done, and when it is tried again is the plan's affair: the brake does not count it. */
   perform(step: Step, observed: Observed, signal: AbortSignal): Promise<void | "deferred">;
   publish(observed: Observed, status: Status, events: readonly PlannedEvent[], signal: AbortSignal): Promise<void>;

@@ -51,7 +51,7 @@ describe("the pipeline", () => {
     ] as const) {
       const { pipeline } = counting(0, {
         plan: () => ({ steps: [], status: "", wait: { for: "a list", ...(until ? { until: at + until } : {}) } }),
-        refresh: () => (again === undefined ? undefined : at + again),
+        planned: () => (again === undefined ? undefined : at + again),
       });
       expect(await runPipeline(pipeline, { clock })(key, never)).toEqual({ after });
     }

@@ -95,7 +95,7 @@ async function reconcile<Observed, Step, Status>(
     if (observed === undefined) return brake.forget(key);
     if (pipeline.epochOf) brake.begin(key, pipeline.epochOf(observed));
     const plan = charge(() => pipeline.plan(observed, clock.now()));
-    const again = pipeline.refresh?.(observed, plan, clock.now()) ?? undefined;
+    const again = pipeline.planned?.(observed, plan, clock.now()) ?? undefined;
     if (plan.steps.length === 0) {
       if (!plan.wait) brake.forget(key);
       else if (plan.wait.onlyHeld) brake.forgetSettled(key);

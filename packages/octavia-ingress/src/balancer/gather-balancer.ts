@@ -16,6 +16,7 @@ import type { IngressConfig } from "../config/config.ts";
 import type { StoredPoolRecord } from "../pool-record/pool-record.ts";
 import { certificatePrefixes, type Owner } from "../names.ts";
 import type { ObservedBalancer, IpFamily } from "./balancer.ts";
+import { selectBalancers } from "./plan-selection.ts";
 import { GroupReader } from "./security-group/gather-group.ts";
 
 /** A create of a process before this one may be under way for this long (ms) without being listed. */
@@ -96,14 +97,14 @@ export async function gatherBalancer(
   await Promise.all([...needed.map((informer) => informer.start(signal)), memory.record?.ready(signal)]);
   const stored = from.tls ? await certificates.all(signal) : await certificates.left(signal);
   const all = [...new Set([...loadBalancers.byIndex("name", owner.name), ...loadBalancers.byIndex("tag", owner.tag)])];
-  const found = all.filter((lb) => !isLeaving(lb)).sort(byAge(owner));
+  const { found, leaving } = selectBalancers(all, owner);
   const [lb] = found;
   // What an earlier process created has been seen.
   if (all.length > 0) memory.fresh.add(owner.tag);
   return {
     owner,
     found,
-    leaving: all.filter(isLeaving),
+    leaving,
     tree: lb ? await treeOf(memory, lb, signal) : undefined,
     floatingIp: lb && from.floating ? floatingIps.byIndex("port", lb.vip_port_id)[0] : undefined,
     named: from.address === undefined || !from.floating ? undefined : floatingIps.byIndex("address", from.address)[0],
@@ -131,17 +132,6 @@ export function readAhead(memory: BalancerMemory, floating: boolean, signal: Abo
   const begun: (Promise<unknown> | undefined)[] = lists.map((informer) => informer.start(signal));
   begun.push(certificates.left(signal), groups.readAhead(signal), record?.ready(signal));
   for (const each of begun) each?.catch(() => {});
-}
-
-/** Whether Octavia is deleting it: it serves nothing any more, and its name is not free yet. */
-export function isLeaving({ provisioning_status: status }: LoadBalancer): boolean {
-  return status === "PENDING_DELETE" || status === "DELETED";
-}
-
-/** Those with our tag first, then the oldest: two processes must choose the same one. */
-function byAge({ tag }: Owner): (a: LoadBalancer, b: LoadBalancer) => number {
-  const rank = (lb: LoadBalancer): string => `${lb.tags.includes(tag) ? 0 : 1} ${lb.created_at} ${lb.id}`;
-  return (a, b) => (rank(a) < rank(b) ? -1 : 1);
 }
 
 async function treeOf(

@@ -15,7 +15,8 @@ import {
 import { isImmutable, isOutcomeUnknown } from "@causeway/openstack";
 import type { Bundle } from "../certificates/pkcs12.ts";
 import type { ObservedBalancer } from "./balancer.ts";
-import { isLeaving, type BalancerMemory } from "./gather-balancer.ts";
+import type { BalancerMemory } from "./gather-balancer.ts";
+import { isLeaving } from "./plan-selection.ts";
 import { isAnothers } from "./plan-balancer.ts";
 import { performGroup } from "./security-group/perform-group.ts";
 import type { AddressStep, BalancerStep } from "./steps.ts";

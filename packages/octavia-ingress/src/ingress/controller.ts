@@ -22,19 +22,11 @@ import { Ingress, type IngressClass } from "../objects/ingress.ts";
 import { memberFacts } from "../objects/nodes.ts";
 import { Reported } from "../reported.ts";
 import { claimOf } from "./class.ts";
-import {
-  awaitsClass,
-  classKey,
-  gather,
-  gatherFrom,
-  isHeld,
-  serviceNames,
-  whenRead,
-  type GatherFrom,
-} from "./gather.ts";
+import { classKey, gather, gatherFrom, isWithoutClass, serviceNames, whenRead, type GatherFrom } from "./gather.ts";
 import type { Observed, Published } from "./observed.ts";
 import { FIELD_MANAGER, perform } from "./perform.ts";
 import { plan } from "./plan.ts";
+import { isHeld } from "./plan-scope.ts";
 import type { Step } from "./steps.ts";
 
 /** What the controller of Ingresses works with. `memory` is shared with the controller of Gateways. */
@@ -125,7 +117,7 @@ function sourcesOf(from: GatherFrom): Source[] {
     const claim = claimOf(ingress, classNamed);
     const { ingressClassName } = ingress.spec;
     if (!claim && !isHeld(ingress)) return [];
-    if (!claim && awaitsClass(from, ingress) && ingressClassName !== undefined)
+    if (!claim && isWithoutClass(from, ingress) && ingressClassName !== undefined)
       return [keyOf(ingress), classKey(ingressClassName)];
     return claim?.by === "class" ? [keyOf(ingress), classKey(claim.class.metadata.name)] : [keyOf(ingress)];
   };

@@ -13,7 +13,7 @@ import { gatherBalancer, LOST_FOR, type BalancerMemory } from "../balancer/gathe
 import { isAnothers } from "../balancer/plan-balancer.ts";
 import { bundleOf, type Bundle } from "../certificates/pkcs12.ts";
 import type { IngressConfig } from "../config/config.ts";
-import { CLASS_ANNOTATION, classOwner, FINALIZER, ingressOwner, isCertificateOf, type Owner } from "../names.ts";
+import { classOwner, ingressOwner, isCertificateOf, type Owner } from "../names.ts";
 import { Ingress, IngressClass } from "../objects/ingress.ts";
 import { gatherMembers } from "../objects/gather-members.ts";
 import { PodEndpoints } from "../objects/pod-endpoints.ts";
@@ -21,6 +21,15 @@ import { claimOf } from "./class.ts";
 import { ClassMaps } from "./class-maps.ts";
 import type { Observed } from "./observed.ts";
 import { classParameters, parametersOf, type ClassParameters } from "./parameters.ts";
+import {
+  awaitsClass,
+  isGoing,
+  isHeld,
+  keepsFloatingIp,
+  scopeOfClass,
+  scopeOfOne,
+  scopeOfOrphans,
+} from "./plan-scope.ts";
 
 /** The informers that an Ingress is gathered from, and what this process remembers. */
 export interface GatherFrom {
@@ -78,7 +87,7 @@ export async function whenRead(from: GatherFrom, signal: AbortSignal): Promise<v
 export async function planKey(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<ObjectKey | undefined> {
   const ingress = from.ingresses.get(key);
   if (!ingress) return undefined;
-  const orphaned = isGoing(ingress) && awaitsClass(from, ingress);
+  const orphaned = isGoing(ingress) && isWithoutClass(from, ingress);
   const shared = orphaned || (await parametersFor(from, ingress, signal))?.shared === true;
   return shared && ingress.spec.ingressClassName !== undefined ? classKey(ingress.spec.ingressClassName) : key;
 }
@@ -97,24 +106,15 @@ async function gatherOne(from: GatherFrom, key: ObjectKey, signal: AbortSignal):
   const ingress = from.ingresses.get(key);
   if (!ingress) return undefined;
   const parameters = await parametersFor(from, ingress, signal);
-  const held = isHeld(ingress);
-  if (!parameters && (!held || (!isGoing(ingress) && awaitsClass(from, ingress)))) return undefined;
+  const scope = scopeOfOne(ingress, parameters, isWithoutClass(from, ingress));
+  if (!scope) return undefined;
   const { name, namespace = "", uid = "" } = ingress.metadata;
-  const owner = ingressOwner(from.config.clusterName, { name, namespace, uid });
-  const shared = parameters?.shared === true;
-  // What it shared is deleted by the class's key, though the class is gone.
-  const common = shared || (!parameters && awaitsClass(from, ingress));
-  const serve = parameters !== undefined && !shared && !isGoing(ingress);
   const whose = {
-    owner,
+    ...scope,
+    owner: ingressOwner(from.config.clusterName, { name, namespace, uid }),
     subject: ingress,
     class: parameters ?? classParameters(from.config.balancer, undefined),
-    served: serve ? [ingress] : [],
-    // The finalizer of one that shares a load balancer is the class's to remove.
-    released: serve || common || !held ? [] : [ingress],
     blocked: undefined,
-    keepFloatingIp: parametersOf(ingress).keepFloatingIp,
-    held,
   };
   return complete(from, key, whose, signal);
 }
@@ -124,8 +124,7 @@ async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal
   if (!found) return gatherOrphans(from, key, signal);
   const mine = from.ingresses.list().filter((ingress) => isOfClass(ingress, found, from));
   const parameters = classParameters(from.config.balancer, await from.maps.of(found, signal));
-  const served = parameters.shared ? mine.filter((ingress) => !isGoing(ingress)).sort(byAge) : [];
-  const leaving = parameters.shared ? mine.filter((ingress) => isGoing(ingress) && isHeld(ingress)) : [];
+  const { served, leaving, held } = scopeOfClass(mine, parameters);
   const { released, blocked } = await partOf(from, leaving, signal);
   const owner = classOwner(from.config.clusterName, found.metadata);
   const whose = {
@@ -135,8 +134,8 @@ async function gatherClass(from: GatherFrom, key: ObjectKey, signal: AbortSignal
     served,
     released,
     blocked,
-    keepFloatingIp: released.some((ingress) => parametersOf(ingress).keepFloatingIp),
-    held: mine.some(isHeld),
+    keepFloatingIp: keepsFloatingIp(released),
+    held,
   };
   return noted(from, key, await complete(from, key, whose, signal));
 }
@@ -153,17 +152,14 @@ function noted({ memory }: GatherFrom, { name }: ObjectKey, observed: Observed):
   return observed;
 }
 
-/**
- * A class that is gone: what its Ingresses share remains as long as one of them waits for the class to be installed
- * again, and is deleted before the last of them goes. Their finalizers are the proof that it is ours.
- */
+/** A class that is gone. The finalizers of its Ingresses are the proof that what they share is ours. */
 async function gatherOrphans(from: GatherFrom, key: ObjectKey, signal: AbortSignal): Promise<Observed | undefined> {
   const { abandoned, config } = from;
   const named = ({ spec }: Ingress): boolean => spec.ingressClassName === key.name;
-  const mine = from.ingresses.list().filter((i) => named(i) && isHeld(i) && awaitsClass(from, i));
-  const leaving = mine.filter(isGoing);
-  const kept = leaving.length < mine.length;
-  if (leaving.length === 0 && (kept || !abandoned.has(key.name))) return undefined;
+  const mine = from.ingresses.list().filter((i) => named(i) && isHeld(i) && isWithoutClass(from, i));
+  const scope = scopeOfOrphans(mine, abandoned.has(key.name));
+  if (!scope) return undefined;
+  const { leaving, kept } = scope;
   const { released, blocked } = await partOf(from, leaving, signal);
   const gone: IngressClass = {
     apiVersion: "networking.k8s.io/v1",
@@ -178,7 +174,7 @@ async function gatherOrphans(from: GatherFrom, key: ObjectKey, signal: AbortSign
     released,
     kept,
     blocked,
-    keepFloatingIp: leaving.some((ingress) => parametersOf(ingress).keepFloatingIp),
+    keepFloatingIp: keepsFloatingIp(leaving),
     held: true,
   };
   return noted(from, key, await complete(from, key, whose, signal));
@@ -237,24 +233,9 @@ function isOfClass(ingress: Ingress, found: IngressClass, { classes }: GatherFro
   return claim?.by === "class" && claim.class.metadata.name === found.metadata.name;
 }
 
-function isGoing({ metadata }: Ingress): boolean {
-  return metadata.deletionTimestamp !== undefined;
-}
-
-/** Whether the Ingress has our finalizer: there may be something in the cloud for it. */
-export function isHeld({ metadata }: Ingress): boolean {
-  return metadata.finalizers?.includes(FINALIZER) === true;
-}
-
-function byAge(a: Ingress, b: Ingress): number {
-  const text = ({ metadata: m }: Ingress): string => `${m.creationTimestamp} ${m.namespace}/${m.name}`;
-  return text(a) < text(b) ? -1 : 1;
-}
-
-/** It names a class that does not exist: a class that is installed again must not cost what it served. */
-export function awaitsClass({ classes }: GatherFrom, { metadata, spec }: Ingress): boolean {
-  const { ingressClassName: name } = spec;
-  return metadata.annotations?.[CLASS_ANNOTATION] === undefined && name !== undefined && !classes.get(classKey(name));
+/** Whether the Ingress names a class that does not exist. */
+export function isWithoutClass({ classes }: Pick<GatherFrom, "classes">, ingress: Ingress): boolean {
+  return awaitsClass(ingress, (name) => classes.get(classKey(name)) !== undefined);
 }
 
 /** Undefined: the Ingress is another controller's. */

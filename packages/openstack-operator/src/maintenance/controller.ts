@@ -14,17 +14,12 @@ import {
   type Pipeline,
 } from "@causeway/kubernetes";
 import { guardLabel } from "./guards.ts";
-import {
-  computeNodeOf,
-  gatherMaintenance,
-  openMaintenanceInformers,
-  type Memory,
-  type ObservedMaintenance,
-} from "./gather.ts";
-import { isOurs, type MaintenanceStep, type NodeMaintenance } from "./model.ts";
+import { gather, openMaintenanceInformers, type Gathered, type Memory } from "./gather.ts";
+import type { MaintenanceStep } from "./model.ts";
 import type { OpenNova } from "./nova.ts";
 import { performMaintenance } from "./perform.ts";
-import { planMaintenance } from "./plan.ts";
+import { isClear, plan, type MaintenanceStatus } from "./plan.ts";
+import { computeNodeOf } from "./plan-scope.ts";
 
 /** What the controller needs beyond its client; tests give another `openNova`. */
 export interface MaintenanceOptions {
@@ -36,10 +31,6 @@ export interface MaintenanceOptions {
   readonly metrics?: Metrics;
 }
 
-interface Status {
-  readonly maintenance?: readonly NodeMaintenance[];
-}
-
 /** Another one than the deployment's own: each publishes its part of the status. */
 const fieldManager = "causeway-openstack-maintenance";
 
@@ -49,18 +40,14 @@ export function createMaintenance(options: MaintenanceOptions): { run(signal: Ab
   const from = openMaintenanceInformers(informers);
   const memories = new Map<string, Memory>();
   const { client } = informers;
-  const pipeline: Pipeline<ObservedMaintenance, MaintenanceStep, Status> = {
-    gather: (key, signal) => gatherMaintenance({ from, client, openNova, memories }, key, signal),
-    plan(observed, now) {
-      const { steps, nodes, events: found, next } = planMaintenance(observed, now);
+  const pipeline: Pipeline<Gathered, MaintenanceStep, MaintenanceStatus> = {
+    gather: (key, signal) => gather({ from, client, openNova, memories }, key, signal),
+    plan,
+    planned(observed, { status }) {
       const { nova, memory } = observed;
-      if (nova) {
-        memory.isClear = nodes.length === 0 && !nova.services.some(isOurs);
-        forget(memory, nova.servers);
-      }
-      const status: Status = nodes.length > 0 ? { maintenance: nodes } : {};
-      const wait = { for: "a change of a compute node", ...(next === undefined ? {} : { until: next }) };
-      return { steps, status, events: found, wait };
+      if (!nova) return;
+      memory.isClear = isClear(observed, status);
+      forget(memory, nova.servers);
     },
     perform: (step, observed, signal) => performMaintenance({ client, clock }, step, observed, signal),
     async publish({ deployment }, status, planned, signal) {

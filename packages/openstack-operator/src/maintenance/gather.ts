@@ -15,8 +15,9 @@ import { mutableSecrets } from "../render/desired.ts";
 import { authoritiesSecret } from "../render/tls.ts";
 import { PodDisruptionBudget } from "../render/types.ts";
 import { guardImage, guardKey, guardLabel, nodeLabel } from "./guards.ts";
-import { isOurs, type Attempt, type ComputeNode, type ComputeService, type Limits, type Situation } from "./model.ts";
+import type { Attempt, ComputeNode, ComputeService, Observed } from "./model.ts";
 import type { Nova, NovaAccess, OpenNova } from "./nova.ts";
+import { computeNodeOf, hostsToRead, limitsOf, orphanedBudgets, readsNova, removedHosts } from "./plan-scope.ts";
 
 /** The informers that maintenance reads. */
 export interface MaintenanceFrom {
@@ -48,7 +49,7 @@ export interface Memory {
 }
 
 /** What is planned from, and what steps are performed with; `open` undefined: Nova is not read. */
-export interface ObservedMaintenance extends Situation {
+export interface Gathered extends Observed {
   readonly deployment: OpenStackDeployment;
   readonly memory: Memory;
   readonly open: Nova | undefined;
@@ -63,11 +64,11 @@ export interface GatherMaintenance {
 }
 
 /** Undefined: the deployment is gone, paused, or was never ready. Nova is read only where a node gives a reason. */
-export async function gatherMaintenance(
+export async function gather(
   using: GatherMaintenance,
   key: ObjectKey,
   signal: AbortSignal,
-): Promise<ObservedMaintenance | undefined> {
+): Promise<Gathered | undefined> {
   const { from, memories } = using;
   const deployment = from.deployments.get(key);
   const id = `${key.namespace}/${key.name}`;
@@ -83,11 +84,8 @@ export async function gatherMaintenance(
   memories.set(id, memory);
   const names = new Set(from.nodes.list().map(({ metadata }) => metadata.name));
   const budgets = from.budgets.list().filter((budget) => isOwn(budget, key));
-  const nodeKeys = new Set([...names].map(guardKey));
-  const left = budgets.filter(({ metadata }) => !nodeKeys.has(metadata.labels?.[nodeLabel] ?? ""));
-  const ofInterest =
-    left.length > 0 || nodes.some(({ cordoned, lostAt, fenced }) => cordoned || fenced || lostAt !== undefined);
-  const open = ofInterest || !memory.isClear ? await novaOf(using, deployment, { memory, signal }) : undefined;
+  const scope = { nodes, names, budgets, isClear: memory.isClear };
+  const open = readsNova(scope) ? await novaOf(using, deployment, { memory, signal }) : undefined;
   const byKey = new Map(nodes.map(({ name }) => [guardKey(name), name]));
   const image = guardImage(deployment);
   const own = (object: Pod | PodDisruptionBudget): string[] => {
@@ -95,12 +93,7 @@ export async function gatherMaintenance(
     return node === undefined ? [] : [node];
   };
   const services = open && (await open.services(signal));
-  const leftKeys = new Set(left.map(({ metadata }) => metadata.labels?.[nodeLabel] ?? ""));
-  const removed = (services ?? [])
-    .filter((service) => !names.has(service.host) && (isOurs(service) || leftKeys.has(guardKey(service.host))))
-    .map(({ host }) => host);
-  const known = new Set((services ?? []).map(({ host }) => guardKey(host)));
-  const isForgotten = ({ metadata }: PodDisruptionBudget) => !known.has(metadata.labels?.[nodeLabel] ?? "");
+  const removed = removedHosts(scope, services ?? []);
   return {
     deployment,
     memory,
@@ -108,17 +101,12 @@ export async function gatherMaintenance(
     nodes,
     nova: open && services && (await readNova(open, services, { nodes, removed, signal })),
     removed: new Set(removed),
-    orphans: services ? left.filter(isForgotten).map(({ metadata }) => metadata.name) : [],
+    orphans: services ? orphanedBudgets(scope, services) : [],
     guards: new Set(from.guards.list().flatMap((pod) => (pod.spec.containers[0]?.image === image ? own(pod) : []))),
     held: new Set(budgets.flatMap((budget) => own(budget))),
     attempts: memory.attempts,
     limits: limitsOf(deployment),
   };
-}
-
-function limitsOf({ spec }: OpenStackDeployment): Limits {
-  const { nodesAtOnce = 1, movesAtOnce = 2, lostAfterSeconds = 300 } = spec.maintenance ?? {};
-  return { nodes: nodesAtOnce, moves: movesAtOnce, flap: lostAfterSeconds * 1000 };
 }
 
 function isOwn({ metadata }: Pod | PodDisruptionBudget, { namespace, name }: ObjectKey): boolean {
@@ -132,10 +120,8 @@ interface ReadContext {
   readonly signal: AbortSignal;
 }
 
-/** Servers are read of those hosts alone that may have to be left, or that are gone. */
 async function readNova(open: Nova, services: readonly ComputeService[], { nodes, removed, signal }: ReadContext) {
-  const leaving = nodes.filter(({ cordoned, ready }) => cordoned || !ready).map(({ name }) => name);
-  const servers = await open.servers([...leaving, ...removed], signal);
+  const servers = await open.servers([...hostsToRead(nodes, removed)], signal);
   return { services, servers, agents: await open.agents(removed, signal) };
 }
 
@@ -170,20 +156,4 @@ function computeNodesOf(deployment: OpenStackDeployment, all: readonly Node[]): 
     .filter(isIn)
     .map(computeNodeOf)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
-
-/** A node whose kubelet has reported nothing yet is no lost one. */
-export function computeNodeOf({ metadata, spec, status }: Node): ComputeNode {
-  const condition = status?.conditions?.find(({ type }) => type === "Ready");
-  const ready = condition === undefined || condition.status === "True";
-  const since = Date.parse(String(condition?.lastTransitionTime ?? ""));
-  return {
-    name: metadata.name,
-    cordoned: spec?.unschedulable === true,
-    ready,
-    lostAt: ready ? undefined : Number.isFinite(since) ? since : 0,
-    fenced: spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) === true,
-  };
 }

@@ -59,7 +59,7 @@ export interface Limits {
 }
 
 /** What the plan reads. */
-export interface Situation {
+export interface Observed {
   readonly nodes: readonly ComputeNode[];
   /** Undefined: nothing of Nova had to be read. */
   readonly nova:
@@ -70,10 +70,7 @@ export interface Situation {
         readonly agents: readonly HostAgent[];
       }
     | undefined;
-  /**
-   * Hosts of Nova that were nodes and are none any more: we disabled their compute, or their budget is left. A compute
-   * that never was a node is no concern of ours.
-   */
+  /** Hosts of Nova that were nodes and are none any more. */
   readonly removed: ReadonlySet<string>;
   /** Budgets, by name, of hosts that neither Kubernetes nor Nova has any more. */
   readonly orphans: readonly string[];

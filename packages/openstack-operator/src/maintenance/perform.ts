@@ -3,7 +3,7 @@ import type { Clock } from "@causeway/foundation";
 import { fieldManager } from "../model/names.ts";
 import { PodDisruptionBudget } from "../render/types.ts";
 import { guardBudget, guardImage, guardName, guardPod } from "./guards.ts";
-import type { ObservedMaintenance } from "./gather.ts";
+import type { Gathered } from "./gather.ts";
 import type { MaintenanceStep } from "./model.ts";
 
 /** What steps are performed with, in addition to what was gathered. */
@@ -16,7 +16,7 @@ export interface PerformMaintenance {
 export async function performMaintenance(
   { client, clock }: PerformMaintenance,
   step: MaintenanceStep,
-  { deployment, open, memory }: ObservedMaintenance,
+  { deployment, open, memory }: Gathered,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace = "", name: of } = deployment.metadata;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
-import { planMaintenance } from "./plan.ts";
-import type { ComputeNode, ComputeService, HostedServer, Situation } from "./model.ts";
+import { plan } from "./plan.ts";
+import type { ComputeNode, ComputeService, HostedServer, Observed } from "./model.ts";
 
 const node = (name: string, more: Partial<ComputeNode> = {}): ComputeNode => ({
   name,
@@ -35,11 +35,11 @@ function planOf(
   nodes: readonly ComputeNode[],
   services: readonly ComputeService[],
   servers: readonly HostedServer[],
-  more: Partial<Situation> = {},
+  more: Partial<Observed> = {},
 ) {
   const all = new Set(nodes.map(({ name }) => name));
   const limits = { nodes: 1, moves: 2, flap: 300_000 };
-  const situation = {
+  const observed = {
     nodes,
     nova: { services, servers, agents: [] },
     removed: new Set<string>(),
@@ -50,7 +50,8 @@ function planOf(
     limits,
     ...more,
   };
-  const { steps, nodes: states, events } = planMaintenance(situation, 1_000_000);
+  const { steps, status, events = [] } = plan(observed, 1_000_000);
+  const states = status.maintenance ?? [];
   return { steps: steps.map(({ type, name }) => `${type} ${name}`), phases: states.map(({ phase }) => phase), events };
 }
 

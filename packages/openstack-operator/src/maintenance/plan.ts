@@ -1,4 +1,4 @@
-import type { PlannedEvent } from "@causeway/kubernetes";
+import type { Plan, PlannedEvent, Wait } from "@causeway/kubernetes";
 import {
   isOurs,
   reasonFor,
@@ -7,17 +7,12 @@ import {
   type HostedServer,
   type MaintenanceStep,
   type NodeMaintenance,
-  type Situation,
+  type Observed,
 } from "./model.ts";
 
-/** What is to be done, and what the status and events say. */
-export interface MaintenancePlan {
-  readonly steps: readonly MaintenanceStep[];
-  /** Nodes in maintenance, by name. */
-  readonly nodes: readonly NodeMaintenance[];
-  readonly events: readonly PlannedEvent[];
-  /** When to look again at the latest, in milliseconds since the epoch; undefined: nothing is under way. */
-  readonly next: number | undefined;
+/** The part of a deployment's status that is maintenance's; undefined: no node is in maintenance. */
+export interface MaintenanceStatus {
+  readonly maintenance?: readonly NodeMaintenance[];
 }
 
 const POLL = 10_000;
@@ -36,28 +31,38 @@ interface NodePlan {
  * A node that is cordoned is given free in order: its compute takes no more servers, its servers move, and only then
  * the pod that a drain waits for may be evicted. A node that is lost is evacuated only when it is fenced. Pure.
  */
-export function planMaintenance(situation: Situation, now: number): MaintenancePlan {
-  const { nodes, nova } = situation;
-  const guarded = nodes.flatMap((node) => guardSteps(situation, node));
-  if (!nova) return { steps: guarded, nodes: [], events: [], next: nextLoss(situation, now) };
-  const admitted = admittedNodes(situation);
+export function plan(observed: Observed, now: number): Plan<MaintenanceStep, MaintenanceStatus> {
+  const { nodes, nova } = observed;
+  const guarded = nodes.flatMap((node) => guardSteps(observed, node));
+  if (!nova) return { steps: guarded, status: {}, wait: waitUntil(nextLoss(observed, now)) };
+  const admitted = admittedNodes(observed);
   const plans = nodes.map((node) => {
     const service = nova.services.find(({ host }) => host === node.name);
-    return service ? planNode(situation, { node, service, isAdmitted: admitted.has(node.name), now }) : { steps: [] };
+    return service ? planNode(observed, { node, service, isAdmitted: admitted.has(node.name), now }) : { steps: [] };
   });
-  const forgotten = situation.orphans.map((name): MaintenanceStep => ({ type: "forget", name }));
-  plans.push(...[...situation.removed].toSorted().map((host) => planRemoved(situation, host)));
-  const states = plans.flatMap(({ state }: NodePlan) => state ?? []);
+  const forgotten = observed.orphans.map((name): MaintenanceStep => ({ type: "forget", name }));
+  plans.push(...[...observed.removed].toSorted().map((host) => planRemoved(observed, host)));
+  const maintenance = plans.flatMap(({ state }: NodePlan) => state ?? []);
   return {
     steps: [...guarded, ...forgotten, ...plans.flatMap(({ steps }) => steps)],
-    nodes: states,
+    status: maintenance.length > 0 ? { maintenance } : {},
     events: plans.flatMap(({ events = [] }: NodePlan) => events),
-    next: states.length > 0 ? now + POLL : nextLoss(situation, now),
+    wait: waitUntil(maintenance.length > 0 ? now + POLL : nextLoss(observed, now)),
   };
 }
 
+/** Undefined: nothing is under way. */
+function waitUntil(until: number | undefined): Wait {
+  return { for: "a change of a compute node", ...(until === undefined ? {} : { until }) };
+}
+
+/** Whether no compute is disabled by us, so that Nova need not be read while all nodes serve. */
+export function isClear({ nova }: Observed, { maintenance = [] }: MaintenanceStatus): boolean {
+  return nova !== undefined && maintenance.length === 0 && !nova.services.some(isOurs);
+}
+
 /** A node that serves is held: nothing evicts its guard before its servers have left. */
-function guardSteps({ guards, held }: Situation, { name, cordoned, ready }: ComputeNode): MaintenanceStep[] {
+function guardSteps({ guards, held }: Observed, { name, cordoned, ready }: ComputeNode): MaintenanceStep[] {
   if (cordoned || !ready) return [];
   return [
     ...(held.has(name) ? [] : [{ type: "hold" as const, name }]),
@@ -65,13 +70,13 @@ function guardSteps({ guards, held }: Situation, { name, cordoned, ready }: Comp
   ];
 }
 
-function nextLoss({ nodes, limits }: Situation, now: number): number | undefined {
+function nextLoss({ nodes, limits }: Observed, now: number): number | undefined {
   const times = nodes.flatMap(({ lostAt }) => (lostAt === undefined ? [] : [lostAt + limits.flap]));
   return times.length > 0 ? Math.max(now + POLL, Math.min(...times)) : undefined;
 }
 
 /** Cordoned nodes whose turn it is: those under way first, then by name, and no more of a zone than the limit. */
-function admittedNodes({ nodes, nova, limits }: Situation): ReadonlySet<string> {
+function admittedNodes({ nodes, nova, limits }: Observed): ReadonlySet<string> {
   const service = new Map(nova?.services.map((each) => [each.host, each]));
   const rank = ({ name }: ComputeNode): number => (isDisabled(service.get(name)) ? 0 : 1);
   const wanted = nodes
@@ -98,16 +103,16 @@ interface At {
   readonly now: number;
 }
 
-function planNode(situation: Situation, at: At): NodePlan {
+function planNode(observed: Observed, at: At): NodePlan {
   const { node, now } = at;
-  const isLost = node.lostAt !== undefined && now - node.lostAt >= situation.limits.flap;
-  if (isLost || (node.fenced && !node.ready)) return planLost(situation, at);
+  const isLost = node.lostAt !== undefined && now - node.lostAt >= observed.limits.flap;
+  if (isLost || (node.fenced && !node.ready)) return planLost(observed, at);
   if (at.service.isForcedDown && isOurs(at.service) && node.ready && !node.fenced)
     return { steps: [step("force-up", at)], state: stateOf(at, "Returning", 0, "is back") };
-  if (node.cordoned) return planCordoned(situation, at);
+  if (node.cordoned) return planCordoned(observed, at);
   if (!isOurs(at.service) || !node.ready || node.fenced) return { steps: [] };
   // Guards come first: a server that is scheduled at once is held from its first moment.
-  return situation.held.has(node.name) && situation.guards.has(node.name)
+  return observed.held.has(node.name) && observed.guards.has(node.name)
     ? { steps: [step("enable", at)], state: stateOf(at, "Returning", 0, "takes servers again") }
     : { steps: [], state: stateOf(at, "Returning", 0, "is held again first") };
 }
@@ -125,11 +130,11 @@ const stateOf = ({ node }: At, phase: NodeMaintenance["phase"], servers: number,
   message: message.slice(0, 512),
 });
 
-function planCordoned(situation: Situation, at: At): NodePlan {
+function planCordoned(observed: Observed, at: At): NodePlan {
   const { node, service, isAdmitted } = at;
-  const servers = serversOn(situation, node);
+  const servers = serversOn(observed, node);
   if (!isAdmitted) {
-    const message = `${situation.limits.nodes} of the zone ${service.zone} are in maintenance: its turn comes after them`;
+    const message = `${observed.limits.nodes} of the zone ${service.zone} are in maintenance: its turn comes after them`;
     return { steps: [], state: stateOf(at, "Waiting", servers.length, message) };
   }
   if (service.isEnabled)
@@ -138,17 +143,17 @@ function planCordoned(situation: Situation, at: At): NodePlan {
       state: stateOf(at, "Moving", servers.length, "takes no more servers"),
     };
   if (servers.length === 0) {
-    const steps: MaintenanceStep[] = situation.held.has(node.name) ? [{ type: "release", name: node.name }] : [];
+    const steps: MaintenanceStep[] = observed.held.has(node.name) ? [{ type: "release", name: node.name }] : [];
     return { steps, state: stateOf(at, "Empty", 0, "no server is on it: it may be drained") };
   }
-  return moveAway(situation, { ...at, servers, order: orderAway, phase: "Moving" });
+  return moveAway(observed, { ...at, servers, order: orderAway, phase: "Moving" });
 }
 
 /**
  * A host that is no node any more leaves the cloud once it is off and no server is on it. Its compute is disabled by us
  * first: from then on it is known as one of ours, whichever process continues.
  */
-function planRemoved({ nova }: Situation, host: string): NodePlan {
+function planRemoved({ nova }: Observed, host: string): NodePlan {
   const service = nova?.services.find((each) => each.host === host);
   if (!nova || !service) return { steps: [] };
   const servers = nova.servers.filter((server) => server.host === host);
@@ -182,7 +187,7 @@ const disable = ({ node, service }: At, why: "is cordoned" | "is fenced"): Maint
   reason: reasonFor(node.name, why),
 });
 
-const serversOn = ({ nova }: Situation, { name }: ComputeNode): HostedServer[] =>
+const serversOn = ({ nova }: Observed, { name }: ComputeNode): HostedServer[] =>
   (nova?.servers ?? []).filter(({ host }) => host === name).toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
 type Order = "live-migrate" | "migrate" | "evacuate";
@@ -200,7 +205,7 @@ interface MoveContext extends At {
   readonly phase: "Moving" | "Evacuating";
 }
 
-function moveAway({ limits, attempts }: Situation, moving: MoveContext): NodePlan {
+function moveAway({ limits, attempts }: Observed, moving: MoveContext): NodePlan {
   const { node, servers, order, phase, now } = moving;
   const isDue = ({ id }: HostedServer): boolean => {
     const tried = attempts.get(id);
@@ -236,9 +241,9 @@ function moveAway({ limits, attempts }: Situation, moving: MoveContext): NodePla
   return { steps, state: stateOf(moving, isBlocked ? "Blocked" : phase, servers.length, message), events };
 }
 
-function planLost(situation: Situation, at: At): NodePlan {
+function planLost(observed: Observed, at: At): NodePlan {
   const { node, service } = at;
-  const servers = serversOn(situation, node);
+  const servers = serversOn(observed, node);
   if (!node.fenced) {
     const message = `not ready, with ${servers.length} servers: nothing is evacuated before the node is off; then taint it node.kubernetes.io/out-of-service`;
     return {
@@ -252,5 +257,5 @@ function planLost(situation: Situation, at: At): NodePlan {
   if (!service.isForcedDown)
     return { steps: [step("force-down", at)], state: stateOf(at, "Evacuating", servers.length, "is fenced") };
   if (servers.length === 0) return { steps: [], state: stateOf(at, "Evacuated", 0, "no server is on it") };
-  return moveAway(situation, { ...at, servers, order: orderOut, phase: "Evacuating" });
+  return moveAway(observed, { ...at, servers, order: orderOut, phase: "Evacuating" });
 }
