@@ -9,6 +9,7 @@ import { checkFolderOrder } from "./folder-order.ts";
 import { checkLayers } from "./layers.ts";
 import { checkLanguage } from "./language.ts";
 import { checkModuleState } from "./module-state.ts";
+import { checkPurePlans } from "./pure-plans.ts";
 import { checkPublicDocs } from "./public-docs.ts";
 import { checkResourceKit } from "./resource-kit.ts";
 import { checkTextConditions } from "./text-conditions.ts";
@@ -61,6 +62,7 @@ const lanes = {
     own("layers and exports", checkLayers),
     own("order of folders", checkFolderOrder),
     own("shape of controllers", checkControllerShape),
+    own("purity of plans", checkPurePlans),
     own("state of modules", (root) => checkModuleState(root)),
     own("names of types", (root) => checkTypeNames(root)),
     own("conditions on texts", (root) => checkTextConditions(root)),

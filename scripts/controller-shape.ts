@@ -1,7 +1,4 @@
-/**
- * The shape of controllers: five files with the same names in them, steps tagged by `type`, and plans without input,
- * output, clocks and chance (ARCHITECTURE.md).
- */
+/** The shape of controllers: five files with the same names in them, and steps tagged by `type` (ARCHITECTURE.md). */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
@@ -18,17 +15,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "packages/workload-controllers/src/endpointslicemirroring": "its steps are those of objects/steps.ts alone",
 };
 
-/** What a plan may take of Node: functions of their arguments. */
-const PURE = ["node:crypto", "node:net", "node:path", "node:util", "node:buffer", "node:assert", "node:zlib"];
-/** Each with what it brings into a plan. */
-const IMPURE: readonly (readonly [pattern: RegExp, what: string])[] = [
-  [/\basync\b|\bawait\b/, "waits"],
-  [/\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/, "reads a clock"],
-  [/\bMath\.random\(|\brandomUUID\(|\brandomInt\(/, "draws a random value"],
-  [/\bfetch\(|\bprocess\.(?:env|exit|stdout|stderr|cwd)/, "reaches out of its arguments"],
-];
-
-/** What is wrong with the shape of a controller or the purity of a plan, one line each. */
+/** What is wrong with the shape of a controller, one line each. */
 export function checkControllerShape(root: string, exceptions = EXCEPTIONS): string[] {
   const files = readdirSync(join(root, "packages"), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.parentPath.includes("node_modules"))
@@ -39,9 +26,6 @@ export function checkControllerShape(root: string, exceptions = EXCEPTIONS): str
     ...shapes(files, exceptions),
     ...files.filter((file) => basename(file) === "steps.ts").flatMap((file) => tags(file, read(file))),
     ...controllersIn(files).flatMap((folder) => names(folder, files, read)),
-    ...files
-      .filter((file) => /^plan(?:-[\w-]+)?\.ts$/.test(basename(file)))
-      .flatMap((file) => impurities(file, read(file))),
   ];
 }
 
@@ -90,18 +74,4 @@ function names(folder: string, files: readonly string[], read: (file: string) =>
     const file = `${folder}/${name}`;
     return !files.includes(file) || pattern.test(read(file)) ? [] : [`${file}: exports a function ${what}`];
   });
-}
-
-function impurities(file: string, source: string): string[] {
-  const code = source
-    .replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
-    .replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '""');
-  const imports = [...source.matchAll(/^import (?!type )[^;]*? from "(node:[\w/]+)";/gm)].map(([, name = ""]) => name);
-  return [
-    ...imports.filter((name) => !PURE.includes(name)).map((name) => `${file}: a plan imports ${name}`),
-    ...IMPURE.flatMap(([pattern, what]) => {
-      const line = code.split("\n").find((text) => pattern.test(text));
-      return line === undefined ? [] : [`${file}: a plan ${what}: ${line.trim()}`];
-    }),
-  ];
 }

@@ -1,11 +1,11 @@
 /**
- * The order of folders inside the larger packages. `checkFolderOrder` holds every import of their sources, type imports
- * included, against it: a file may import from its own folder and from folders before it. Within a folder at most four
- * files may import each other in a cycle.
+ * The order of folders inside the larger packages. `checkFolderOrder` holds every import of their sources, types and
+ * imports at run time included, against it: a file may import from its own folder and from folders before it. Within a
+ * folder at most four files may import each other in a cycle.
  */
 import { readdirSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { parsedFile } from "./parsed.ts";
+import { importsIn } from "./parsed.ts";
 
 /** By package: folders (and files outside folders), lowest first. A name that is missing here is a finding. */
 export const folderOrder: Readonly<Record<string, readonly string[]>> = {
@@ -158,8 +158,8 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
 const LARGEST_CYCLE = 4;
 
 /** Every import that goes up, every cycle that is too large, and every folder without a place. */
-export function checkFolderOrder(root: string): string[] {
-  return Object.entries(folderOrder).flatMap(([name, order]) => {
+export function checkFolderOrder(root: string, orders = folderOrder): string[] {
+  return Object.entries(orders).flatMap(([name, order]) => {
     const imports = importsOf(join(root, "packages", name, "src"));
     return [...upward(name, order, imports), ...cycles(name, imports)];
   });
@@ -175,13 +175,7 @@ function importsOf(source: string): Imports {
     const path = relative(source, file);
     if (!entry.isFile() || !path.endsWith(".ts") || /\.test\.ts$|(^|\/)(testing|scenarios|examples)\//.test(path))
       continue;
-    const { module } = parsedFile(file).result;
-    const specifiers = [
-      ...module.staticImports.map((i) => i.moduleRequest.value),
-      ...module.staticExports.flatMap((e) =>
-        e.entries.flatMap((x) => (x.moduleRequest ? [x.moduleRequest.value] : [])),
-      ),
-    ];
+    const specifiers = importsIn(file).map(({ specifier }) => specifier);
     const targets = specifiers.filter((s) => s.startsWith(".")).map((s) => relative(source, resolve(file, "..", s)));
     found.set(path, targets);
   }

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { parsedFile } from "./parsed.ts";
+import { importsIn, parsedFile } from "./parsed.ts";
 
 export const layers: Readonly<Record<string, number>> = {
   foundation: 0,
@@ -147,13 +147,9 @@ function* importsBelow(dir: string): Generator<Import> {
 }
 
 function* importsOf(file: string): Generator<Import> {
-  const { text, result } = parsedFile(file);
-  const { module } = result;
-  const lineAt = (offset: number) => () => text.slice(0, offset).split("\n").length;
-  for (const i of module.staticImports) yield { file, specifier: i.moduleRequest.value, line: lineAt(i.start) };
-  for (const e of module.staticExports) {
-    for (const entry of e.entries) {
-      if (entry.moduleRequest) yield { file, specifier: entry.moduleRequest.value, line: lineAt(e.start) };
-    }
+  const { text } = parsedFile(file);
+  for (const { specifier, offset } of importsIn(file)) {
+    // What is computed at run time has no name here.
+    if (specifier !== "") yield { file, specifier, line: () => text.slice(0, offset).split("\n").length };
   }
 }

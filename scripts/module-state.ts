@@ -11,7 +11,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "apiserver/src/later.ts": "a module that is loaded when it is needed",
   "apiserver/src/schema/regexp.ts": "compiled patterns, limited in number and size, the same for all clusters",
   "apiserver/src/server/request-scope.ts": "whether the process is guarded against failures of requests",
-  "foundation/src/pki.ts": "facts of certificates by their text, limited in number",
+  "foundation/src/certificates.ts": "facts of certificates by their text, limited in number",
   "hosted-control-plane/src/controlplane/new-root.ts": "a key pair that was made in advance, of no one yet",
   "openstack-operator/src/config/schema.ts": "files of the package, each read once",
 };

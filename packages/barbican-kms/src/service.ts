@@ -1,6 +1,6 @@
 import { CausewayError, messageOf } from "@causeway/foundation";
 import type { KmsService } from "@causeway/kms";
-import { decrypt, encrypt } from "./cipher/plan-cipher.ts";
+import { decrypt, encrypt } from "./cipher/cipher.ts";
 import { decryptUpstream } from "./cipher/plan-upstream.ts";
 import type { Keys } from "./keys/keys.ts";
 

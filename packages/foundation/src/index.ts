@@ -10,17 +10,13 @@ export { unlessAborted, whenAborted } from "./abort.ts";
 export { createLog, silentLog, type Log, type LogFields, type LogLevel } from "./log.ts";
 export type { CertificateOptions, CertificateSubject, KeyPair } from "./pki-interface.ts";
 export {
-  createAuthority,
-  createRequest,
-  issueCertificate,
   publicKeyHash,
   readCertificate,
-  readRequest,
-  signRequest,
   splitCertificates,
   verifyChain,
   type CertificateFacts,
-} from "./pki.ts";
+} from "./certificates.ts";
+export { createAuthority, createRequest, issueCertificate, readRequest, signRequest } from "./pki.ts";
 export { backoff, retry, type Backoff, type BackoffOptions, type RetryOptions } from "./retry.ts";
 export {
   createMetrics,

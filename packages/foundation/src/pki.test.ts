@@ -1,16 +1,8 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { hasCode } from "./errors.ts";
-import {
-  createAuthority,
-  createRequest,
-  issueCertificate,
-  publicKeyHash,
-  readCertificate,
-  readRequest,
-  signRequest,
-  verifyChain,
-} from "./pki.ts";
+import { publicKeyHash, readCertificate, verifyChain } from "./certificates.ts";
+import { createAuthority, createRequest, issueCertificate, readRequest, signRequest } from "./pki.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
 const DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import { AddonSet, Cluster, HostedControlPlane, type AddonSetStatus } from "@causeway/api";
+import { AddonSet, Cluster, HostedControlPlane } from "@causeway/api";
 import type { Clock } from "@causeway/foundation";
 import {
   ConfigMap,
@@ -17,6 +17,7 @@ import { refuseTwice, type Declared } from "../manifests/declared.ts";
 import { idText, labels, type ObjectId } from "../manifests/names.ts";
 import type { Session } from "../live/session.ts";
 import type { Drift } from "../live/tracker.ts";
+import { statusOf } from "./addon-status.ts";
 import { refusalOf, versionOf, type Declarations } from "./declarations.ts";
 
 /** One add-on of the spec. */
@@ -170,11 +171,6 @@ function refusalOfSet(addons: Parameters<typeof refuseTwice>[0]): Pick<Observed,
   } catch (error) {
     return { refusal: refusalOf(error) };
   }
-}
-
-/** What the status says of an add-on; undefined if it says nothing. */
-export function statusOf(set: AddonSet, addon: string): NonNullable<AddonSetStatus["addons"]>[number] | undefined {
-  return set.status?.addons?.find(({ name }) => name === addon);
 }
 
 async function observe(

@@ -2,7 +2,8 @@ import type { AddonSetStatus } from "@causeway/api";
 import { stateOfApplication } from "../argo/application.ts";
 import { argoFinalizer } from "../argo/names.ts";
 import type { LeftoverApplication, ObservedArgo } from "../argo/observe.ts";
-import { statusOf, type Observed, type ObservedAddon } from "./gather.ts";
+import { statusOf } from "./addon-status.ts";
+import type { Observed, ObservedAddon } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
 type AddonState = NonNullable<AddonSetStatus["addons"]>[number]["state"];

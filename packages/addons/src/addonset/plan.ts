@@ -5,7 +5,8 @@ import { allowRecreation, idText, type ObjectId } from "../manifests/names.ts";
 import { isNeverDeleted } from "../manifests/order.ts";
 import { heldUntil } from "../live/tracker.ts";
 import { applicationSteps, argoDeletion, preparationSteps, removalSteps, stateOfHandedOver } from "./plan-argo.ts";
-import { statusOf, type Observed, type ObservedAddon, type ObservedObject, type StaleObject } from "./gather.ts";
+import { statusOf } from "./addon-status.ts";
+import type { Observed, ObservedAddon, ObservedObject, StaleObject } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
 /** Keeps an AddonSet with deletionPolicy Delete until its objects are deleted. */

@@ -1,7 +1,7 @@
 import { createDecipheriv } from "node:crypto";
 import type { Encrypted } from "@causeway/kms";
 import { CHECK } from "./plan-check.ts";
-import { ALGORITHM } from "./plan-cipher.ts";
+import { ALGORITHM } from "./cipher.ts";
 
 const BLOCK = 16;
 

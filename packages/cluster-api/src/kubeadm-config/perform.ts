@@ -24,7 +24,8 @@ import { clusterLabels } from "./gather.ts";
 import { lockName, newLock } from "./lock.ts";
 import { hasControlPlane } from "./plan.ts";
 import type { ConfigStep } from "./steps.ts";
-import { isToken, newToken, tokenNamespace, tokenSecret } from "./token.ts";
+import { newToken } from "./new-token.ts";
+import { isToken, tokenNamespace, tokenSecret } from "./token.ts";
 
 /** Makes one step true. Safe to repeat: whichever data Secret is created first settles the token. */
 export async function performConfigStep(

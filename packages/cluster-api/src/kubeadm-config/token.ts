@@ -1,5 +1,4 @@
 import { base64 } from "@causeway/foundation";
-import { randomInt } from "node:crypto";
 import { timestamp, type Secret } from "@causeway/kubernetes";
 
 /** Bootstrap tokens (kubernetes.io, "Authenticating with Bootstrap Tokens"): `[a-z0-9]{6}.[a-z0-9]{16}`. */
@@ -10,17 +9,6 @@ export const tokenLifetime = 15 * 60_000;
 export const tokenNamespace = "kube-system";
 /** Label of our token Secrets; its value is the uid of the KubeadmConfig. */
 export const tokenLabel = "bootstrap.causeway.dev/config";
-
-const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
-
-/** From a cryptographic random number generator. */
-export function newToken(): string {
-  return `${randomText(6)}.${randomText(16)}`;
-}
-
-function randomText(length: number): string {
-  return Array.from({ length }, () => letters[randomInt(letters.length)]).join("");
-}
 
 /** `abcdef.0123456789abcdef`: six and sixteen letters or digits. */
 export function isToken(text: string | undefined): text is string {

@@ -8,7 +8,8 @@ import {
 } from "@causeway/kubernetes";
 import { CONCURRENCY, type Context } from "../context.ts";
 import { isFinal, shownError } from "../errors.ts";
-import { gather, wantedClass, type Observed } from "./gather.ts";
+import { gather, type Observed } from "./gather.ts";
+import { wantedClass } from "./plan-class.ts";
 import { perform, publishProgress } from "./perform.ts";
 import { plan, type Status } from "./plan.ts";
 import type { Step } from "./steps.ts";

@@ -9,6 +9,7 @@ import {
 } from "@causeway/kubernetes";
 import type { SidecarDriver } from "../context.ts";
 import { volumeOf, type DriverVolume } from "../volume.ts";
+import { wantedClass } from "./plan-class.ts";
 
 /** What the plan of a modification by a VolumeAttributesClass reads. */
 export interface Observed {
@@ -36,12 +37,6 @@ export async function gather(caches: Caches, key: ObjectKey, signal: AbortSignal
   const name = wantedClass(claim);
   const attributes = name === undefined ? undefined : await attributesClass(client, name, signal);
   return { driver, claim, found, attributes };
-}
-
-/** The class that the claim is to have and does not have; undefined: nothing is to change. */
-export function wantedClass({ spec, status }: PersistentVolumeClaim): string | undefined {
-  const name = spec.volumeAttributesClassName;
-  return name === undefined || name === "" || name === status?.currentVolumeAttributesClassName ? undefined : name;
 }
 
 /** Undefined: there is none of the name. Servers before Kubernetes 1.34 do not serve this version. */

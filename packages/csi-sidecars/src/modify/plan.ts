@@ -1,5 +1,6 @@
 import type { Plan } from "@causeway/kubernetes";
-import { wantedClass, type Observed } from "./gather.ts";
+import type { Observed } from "./gather.ts";
+import { wantedClass } from "./plan-class.ts";
 import type { Step } from "./steps.ts";
 
 /** How far the change of the class is, for the claim's status. */

@@ -18,15 +18,8 @@ import { HostedControlPlane } from "@causeway/api";
 import type { Backups } from "../backup/backups.ts";
 import type { ControlPlaneRuntime } from "../runtime.ts";
 import { createWebhookWatchdog, type WatchedApi } from "../webhooks/watchdog.ts";
-import {
-  clusterName,
-  gather,
-  openInformers,
-  ownerCluster,
-  runtimeId,
-  type GatherFrom,
-  type Observed,
-} from "./gather.ts";
+import { gather, openInformers, ownerCluster, type GatherFrom, type Observed } from "./gather.ts";
+import { clusterName, runtimeId } from "./names.ts";
 import { perform } from "./perform.ts";
 import { plan } from "./plan.ts";
 import type { Step } from "./steps.ts";

@@ -1,7 +1,8 @@
 import type { HostedControlPlane } from "@causeway/api";
 import type { ControlPlaneAuthentication, ControlPlaneLimits, ControlPlaneSpec } from "../runtime.ts";
 import { backupOf, restoreOf } from "./backup-spec.ts";
-import { runtimeId, type Observed } from "./gather.ts";
+import type { Observed } from "./gather.ts";
+import { runtimeId } from "./names.ts";
 import { rotationOf } from "./plan-authorities.ts";
 
 /** The request to the runtime; undefined while the roots are incomplete. */

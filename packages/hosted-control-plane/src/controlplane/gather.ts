@@ -10,6 +10,7 @@ import {
 } from "@causeway/kubernetes";
 import { Cluster, HostedControlPlane, Machine } from "@causeway/api";
 import type { ControlPlaneRuntime, ControlPlaneState, JoinCertificates } from "../runtime.ts";
+import { clusterName, runtimeId } from "./names.ts";
 import { kubeconfigRenewAnnotation, kubeconfigRootAnnotation, kubeconfigServerAnnotation } from "./kubeconfig.ts";
 import { bundleOf, rootOf, serialsOf, type AuthorityFacts, type RotatedRoots } from "./roots.ts";
 import type { Finding } from "../webhooks/findings.ts";
@@ -132,16 +133,6 @@ async function defaultHost(
 ): Promise<string | undefined> {
   const chosen = object.status?.runtime ?? object.spec.runtime;
   return runtime.assignsEndpoint?.(chosen) === true ? "" : advertise(object);
-}
-
-/** The name of a control plane in its runtime: `default.web`. */
-export function runtimeId(object: HostedControlPlane): string {
-  return `${object.metadata.namespace}.${object.metadata.name}`;
-}
-
-/** The name that Secrets of the contract start with: the Cluster's. */
-export function clusterName(object: HostedControlPlane, cluster: Cluster | undefined): string {
-  return cluster?.metadata.name ?? object.metadata.labels?.["cluster.x-k8s.io/cluster-name"] ?? object.metadata.name;
 }
 
 /** The Cluster that owns a control plane. */

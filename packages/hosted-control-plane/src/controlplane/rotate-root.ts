@@ -1,6 +1,7 @@
 import { isConflict, Secret, type KubernetesClient } from "@causeway/kubernetes";
 import type { Clock, KeyPair } from "@causeway/foundation";
-import { clusterName, type Observed } from "./gather.ts";
+import type { Observed } from "./gather.ts";
+import { clusterName } from "./names.ts";
 import { newRoot } from "./new-root.ts";
 import { instant } from "./plan-authorities.ts";
 import {

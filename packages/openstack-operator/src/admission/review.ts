@@ -2,7 +2,7 @@ import type { OpenStackDeployment, OpenStackDeploymentSpec } from "@causeway/api
 import { CausewayError, isRecord } from "@causeway/foundation";
 import { resolveCatalogue } from "../catalogue/index.ts";
 import type { OptionProblem } from "../config/index.ts";
-import { completed } from "../credentials/credentials.ts";
+import { completed } from "../credentials/new-values.ts";
 import { optionProblems } from "../render/revisions.ts";
 
 /** What an API server is to send to the webhook, and how it reaches it. */

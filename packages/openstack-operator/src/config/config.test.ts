@@ -1,7 +1,7 @@
 import { OPENSTACK_SERVICES, type OpenStackDeploymentSpec, type OpenStackRelease } from "@causeway/api";
 import { describe, expect, test } from "vitest";
 import { resolveCatalogue } from "../catalogue/index.ts";
-import { completed } from "../credentials/credentials.ts";
+import { completed } from "../credentials/new-values.ts";
 import { checkConfiguration, configurations, merged, renderIni, type Facts } from "./index.ts";
 import { SCHEMA_RELEASES } from "./schema.ts";
 

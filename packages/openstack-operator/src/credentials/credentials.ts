@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { CredentialUse, Component } from "../model/component.ts";
 
 /**
@@ -29,26 +28,14 @@ const USES: readonly CredentialUse[] = ["database", "broker", "identity"];
 const ELSEWHERE = new Set(["tokenKeys", "credentialKeys", "tls", "certificates"]);
 
 /** Keys whose value is a hexadecimal text of exactly 32 characters, as their readers demand. */
-const FIXED = ["heat.encryption", "memcached.key"] as const;
+export const FIXED = ["heat.encryption", "memcached.key"] as const;
 /** Keys that configuration files need although no component mounts them. */
 const SHARED = ["metadata.secret", "octavia.heartbeat", "heat.domainAdmin", "barbican.kek", ...FIXED] as const;
 
 /** How often keys that have one value at a time were replaced. */
-const KEY_GENERATION = "keys.generation";
+export const KEY_GENERATION = "keys.generation";
 /** How often keys that have one value at a time were replaced; 0 at first. */
 export const keyGenerationOf = ({ values }: Credentials): number => Number(values[KEY_GENERATION] ?? "0");
-
-/**
- * Keys whose replacement loses nothing: what memcached has under the old one is not found and made again, and metadata
- * is asked for again. Heat's key stays: Heat has no program that encrypts its stored credentials with another one.
- */
-const REPLACED = ["memcached.key", "metadata.secret"] as const;
-
-/** New values for the keys that can be replaced at once; accounts are left as they are. */
-export function withReplacedKeys(credentials: Credentials, generation: number): Credentials {
-  const replaced = Object.fromEntries(REPLACED.map((key) => [key, newValue(key)]));
-  return { ...credentials, values: { ...credentials.values, ...replaced, [KEY_GENERATION]: String(generation) } };
-}
 
 /** The keys of accounts that the components have. */
 export function accountKeys(components: readonly Component[]): AccountKey[] {
@@ -72,13 +59,6 @@ export function wantedKeys(components: readonly Component[], accounts: readonly 
   return [...singleKeys(components), ...ofAccounts].toSorted();
 }
 
-/** A password: letters and digits only, so that no file, URL or shell needs to quote it. */
-export function newValue(key: string): string {
-  if (FIXED.some((each) => each === key)) return randomBytes(16).toString("hex");
-  if (key === "barbican.kek") return randomBytes(32).toString("base64");
-  return randomBytes(24).toString("hex");
-}
-
 /** Reads the data of the Secret; undefined: there is no Secret yet. */
 export function readCredentials(data: Readonly<Record<string, string>> | undefined): Credentials | undefined {
   if (!data) return undefined;
@@ -95,16 +75,4 @@ export function writeCredentials({ generation, accounts, values }: Credentials):
   return Object.fromEntries(
     Object.entries(all).map(([key, value]) => [key, Buffer.from(value, "utf8").toString("base64")]),
   );
-}
-
-/** The credentials with a value for each key that lacks one, and without accounts of generations that are over. */
-export function completed(credentials: Credentials, components: readonly Component[]): Credentials {
-  const values: Record<string, string> = {};
-  for (const key of wantedKeys(components, credentials.accounts))
-    values[key] = credentials.values[key] ?? newValue(key);
-  for (const [key, value] of Object.entries(credentials.values)) {
-    const of = /\.(?:database|broker|identity)\.(\d+)$/.exec(key)?.[1];
-    if (of === undefined || credentials.accounts.includes(Number(of))) values[key] ??= value;
-  }
-  return { ...credentials, values };
 }

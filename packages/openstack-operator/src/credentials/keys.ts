@@ -15,13 +15,6 @@ export function firstKeys(make: () => string = newFernetKey): FernetKeys {
   return { "0": make(), "1": make() };
 }
 
-/**
- * How many keys must be kept so that every token verifies until it ends: staged, signing, and those of living tokens.
- */
-export function keysKept(lifetimeHours: number, everyHours: number): number {
-  return Math.ceil(lifetimeHours / everyHours) + 2;
-}
-
 /** The keys after one rotation; the oldest are dropped, so that at most `kept` remain. */
 export function rotatedKeys(keys: FernetKeys, kept: number, make: () => string = newFernetKey): FernetKeys {
   const numbers = Object.keys(keys)

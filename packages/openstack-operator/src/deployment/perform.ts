@@ -11,13 +11,8 @@ import {
   type ResourceType,
 } from "@causeway/kubernetes";
 import { resolveCatalogue } from "../catalogue/index.ts";
-import {
-  completed,
-  keyGenerationOf,
-  readCredentials,
-  withReplacedKeys,
-  writeCredentials,
-} from "../credentials/credentials.ts";
+import { keyGenerationOf, readCredentials, writeCredentials } from "../credentials/credentials.ts";
+import { completed, withReplacedKeys } from "../credentials/new-values.ts";
 import { firstKeys, newFernetKey, rotatedKeys, type FernetKeys } from "../credentials/keys.ts";
 import { annotations as names, fieldManager } from "../model/names.ts";
 import { digestOf, metadataOf } from "../render/context.ts";

@@ -2,7 +2,7 @@ import type { OpenStackDeployment, OpenStackDeploymentSpec } from "@causeway/api
 import type { Job, KubeObject, Pod } from "@causeway/kubernetes";
 import { describe, expect, test } from "vitest";
 import { labels } from "../model/names.ts";
-import { completed } from "../credentials/credentials.ts";
+import { completed } from "../credentials/new-values.ts";
 import { resolveCatalogue } from "../catalogue/index.ts";
 import { desiredOf, lastingComponents } from "../render/desired.ts";
 import type { Observed } from "./gather.ts";

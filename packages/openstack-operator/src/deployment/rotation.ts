@@ -2,7 +2,7 @@ import type { OpenStackDeploymentSpec } from "@causeway/api";
 import { readCertificate } from "@causeway/foundation";
 import { secretText, type Secret } from "@causeway/kubernetes";
 import { accountKeys, keyGenerationOf, wantedKeys, type Credentials } from "../credentials/credentials.ts";
-import { keysKept } from "../credentials/keys.ts";
+import { keysKept } from "../credentials/keys-kept.ts";
 import { TOKEN_HOURS } from "../config/services/keystone-glance-placement.ts";
 import type { Component } from "../model/component.ts";
 import { digestOf } from "../render/context.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { OpenStackDeploymentSpec } from "@causeway/api";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { resolveCatalogue } from "../catalogue/index.ts";
-import { completed } from "../credentials/credentials.ts";
+import { completed } from "../credentials/new-values.ts";
 import { fabricFiles } from "./fabric.ts";
 
 const programs = join(import.meta.dirname, "../../programs");

@@ -3,7 +3,7 @@ import type { ConfigMap, KubeObject, PodTemplateSpec } from "@causeway/kubernete
 import { describe, expect, test } from "vitest";
 import { resolveCatalogue } from "../catalogue/index.ts";
 import { tlsPortOf } from "../config/index.ts";
-import { completed } from "../credentials/credentials.ts";
+import { completed } from "../credentials/new-values.ts";
 import { desiredOf } from "./desired.ts";
 
 type Release = (typeof OPENSTACK_RELEASES)[number]["release"];

@@ -1,7 +1,7 @@
 import { OPENSTACK_SERVICES, type OpenStackDeployment, type OpenStackDeploymentSpec } from "@causeway/api";
 import type { KubeObject, PodTemplateSpec } from "@causeway/kubernetes";
 import { resolveCatalogue } from "../catalogue/index.ts";
-import { completed } from "../credentials/credentials.ts";
+import { completed } from "../credentials/new-values.ts";
 import { desiredOf } from "../render/desired.ts";
 
 /** Every service, on three groups of nodes. */

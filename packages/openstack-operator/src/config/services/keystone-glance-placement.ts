@@ -9,7 +9,7 @@ import {
   type Configure,
 } from "../facts.ts";
 import { merged } from "../sections.ts";
-import { keysKept } from "../../credentials/keys.ts";
+import { keysKept } from "../../credentials/keys-kept.ts";
 
 /** How long tokens live, and how often their keys rotate, unless the deployment says otherwise. */
 export const TOKEN_HOURS = 12;

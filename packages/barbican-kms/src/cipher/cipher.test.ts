@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hasCode } from "@causeway/foundation";
 import { CHECK } from "./plan-check.ts";
-import { ALGORITHM, decrypt, encrypt } from "./plan-cipher.ts";
+import { ALGORITHM, decrypt, encrypt } from "./cipher.ts";
 import { decryptUpstream } from "./plan-upstream.ts";
 
 const ID = "0b9a2f1e-5c7d-4a3b-9e8f-112233445566";

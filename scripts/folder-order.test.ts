@@ -1,0 +1,40 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { checkFolderOrder } from "./folder-order.ts";
+import { checkLayers } from "./layers.ts";
+
+let root = "";
+beforeEach(() => (root = mkdtempSync(join(tmpdir(), "order-"))));
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(join(root, "packages", file)), { recursive: true });
+  writeFileSync(join(root, "packages", file), text);
+}
+
+test.each([
+  ["a static import", 'import { high } from "../high/a.ts";'],
+  ["a type", 'import type { High } from "../high/a.ts";'],
+  ["an export", 'export { high } from "../high/a.ts";'],
+  ["an import at run time", 'export const load = () => import("../high/a.ts");'],
+])("the order of folders refuses %s of a folder that comes later", (_title, source) => {
+  write("kit/src/low/a.ts", source);
+  write("kit/src/high/a.ts", "export const high = 1;");
+  expect(checkFolderOrder(root, { kit: ["low", "high"] })).toEqual([
+    "packages/kit/src/low/a.ts: may not import high/a.ts: high does not come before low",
+  ]);
+  expect(checkFolderOrder(root, { kit: ["high", "low"] })).toEqual([]);
+});
+
+test.each([
+  ["a static import", 'import { up } from "@causeway/causeway";'],
+  ["an import at run time", 'export const load = () => import("@causeway/causeway");'],
+])("the layers refuse %s of a higher package", (_title, source) => {
+  write("foundation/package.json", '{ "dependencies": { "@causeway/causeway": "1" } }');
+  write("foundation/src/a.ts", source);
+  expect(checkLayers(root)).toEqual([
+    expect.stringContaining("foundation (layer 0) may not import causeway (layer 4)"),
+  ]);
+});
