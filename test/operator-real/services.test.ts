@@ -113,7 +113,7 @@ describe("a cloud of real processes with Cinder, Barbican, Heat and Octavia", ()
     await user.run("stack", "delete", "--yes", "--wait", "pair");
   });
 
-  test("carries a managed Kubernetes: three nodes, and a Service that is reached from outside", async () => {
+  test("carries a managed Kubernetes: three nodes that are servers of it, behind an OVN load balancer", async () => {
     kubernetes = await bringUpKubernetes(rig);
     record("a managed Kubernetes with three nodes on the cloud that the operator runs", kubernetes.figures);
     const nodes = await kubernetes.nodes();

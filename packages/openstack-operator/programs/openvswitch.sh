@@ -1,32 +1,61 @@
 #!/bin/sh
-# Database and switch of a node. At the end flows are saved, at the start they are restored before the switch forwards by new ones.
+# Database and switch of a node. At the end flows are saved with what they refer to (options of tunnels, groups); at the start they are restored
+# before the switch forwards by new ones. Where one of the two processes ends by itself the container does, and the kubelet starts both at once.
 set -eu
 run=/run/openvswitch
-mkdir -p "$run" /etc/openvswitch
+kept=/etc/openvswitch
+mkdir -p "$run" "$kept"
 # Sockets of the pod before: who finds them must find this one's.
-rm -f "$run/db.sock" "$run"/*.ctl "$run"/*.mgmt
-db=/etc/openvswitch/conf.db
+rm -f "$run/db.sock" "$run"/*.ctl "$run"/*.mgmt "$run"/ovs*.pid
+db=$kept/conf.db
 [ -e "$db" ] || ovsdb-tool create "$db" /usr/share/openvswitch/vswitch.ovsschema
-ovsdb-server "$db" --remote="punix:$run/db.sock" --remote=db:Open_vSwitch,Open_vSwitch,manager_options \
-  --unixctl="$run/ovsdb-server.ctl" --pidfile="$run/ovsdb-server.pid" -vconsole:info -vsyslog:off &
-database=$!
+lost() {
+  echo '{"level":"ERROR","service":"openvswitch","message":"the switch or its database ended by itself: both start again"}'
+  exit 1
+}
+trap lost USR1
+keep() { ("$@" || :; kill -USR1 $$) & }
+keep ovsdb-server "$db" --remote="punix:$run/db.sock" --remote=db:Open_vSwitch,Open_vSwitch,manager_options \
+  --unixctl="$run/ovsdb-server.ctl" --pidfile="$run/ovsdb-server.pid" -vconsole:info -vsyslog:off
 until [ -S "$run/db.sock" ]; do sleep 1; done
 ovs-vsctl --no-wait init
 ovs-vsctl --no-wait set Open_vSwitch . other_config:flow-restore-wait=true
-ovs-vswitchd "unix:$run/db.sock" --mlockall --unixctl="$run/ovs-vswitchd.ctl" --pidfile="$run/ovs-vswitchd.pid" \
-  -vconsole:info -vsyslog:off &
-switch=$!
+keep ovs-vswitchd "unix:$run/db.sock" --mlockall --unixctl="$run/ovs-vswitchd.ctl" --pidfile="$run/ovs-vswitchd.pid" \
+  -vconsole:info -vsyslog:off
 until [ -e "$run/ovs-vswitchd.ctl" ]; do sleep 1; done
-for file in /etc/openvswitch/flows.*; do
-  [ -e "$file" ] && ovs-ofctl -O OpenFlow15 replace-flows "${file#/etc/openvswitch/flows.}" "$file" || true
+of() { ovs-ofctl -O OpenFlow15 --timeout=20 "$@"; }
+restore() {
+  tries=0
+  until [ -S "$run/$1.mgmt" ]; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || return 1
+    sleep 0.1
+  done
+  options=$(cat "$kept/options.$1")
+  if [ -n "$options" ]; then of add-tlv-map "$1" "$options" || return 1; fi
+  of --bundle add-groups "$1" "$kept/groups.$1" && of --bundle replace-flows "$1" "$kept/flows.$1"
+}
+for file in "$kept"/flows.*; do
+  [ -e "$file" ] || continue
+  bridge=${file#"$kept"/flows.}
+  restore "$bridge" ||
+    echo "{\"level\":\"WARNING\",\"service\":\"openvswitch\",\"message\":\"flows of $bridge are not restored: its controller writes them\"}"
+  # What is kept is of the last end: after a crash it would be of an earlier one.
+  rm -f "$kept/options.$bridge" "$kept/groups.$bridge" "$file"
 done
 ovs-vsctl --no-wait remove Open_vSwitch . other_config flow-restore-wait
+save() {
+  of dump-tlv-map "$1" | awk '/^ +0x/ { printf "%s{class=%s,type=%s,len=%s}->%s", sep, $1, $2, $3, $4; sep = "," }' > "$kept/options.$1"
+  of dump-groups "$1" | sed -n 's/^ *\(group_id=\)/\1/p' > "$kept/groups.$1"
+  # Meters are the controller's: flows that use one come from it.
+  of dump-flows --no-names --no-stats "$1" | grep 'actions=' | grep -v meter > "$kept/flows.$1"
+}
 stop() {
-  for bridge in $(ovs-vsctl list-br); do
-    ovs-ofctl -O OpenFlow15 dump-flows --no-names --no-stats "$bridge" > "/etc/openvswitch/flows.$bridge" || true
-  done
-  kill "$switch" "$database"
+  trap '' USR1
+  for bridge in $(ovs-vsctl --timeout=20 list-br); do save "$bridge" || rm -f "$kept/flows.$bridge"; done
+  for process in ovs-vswitchd ovsdb-server; do kill "$(cat "$run/$process.pid")" || :; done
 }
 trap stop TERM INT
-wait "$switch" || true
-wait "$database" || true
+# A trap ends the first wait.
+wait
+wait
