@@ -25,6 +25,18 @@ async function processesOf(rig: Rig, component: string): Promise<Group[]> {
   return found;
 }
 
+/** Stops the processes of one pod's main container but for the first one, which has its log; nothing lets them continue. */
+export async function freezeOnce(rig: Rig, component: string, pod: string): Promise<void> {
+  for (const machine of rig.machines) {
+    const container = await machine.container(pod, component);
+    if (!container) continue;
+    const pids = (await machine.processes(container.id)).filter((pid) => pid !== container.pid);
+    if (pids.length === 0) throw new Error(`${component} has no process`);
+    return machine.signal("STOP", pids);
+  }
+  throw new Error(`no process of ${component} runs in ${pod}`);
+}
+
 /**
  * Stops every process of a component's containers, and those of containers that the kubelet starts in place of one that
  * does not respond for three minutes; the returned function lets them continue.

@@ -1,10 +1,11 @@
-/** A whole cloud of real processes whose APIs are rolled under load, and one of whose compute nodes is lost. */
+/** A whole cloud of real processes whose APIs are rolled under load, and one of whose compute nodes is lost and removed. */
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { podsOf, serviceAddress, statusOf } from "./cloud.ts";
 import { record } from "./figures.ts";
 import { PATIENCE, type Rig } from "./rig.ts";
-import { bootServer, serverNow } from "./servers.ts";
+import { bootServer, computesUp, serverNow, tracesOf } from "./servers.ts";
 import { roll, underLoad } from "./under-load.ts";
 import { COMPUTE, CONTROL, seconds, startWholeCloud, whenReady, wholeCloud } from "./whole-cloud.ts";
 
@@ -85,6 +86,18 @@ describe("a cloud of real processes with Nova and Neutron", () => {
       return host === CONTROL && status === "ACTIVE";
     });
     record("evacuation of a server, from the node being marked as off", { seconds: seconds(Date.now() - began) });
+  });
+
+  test("a compute node that is removed from the cluster leaves Nova, Placement, Neutron and OVN", async () => {
+    expect(await tracesOf(rig, COMPUTE)).toEqual({ services: 1, providers: 1, agents: 2, chassis: 1 });
+    const began = Date.now();
+    rig.kubectl("delete", "node", COMPUTE);
+    const nothing = { services: 0, providers: 0, agents: 0, chassis: 0 };
+    await eventually(PATIENCE, async () => isDeepStrictEqual(await tracesOf(rig, COMPUTE), nothing));
+    record("a removed compute node without a trace", { seconds: seconds(Date.now() - began) });
+    // The other one stays as it was.
+    expect(await tracesOf(rig, CONTROL)).toEqual({ services: 1, providers: 1, agents: 2, chassis: 1 });
+    expect(await computesUp(rig)).toEqual([CONTROL]);
   });
 });
 

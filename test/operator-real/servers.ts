@@ -92,6 +92,13 @@ export async function serverNow(rig: Rig, id: string): Promise<{ status: string;
   return { status: server.status, host: server["OS-EXT-SRV-ATTR:host"] };
 }
 
+/** Orders a server to another host, while it runs. */
+export async function liveMigrate(rig: Rig, id: string, host: string): Promise<void> {
+  const { send, nova } = await apis(rig);
+  const order = { "os-migrateLive": { host, block_migration: false, disk_over_commit: false } };
+  await send("POST", `${nova}/servers/${id}/action`, order);
+}
+
 /** Compute nodes of which Nova says that they serve. */
 export async function computesUp(rig: Rig): Promise<string[]> {
   const { send, nova } = await apis(rig);
@@ -102,6 +109,25 @@ export async function computesUp(rig: Rig): Promise<string[]> {
   return services.filter(({ state, status }) => state === "up" && status === "enabled").map(({ host }) => host);
 }
 
+/** What the cloud's services and OVN have of a compute node: how many of each. */
+export async function tracesOf(rig: Rig, host: string): Promise<Record<string, number>> {
+  const { send, neutron, nova, placement } = await apis(rig);
+  const { services } = await send<{ services: unknown[] }>(
+    "GET",
+    `${nova}/os-services?host=${host}&binary=nova-compute`,
+  );
+  const { resource_providers: providers } = await send<{ resource_providers: unknown[] }>(
+    "GET",
+    `${placement}/resource_providers?name=${host}`,
+  );
+  const { agents } = await send<{ agents: unknown[] }>("GET", `${neutron}/v2.0/agents?host=${host}`);
+  const find = ["ovn-sbctl", "--no-leader-only", "--bare", "--columns=name", "find", "chassis", `hostname=${host}`];
+  const chassis = (await rig.inContainer("cloud-ovn-sb-0", "ovn-sb", ...find))
+    .split("\n")
+    .filter((line) => line !== "");
+  return { services: services.length, providers: providers.length, agents: agents.length, chassis: chassis.length };
+}
+
 async function apis(rig: Rig) {
   const token = await adminToken(rig);
   const at = (component: string, port: number) => `http://${serviceAddress(rig, component)}:${port}`;
@@ -109,6 +135,7 @@ async function apis(rig: Rig) {
     token,
     glance: at("glance-api", 9292),
     neutron: at("neutron-server", 9696),
+    placement: at("placement-api", 8778),
     nova: `${at("nova-api", 8774)}/v2.1`,
     send: async <T>(method: string, url: string, body?: unknown): Promise<T> => {
       const answer = await request(rig, method, url, { token, body });

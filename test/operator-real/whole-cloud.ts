@@ -4,7 +4,12 @@ import { deployment, restarts, statusOf } from "./cloud.ts";
 import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
 
 const SERVICES = ["glance", "placement", "ovn", "neutron", "nova"] as const;
-type Options = Readonly<Record<string, readonly object[]>>;
+interface Option {
+  readonly section: string;
+  readonly option: string;
+  readonly value: string;
+}
+type Options = Readonly<Record<string, readonly Option[]>>;
 /** Nova's own driver without machines: everything but the hypervisor is real. It plugs no interface. */
 const fake: Options = {
   nova: [
@@ -21,19 +26,25 @@ export const [CONTROL, COMPUTE] = ["openstack-1", "openstack-2"] as const;
 
 /** The deployment, with more options of services. */
 export function wholeCloud(options: Options = {}, more: Record<string, unknown> = {}): object {
-  const all: Options = { ...fake, ...options };
+  const all: Options = { ...fake, ...options, nova: overridden(fake["nova"], options["nova"]) };
   const { spec } = deployment(SERVICES) as { spec: { services: { name: string }[] } };
   const services = spec.services.map((each) => (all[each.name] ? { ...each, configuration: all[each.name] } : each));
   return deployment(SERVICES, { services, maintenance: { lostAfterSeconds: 60 }, ...more });
 }
 
+/** Each option once: the later one of two. */
+const overridden = (first: readonly Option[] = [], second: readonly Option[] = []): Option[] => [
+  ...first.filter((each) => !second.some(({ section, option }) => section === each.section && option === each.option)),
+  ...second,
+];
+
 /** Two machines with the cloud, Ready; and how long it took from the deployment's creation, in milliseconds. */
-export async function startWholeCloud(): Promise<{ rig: Rig; readyAfter: number }> {
+export async function startWholeCloud(options: Options = {}): Promise<{ rig: Rig; readyAfter: number }> {
   const rig = await startRig({ machines: 2 });
   try {
     const began = Date.now();
     rig.apply(volumes());
-    rig.apply(wholeCloud());
+    rig.apply(wholeCloud(options));
     await whenReady(rig);
     return { rig, readyAfter: Date.now() - began };
   } catch (error) {

@@ -4,6 +4,7 @@
     prober.py listens-udp PORT            exits with 0 if a process of this pod listens
     prober.py runs NAME                   exits with 0 if a process with this program runs
     prober.py greets PORT                 exits with 0 if a broker of this pod responds to the name of the protocol
+    prober.py answers SOCKET              exits with 0 if a server of HTTP behind a socket of the host responds
 
 A ping goes to the queue TOPIC.SERVER, where no other process but the one in this pod reads. If the broker itself does not respond, the process is not
 to blame: /live stays true, /ready becomes false.
@@ -24,8 +25,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 INTERVAL = 15
 TIMEOUT = 10
-# So long a process may leave pings unanswered while its broker responds, before it counts as stuck.
-STUCK_AFTER = 120
+# So long a process may leave pings unanswered while its broker responds, before it counts as stuck. The kubelet restarts it when it has heard that
+# six times in a row, half a minute apart.
+STUCK_AFTER = 30
 
 
 class BrokerAway(Exception):
@@ -281,6 +283,22 @@ def greets(port, timeout=4):
         return False
 
 
+def answers(path, timeout=4):
+    """No version of HTTP has that number: the server itself says so, and no application is asked, which would write of it into its log."""
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(timeout)
+            connection.connect(path)
+            connection.sendall(b"GET / HTTP/9.9\r\n\r\n")
+            said = connection.recv(4096)
+            # What closes before the end of a response leaves an error in the log of the other side.
+            while said and connection.recv(4096):
+                pass
+            return len(said) > 0
+    except OSError:
+        return False
+
+
 def runs(name):
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
@@ -302,5 +320,7 @@ if __name__ == "__main__":
         sys.exit(0 if listens_udp(int(rest[0])) else 1)
     elif what == "greets":
         sys.exit(0 if greets(int(rest[0])) else 1)
+    elif what == "answers":
+        sys.exit(0 if answers(rest[0]) else 1)
     elif what == "runs":
         sys.exit(0 if runs(rest[0]) else 1)

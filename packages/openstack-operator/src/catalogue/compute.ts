@@ -130,6 +130,7 @@ export const nova: readonly Component[] = [
       needs("neutron-server", "api"),
       needs("glance-api", "api"),
       uses("cinder-api", "api"),
+      uses("nova-api", "api"),
     ],
     after: ["nova-conductor", "nova-scheduler"],
     // The conductor asks the databases for it.
@@ -153,8 +154,9 @@ export const nova: readonly Component[] = [
         { path: "/lib/modules", readOnly: true },
       ],
     },
-    // Migrations under way end before the process does.
     grace: { option: { section: "DEFAULT", name: "graceful_shutdown_timeout", fallback: 180 } },
+    // Nova stops in the middle of a migration: the machine would be on one node, and Nova's record on the other.
+    settles: "migrations.py",
     resources: { cpu: "250m", memory: "1Gi" },
     uid: 0,
   }),

@@ -218,7 +218,7 @@ export const neutron: readonly Component[] = [
     sameNode: [{ component: "ovn-controller", socket: "/run/ovn/ovn-controller.ready" }],
     probe: {
       ask: "command",
-      command: ["ovs-vsctl", "--timeout=5", "get", "Open_vSwitch", ".", "external_ids:system-id"],
+      command: ["/usr/bin/python3", "-IS", "/programs/prober.py", "answers", "/var/lib/neutron/metadata_proxy"],
     },
     grace: { seconds: 60 },
     host: {

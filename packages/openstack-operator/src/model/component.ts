@@ -143,6 +143,11 @@ export interface Component {
   readonly exporter?: Exporter;
   readonly companion?: Companion;
   readonly grace: Grace;
+  /**
+   * A program of ours that waits, before its process is asked to stop, for what that would break off; at most as long
+   * as the process itself may take.
+   */
+  readonly settles?: string;
   readonly quorum?: Quorum;
   /** It checks the nodes: one that is up and fails holds back what comes after. */
   readonly gate?: true;

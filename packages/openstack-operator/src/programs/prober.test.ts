@@ -54,8 +54,8 @@ describe.skipIf(!python)("the prober", () => {
       "def note(): seen.append([s.startup(), s.ready(), s.live()])",
       "note()",
       "s.answered(); note()",
-      "s.silent(); at[0] = 119; s.silent(); note()",
-      "at[0] = 121; note()",
+      "s.silent(); at[0] = 29; s.silent(); note()",
+      "at[0] = 31; note()",
       "s.away('gone'); at[0] = 1000; note()",
       "s.silent(); note()",
       "s.answered(); note()",
@@ -129,5 +129,26 @@ closed.close()
 print(json.dumps([served(b"\\x01"), served(b""), greets(port, 1)]))`,
     );
     expect(found).toEqual([true, false, false]);
+  });
+
+  test("asks a server of HTTP behind a socket, and not its application", () => {
+    const found = run(
+      `import http.server, socketserver, tempfile
+asked = []
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        asked.append(self.path)
+    def log_message(self, *_):
+        pass
+path = tempfile.mkdtemp() + "/socket"
+before = answers(path, 1)
+server = socketserver.UnixStreamServer(path, Handler)
+server.handle_error = lambda *_: None
+silent = answers(path, 0.2)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+print(json.dumps([before, silent, answers(path, 10), asked]))
+server.shutdown(); os.remove(path); os.rmdir(os.path.dirname(path))`,
+    );
+    expect(found).toEqual([false, false, true, []]);
   });
 });

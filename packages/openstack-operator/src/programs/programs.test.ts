@@ -20,7 +20,11 @@ describe("the programs that pods mount", () => {
 
   test("are all used by a component", () => {
     const used = new Set(
-      allComponents.flatMap(({ programs = [], exporter }) => [...programs, ...(exporter?.programs ?? [])]),
+      allComponents.flatMap(({ programs = [], exporter, settles = [] }) => [
+        ...programs,
+        ...(exporter?.programs ?? []),
+        ...[settles].flat(),
+      ]),
     );
     const onRequest = [...backupJobs(allComponents), ...canaryComponents, ...bgp, providerNetworks];
     for (const { programs = [] } of onRequest) programs.forEach((name) => used.add(name));

@@ -20,11 +20,19 @@ export function shutdownSeconds({ grace }: Component, configuration: Sections | 
 /** True for APIs over HTTP: before they stop, their health check fails for a while. */
 export const drains = ({ probe }: Component): boolean => probe?.ask === "http";
 
-/** terminationGracePeriodSeconds of a component's pods: draining, the process's own limit, and a margin. */
+/** terminationGracePeriodSeconds of a component's pods: what comes before, the process's own limit, and a margin. */
 export function graceSeconds(component: Component, configuration: Sections | undefined): number {
-  return (
-    shutdownSeconds(component, configuration) + (drains(component) ? DRAIN_SECONDS + QUEUE_SECONDS : 0) + MARGIN_SECONDS
-  );
+  const own = shutdownSeconds(component, configuration);
+  const before = drains(component) ? DRAIN_SECONDS + QUEUE_SECONDS : component.settles === undefined ? 0 : own;
+  return before + own + MARGIN_SECONDS;
+}
+
+/** What runs before the process is asked to stop; undefined: nothing. */
+export function preStopOf(component: Component, configuration: Sections | undefined): string[] | undefined {
+  if (drains(component)) return ["/bin/sh", "/programs/drain.sh", String(DRAIN_SECONDS), String(QUEUE_SECONDS)];
+  if (component.settles === undefined) return undefined;
+  const seconds = String(shutdownSeconds(component, configuration));
+  return ["/usr/bin/python3", "-IS", `/programs/${component.settles}`, seconds];
 }
 
 /** Options of a service as its pods on a group's nodes have them. */

@@ -14,7 +14,7 @@ import {
   type NodeGroup,
 } from "./context.ts";
 import { environmentOf } from "./environment.ts";
-import { drains, DRAIN_SECONDS, graceSeconds, overridesOf, QUEUE_SECONDS } from "./grace.ts";
+import { graceSeconds, overridesOf, preStopOf } from "./grace.ts";
 import { externalAdministrator } from "./external.ts";
 import { exporterContainers, METRICS, metricsMarks } from "./metrics.ts";
 import { preflightParts } from "./preflight.ts";
@@ -92,6 +92,7 @@ function mainContainer(
     ...component.resources,
     ...deployment.spec.services?.find(({ name }) => name === component.service)?.resources,
   };
+  const before = preStopOf(component, overridesOf(deployment.spec, component.service, group?.name));
   return {
     name: component.name,
     image,
@@ -105,15 +106,7 @@ function mainContainer(
     resources: { requests: { cpu, memory }, limits: { memory } },
     securityContext: containerSecurity(component),
     ...(component.kind === "Job" ? {} : probesOf(component, deployment.spec.tls !== undefined)),
-    ...(drains(component)
-      ? {
-          lifecycle: {
-            preStop: {
-              exec: { command: ["/bin/sh", "/programs/drain.sh", String(DRAIN_SECONDS), String(QUEUE_SECONDS)] },
-            },
-          },
-        }
-      : {}),
+    ...(before ? { lifecycle: { preStop: { exec: { command: before } } } } : {}),
     volumeMounts: mounts,
   };
 }

@@ -17,6 +17,8 @@ const startup: ProbeTimes = { periodSeconds: 5, timeoutSeconds: 5, failureThresh
 const readiness: ProbeTimes = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 };
 /** A process is restarted only after it has not responded for three minutes. */
 const liveness: ProbeTimes = { periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 6 };
+/** A worker that has not responded for so long does not end by itself either: it is not waited for as at a rollout. */
+const HUNG_SECONDS = 30;
 
 type Question = "startup" | "ready" | "live";
 
@@ -39,7 +41,10 @@ export function probesOf(component: Component, hasTls = false): Record<string, u
   return {
     startupProbe: of("startup", startup),
     readinessProbe: of("ready", readiness),
-    livenessProbe: of("live", liveness),
+    livenessProbe: {
+      ...of("live", liveness),
+      ...(hasProber(component) ? { terminationGracePeriodSeconds: HUNG_SECONDS } : {}),
+    },
   };
 }
 

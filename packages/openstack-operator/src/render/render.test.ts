@@ -104,8 +104,14 @@ describe("pods", () => {
     };
     const option = { section: "DEFAULT", option: "graceful_shutdown_timeout", value: "400" };
     const more = { services: [{ name: "nova" as const, configuration: [option] }] };
-    expect(grace({}, "cloud-nova-compute-compute")).toBe(190);
-    expect(grace(more, "cloud-nova-compute-compute")).toBe(410);
+    // Migrations are waited for first, for as long again.
+    expect(grace({}, "cloud-nova-compute-compute")).toBe(370);
+    expect(grace(more, "cloud-nova-compute-compute")).toBe(810);
+    const compute = named(desire(more).all, "DaemonSet", "cloud-nova-compute-compute");
+    const [container] = compute ? podOf(compute).spec.containers : [];
+    expect(container).toMatchObject({
+      lifecycle: { preStop: { exec: { command: ["/usr/bin/python3", "-IS", "/programs/migrations.py", "400"] } } },
+    });
     expect(grace(more, "cloud-nova-conductor")).toBe(410);
     expect(grace({}, "cloud-nova-api")).toBeGreaterThanOrEqual(80 + 10);
   });

@@ -127,8 +127,8 @@ function programNames(spec: OpenStackDeploymentSpec, component: Component): stri
   const gate = (component.sameNode ?? []).length > 0 ? ["wait-for.sh"] : [];
   const prober = usesProber(component) ? [PROBER] : [];
   const exporter = exporterOf(spec, component)?.programs ?? [];
-  const drain = drains(component) ? ["drain.sh"] : [];
-  return [LINES, ...(component.programs ?? []), ...drain, ...gate, ...prober, ...exporter];
+  const stop = drains(component) ? ["drain.sh"] : component.settles === undefined ? [] : [component.settles];
+  return [LINES, ...(component.programs ?? []), ...stop, ...gate, ...prober, ...exporter];
 }
 
 function distinct(problems: readonly OptionProblem[]): OptionProblem[] {
