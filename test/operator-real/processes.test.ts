@@ -1,7 +1,11 @@
-/** A whole cloud of real processes: a worker that hangs, and a compute process that is replaced while a server moves. */
+/**
+ * A whole cloud of real processes: a first migration that is cut off, a compute process that is replaced while a server
+ * moves, and workers that hang.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { podsOf, restarts } from "./cloud.ts";
+import { cutOffMigration, sql, tablesOfCells } from "./cut-off.ts";
 import { record } from "./figures.ts";
 import { freezeOnce } from "./outage.ts";
 import { PATIENCE, type Rig } from "./rig.ts";
@@ -15,13 +19,30 @@ const RESTART_SECONDS = 300;
 
 describe("a cloud of real processes with Nova and Neutron", () => {
   let rig: Rig;
+  let cut: Awaited<ReturnType<typeof cutOffMigration>>;
 
   beforeAll(async () => {
-    ({ rig } = await startWholeCloud({ nova: [SLOW] }));
+    ({ rig } = await startWholeCloud({ nova: [SLOW] }, async (starting) => {
+      cut = await cutOffMigration(starting);
+      record("the first migration of Nova is cut off", { tables: cut.tables });
+    }));
   });
 
   afterAll(async () => {
     await rig?.close();
+  });
+
+  test("a first migration that is cut off begins again, and ends with the whole schema", async () => {
+    const [first = [], second = []] = await tablesOfCells(rig);
+    expect(first.length).toBeGreaterThan(cut.tables);
+    expect(second).toEqual(first);
+    const steps = await sql(rig, "SELECT version_num FROM nova.alembic_version");
+    expect(steps).toHaveLength(1);
+    expect(await sql(rig, "SELECT version_num FROM nova_cell0.alembic_version")).toEqual(steps);
+    // Another pod did it, without a second attempt.
+    const restarted = Object.entries(restarts(rig)).filter(([name]) => name.includes("nova-cell-sync"));
+    expect(restarted.map(([, count]) => count)).toEqual([0]);
+    expect(restarted[0]?.[0]).not.toBe(cut.pod);
   });
 
   test("a compute process is replaced only after a server that moves has arrived", async () => {

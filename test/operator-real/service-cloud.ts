@@ -25,7 +25,7 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
 /** The network outside of the cloud: the machine is its router. */
 const OUTSIDE = { network: "public", bridge: "br-ex", cidr: "172.24.4.0/24", router: "172.24.4.1" } as const;
 
-export function serviceCloud(): object {
+export function serviceCloud(more: Record<string, unknown> = {}): object {
   const { spec } = deployment(SERVICES) as { spec: { services: { name: string }[] } };
   const services = spec.services.map((each) =>
     OPTIONS[each.name] ? { ...each, configuration: OPTIONS[each.name] } : each,
@@ -38,7 +38,7 @@ export function serviceCloud(): object {
       physicalNetworks: [{ name: OUTSIDE.network, bridge: OUTSIDE.bridge }],
     },
   ];
-  return deployment(SERVICES, { services, nodeGroups });
+  return deployment(SERVICES, { services, nodeGroups, ...more });
 }
 
 /** A project with a user who may use everything. */

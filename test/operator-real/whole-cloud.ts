@@ -38,13 +38,20 @@ const overridden = (first: readonly Option[] = [], second: readonly Option[] = [
   ...second,
 ];
 
-/** Two machines with the cloud, Ready; and how long it took from the deployment's creation, in milliseconds. */
-export async function startWholeCloud(options: Options = {}): Promise<{ rig: Rig; readyAfter: number }> {
+/**
+ * Two machines with the cloud, Ready; and how long it took from the deployment's creation, in milliseconds. `meanwhile`
+ * is done while it starts.
+ */
+export async function startWholeCloud(
+  options: Options = {},
+  meanwhile?: (rig: Rig) => Promise<void>,
+): Promise<{ rig: Rig; readyAfter: number }> {
   const rig = await startRig({ machines: 2 });
   try {
     const began = Date.now();
     rig.apply(volumes());
     rig.apply(wholeCloud(options));
+    await meanwhile?.(rig);
     await whenReady(rig);
     return { rig, readyAfter: Date.now() - began };
   } catch (error) {

@@ -7,6 +7,7 @@ import {
   databaseOf,
   identity,
   job,
+  makesSchemas,
   needs,
   registration,
   uses,
@@ -19,7 +20,7 @@ const schemas = ["nova-db-sync", "nova-cell-sync", "nova-register", "nova-broker
 
 /** Nova's Jobs, APIs and workers, and nova-compute on every node with the role Compute. */
 export const nova: readonly Component[] = [
-  ...databaseJobs("nova", ["nova-manage", ...CONFIG, "api_db", "sync"]),
+  ...databaseJobs("nova", ["nova-manage", ...CONFIG, "api_db", "sync"], ["nova_api"]),
   brokerJob("nova"),
   registration("nova"),
   job("nova", {
@@ -35,6 +36,7 @@ export const nova: readonly Component[] = [
     name: "nova-cell-sync",
     does: "Brings the schemas of all cells to the release.",
     command: ["nova-manage", ...CONFIG, "db", "sync"],
+    ...makesSchemas("nova", ["nova", "nova_cell0"]),
     connections: [needs(databaseOf("nova"), "mysql")],
     after: ["nova-cell-map"],
     rerunWith: ["nova-cell-map"],

@@ -123,7 +123,9 @@ const balancers = all(
 /** Octavia's API, the driver of OVN, and the processes of amphorae. */
 export const octavia: readonly Component[] = [
   ...preparation("octavia", ["/bin/sh", "/programs/octavia-db-sync.sh"]).map((component) =>
-    component.name === "octavia-db-sync" ? { ...component, programs: ["octavia-db-sync.sh"] } : component,
+    component.name === "octavia-db-sync"
+      ? { ...component, programs: [...(component.programs ?? []), "octavia-db-sync.sh"] }
+      : component,
   ),
   wsgi("octavia", {
     name: "octavia-api",

@@ -123,8 +123,19 @@ export function job(
   };
 }
 
+/** What a Job that makes schemas has besides. */
+export const makesSchemas = (service: OpenStackService, databases: readonly string[]): Partial<Component> => ({
+  schemas: databases,
+  secrets: [`${service}.database`],
+  programs: ["db-unfinished.sh"],
+});
+
 /** The Jobs before a service with a database starts: accounts and databases, then the schema. */
-export function databaseJobs(service: OpenStackService, sync: readonly string[]): Component[] {
+export function databaseJobs(
+  service: OpenStackService,
+  sync: readonly string[],
+  databases: readonly string[] = [service],
+): Component[] {
   return [
     job(service, {
       name: `${service}-db-init`,
@@ -140,6 +151,7 @@ export function databaseJobs(service: OpenStackService, sync: readonly string[])
       name: `${service}-db-sync`,
       does: `Brings the schema of ${service} to its release.`,
       command: sync,
+      ...makesSchemas(service, databases),
       connections: [needs(databaseOf(service), "mysql")],
       after: [`${service}-db-init`],
       rerunWith: [`${service}-db-init`],

@@ -158,6 +158,8 @@ export interface Component {
   readonly volume?: { readonly mountPath: string; readonly size: "database" | "broker" | "ovn" };
   /** Where the process writes and no volume is. */
   readonly scratch?: readonly string[];
+  /** Jobs: databases whose schema it makes. One whose first migration was cut off is emptied before. */
+  readonly schemas?: readonly string[];
   /** Jobs: what makes them run again, besides image, command and configuration. */
   readonly rerunWith?: readonly string[];
   /** It writes a backup of the deployment, or reads the one that the deployment is restored from. */

@@ -10,14 +10,14 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { hasMariaDb, startMariaDb, type MariaDb } from "../testing/mariadb.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const programs = join(import.meta.dirname, "../../programs");
 const has = (name: string) => spawnSync("sh", ["-c", `command -v ${name}`]).status === 0;
-const isRoot = process.getuid?.() === 0;
 const python = has("python3");
-const mariadb = python && ["mariadbd", "mariadb-dump", "mariadb", "mariadb-install-db"].every(has);
+const mariadb = python && hasMariaDb && has("mariadb-dump");
 const ovsdb = python && ["ovsdb-server", "ovsdb-client", "ovsdb-tool"].every(has);
 const cryptography = python && spawnSync("python3", ["-c", "import cryptography.fernet"]).status === 0;
 
@@ -76,48 +76,21 @@ function end(child: ChildProcess | undefined): Promise<unknown> {
 }
 
 describe.skipIf(!mariadb)("a backup of databases on a real MariaDB", () => {
-  let server: ChildProcess | undefined;
-  let port = 0;
+  let server: MariaDb | undefined;
   let environment: Record<string, string> = {};
-  const sql = (text: string): string =>
-    execFileSync("mariadb", ["--protocol=tcp", "-h127.0.0.1", `-P${port}`, "-uroot", "-pof-root", "-BN"], {
-      input: text,
-      encoding: "utf8",
-    }).trim();
+  let sql: MariaDb["sql"];
 
   beforeAll(async () => {
-    const data = join(dir, "mysql");
-    const socket = createServer();
-    port = await new Promise((done) =>
-      socket.listen(0, "127.0.0.1", () => done((socket.address() as AddressInfo).port)),
-    );
-    await new Promise((done) => socket.close(done));
-    const user = isRoot ? ["--user=root"] : [];
-    const options = ["--no-defaults", ...user, `--datadir=${data}`];
-    execFileSync("mariadb-install-db", [...options, "--auth-root-authentication-method=normal", "--skip-test-db"], {
-      stdio: "ignore",
-    });
-    const init = join(dir, "init.sql");
-    writeFileSync(
-      init,
-      "CREATE OR REPLACE USER 'root'@'127.0.0.1' IDENTIFIED BY 'of-root';\nGRANT ALL ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;\n",
-    );
-    const network = [`--port=${port}`, "--bind-address=127.0.0.1", "--skip-name-resolve", `--socket=${data}.sock`];
-    const small = ["--innodb-buffer-pool-size=16M", "--performance-schema=OFF", `--init-file=${init}`];
-    server = spawn("mariadbd", [...options, ...network, ...small], { stdio: "ignore" });
-    await eventually(
-      () =>
-        spawnSync("mariadb", ["--protocol=tcp", "-h127.0.0.1", `-P${port}`, "-uroot", "-pof-root", "-e", "SELECT 1"])
-          .status === 0,
-    );
+    server = await startMariaDb(dir);
+    ({ sql } = server);
     environment = place({
       DATABASE_HOST: "127.0.0.1",
-      DATABASE_PORT: String(port),
+      DATABASE_PORT: String(server.port),
       CLIENT_FILE: join(dir, "client.cnf"),
       CREDENTIALS: folder("credentials", { "database.admin": "of-root" }),
     });
   });
-  afterAll(() => end(server));
+  afterAll(() => server?.stop());
 
   const rows = () => sql("SELECT COUNT(*), MAX(note) FROM nova.instances; SELECT COUNT(*) FROM nova_api.flavors;");
   const fill = () =>

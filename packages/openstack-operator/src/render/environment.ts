@@ -50,7 +50,8 @@ function canary({ facts, deployment }: Context): Record<string, string> {
 
 function backends({ facts }: Context, component: Component): Record<string, string> {
   const { databases, brokers } = facts.catalogue;
-  if (component.secrets?.includes("database.admin") && component.kind === "Job") {
+  const asksDatabase = component.schemas !== undefined || component.secrets?.includes("database.admin");
+  if (asksDatabase && component.kind === "Job") {
     const to = databases.get(component.service) ?? "mariadb";
     return typeof to === "string"
       ? { DATABASE_HOST: backendHost(facts, to), DATABASE_PORT: "3306" }

@@ -65,6 +65,7 @@ export function podOf(context: Context, component: Component, group?: NodeGroup)
       ...(component.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
       initContainers: [
         ...gates(component, image),
+        ...unfinished(context, component, parts.mounts),
         ...prober(context, component, image),
         ...sidecars,
         ...companions(context, component, { image, mounts: parts.mounts, group }),
@@ -149,6 +150,24 @@ function gates(component: Component, image: string): Container[] {
       { name: "host-run", mountPath: "/run" },
     ],
   }));
+}
+
+/** Before a Job makes schemas, with the client of the database. */
+function unfinished(context: Context, component: Component, mounts: Mount[]): Container[] {
+  const { schemas, service } = component;
+  if (!schemas) return [];
+  const name = "unfinished-schema";
+  return [
+    {
+      name,
+      image: imageOf(context.deployment.spec, { ...component, image: "mariadb" }),
+      command: underLines({ ...component, name }, ["/bin/sh", "/programs/db-unfinished.sh", service, ...schemas]),
+      env: environmentOf(context, component),
+      resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "128Mi" } },
+      securityContext: containerSecurity(component),
+      volumeMounts: mounts.filter((each) => ["programs", "credentials", "tmp"].includes(each.name)),
+    },
+  ];
 }
 
 /** A sidecar that keeps one connection to the broker and asks the process over it. */

@@ -1,0 +1,69 @@
+/** A cloud of real processes on a network that enforces its policies. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { podsOf, serviceAddress, statusOf } from "./cloud.ts";
+import { record } from "./figures.ts";
+import { enforcePolicies, type Enforcement } from "./policies.ts";
+import { startRig, volumes, type Rig } from "./rig.ts";
+import { serviceCloud } from "./service-cloud.ts";
+import { bootServer } from "./servers.ts";
+import { restarted, seconds, whenReady } from "./whole-cloud.ts";
+
+/** The machines of the rig: pods in their network are nobody else. */
+const NODES = "10.211.0.0/24";
+
+describe("a cloud of real processes whose policies are enforced", () => {
+  let rig: Rig;
+  let enforcement: Enforcement | undefined;
+
+  beforeAll(async () => {
+    rig = await startRig();
+    const began = Date.now();
+    enforcement = enforcePolicies(rig);
+    rig.apply(volumes());
+    rig.apply(serviceCloud({ network: { nodeNetworks: [NODES] } }));
+    await whenReady(rig);
+    record("from nothing to a cloud with Cinder, Barbican, Heat and Octavia, policies enforced", {
+      secondsToReady: seconds(Date.now() - began),
+      components: statusOf(rig).components?.length ?? 0,
+      restarts: restarted(rig).length,
+    });
+  });
+
+  afterAll(async () => {
+    await enforcement?.stop();
+    await rig?.close();
+  });
+
+  /** Opens a connection from inside a pod. */
+  const reaches = async (component: string, target: string, port: number): Promise<boolean> => {
+    const script = `exec 3<>/dev/tcp/${serviceAddress(rig, target)}/${port} && echo open`;
+    for (const pod of podsOf(rig, component))
+      for (const machine of rig.machines) {
+        const container = await machine.container(pod, component);
+        if (!container) continue;
+        const said = await machine.runBeside(container, ["timeout", "5", "bash", "-c", script]).catch(() => "");
+        return said.trim() === "open";
+      }
+    throw new Error(`no container of ${component} runs`);
+  };
+
+  test("starts, boots a server, and nothing that its processes asked for was refused", async () => {
+    expect((await bootServer(rig, "first")).status).toBe("ACTIVE");
+    const { early, undeclared } = enforcement?.refused() ?? { early: [], undeclared: ["nothing is enforced"] };
+    console.log(`refused before a policy or an address was known: ${early.join(", ")}`);
+    expect(undeclared).toEqual([]);
+  });
+
+  test.each([
+    ["keystone-api", "mariadb", 3306, true],
+    ["nova-conductor", "rabbitmq", 5672, true],
+    ["keystone-api", "rabbitmq", 5672, false],
+    ["glance-api", "rabbitmq", 15_672, false],
+    ["placement-api", "ovn-nb", 6641, false],
+    ["memcached", "mariadb", 3306, false],
+    ["nova-scheduler", "mariadb", 4567, false],
+  ] as const)("lets a pod of %s reach %s at port %i: %s", async (from, to, port, isAllowed) => {
+    expect(await reaches(from, to, port)).toBe(isAllowed);
+    if (!isAllowed) expect(enforcement?.refused().undeclared).toContain(`${from} to ${to}:${port}`);
+  });
+});
