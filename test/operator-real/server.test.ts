@@ -5,7 +5,7 @@ import { serviceAddress, statusOf } from "./cloud.ts";
 import { record } from "./figures.ts";
 import { startedTooSoon } from "./order.ts";
 import { jsonLines } from "./outage.ts";
-import { probersUsed } from "./probe-cost.ts";
+import { commandsUse, probersUsed } from "./probe-cost.ts";
 import { PATIENCE, type Rig } from "./rig.ts";
 import { bootServer, computesUp, makeImageAndFlavor, namesNow, serverNow } from "./servers.ts";
 import { COMPUTE, CONTROL, restarted, seconds, startWholeCloud, wholeCloud, whenReady } from "./whole-cloud.ts";
@@ -49,14 +49,21 @@ describe("a cloud of real processes with Nova and Neutron", () => {
     expect(compared).toBeGreaterThan(80);
   });
 
-  test("asks every worker by RPC at less than a twentieth of a processor", async () => {
+  test("asks every process by its probe at less than a twentieth of a processor for all", async () => {
     const before = await probersUsed(rig);
     await new Promise((resolve) => setTimeout(resolve, 60_000));
     const after = await probersUsed(rig);
     const share = (after.seconds - before.seconds) / 60;
     record("probers over AMQP", { probers: after.probers, percentOfAProcessor: Math.round(share * 10_000) / 100 });
     expect(after.probers).toBeGreaterThanOrEqual(5);
-    expect(share).toBeLessThan(0.05);
+    const commands = await commandsUse(rig);
+    record("commands of probes", {
+      commands: commands.commands,
+      perMinute: Math.round(commands.perMinute),
+      percentOfAProcessor: Math.round(commands.share * 10_000) / 100,
+    });
+    expect(commands.commands).toBeGreaterThan(10);
+    expect(share + commands.share).toBeLessThan(0.05);
   });
 
   test("moves the servers of a compute node that is drained by live migration, and takes it back after it", async () => {

@@ -1,10 +1,6 @@
-"""Asks a process the decisive question and answers the kubelet. One small resident program for each pod, of the standard library alone.
+"""Asks a worker the decisive question and answers the kubelet. One small resident program for each pod, of the standard library alone.
 
     prober.py serve PORT SERVICE TOPIC    serves /startup, /ready, /live and /metrics; asks by a ping of oslo.messaging over AMQP
-    prober.py listens-udp PORT            exits with 0 if a process of this pod listens
-    prober.py runs NAME                   exits with 0 if a process with this program runs
-    prober.py greets PORT                 exits with 0 if a broker of this pod responds to the name of the protocol
-    prober.py answers SOCKET              exits with 0 if a server of HTTP behind a socket of the host responds
 
 A ping goes to the queue TOPIC.SERVER, where no other process but the one in this pod reads. If the broker itself does not respond, the process is not
 to blame: /live stays true, /ready becomes false.
@@ -265,62 +261,5 @@ def serve(port, service, topic):
     HTTPServer(("", port), Handler).serve_forever()
 
 
-def listens_udp(port):
-    for path in ("/proc/net/udp", "/proc/net/udp6"):
-        with open(path, encoding="ascii") as file:
-            if any(line.split()[1].endswith(f":{port:04X}") for line in list(file)[1:]):
-                return True
-    return False
-
-
-def greets(port, timeout=4):
-    """The kernel accepts connections for a process that hangs; an answer is the process's own."""
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout) as connection:
-            connection.sendall(b"AMQP\x00\x00\x09\x01")
-            return len(connection.recv(1)) == 1
-    except OSError:
-        return False
-
-
-def answers(path, timeout=4):
-    """No version of HTTP has that number: the server itself says so, and no application is asked, which would write of it into its log."""
-    try:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(timeout)
-            connection.connect(path)
-            connection.sendall(b"GET / HTTP/9.9\r\n\r\n")
-            said = connection.recv(4096)
-            # What closes before the end of a response leaves an error in the log of the other side.
-            while said and connection.recv(4096):
-                pass
-            return len(said) > 0
-    except OSError:
-        return False
-
-
-def runs(name):
-    for path in glob.glob("/proc/[0-9]*/cmdline"):
-        try:
-            with open(path, "rb") as file:
-                line = file.read().replace(b"\0", b" ").decode("utf-8", "replace")
-        except OSError:
-            continue
-        # A process may have a title of its own, with its command in parentheses.
-        if re.search(rf"(^|/){re.escape(name)}([ )]|$)", line):
-            return True
-    return False
-
-
 if __name__ == "__main__":
-    what, *rest = sys.argv[1:]
-    if what == "serve":
-        serve(int(rest[0]), rest[1], rest[2])
-    elif what == "listens-udp":
-        sys.exit(0 if listens_udp(int(rest[0])) else 1)
-    elif what == "greets":
-        sys.exit(0 if greets(int(rest[0])) else 1)
-    elif what == "answers":
-        sys.exit(0 if answers(rest[0]) else 1)
-    elif what == "runs":
-        sys.exit(0 if runs(rest[0]) else 1)
+    serve(int(sys.argv[2]), sys.argv[3], sys.argv[4])

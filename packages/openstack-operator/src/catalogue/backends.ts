@@ -60,7 +60,7 @@ export function brokerCluster(owner?: OpenStackService): Component {
     programs: ["rabbitmq.sh", "rabbitmq.conf"],
     // It listens once it has started, and the kernel alone accepts a connection: it has to say something. Its own
     // diagnostics start an Erlang machine for each question.
-    probe: { ask: "command", command: ["/usr/bin/python3", "-IS", "/programs/prober.py", "greets", "5672"] },
+    probe: { ask: "command", command: ["/usr/bin/python3", "-IS", "/programs/probe.py", "greets", "5672"] },
     grace: { seconds: 120 },
     quorum: "Majority",
     volume: { mountPath: "/var/lib/rabbitmq", size: "broker" },

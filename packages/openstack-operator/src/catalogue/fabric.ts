@@ -78,7 +78,7 @@ export const bgp: readonly Component[] = [
       { component: "frr", socket: FRR_READY },
       { component: "ovn-controller", socket: "/run/ovn/ovn-controller.ready" },
     ],
-    probe: { ask: "command", command: ["/usr/bin/python3", "/programs/prober.py", "runs", "ovn-bgp-agent"] },
+    probe: { ask: "command", command: ["/usr/bin/python3", "-IS", "/programs/probe.py", "runs", "ovn-bgp-agent"] },
     grace: { seconds: 30 },
     host: {
       reason: "makes a VRF, rules, routes and flows of the host for addresses that are announced",

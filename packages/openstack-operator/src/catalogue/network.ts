@@ -175,7 +175,7 @@ const neutronWorker = (name: string, does: string, more: { readonly topic?: stri
     after: ["neutron-db-sync", "neutron-broker-init", "neutron-server"],
     ...(more.topic === undefined
       ? {
-          probe: { ask: "command" as const, command: ["/usr/bin/python3", "/programs/prober.py", "runs", name] },
+          probe: { ask: "command" as const, command: ["/usr/bin/python3", "-IS", "/programs/probe.py", "runs", name] },
         }
       : more),
   });
@@ -218,7 +218,7 @@ export const neutron: readonly Component[] = [
     sameNode: [{ component: "ovn-controller", socket: "/run/ovn/ovn-controller.ready" }],
     probe: {
       ask: "command",
-      command: ["/usr/bin/python3", "-IS", "/programs/prober.py", "answers", "/var/lib/neutron/metadata_proxy"],
+      command: ["/usr/bin/python3", "-IS", "/programs/probe.py", "answers", "/var/lib/neutron/metadata_proxy"],
     },
     grace: { seconds: 60 },
     host: {

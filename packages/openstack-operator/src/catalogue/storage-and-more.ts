@@ -168,7 +168,7 @@ export const octavia: readonly Component[] = [
     after: prepared("octavia"),
     secrets: ["octavia.certificates"],
     sameNode: [{ component: "openvswitch", socket: "/run/openvswitch/db.sock" }],
-    probe: { ask: "command", command: ["/usr/bin/python3", "/programs/prober.py", "listens-udp", "5555"] },
+    probe: { ask: "command", command: ["/usr/bin/python3", "-IS", "/programs/probe.py", "listens-udp", "5555"] },
     host: {
       reason: "owns an interface of the management network on the node's integration bridge",
       network: true,
@@ -185,7 +185,10 @@ export const octavia: readonly Component[] = [
     connections: balancers,
     after: prepared("octavia"),
     secrets: ["octavia.certificates"],
-    probe: { ask: "command", command: ["/usr/bin/python3", "/programs/prober.py", "runs", "octavia-housekeeping"] },
+    probe: {
+      ask: "command",
+      command: ["/usr/bin/python3", "-IS", "/programs/probe.py", "runs", "octavia-housekeeping"],
+    },
   }),
 ];
 

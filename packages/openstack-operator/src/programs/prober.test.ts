@@ -7,7 +7,7 @@ const python = spawnSync("python3", ["-c", ""]).status === 0;
 
 /** Runs Python that has the prober's names. */
 function run(text: string): unknown {
-  const program = `import json, sys; sys.path.insert(0, ${JSON.stringify(programs)}); sys.dont_write_bytecode = True\nfrom prober import *\n${text}`;
+  const program = `import json, sys; sys.path.insert(0, ${JSON.stringify(programs)}); sys.dont_write_bytecode = True\nimport time\nfrom prober import *\nfrom probe import *\n${text}`;
   return JSON.parse(execFileSync("python3", ["-c", program], { encoding: "utf8" }));
 }
 

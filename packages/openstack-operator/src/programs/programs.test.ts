@@ -34,6 +34,7 @@ describe("the programs that pods mount", () => {
       "wait-for.sh",
       "restore.py",
       "prober.py",
+      "probe.py",
       "upgrade-check.sh",
       "online-migrations.sh",
       "glance-contract.sh",

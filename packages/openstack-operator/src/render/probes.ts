@@ -3,8 +3,9 @@ import type { Component, Probe } from "../model/component.ts";
 
 /** Port of the prober, on the pod's own address. */
 export const PROBER_PORT = 8089;
-/** The program, in programs/. */
-export const PROBER = "prober.py";
+/** The resident program, in programs/, and the one that a command of a probe runs. */
+const PROBER = "prober.py";
+const PROBE = "probe.py";
 
 interface ProbeTimes {
   readonly periodSeconds: number;
@@ -25,10 +26,12 @@ type Question = "startup" | "ready" | "live";
 /** Does a resident prober ask for the kubelet? Questions over AMQP need one; the others are asked directly. */
 export const hasProber = ({ probe }: Component): boolean => probe?.ask === "rpc";
 
-/** Does its pod mount the prober? Commands of probes call it, too. */
-export const usesProber = (component: Component): boolean =>
-  hasProber(component) ||
-  (component.probe?.ask === "command" && component.probe.command.includes(`/programs/${PROBER}`));
+/** The program that asks for the kubelet; undefined: the component's own programs do, or nothing. */
+export const askingProgram = (component: Component): string | undefined => {
+  if (hasProber(component)) return PROBER;
+  const { probe } = component;
+  return probe?.ask === "command" && probe.command.includes(`/programs/${PROBE}`) ? PROBE : undefined;
+};
 
 /** The three probes of a container. */
 export function probesOf(component: Component, hasTls = false): Record<string, unknown> {

@@ -31,7 +31,7 @@ import {
 } from "./context.ts";
 import { drains, overridesOf } from "./grace.ts";
 import { exporterOf } from "./metrics.ts";
-import { PROBER, usesProber } from "./probes.ts";
+import { askingProgram } from "./probes.ts";
 
 /**
  * Configuration and credentials never change in place: each content has its own name, and a pod that starts again
@@ -125,10 +125,10 @@ function problemsOfService(facts: Facts, { service, group }: { service: OpenStac
 /** Each component has a ConfigMap of its own: a program that changes replaces no pod that does not run it. */
 function programNames(spec: OpenStackDeploymentSpec, component: Component): string[] {
   const gate = (component.sameNode ?? []).length > 0 ? ["wait-for.sh"] : [];
-  const prober = usesProber(component) ? [PROBER] : [];
+  const asking = askingProgram(component) ?? [];
   const exporter = exporterOf(spec, component)?.programs ?? [];
   const stop = drains(component) ? ["drain.sh"] : component.settles === undefined ? [] : [component.settles];
-  return [LINES, ...(component.programs ?? []), ...stop, ...gate, ...prober, ...exporter];
+  return [LINES, ...(component.programs ?? []), ...stop, ...gate, ...[asking].flat(), ...exporter];
 }
 
 function distinct(problems: readonly OptionProblem[]): OptionProblem[] {
