@@ -1,13 +1,17 @@
-/** A cloud of real processes on a network that enforces its policies. */
+/** A cloud of real processes on a network that enforces its policies, and whose workers hang. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { podsOf, serviceAddress, statusOf } from "./cloud.ts";
+import { eventually } from "../support/processes.ts";
+import { podsOf, restarts, serviceAddress, statusOf } from "./cloud.ts";
 import { record } from "./figures.ts";
+import { freezeOnce } from "./outage.ts";
 import { enforcePolicies, type Enforcement } from "./policies.ts";
-import { startRig, volumes, type Rig } from "./rig.ts";
+import { PATIENCE, startRig, volumes, type Rig } from "./rig.ts";
 import { serviceCloud } from "./service-cloud.ts";
 import { bootServer } from "./servers.ts";
 import { restarted, seconds, whenReady } from "./whole-cloud.ts";
 
+/** Workers with a prober, one of each service. */
+const HANGING = ["cinder-scheduler", "cinder-volume", "heat-engine", "octavia-worker"];
 /** The machines of the rig: pods in their network are nobody else. */
 const NODES = "10.211.0.0/24";
 
@@ -65,5 +69,18 @@ describe("a cloud of real processes whose policies are enforced", () => {
   ] as const)("lets a pod of %s reach %s at port %i: %s", async (from, to, port, isAllowed) => {
     expect(await reaches(from, to, port)).toBe(isAllowed);
     if (!isAllowed) expect(enforcement?.refused().undeclared).toContain(`${from} to ${to}:${port}`);
+  });
+
+  test("workers that hang are restarted, each of them, and nothing else", async () => {
+    const before = restarts(rig);
+    const pods = HANGING.map((component) => [component, podsOf(rig, component)[0] ?? ""] as const);
+    const began = Date.now();
+    for (const [component, pod] of pods) await freezeOnce(rig, component, pod);
+    const isAgain = (pod: string) => (restarts(rig)[pod] ?? 0) > (before[pod] ?? 0);
+    await eventually(PATIENCE, () => pods.every(([, pod]) => isAgain(pod)));
+    record(`${HANGING.join(", ")} hang`, { secondsToTheirRestart: seconds(Date.now() - began) });
+    await whenReady(rig);
+    const again = Object.entries(restarts(rig)).filter(([name, count]) => count > (before[name] ?? 0));
+    expect(again.map(([name]) => name).toSorted()).toEqual(pods.map(([, pod]) => pod).toSorted());
   });
 });
