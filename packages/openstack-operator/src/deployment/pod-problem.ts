@@ -25,7 +25,7 @@ export function containerFailure(pods: readonly Pod[], component: string): strin
   return failures.toSorted()[0];
 }
 
-function problemOf({ status, metadata }: Pod): string | undefined {
+function problemOf({ spec, status, metadata }: Pod): string | undefined {
   if (!status || metadata.deletionTimestamp !== undefined || status.phase === "Succeeded") return undefined;
   const { conditions = [], initContainerStatuses = [], containerStatuses = [] } = status;
   const scheduled = conditions.find(({ type }) => type === "PodScheduled");
@@ -34,7 +34,10 @@ function problemOf({ status, metadata }: Pod): string | undefined {
     .map(containerProblem)
     .find((each) => each !== undefined);
   const isReady = conditions.find(({ type }) => type === "Ready")?.status !== "False";
-  return problem ?? (!isReady && status.phase === "Running" ? "its probe fails" : undefined);
+  // A pod of a Job has none: it is not ready while it ends.
+  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
+  const isProbed = containers.some((container) => container["readinessProbe"] !== undefined);
+  return problem ?? (isProbed && !isReady && status.phase === "Running" ? "its probe fails" : undefined);
 }
 
 interface Ended {

@@ -1,0 +1,32 @@
+import type { Pod } from "@causeway/kubernetes";
+import { describe, expect, test } from "vitest";
+import { labels } from "../model/names.ts";
+import { podProblem } from "./pod-problem.ts";
+
+const pod = (name: string, container: Record<string, unknown>, status: NonNullable<Pod["status"]>): Pod => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, labels: { [labels.component]: "glance-api" } },
+  spec: { containers: [{ name: "glance-api", image: "glance", ...container }] },
+  status,
+});
+const probed = { readinessProbe: { httpGet: { path: "/healthcheck", port: 9292 } } };
+const notReady = { phase: "Running", conditions: [{ type: "Ready", status: "False" }] } as NonNullable<Pod["status"]>;
+
+describe("what keeps a pod from being ready", () => {
+  test("is its probe where it has one and runs", () => {
+    expect(podProblem([pod("api", probed, notReady)], "glance-api")).toBe("pod api: its probe fails");
+  });
+
+  test("is nothing that can be named where it has none, such as the pod of a Job that ends", () => {
+    expect(podProblem([pod("job", {}, notReady)], "glance-api")).toBeUndefined();
+  });
+
+  test("is what its container said when it ended, before anything else", () => {
+    const ended = { name: "glance-api", ready: false, state: { terminated: { exitCode: 1, message: "no store" } } };
+    const status = { ...notReady, containerStatuses: [ended] } as unknown as NonNullable<Pod["status"]>;
+    expect(podProblem([pod("api", probed, status)], "glance-api")).toBe(
+      "pod api: container glance-api exited with status 1: no store",
+    );
+  });
+});
