@@ -25,7 +25,9 @@ async function processesOf(rig: Rig, component: string): Promise<Group[]> {
   return found;
 }
 
-/** Stops the processes of one pod's main container but for the first one, which has its log; nothing lets them continue. */
+/**
+ * Stops the processes of one pod's main container but for the first one, which has its log; nothing lets them continue.
+ */
 export async function freezeOnce(rig: Rig, component: string, pod: string): Promise<void> {
   for (const machine of rig.machines) {
     const container = await machine.container(pod, component);

@@ -12,7 +12,7 @@ import { restarted, seconds, whenReady } from "./whole-cloud.ts";
 
 /** Workers with a prober, one of each service. */
 const HANGING = ["cinder-scheduler", "cinder-volume", "heat-engine", "octavia-worker"];
-/** The machines of the rig: pods in their network are nobody else. */
+/** The machines of the rig: a caller in their network is a node. */
 const NODES = "10.211.0.0/24";
 
 describe("a cloud of real processes whose policies are enforced", () => {

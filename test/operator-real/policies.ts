@@ -1,4 +1,4 @@
-/** Enforces the deployment's NetworkPolicies on the rig's machines, and tells what was refused. */
+/** Enforces the deployment's NetworkPolicies on the rig's machines, and reports what was refused. */
 import { execFileSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { permits, rulesetOf, TABLE, type Policy, type PolicyPod } from "./policy-rules.ts";
@@ -51,7 +51,7 @@ export function enforcePolicies(rig: Rig): Enforcement {
       if (!over.signal.aborted) look();
     }
   })();
-  // A failure is told by whoever waits for its end, and not before.
+  // A failure is thrown by `stop`, and not before.
   running.catch(() => {});
   return {
     refused() {

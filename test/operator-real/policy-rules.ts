@@ -1,4 +1,7 @@
-/** NetworkPolicies as rules of nftables, and as a question. Pure. What the operator writes of them is understood, no more. */
+/**
+ * NetworkPolicies as rules of nftables, and as a question. Pure. What the operator writes of them is understood, no
+ * more.
+ */
 
 export interface PolicyPod {
   readonly name: string;

@@ -1,4 +1,6 @@
-/** A whole cloud of real processes whose APIs are rolled under load, and one of whose compute nodes is lost and removed. */
+/**
+ * A whole cloud of real processes whose APIs are rolled under load, and one of whose compute nodes is lost and removed.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";

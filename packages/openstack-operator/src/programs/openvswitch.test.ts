@@ -43,7 +43,7 @@ describe.skipIf(!canRun)("a switch of a node", () => {
     child = spawn("unshare", inside, { stdio: ["ignore", "pipe", "pipe"] });
     child.stdout?.on("data", (chunk) => (said += String(chunk)));
     child.stderr?.on("data", (chunk) => (said += String(chunk)));
-    // The switch starts after it is told to wait for its flows.
+    // It is set to wait for its flows before the switch starts.
     const forwards = () =>
       ask("ls", "/run/openvswitch").includes("ovs-vswitchd.ctl") &&
       vsctl("get", "Open_vSwitch", ".", "other_config").trim() === "{}";
