@@ -16,16 +16,26 @@ write(
   'return messageOf(error).includes("too long");',
   'return (found.message ?? "").includes("x");',
   "return /-members?$/.test(step.type);",
+  "return ordinary.test(reason);",
+  "return objects.filter(({ reason }) => TERMINAL.has(reason));",
+  "return TABLE[condition.reason];",
+  'return condition?.reason === "Waiting";',
+  'if (status["reason"] !== "NodeLost") return;',
+  'switch (found.reason ?? "") {',
+  'return KNOWN.includes(waiting.reason ?? "");',
 );
 write(
   "by-field.ts",
   'if (hasCode(error, "X")) return;',
-  'return names.includes("a") && condition.reason === "Waiting";',
+  'return names.includes("a") && condition.reason === EVICTED;',
+  'return typeof found.message === "string" && found.message !== "";',
+  "return { reason, message: message.slice(0, 10) };",
+  "if (reason === undefined) return;",
 );
 
 test("refuses conditions on the words of a reason, a message or a step's type", () => {
   expect(checkTextConditions(root, {})).toEqual(
-    [1, 2, 3, 4, 5].map(
+    Array.from({ length: 12 }, (_, i) => i + 1).map(
       (line) => `packages/a/src/by-text.ts:${line} decides by the text of a reason, message or type; use a field`,
     ),
   );

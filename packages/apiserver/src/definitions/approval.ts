@@ -7,7 +7,7 @@ const APPROVED = "api-approved.kubernetes.io";
 const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";
 
 interface Approval {
-  readonly reason: "MissingAnnotation" | "UnapprovedAnnotation" | "ApprovedAnnotation" | "InvalidAnnotation";
+  readonly verdict: "MissingAnnotation" | "UnapprovedAnnotation" | "ApprovedAnnotation" | "InvalidAnnotation";
   readonly message: string;
 }
 
@@ -17,24 +17,24 @@ function approvalOf(object: KubeObject): Approval | undefined {
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return undefined;
   const given = object.metadata.annotations?.[APPROVED] ?? "";
   const must = `protected groups must have approval annotation ${JSON.stringify(APPROVED)}`;
-  if (given === "") return { reason: "MissingAnnotation", message: `${must}, ${SEE}` };
+  if (given === "") return { verdict: "MissingAnnotation", message: `${must}, ${SEE}` };
   if (given.startsWith("unapproved")) {
-    return { reason: "UnapprovedAnnotation", message: `not approved: ${JSON.stringify(given)}` };
+    return { verdict: "UnapprovedAnnotation", message: `not approved: ${JSON.stringify(given)}` };
   }
   if (/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(given) && URL.canParse(given)) {
-    return { reason: "ApprovedAnnotation", message: `approved in ${given}` };
+    return { verdict: "ApprovedAnnotation", message: `approved in ${given}` };
   }
   const how = 'with either a URL or a reason starting with "unapproved"';
-  return { reason: "InvalidAnnotation", message: `${must} ${how}, ${SEE}` };
+  return { verdict: "InvalidAnnotation", message: `${must} ${how}, ${SEE}` };
 }
 
 /** What is wrong with the approval annotation of a CRD in a group of the community; what was stored so may stay. */
 export function approvalProblems(object: KubeObject, old: KubeObject | undefined): FieldProblem[] {
   const approval = approvalOf(object);
-  if (!approval || (old && approvalOf(old)?.reason === approval.reason)) return [];
+  if (!approval || (old && approvalOf(old)?.verdict === approval.verdict)) return [];
   const field = `metadata.annotations[${APPROVED}]`;
-  if (approval.reason === "MissingAnnotation") return [required(field, approval.message)];
-  if (approval.reason !== "InvalidAnnotation") return [];
+  if (approval.verdict === "MissingAnnotation") return [required(field, approval.message)];
+  if (approval.verdict !== "InvalidAnnotation") return [];
   return [invalidValue(field, object.metadata.annotations?.[APPROVED] ?? "", approval.message)];
 }
 
@@ -42,6 +42,6 @@ export function approvalProblems(object: KubeObject, old: KubeObject | undefined
 export function approvalCondition(object: KubeObject): Json | undefined {
   const approval = approvalOf(object);
   if (!approval) return undefined;
-  const status = approval.reason === "ApprovedAnnotation" ? "True" : "False";
-  return { status, reason: approval.reason, message: approval.message };
+  const status = approval.verdict === "ApprovedAnnotation" ? "True" : "False";
+  return { status, reason: approval.verdict, message: approval.message };
 }

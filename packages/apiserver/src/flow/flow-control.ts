@@ -206,11 +206,11 @@ export class FlowControl {
     });
   }
 
-  #refuse({ level, schema }: OpenTicket, reason: string): Error {
+  #refuse({ level, schema }: OpenTicket, cause: string): Error {
     level.counted.rejected += 1;
-    if (reason === "time-out") level.counted.timedOut += 1;
-    if (reason === "cancelled") level.counted.cancelled += 1;
-    this.#metrics.rejected(level, schema, reason);
+    if (cause === "time-out") level.counted.timedOut += 1;
+    if (cause === "cancelled") level.counted.cancelled += 1;
+    this.#metrics.rejected(level, schema, cause);
     return tooManyRequests();
   }
 

@@ -118,7 +118,12 @@ function planPoolDeletion(observed: Observed, { cloud, status, now }: PoolState)
   const count = observed.addresses.length;
   if (count > 0) {
     const message = `${count} IPAddresses of the pool to be deleted first`;
-    return ended(observed, status, { findings: [notReady("Deleting", `Waiting for ${message}`)], wait: message, now });
+    return ended(observed, status, {
+      findings: [notReady("Deleting", `Waiting for ${message}`)],
+      wait: message,
+      isExpected: true,
+      now,
+    });
   }
   const own = ownIps(observed, cloud).filter(
     (ip) => ip.port_id === null && !isPreAllocated(observed.object, ip.floating_ip_address),
@@ -200,14 +205,16 @@ function notReady(why: string, message: string): WantedCondition {
 interface End {
   readonly findings: readonly WantedCondition[];
   readonly wait?: string;
+  /** It takes its time, and no user has to act: no event. */
+  readonly isExpected?: true;
   readonly now: number;
 }
 
 /** Nothing to do: the conditions say why, and warnings are events, too. */
 function ended(observed: Observed, status: OpenStackFloatingIPPoolStatus, end: End): PoolPlan {
-  const { findings, wait, now } = end;
+  const { findings, wait, isExpected = false, now } = end;
   const events = findings
-    .filter((one) => one.status === "False" && one.reason !== "Deleting")
+    .filter((one) => one.status === "False" && !isExpected)
     .map((one): PlannedEvent => ({ type: "Warning", reason: one.reason, message: one.message ?? "" }));
   return {
     steps: [],

@@ -17,10 +17,17 @@ interface Stage {
   readonly steps?: readonly ClusterStep[];
   readonly wait?: string;
   readonly reason?: string;
+  /** The user has to delete something. */
+  readonly blocked?: true;
   readonly refresh?: ListNames;
 }
 
 const pollForeign = 30_000;
+const BLOCKED = "DeletionBlocked";
+
+function reasonOf({ blocked, reason = "Deleting" }: Stage): string {
+  return blocked ? BLOCKED : reason;
+}
 
 /**
  * Deletes what was created for the cluster, in the order that OpenStack requires, and nothing else. It searches
@@ -28,21 +35,20 @@ const pollForeign = 30_000;
  */
 export function planDeletion(context: ClusterContext, hold: Observed["hold"], now: number): ClusterPlan {
   const held = hold && hold.until > now ? hold : undefined;
-  const stage = held ? { wait: held.message, reason: held.reason } : nextStage(context);
+  const stage: Stage = held ? { wait: held.message, reason: held.reason } : nextStage(context);
   const steps = stage.steps ?? [];
   const { object } = context;
   const message = stage.wait ?? "Deleting";
-  const finding = { ...missing("NetworkReady", stage.reason ?? "Deleting", message), type: "Ready" };
+  const finding = { ...missing("NetworkReady", reasonOf(stage), message), type: "Ready" };
   const moment = { generation: object.metadata.generation, now };
   const status = { ...object.status, conditions: setConditions(object.status?.conditions, [finding], moment) };
   if (steps.length > 0) return { steps, status };
-  const blocked = stage.reason === "DeletionBlocked";
   return {
     steps,
     status,
     wait: { for: message, until: held?.until ?? now + pollForeign },
     ...(stage.refresh ? { refresh: stage.refresh } : {}),
-    ...(blocked ? { events: [{ type: "Warning", reason: "DeletionBlocked", message }] } : {}),
+    ...(stage.blocked ? { events: [{ type: "Warning", reason: BLOCKED, message }] } : {}),
   };
 }
 
@@ -125,7 +131,7 @@ function waitForServices(context: ClusterContext): Stage {
   const names = others.map((lb) => `${lb.name} (${lb.id})`).sort();
   return {
     wait: `Load balancers are still on the cluster's subnet: ${names.slice(0, 5).join(", ")}. Delete their Services, or delete the load balancers`,
-    reason: "DeletionBlocked",
+    blocked: true,
   };
 }
 
@@ -194,7 +200,7 @@ function takePorts(context: ClusterContext): Stage {
   const shown = names.slice(0, 8).join(", ");
   return {
     wait: `Ports that are not the cluster's are on its network: ${shown}${names.length > 8 ? ", …" : ""}. Delete them to let the network be deleted`,
-    reason: "DeletionBlocked",
+    blocked: true,
     refresh: ["ports"],
   };
 }
@@ -243,7 +249,7 @@ function takeGroups(context: ClusterContext): Stage {
   const names = users.map((p) => p.name || p.id).sort();
   return {
     wait: `Ports still use the cluster's security groups: ${names.slice(0, 8).join(", ")}`,
-    reason: "DeletionBlocked",
+    blocked: true,
     refresh: ["ports"],
   };
 }

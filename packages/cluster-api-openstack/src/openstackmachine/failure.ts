@@ -13,19 +13,16 @@ interface Failed<Status> {
   readonly status: Status;
 }
 
-/** Steps that change a server which runs. */
-const updates: ReadonlySet<string> = new Set(["PortUpdateFailed", "SubportUpdateFailed", "ServerUpdateFailed"]);
-
 /**
  * What to publish when a step for a server failed. A change that is refused for a running server says so in a
  * condition of its own: the server is as ready as it was, and a health check must not replace the machine for it.
  */
 export function serverFailure<Status extends Conditioned>(
   { object, status }: Failed<Status>,
-  { step, error }: { readonly step: Pick<MachineStep, "reason">; readonly error: unknown },
+  { step, error }: { readonly step: Pick<MachineStep, "reason" | "isUpdate">; readonly error: unknown },
   { holds, clock }: { readonly holds: Refusals; readonly clock: Clock },
 ): { status: Status; events: PlannedEvent[] } {
-  const type = updates.has(step.reason) ? updatesCondition : "InstanceReady";
+  const type = step.isUpdate ? updatesCondition : "InstanceReady";
   const refusal = refusalOf(error, step.reason, publishedMessage(object, type));
   holds.note(object, type, refusal);
   const moment = { generation: object.metadata.generation, now: clock.now() };

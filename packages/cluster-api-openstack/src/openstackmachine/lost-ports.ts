@@ -5,7 +5,7 @@ import type { MachineContext } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
 import { trunkSteps } from "./trunks.ts";
 
-const reason = "PortUpdateFailed";
+const failure = { reason: "PortUpdateFailed", isUpdate: true } as const;
 
 interface PortsOfServer {
   /** The server's, and those made for it. */
@@ -35,12 +35,12 @@ export function planLostPorts(
     if (!spec) return [];
     const trunk = port.trunk_details ? [] : trunkSteps({ port, wanted: spec, subports: [] });
     return [
-      ...trunk.map((step) => ({ ...step, reason })),
-      { type: "attach-port", reason, serverId: server.id, portId: port.id },
+      ...trunk.map((step) => ({ ...step, ...failure })),
+      { type: "attach-port", ...failure, serverId: server.id, portId: port.id },
     ];
   });
   return {
-    steps: [...creations.map((port) => ({ ...creation(context, port), reason, replaces: lost })), ...attachments],
+    steps: [...creations.map((port) => ({ ...creation(context, port), ...failure, replaces: lost })), ...attachments],
     ids: missing.length > 0 ? lost : [],
   };
 }

@@ -5,7 +5,7 @@ import type { MachineContext } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
 import { addressPairs } from "./ports.ts";
 
-const reason = "PortUpdateFailed";
+const failure = { reason: "PortUpdateFailed", isUpdate: true } as const;
 
 /**
  * What may change on the ports of a running server: security groups, allowed address pairs and tags. Groups and tags
@@ -29,14 +29,14 @@ export function planPortUpdates(
         ? [
             {
               type: "update-port",
-              reason,
+              ...failure,
               id: port.id,
               ...(pairs ? { pairs } : {}),
               ...(groups ? { groups } : {}),
             } as const,
           ]
         : []),
-      ...(tags ? [{ type: "set-port-tags", reason, id: port.id, tags } as const] : []),
+      ...(tags ? [{ type: "set-port-tags", ...failure, id: port.id, tags } as const] : []),
     ];
   });
 }

@@ -11,7 +11,7 @@ export interface ServerLabels {
   readonly steps: readonly MachineStep[];
 }
 
-const reason = "ServerUpdateFailed";
+const failure = { reason: "ServerUpdateFailed", isUpdate: true } as const;
 
 /** Tags of a server: the machine's and the cluster's. */
 export function serverTags({ object, infrastructure }: MachineContext): string[] {
@@ -35,8 +35,8 @@ export function planServerLabels(context: MachineContext, server: Server): Serve
     tags,
     metadataKeys: keys,
     steps: [
-      ...(next ? [{ type: "set-server-tags", reason, id: server.id, tags: next } as const] : []),
-      ...(changed ? [{ type: "set-server-metadata", reason, id: server.id, set, remove } as const] : []),
+      ...(next ? [{ type: "set-server-tags", ...failure, id: server.id, tags: next } as const] : []),
+      ...(changed ? [{ type: "set-server-metadata", ...failure, id: server.id, set, remove } as const] : []),
     ],
   };
 }

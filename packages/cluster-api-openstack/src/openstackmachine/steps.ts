@@ -7,8 +7,11 @@ export interface PoolReference {
   readonly name: string;
 }
 
-/** One call to OpenStack or Kubernetes. `reason` is what InstanceReady says when it fails. */
-export type MachineStep = { readonly reason: string } & (
+/**
+ * One call to OpenStack or Kubernetes. `reason` is what InstanceReady says when it fails, or the condition of updates
+ * where `isUpdate` says that it changes a server which runs.
+ */
+export type MachineStep = { readonly reason: string; readonly isUpdate?: true } & (
   | { readonly type: "add-finalizer" }
   | { readonly type: "remove-finalizer" }
   | { readonly type: "record-provider-id"; readonly providerId: string }

@@ -6,7 +6,7 @@ import type { MachineContext } from "./model.ts";
 import type { MachineStep } from "./steps.ts";
 import { takenOff, trunkSteps } from "./trunks.ts";
 
-const reason = "SubportUpdateFailed";
+const failure = { reason: "SubportUpdateFailed", isUpdate: true } as const;
 
 /**
  * Brings the subports on the trunks of a running server to what the spec says: new ones are made and added, those that
@@ -23,7 +23,7 @@ export function planSubports(
   const creations = subports.flatMap((port): MachineStep[] => {
     const one = findPort(context, port);
     if (one.kind === "one") found.set(port.name, one.resource);
-    return one.kind === "none" ? [{ ...creation(context, port), reason }] : [];
+    return one.kind === "none" ? [{ ...creation(context, port), ...failure }] : [];
   });
   return [
     ...removals(context, wanted, trunks),
@@ -53,7 +53,7 @@ function removals(
     const isOn = trunk?.sub_ports.some(({ port_id }) => port_id === port.id) === true;
     return [
       ...(isOn ? takenOff(trunk.trunk_id, [port.id]) : []),
-      { type: "delete-port", reason, id: port.id, name: port.name },
+      { type: "delete-port", ...failure, id: port.id, name: port.name },
     ];
   });
 }

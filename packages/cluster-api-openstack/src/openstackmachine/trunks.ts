@@ -2,6 +2,8 @@ import type { ResolvedPort } from "@causeway/api";
 import type { Port, SubPort } from "@causeway/openstack";
 import type { MachineStep } from "./steps.ts";
 
+const SUBPORT_UPDATE = { reason: "SubportUpdateFailed", isUpdate: true } as const;
+
 /** A trunk port, and those of its subports that exist. */
 export interface Trunked {
   readonly port: Port;
@@ -41,12 +43,12 @@ function subportSteps(trunk: NonNullable<Port["trunk_details"]>, subports: Trunk
 
 function added(id: string, subports: Trunked["subports"]): MachineStep[] {
   if (subports.length === 0) return [];
-  return [{ type: "add-subports", reason: "SubportUpdateFailed", id, subports: subports.map(subPortOf) }];
+  return [{ type: "add-subports", ...SUBPORT_UPDATE, id, subports: subports.map(subPortOf) }];
 }
 
 /** Takes ports off a trunk; they exist still. */
 export function takenOff(id: string, ports: readonly string[]): MachineStep[] {
-  return ports.length === 0 ? [] : [{ type: "remove-subports", reason: "SubportUpdateFailed", id, ports: [...ports] }];
+  return ports.length === 0 ? [] : [{ type: "remove-subports", ...SUBPORT_UPDATE, id, ports: [...ports] }];
 }
 
 function subPortOf({ port, wanted }: Trunked["subports"][number]): SubPort {

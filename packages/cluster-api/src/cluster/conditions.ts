@@ -9,6 +9,7 @@ import { getCondition, isTrue, type Condition, type KubeObject, type WantedCondi
 import { listing, notPaused, summarise, type SummaryInput } from "../objects/conditions.ts";
 import { labels } from "@causeway/api";
 import { whyAbsent } from "../contract/kind-table.ts";
+import { CLUSTER_CREATING, CLUSTER_UPGRADING, WORKERS_DEFERRED } from "../objects/topology-reports.ts";
 import type { Observed } from "./observed.ts";
 
 /** Every condition of a Cluster, Available first. */
@@ -72,9 +73,7 @@ function topologyReconciled({ cluster, topology }: Observed): WantedCondition[] 
 
 /** A topology that is being carried out does not make a Cluster unavailable. */
 function isProgress({ reason }: WantedCondition): boolean {
-  return (
-    reason === "ClusterUpgrading" || reason === "MachineDeploymentsUpgradeDeferred" || reason === "ClusterCreating"
-  );
+  return reason === CLUSTER_UPGRADING || reason === WORKERS_DEFERRED || reason === CLUSTER_CREATING;
 }
 
 /** By the label `cluster.x-k8s.io/control-plane`, whatever its value. */

@@ -8,6 +8,7 @@ import { isHealthy, podKey } from "./health.ts";
 import { cleanupHook } from "./machine.ts";
 import { byAge } from "./placement.ts";
 import { hasQuorum, survivesWithout } from "./quorum.ts";
+import { WAITING_FOR_PRE_TERMINATE_HOOK } from "../machine/deletion.ts";
 import type { ControlPlaneStep } from "./steps.ts";
 
 /** Lets a deleted machine go once its member has left etcd; leadership is moved away first. */
@@ -40,7 +41,7 @@ function isAtHook({ metadata, status }: Machine): boolean {
   const others = Object.keys(metadata.annotations).filter(
     (key) => key.split("/")[0] === annotations.preTerminateHookPrefix && key !== cleanupHook,
   );
-  return others.length === 0 && getCondition(status?.conditions, "Deleting")?.reason === "WaitingForPreTerminateHook";
+  return others.length === 0 && getCondition(status?.conditions, "Deleting")?.reason === WAITING_FOR_PRE_TERMINATE_HOOK;
 }
 
 /** Removes the hook that keeps a deleted machine, if it has it. */

@@ -8,6 +8,9 @@ import { mayDrain, podsToDrain, type DrainedPod } from "./drain-rules.ts";
 import type { Observed } from "./observed.ts";
 import type { MachineStep } from "./steps.ts";
 
+/** The reason of Deleting, a contract of Cluster API, that control planes wait for. */
+export const WAITING_FOR_PRE_TERMINATE_HOOK = "WaitingForPreTerminateHook";
+
 type DeletionTimes = NonNullable<MachineStatus["deletion"]>;
 
 /** The stage of a Machine's deletion: what to do next, and what it waits for. */
@@ -67,7 +70,7 @@ function hooks(prefix: string, reason: string, time: keyof DeletionTimes): Stage
 const preDrainHooks = hooks(annotations.preDrainHookPrefix, "WaitingForPreDrainHook", "waitForPreDrainHookStartTime");
 const preTerminateHooks = hooks(
   annotations.preTerminateHookPrefix,
-  "WaitingForPreTerminateHook",
+  WAITING_FOR_PRE_TERMINATE_HOOK,
   "waitForPreTerminateHookStartTime",
 );
 

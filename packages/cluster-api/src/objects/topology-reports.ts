@@ -1,6 +1,13 @@
 import type { ObjectKey, WantedCondition } from "@causeway/kubernetes";
 import { fingerprint } from "./names.ts";
 
+/** Reasons of TopologyReconciled, a contract of Cluster API, that do not make a Cluster unavailable. */
+export const CLUSTER_UPGRADING = "ClusterUpgrading";
+/** Annotations of workers hold their upgrade back. */
+export const WORKERS_DEFERRED = "MachineDeploymentsUpgradeDeferred";
+/** A hook holds the creation back. */
+export const CLUSTER_CREATING = "ClusterCreating";
+
 /** What the controller of topologies found of one Cluster; the Cluster's own controller publishes it. */
 export interface TopologyReport {
   readonly condition: WantedCondition;

@@ -1,4 +1,5 @@
 import type { WantedCondition } from "@causeway/kubernetes";
+import { CLUSTER_UPGRADING, WORKERS_DEFERRED } from "../objects/topology-reports.ts";
 import { blockingHooks } from "../runtime/hooks.ts";
 import type { Observed } from "./observed.ts";
 import type { Upgrades, WorkersProgress } from "./upgrades.ts";
@@ -25,7 +26,7 @@ export function topologyCondition({ cluster, obstacle, desired, hooks }: Observe
   return {
     type,
     status: "False",
-    reason: deferredOnly(desired.upgrades) ?? "ClusterUpgrading",
+    reason: deferredOnly(desired.upgrades) ?? CLUSTER_UPGRADING,
     message,
   };
 }
@@ -41,7 +42,7 @@ export function isUpgrading({ controlPlaneMoves, controlPlanePending, deployment
 function deferredOnly({ controlPlaneMoves, deployments, machinePools }: Upgrades): string | undefined {
   const moves = [deployments, machinePools].some(({ upgrading, pending }) => upgrading.length + pending.length > 0);
   if (controlPlaneMoves || moves) return undefined;
-  if (deployments.deferred.length > 0) return "MachineDeploymentsUpgradeDeferred";
+  if (deployments.deferred.length > 0) return WORKERS_DEFERRED;
   return machinePools.deferred.length > 0 ? "MachinePoolsUpgradeDeferred" : undefined;
 }
 

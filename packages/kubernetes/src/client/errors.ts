@@ -101,8 +101,11 @@ export function isStatus(body: unknown): body is Status {
   return typeof body === "object" && body !== null && (body as { kind?: unknown }).kind === "Status";
 }
 
+/** The reason of a Status with HTTP 410, as API servers have it. */
+const GONE = "Gone";
+
 function codeOf(reason: string): string {
-  if (reason === "Gone") return "KUBERNETES_EXPIRED";
+  if (reason === GONE) return "KUBERNETES_EXPIRED";
   const words = reason.replaceAll(/[^A-Za-z0-9]+/g, "_").replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2");
   return `KUBERNETES_${words.toUpperCase()}`;
 }

@@ -1,4 +1,5 @@
 import type { Condition, KubeObject } from "@causeway/kubernetes";
+import { outlookOf } from "./reasons.ts";
 
 /** Why something does not become ready, by the condition of the object at fault. */
 export interface Finding {
@@ -10,28 +11,6 @@ export interface Finding {
 
 type WithConditions = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } };
 
-/** Reasons of conditions that do not pass by themselves. */
-const terminal = new Set([
-  "QuotaExceeded",
-  "Forbidden",
-  "InvalidMachineSpec",
-  "InvalidIdentity",
-  "AuthenticationFailed",
-  "InstanceCreateFailed",
-  "InstanceStateError",
-  "PortCreateFailed",
-  "VolumeError",
-  "LoadBalancerProviderNotFound",
-  "DuplicateServer",
-  "RotationBroken",
-  "NotServed",
-  "WrongCloud",
-]);
-
-/** Reasons of a condition that only say that something takes its time. */
-const ordinary =
-  /^(Waiting|Not|Rotating|Prepared|MachinesRemain|ExpiresSoon|Creating|Starting|Deleting|Scaling|Rolling|Bootstrap|Node|Internal|InspectionFailed|Connection|Instance(NotReady|Deleting))/;
-
 /** The first cause among these objects, in their order; those that do not pass by themselves come before the others. */
 export function firstFinding(objects: readonly (KubeObject | undefined)[]): Finding | undefined {
   const found = objects.flatMap((object) => (object === undefined ? [] : findingsOf(object)));
@@ -40,11 +19,11 @@ export function firstFinding(objects: readonly (KubeObject | undefined)[]): Find
 
 function findingsOf(object: WithConditions): readonly Finding[] {
   return (object.status?.conditions ?? [])
-    .filter(({ status, reason }) => status === "False" && (terminal.has(reason) || !ordinary.test(reason)))
+    .filter(({ status, reason }) => status === "False" && outlookOf.get(reason) !== "passes")
     .filter(({ type, message }) => type !== "Paused" && type !== "Deleting" && message !== undefined && message !== "")
     .map(({ reason, message = "" }) => ({
       code: reason,
       message: `${object.kind} ${object.metadata.name}: ${message.replaceAll(/\s+/g, " ").slice(0, 1_000)}`,
-      isTerminal: terminal.has(reason),
+      isTerminal: outlookOf.get(reason) === "stays",
     }));
 }

@@ -13,16 +13,13 @@ export interface JudgedListener {
   readonly conflicted: WantedCondition;
   readonly accepted: WantedCondition;
   readonly resolved: WantedCondition;
+  /** Its Secrets can be used, and where it names some; routes of a kind that it cannot have are only left out. */
+  readonly hasCertificates: boolean;
 }
 
 /** Requests are served through it. */
-export function isServing({ accepted, resolved, conflicted, kinds }: JudgedListener): boolean {
-  return (
-    accepted.status === "True" &&
-    conflicted.status === "False" &&
-    (resolved.status === "True" || resolved.reason === "InvalidRouteKinds") &&
-    kinds.length > 0
-  );
+export function isServing({ accepted, hasCertificates, conflicted, kinds }: JudgedListener): boolean {
+  return accepted.status === "True" && conflicted.status === "False" && hasCertificates && kinds.length > 0;
 }
 
 const good = (type: string, reason: string, status: "True" | "False" = "True"): WantedCondition => ({
@@ -60,6 +57,7 @@ function judge(observed: Observed, listener: GatewayListener, before: readonly G
     secrets: certificates.secrets,
     conflicted: conflict(listener, before),
     accepted: acceptance(listener, protocol),
+    hasCertificates: certificates.problem === undefined,
     resolved:
       certificates.problem ??
       (badKind

@@ -55,7 +55,7 @@ export function createIngressController(options: IngressControllerOptions): {
     plan,
     perform: (step, observed, signal) => perform(using, step, observed, signal),
     async publish(observed, { address, about }, planned, signal) {
-      for (const event of planned) reported.emit(about?.get(event.message) ?? observed.subject, [event]);
+      for (const event of planned) reported.emit(about?.get(event) ?? observed.subject, [event]);
       if (address === undefined) return;
       const status = { loadBalancer: { ingress: [{ ip: address }] } };
       for (const ingress of observed.served) {

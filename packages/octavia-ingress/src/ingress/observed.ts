@@ -1,4 +1,4 @@
-import type { EndpointSlice, KubeObject, Node, Service } from "@causeway/kubernetes";
+import type { EndpointSlice, KubeObject, Node, PlannedEvent, Service } from "@causeway/kubernetes";
 import type { ObservedBalancer } from "../balancer/balancer.ts";
 import type { Bundle } from "../certificates/pkcs12.ts";
 import type { IngressConfig } from "../config/config.ts";
@@ -41,6 +41,6 @@ export interface Observed {
 export interface Published {
   /** Undefined: what was published remains. */
   readonly address: string | undefined;
-  /** The Ingresses that messages of events are about; the others are about the subject. */
-  readonly about?: ReadonlyMap<string, Ingress>;
+  /** The Ingresses that events are about; the others are about the subject. */
+  readonly about?: ReadonlyMap<PlannedEvent, Ingress>;
 }

@@ -34,8 +34,8 @@ function planIngresses(observed: Observed, now: number): Plan<Step, Published> {
     return finish(release, release.settled ? released.flatMap(lettingGo) : [], []);
   }
   const wanted = wantedOf(observed);
-  const about = wanted.warnings;
-  const warnings = [...wanted.failures, ...about.keys()].map(failure);
+  const about = new Map([...wanted.warnings].map(([message, ingress]) => [failure(message), ingress]));
+  const warnings = [...wanted.failures.map(failure), ...about.keys()];
   if (wanted.failures.length > 0) {
     const wait = { for: "the blocking condition to clear", until: now + RESYNC };
     return { steps: [], status: { address: undefined, about }, events: warnings, wait };

@@ -12,6 +12,17 @@ function ownStatus({ deployment }: Observed): Status {
   return { ...status, ...(generation === undefined ? {} : { observedGeneration: generation }) };
 }
 
+/** Nothing is changed while spec.paused is true. */
+export function paused(observed: Observed, now: number): Plan<Step, Status> {
+  const status = ownStatus(observed);
+  const conditions = setConditions(
+    status.conditions,
+    [{ type: "Progressing", status: "False", reason: "Paused", message: "spec.paused is true" }],
+    { generation: observed.deployment.metadata.generation, now },
+  );
+  return { steps: [], status: { ...status, conditions, phase: "Paused" }, events: [] };
+}
+
 /** Nothing is changed; what runs goes on as it is. */
 export function refused(
   observed: Observed,
@@ -19,21 +30,19 @@ export function refused(
   why: { readonly reason: string; readonly message: string },
 ): Plan<Step, Status> {
   const status = ownStatus(observed);
-  const isPaused = why.reason === "Paused";
   const conditions = setConditions(
     status.conditions,
-    isPaused
-      ? [{ type: "Progressing", status: "False", ...why }]
-      : [
-          { type: "ConfigurationValid", status: "False", ...why },
-          { type: "Ready", status: "False", ...why },
-        ],
+    [
+      { type: "ConfigurationValid", status: "False", ...why },
+      { type: "Ready", status: "False", ...why },
+    ],
     { generation: observed.deployment.metadata.generation, now },
   );
   const isNew = status.conditions?.find(({ type }) => type === "ConfigurationValid")?.message !== why.message;
-  const events: PlannedEvent[] =
-    isPaused || !isNew ? [] : [{ type: "Warning", reason: why.reason, message: why.message.slice(0, 1000) }];
-  return { steps: [], status: { ...status, conditions, phase: isPaused ? "Paused" : "Refused" }, events };
+  const events: PlannedEvent[] = !isNew
+    ? []
+    : [{ type: "Warning", reason: why.reason, message: why.message.slice(0, 1000) }];
+  return { steps: [], status: { ...status, conditions, phase: "Refused" }, events };
 }
 
 /** Nothing can be rendered before another program has written something. */

@@ -15,7 +15,7 @@ import { conditionsOf } from "./conditions.ts";
 import { differs } from "./difference.ts";
 import { eventsOf } from "./component-events.ts";
 import { idOf, type Observed } from "./gather.ts";
-import { refused, waiting } from "./held.ts";
+import { paused, refused, waiting } from "./held.ts";
 import { isSettledFor, planBackup, type BackupPlan } from "./plan-backup.ts";
 import { planKeys, restoreConditions, restoreStatusOf, type KeysPlan } from "./plan-restore.ts";
 import { unusedRevisions } from "./revisions.ts";
@@ -44,7 +44,7 @@ export type Desire = (options: DesireOptions) => Desired;
 export function plan(observed: Observed, now: number, desire: Desire = desiredOf): Plan<Step, Status> {
   const { deployment } = observed;
   if (deployment.metadata.deletionTimestamp !== undefined) return { steps: [], status: deployment.status ?? {} };
-  if (deployment.spec.paused) return refused(observed, now, { reason: "Paused", message: "spec.paused is true" });
+  if (deployment.spec.paused) return paused(observed, now);
   try {
     return planned(observed, now, desire);
   } catch (error) {

@@ -24,11 +24,11 @@ export function isCertificateProblem(cause: unknown): boolean {
  * The error for a call without a response. Details: `reason` (system code) and `sent` (false: certainly not executed).
  */
 export function errorFromNetwork(call: CallFacts, cause: unknown): CausewayError {
-  const reason = systemCode(cause) ?? "";
+  const code = systemCode(cause) ?? "";
   const where = new URL(call.url).origin;
-  const sent = !NOT_SENT.has(reason) && !CERTIFICATE.test(reason);
-  const details = { ...call, reason, sent };
-  if (CERTIFICATE.test(reason)) {
+  const sent = !NOT_SENT.has(code) && !CERTIFICATE.test(code);
+  const details = { ...call, reason: code, sent };
+  if (CERTIFICATE.test(code)) {
     return new CausewayError(
       "OPENSTACK_TLS",
       `${call.service} at ${where} has a certificate that is not trusted: ${messageOf(cause)}`,

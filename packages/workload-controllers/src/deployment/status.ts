@@ -12,6 +12,11 @@ import { allOf, type Sets } from "./rollout.ts";
 /** Seconds that mean "no deadline". */
 const NONE = 2 ** 31 - 1;
 
+// Reasons of Progressing that clients of Kubernetes read.
+const DEADLINE_EXCEEDED = "ProgressDeadlineExceeded";
+const AVAILABLE = "NewReplicaSetAvailable";
+const PAUSED = "DeploymentPaused";
+
 type Conditions = readonly WorkloadCondition[];
 type NewCondition = Pick<WorkloadCondition, "type" | "status" | "reason" | "message">;
 
@@ -82,8 +87,7 @@ export function isComplete(deployment: Deployment, status: DeploymentStatus | un
 export function deadlineOf(deployment: Deployment, status: DeploymentStatus): number | undefined {
   const progressing = find(status.conditions, "Progressing");
   if (!hasDeadline(deployment) || !progressing?.lastUpdateTime || isComplete(deployment, status)) return undefined;
-  if (progressing.reason === "ProgressDeadlineExceeded" || progressing.reason === "NewReplicaSetAvailable")
-    return undefined;
+  if (progressing.reason === DEADLINE_EXCEEDED || progressing.reason === AVAILABLE) return undefined;
   return Date.parse(progressing.lastUpdateTime) + (deployment.spec.progressDeadlineSeconds ?? 0) * 1_000;
 }
 
@@ -91,15 +95,15 @@ function pausedConditions(deployment: Deployment, now: number): Conditions {
   const conditions = deployment.status?.conditions ?? [];
   if (!hasDeadline(deployment)) return conditions;
   const reason = find(conditions, "Progressing")?.reason;
-  if (reason === "ProgressDeadlineExceeded") return conditions;
+  if (reason === DEADLINE_EXCEEDED) return conditions;
   const { paused = false } = deployment.spec;
-  if (paused === (reason === "DeploymentPaused")) return conditions;
+  if (paused === (reason === PAUSED)) return conditions;
   return set(
     conditions,
     {
       type: "Progressing",
       status: "Unknown",
-      reason: paused ? "DeploymentPaused" : "DeploymentResumed",
+      reason: paused ? PAUSED : "DeploymentResumed",
       message: paused ? "Deployment is paused" : "Deployment is resumed",
     },
     now,
@@ -132,14 +136,13 @@ interface Judgement {
 function progressed({ deployment, next }: Sets, { counts, seen, conditions, now }: Judgement): Conditions {
   if (!hasDeadline(deployment)) return conditions.filter(({ type }) => type !== "Progressing");
   const current = find(seen, "Progressing");
-  const isDone =
-    (counts.replicas ?? 0) === (counts.updatedReplicas ?? 0) && current?.reason === "NewReplicaSetAvailable";
+  const isDone = (counts.replicas ?? 0) === (counts.updatedReplicas ?? 0) && current?.reason === AVAILABLE;
   if (isDone) return conditions;
   const subject = next ? `ReplicaSet "${next.metadata.name}"` : `Deployment "${deployment.metadata.name}"`;
   const type = "Progressing";
   if (isComplete(deployment, counts)) {
     const message = `${subject} has successfully progressed.`;
-    return set(conditions, { type, status: "True", reason: "NewReplicaSetAvailable", message }, now);
+    return set(conditions, { type, status: "True", reason: AVAILABLE, message }, now);
   }
   if (hasMoved(deployment.status ?? {}, counts)) {
     const at = timestamp(now);
@@ -156,7 +159,7 @@ function progressed({ deployment, next }: Sets, { counts, seen, conditions, now 
   }
   if (!isTimedOut(deployment, current, now)) return conditions;
   const message = `${subject} has timed out progressing.`;
-  return set(conditions, { type, status: "False", reason: "ProgressDeadlineExceeded", message }, now);
+  return set(conditions, { type, status: "False", reason: DEADLINE_EXCEEDED, message }, now);
 }
 
 function hasMoved(before: DeploymentStatus, after: DeploymentStatus): boolean {
@@ -167,8 +170,8 @@ function hasMoved(before: DeploymentStatus, after: DeploymentStatus): boolean {
 }
 
 function isTimedOut(deployment: Deployment, current: WorkloadCondition | undefined, now: number): boolean {
-  if (!current || current.reason === "NewReplicaSetAvailable") return false;
-  if (current.reason === "ProgressDeadlineExceeded") return true;
+  if (!current || current.reason === AVAILABLE) return false;
+  if (current.reason === DEADLINE_EXCEEDED) return true;
   const from = Date.parse(current.lastUpdateTime ?? "");
   return from + (deployment.spec.progressDeadlineSeconds ?? 0) * 1_000 < now;
 }

@@ -13,6 +13,9 @@ import { CausewayError } from "@causeway/foundation";
 import type { Context } from "../context.ts";
 import type { ClaimStep } from "./claim.ts";
 
+/** The cause that an API server gives of a create in a namespace that is being deleted. */
+const NAMESPACE_TERMINATING = "NamespaceTerminating";
+
 /** The writes that the controllers here have in common. */
 
 /** What the controllers here call themselves in managedFields. */
@@ -53,7 +56,7 @@ export function failureEvents(reason: string, prefix: string, error: unknown): P
 export function isNamespaceTerminating(error: unknown): boolean {
   if (!(error instanceof CausewayError)) return false;
   const status = error.details?.["status"] as { details?: { causes?: { reason?: string }[] } } | undefined;
-  return status?.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false;
+  return status?.details?.causes?.some(({ reason }) => reason === NAMESPACE_TERMINATING) ?? false;
 }
 
 /**

@@ -2,6 +2,9 @@ import type { Node, Plan, Pod } from "@causeway/kubernetes";
 import type { Observed } from "./gather.ts";
 import type { Step } from "./steps.ts";
 
+/** The reason that a kubelet gives a pod which it evicted. */
+const EVICTED = "Evicted";
+
 /** How long a node must be missing before its pods are removed, in milliseconds. */
 export const quarantine = 40_000;
 /** Pods that ended and are kept (kube-controller-manager's --terminated-pod-gc-threshold). */
@@ -44,7 +47,7 @@ function beyondThreshold(pods: readonly Pod[]): readonly Pod[] {
 }
 
 function isEvicted({ status }: Pod): boolean {
-  return status?.reason === "Evicted";
+  return status?.reason === EVICTED;
 }
 
 function created({ metadata }: Pod): string {

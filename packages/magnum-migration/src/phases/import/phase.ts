@@ -87,9 +87,12 @@ function elsewhereOf(members: readonly EtcdMember[]): readonly string[] {
     .filter((host) => host !== "" && !isLoopback(host) && !own.has(host));
 }
 
+/** The reason of Available while the runtime reports a problem, as docs/reference has it of HostedControlPlanes. */
+const FAILED = "Failed";
+
 function problemOf(controlPlane: HostedControlPlane | undefined): string | undefined {
   const available = getCondition((controlPlane?.status?.conditions ?? []) as Condition[], "Available");
-  return available?.reason === "Failed" ? available.message : undefined;
+  return available?.reason === FAILED ? available.message : undefined;
 }
 
 /**
