@@ -12,6 +12,7 @@ import { checkModuleState } from "./module-state.ts";
 import { checkPurePlans } from "./pure-plans.ts";
 import { checkPublicDocs } from "./public-docs.ts";
 import { checkResourceKit } from "./resource-kit.ts";
+import { checkServiceLayout } from "./service-layout.ts";
 import { checkTextConditions } from "./text-conditions.ts";
 import { checkTypeNames } from "./type-names.ts";
 
@@ -67,6 +68,7 @@ const lanes = {
     own("names of types", (root) => checkTypeNames(root)),
     own("conditions on texts", (root) => checkTextConditions(root)),
     own("kit of simulated resources", (root) => checkResourceKit(root)),
+    own("layout of simulated services", (root) => checkServiceLayout(root)),
     own("error catalogue", checkErrorCatalogue),
     own("language", checkLanguage),
     own("width of comments", checkCommentWidth),

@@ -109,7 +109,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
     "identity",
     "cloud image",
     "compute",
-    "shares key-manager object-store orchestration container-infra",
+    "metadata shares key-manager object-store orchestration container-infra",
     "network",
     "load-balancing placement storage",
     "data-path",

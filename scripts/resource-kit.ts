@@ -8,12 +8,13 @@ import { join } from "node:path";
 
 /** Files with routes of their own, and why. One without such routes must be removed. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "network/collection.ts": "Neutron's own table: bulk creates, revisions and attributes with policies",
-  "compute/network-proxies.ts": "passes requests on to Neutron",
-  "compute/security-group-proxies.ts": "passes requests on to Neutron",
-  "compute/servers.ts": "Nova's own: create and delete are operations with states",
-  "identity/domain-projects.ts": "in front of the routes of projects: domains are projects, too",
-  "key-manager/metadata.ts": "Barbican's own: keys in small letters, one pair as {key, value}",
+  "network/kit/collection.ts": "Neutron's own table: bulk creates, revisions and attributes with policies",
+  "compute/resources/network-proxies.ts": "passes requests on to Neutron",
+  "compute/resources/security-group-proxies.ts": "passes requests on to Neutron",
+  "compute/resources/servers.ts": "Nova's own: create and delete are operations with states",
+  "identity/resources/domain-projects.ts": "in front of the routes of projects: domains are projects, too",
+  "image/resources/images.ts": "Glance's own: a change is a JSON Patch, and pages have links in their body",
+  "key-manager/resources/metadata.ts": "Barbican's own: keys in small letters, one pair as {key, value}",
 };
 
 const ROUTE = /\bapp\.(get|post|delete)\(\s*(`[^`]+`|"[^"]+"|\w+)/g;

@@ -8,7 +8,7 @@ import type { CallLog } from "./calls.ts";
 import { cloudsYamlOf } from "./clouds-yaml.ts";
 import { faultRulesOf } from "./fault-rules.ts";
 import type { Faults } from "./faults.ts";
-import { addStateRoutes, type Snapshots } from "./snapshots.ts";
+import { mountState, type Snapshots } from "./snapshots.ts";
 
 /** What the control API reads and changes of the cloud; it is no OpenStack service and takes no token. */
 export interface Controlled {
@@ -72,12 +72,12 @@ export function controlApp(controlled: Controlled): Hono {
     faults.rules = faultRulesOf(at(await bodyOf(c.req), "faults"));
     return c.json({ faults: faults.rules });
   });
-  addSettingRoutes(app, controlled);
-  addStateRoutes(app, kernel, controlled.snapshots);
+  mountSettings(app, controlled);
+  mountState(app, kernel, controlled.snapshots);
   return app;
 }
 
-function addSettingRoutes(app: Hono, { kernel, projectId }: Controlled): void {
+function mountSettings(app: Hono, { kernel, projectId }: Controlled): void {
   app.get("/quotas", (c) => c.json({ quotas: kernel.settings.quotas() }));
   app.post("/quotas", async (c) => {
     const body = await bodyOf(c.req);

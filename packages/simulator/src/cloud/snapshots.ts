@@ -60,7 +60,7 @@ const refuse = (status: 400 | 404 | 409, message: string) =>
   new ServiceError(status, { error: { code: status, title: "Refused", message } });
 
 /** `snapshots`, and `clock`. */
-export function addStateRoutes(app: Hono, kernel: OwnedKernel, snapshots: Snapshots): void {
+export function mountState(app: Hono, kernel: OwnedKernel, snapshots: Snapshots): void {
   const named = async (request: HonoRequest): Promise<string> => {
     const name = at(await bodyOf(request), "name");
     if (typeof name !== "string" || !NAME.test(name))

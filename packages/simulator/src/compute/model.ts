@@ -6,7 +6,7 @@ import type { NetworkLinks } from "../kernel/links.ts";
 import { ServiceError } from "../kernel/service-error.ts";
 import type { VolumeLinks } from "../kernel/volume-links.ts";
 import type { Image } from "../image/model.ts";
-import type { InjectedFile } from "./create-request.ts";
+import type { InjectedFile } from "./rules/create-request.ts";
 
 /** A flavor: `ram` and `swap` in MiB, `disk` and `ephemeral` in GiB. */
 export interface Flavor {

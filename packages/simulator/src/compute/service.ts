@@ -3,27 +3,27 @@ import type { Ask } from "../kernel/ask.ts";
 import type { Kernel, Service } from "../kernel/interface.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
 import type { VolumeLinks } from "../kernel/volume-links.ts";
-import { addAggregateRoutes } from "./aggregates.ts";
-import { addExtensionRoutes } from "./extensions.ts";
-import { addFlavorWriteRoutes } from "./flavor-writes.ts";
-import { addHostReportRoutes } from "./host-reports.ts";
-import { addHostRoutes } from "./hosts.ts";
-import { addMigrationRoutes } from "./migrations.ts";
-import { addProxyRoutes } from "./proxies.ts";
-import { addUsageRoutes } from "./usage.ts";
-import { addFlavorRoutes, seedFlavors } from "./flavors.ts";
-import { addGroupRoutes } from "./groups.ts";
-import { addKeypairRoutes } from "./keypairs.ts";
-import { addInstanceActionRoutes } from "./instance-actions.ts";
-import { Lifecycle } from "./lifecycle.ts";
-import { microversions } from "./microversion.ts";
+import { mountAggregates } from "./resources/aggregates.ts";
+import { mountExtensions } from "./resources/extensions.ts";
+import { mountFlavorWrites } from "./resources/flavor-writes.ts";
+import { mountHostReports } from "./resources/host-reports.ts";
+import { mountHosts } from "./resources/hosts.ts";
+import { mountMigrations } from "./resources/migrations.ts";
+import { mountProxies } from "./resources/proxies.ts";
+import { mountUsage } from "./resources/usage.ts";
+import { mountFlavors, seedFlavors } from "./resources/flavors.ts";
+import { mountGroups } from "./resources/groups.ts";
+import { mountKeypairs } from "./resources/keypairs.ts";
+import { mountInstanceActions } from "./resources/instance-actions.ts";
+import { Lifecycle } from "./rules/lifecycle.ts";
+import { microversions } from "./kit/microversion.ts";
 import { asServiceApp, computeTables, notFoundPage, type ComputeApp, type ComputeParts } from "./model.ts";
-import { addProjectRoutes } from "./project.ts";
-import { addActionRoutes } from "./server-actions.ts";
-import { addDeviceRoutes } from "./server-devices.ts";
-import { addLabelRoutes } from "./server-labels.ts";
-import { strictQueries } from "./strict-queries.ts";
-import { addServerRoutes } from "./servers.ts";
+import { mountProject } from "./resources/project.ts";
+import { mountActions } from "./resources/server-actions.ts";
+import { mountDevices } from "./resources/server-devices.ts";
+import { mountLabels } from "./resources/server-labels.ts";
+import { strictQueries } from "./kit/strict-queries.ts";
+import { mountServers } from "./resources/servers.ts";
 import { rootOf } from "./views.ts";
 
 /** The microversions that are served: 2.1 to 2.93, the newest one of OpenStack 2022.2. */
@@ -44,29 +44,29 @@ export function createComputeService(
   seedFlavors(parts);
   const lifecycle = new Lifecycle(parts);
   const app: ComputeApp = new Hono();
-  addVersionRoutes(app);
+  mountVersions(app);
   app.use("/v2.1/*", microversions(computeVersions));
   app.use("/v2.1/*", strictQueries());
   app.get("/v2.1", (c) => c.json({ version: currentVersion(c) }));
   app.get("/v2.1/", (c) => c.json({ version: currentVersion(c) }));
-  addServerRoutes(app, parts, lifecycle);
-  addLabelRoutes(app, parts, lifecycle);
-  addDeviceRoutes(app, parts, lifecycle);
+  mountServers(app, parts, lifecycle);
+  mountLabels(app, parts, lifecycle);
+  mountDevices(app, parts, lifecycle);
   // Before the orders to servers, of which it takes two.
-  addProxyRoutes(app, parts);
-  addActionRoutes(app, parts, lifecycle);
-  addInstanceActionRoutes(app, parts);
-  addFlavorRoutes(app, parts);
-  addFlavorWriteRoutes(app, parts);
-  addHostRoutes(app, parts);
-  addHostReportRoutes(app, parts);
-  addAggregateRoutes(app, parts);
-  addMigrationRoutes(app, parts);
-  addUsageRoutes(app, parts);
-  addGroupRoutes(app, parts);
-  addKeypairRoutes(app, parts);
-  addProjectRoutes(app, parts);
-  addExtensionRoutes(app);
+  mountProxies(app, parts);
+  mountActions(app, parts, lifecycle);
+  mountInstanceActions(app, parts);
+  mountFlavors(app, parts);
+  mountFlavorWrites(app, parts);
+  mountHosts(app, parts);
+  mountHostReports(app, parts);
+  mountAggregates(app, parts);
+  mountMigrations(app, parts);
+  mountUsage(app, parts);
+  mountGroups(app, parts);
+  mountKeypairs(app, parts);
+  mountProject(app, parts);
+  mountExtensions(app);
   app.all("*", () => {
     throw notFoundPage();
   });
@@ -104,15 +104,15 @@ const oldVersion = (c: Context) => ({
   links: [{ rel: "self", href: `${rootOf(c)}/v2/` }],
 });
 
-function addVersionRoutes(app: ComputeApp): void {
+function mountVersions(app: ComputeApp): void {
   const described = { rel: "describedby", type: "text/html", href: "http://docs.openstack.org/" };
   const media = [{ base: "application/json", type: "application/vnd.openstack.compute+json;version=2" }];
-  for (const path of ["/v2", "/v2/"]) {
-    app.get(path, (c) => {
-      const { links, ...version } = oldVersion(c);
-      return c.json({ version: { ...version, links: [...links, described], "media-types": media } });
-    });
-  }
+  const old = (c: Context) => {
+    const { links, ...version } = oldVersion(c);
+    return c.json({ version: { ...version, links: [...links, described], "media-types": media } });
+  };
+  app.get("/v2", old);
+  app.get("/v2/", old);
   app.get("/", (c) => {
     const links = [{ rel: "self", href: `${rootOf(c)}/v2.1/` }];
     const { id, status, version, min_version, updated } = currentVersion(c) as Readonly<Record<string, string>>;

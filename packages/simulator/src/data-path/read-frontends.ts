@@ -1,5 +1,5 @@
-import { driverOf } from "../load-balancing/drivers.ts";
-import type { BalancerState, L7Policy, Listener, LoadBalancer, Pool, Resource } from "../load-balancing/resources.ts";
+import { driverOf } from "../load-balancing/rules/drivers.ts";
+import type { BalancerState, L7Policy, Listener, LoadBalancer, Pool, Resource } from "../load-balancing/model.ts";
 import { memberStatus } from "../load-balancing/views.ts";
 import type { Backend, Frontend, Policy, PolicyAction } from "./model.ts";
 import { monitorOf } from "./read-monitor.ts";

@@ -1,4 +1,4 @@
-import type { HealthMonitor } from "../load-balancing/resources.ts";
+import type { HealthMonitor } from "../load-balancing/model.ts";
 import type { Monitor } from "./model.ts";
 
 const types = ["TCP", "HTTP", "HTTPS", "TLS-HELLO"] as const;

@@ -1,8 +1,8 @@
 import { keyTables } from "../key-manager/model.ts";
 import type { OwnedKernel } from "../kernel/kernel.ts";
 import type { NetworkLinks } from "../kernel/links.ts";
-import { balancerState } from "../load-balancing/resources.ts";
-import type { FloatingIp } from "../network/resources.ts";
+import { balancerState } from "../load-balancing/model.ts";
+import type { FloatingIp } from "../network/model.ts";
 import { DataPath } from "./data-path.ts";
 
 /** A data path for the load balancers of a cloud, which follows every change. */

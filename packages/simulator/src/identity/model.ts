@@ -1,7 +1,7 @@
 import { createHash, randomBytes, scryptSync, timingSafeEqual } from "node:crypto";
 import type { Kernel, Table } from "../kernel/interface.ts";
 import { ServiceError } from "../kernel/service-error.ts";
-import { implicationsOf, type Implication } from "./roles.ts";
+import { implicationsOf, type Implication } from "./rules/roles.ts";
 
 /** What accounts are kept with beyond the fields that Keystone knows: it keeps any. */
 interface Extended {

@@ -1,6 +1,6 @@
 import type { Kernel } from "../kernel/interface.ts";
 import { hashSecret, identityId, identityTables, type IdentityTables } from "./model.ts";
-import { bootstrapped } from "./roles.ts";
+import { bootstrapped } from "./rules/roles.ts";
 
 /** Password of every seeded account; the cloud listens on loopback only. */
 export const seededPassword = "devcloud";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testCloud, type TestCloud } from "../testing/kernel.ts";
-import { passesFilter } from "./download.ts";
+import { passesFilter } from "./rules/download.ts";
 import { createImageService } from "./service.ts";
 
 const bytes = Buffer.from("an image".repeat(1000));

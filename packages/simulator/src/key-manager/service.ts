@@ -1,12 +1,13 @@
 import { Hono, type Context } from "hono";
 import type { Kernel, Service } from "../kernel/interface.ts";
-import { addAccessRoutes } from "./access.ts";
-import { addConsumerRoutes } from "./consumers.ts";
-import { addContainerRoutes, addContainerSecretRoutes } from "./containers.ts";
-import { addMetadataRoutes } from "./metadata.ts";
+import { mountAccess } from "./resources/access.ts";
+import { mountCertificateAuthorities } from "./resources/certificate-authorities.ts";
+import { mountConsumers } from "./resources/consumers.ts";
+import { mountContainers, mountContainerSecrets } from "./resources/containers.ts";
+import { mountMetadata } from "./resources/metadata.ts";
 import { keyError, keyTables, type KeyParts } from "./model.ts";
-import { addOrderRoutes } from "./orders.ts";
-import { addSecretRoutes } from "./secrets.ts";
+import { mountOrders } from "./resources/orders.ts";
+import { mountSecrets } from "./resources/secrets.ts";
 
 /**
  * Barbican v1, https://docs.openstack.org/api-ref/key-manager/v1/ : secrets, containers, orders of keys and of pairs of
@@ -22,17 +23,14 @@ export function createKeyManagerService(kernel: Kernel): Service {
     await next();
     if (c.req.header("x-auth-token") !== undefined) c.res.headers.set("openstack-api-version", "key-manager 1.0");
   });
-  addSecretRoutes(app, parts);
-  addMetadataRoutes(app, parts);
-  addContainerRoutes(app, parts);
-  addContainerSecretRoutes(app, parts);
-  addOrderRoutes(app, parts);
-  addConsumerRoutes(app, parts);
-  addAccessRoutes(app, parts);
-  // Certificate authorities need a plug-in, which is off.
-  app.all("/v1/cas", () => {
-    throw keyError(404, "Not Found", "");
-  });
+  mountSecrets(app, parts);
+  mountMetadata(app, parts);
+  mountContainers(app, parts);
+  mountContainerSecrets(app, parts);
+  mountOrders(app, parts);
+  mountConsumers(app, parts);
+  mountAccess(app, parts);
+  mountCertificateAuthorities(app);
   app.all("*", () => {
     throw keyError(404, "Not Found", "Not Found. Sorry but your resource is in another castle.");
   });

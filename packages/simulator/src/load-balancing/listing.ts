@@ -2,7 +2,7 @@ import { pageAfter, picked, sortBy, tagTests } from "../kernel/rest/listing.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Caller } from "../kernel/interface.ts";
 import { badPage, denied, fault } from "./errors.ts";
-import type { Resource } from "./resources.ts";
+import type { Resource } from "./model.ts";
 
 const control = new Set(["fields", "limit", "marker", "sort", "sort_key", "sort_dir", "page_reverse"]);
 /** Octavia accepts these filters and ignores them. */

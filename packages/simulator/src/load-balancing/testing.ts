@@ -1,7 +1,7 @@
 import { testCloud, type TestCloud } from "../testing/kernel.ts";
 import type { KernelOptions } from "../kernel/kernel.ts";
-import { createNetworkService, seedNetwork } from "../network/index.ts";
-import { createLoadBalancingService } from "./index.ts";
+import { createNetworkService, seedNetwork } from "../network/service.ts";
+import { createLoadBalancingService } from "./service.ts";
 
 /** A cloud with Neutron and Octavia alone, seeded; for tests. */
 export function balancerCloud(options: KernelOptions = {}): TestCloud {

@@ -9,9 +9,9 @@ import type {
   Member,
   Pool,
   Resource,
-} from "./resources.ts";
-import { noTls } from "./pool-tls.ts";
-import { driverOf } from "./drivers.ts";
+} from "./model.ts";
+import { noTls } from "./rules/pool-tls.ts";
+import { driverOf } from "./rules/drivers.ts";
 
 /** How the wire shows rows. Operating statuses are derived, never kept. */
 

@@ -1,11 +1,11 @@
 import type { Caller } from "../kernel/interface.ts";
 import type { LinkedGroup, LinkedPort, NetworkLinks, PortRequest, ServerAddress } from "../kernel/links.ts";
-import { checkQuota } from "./collection.ts";
-import { ensureDefaultGroup } from "./default-group.ts";
+import { checkQuota } from "./kit/collection.ts";
+import { ensureDefaultGroup } from "./rules/default-group.ts";
 import { groupNotFound, subnetNotFound } from "./errors.ts";
-import { createPort, type PortInput } from "./ports.ts";
-import { removePort } from "./port-rows.ts";
-import { touched, type NetworkState, type Port, type SecurityGroup } from "./resources.ts";
+import { createPort, type PortInput } from "./resources/ports.ts";
+import { removePort } from "./rules/port-rows.ts";
+import { touched, type NetworkState, type Port, type SecurityGroup } from "./model.ts";
 
 /** What Nova and Octavia get done by the network service, without HTTP. */
 export function networkLinks(state: NetworkState): NetworkLinks {

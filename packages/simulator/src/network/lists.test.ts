@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatIp, parseCidr, parseIp } from "./addresses.ts";
+import { formatIp, parseCidr, parseIp } from "./rules/addresses.ts";
 import { networkCloud, neutron, place } from "./testing.ts";
 
 test("addresses are never allocated twice, and released ones can be allocated again", async () => {

@@ -1,8 +1,8 @@
 import type { Caller, Identified, Kernel } from "../kernel/interface.ts";
-import { ensureDefaultGroup } from "./default-group.ts";
-import { createNetwork } from "./networks.ts";
-import { networkState } from "./resources.ts";
-import { createSubnet } from "./subnets.ts";
+import { ensureDefaultGroup } from "./rules/default-group.ts";
+import { createNetwork } from "./resources/networks.ts";
+import { networkState } from "./model.ts";
+import { createSubnet } from "./resources/subnets.ts";
 
 /**
  * The external network "public" (172.24.4.0/24, floating IPs from .10 to .250), owned by `projectId` (default: the

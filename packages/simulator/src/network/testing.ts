@@ -1,6 +1,6 @@
 import { testCloud, type TestCloud } from "../testing/kernel.ts";
 import type { KernelOptions } from "../kernel/kernel.ts";
-import { createNetworkService, seedNetwork } from "./index.ts";
+import { createNetworkService, seedNetwork } from "./service.ts";
 
 /** A cloud with the network service alone, seeded; for tests. */
 export function networkCloud(options: KernelOptions = {}): TestCloud {

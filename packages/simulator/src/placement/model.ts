@@ -1,6 +1,6 @@
 import type { Context, Hono } from "hono";
 import { computeTables, zones, type Server } from "../compute/model.ts";
-import { fixedId } from "../compute/fixed-id.ts";
+import { fixedId } from "../compute/kit/fixed-id.ts";
 import { pythonRepr } from "../kernel/python.ts";
 import { hostOf } from "../compute/views.ts";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";

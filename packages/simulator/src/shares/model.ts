@@ -3,7 +3,6 @@ import type { Context, Hono } from "hono";
 import { computeError } from "../compute/model.ts";
 import { ownedBy } from "../kernel/rest/owned.ts";
 import type { Caller, Kernel, Table } from "../kernel/interface.ts";
-import type { ShareType } from "./types.ts";
 
 /** Metadata of shares and other objects. */
 export type Labels = Readonly<Record<string, string>>;
@@ -55,6 +54,18 @@ export const supportOf = ({ supports }: Share): Support =>
 /** Whether a backend has the share ("none", "taken"), and whether its location is returned, too ("exported"). */
 export const placeOf = ({ place, status }: Share): NonNullable<Share["place"]> =>
   place ?? (status === "creating" ? "none" : "exported");
+
+/** A kind of shares. Its requirements for backends are stored and returned; all shares are created in the same way. */
+export interface ShareType {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly is_public: boolean;
+  readonly extra_specs: Readonly<Record<string, string>>;
+  /** Who may use one that is not public. */
+  readonly projects: readonly string[];
+  readonly created_at: string;
+}
 
 /** A snapshot; `share_size` is the share's when it was made, in GiB. */
 export interface ShareSnapshot {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../kernel/json.ts";
-import { locationsOf, pool } from "./locations.ts";
+import { locationsOf, pool } from "./rules/export-locations.ts";
 import { linksOf, placeOf, supportOf, typeId } from "./model.ts";
 import type { Share, ShareContext, ShareNetwork, ShareSnapshot, ShareSubnet } from "./model.ts";
 

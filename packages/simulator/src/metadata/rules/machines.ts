@@ -1,0 +1,36 @@
+import type { RunningMachine } from "../../interface.ts";
+import type { Kernel } from "../../kernel/interface.ts";
+import type { OwnedKernel } from "../../kernel/kernel.ts";
+import type { NetworkLinks } from "../../kernel/links.ts";
+import { configDrive } from "./documents.ts";
+import { computeTables, requestedPorts } from "../../compute/model.ts";
+
+/**
+ * The machines now: the same list while nothing in the cloud has changed. Who plays machines reads it ten times a
+ * second.
+ */
+export function machinesOf(kernel: OwnedKernel, network: NetworkLinks): () => readonly RunningMachine[] {
+  let known: { readonly changes: number; readonly machines: readonly RunningMachine[] } | undefined;
+  return () => {
+    const changes = kernel.changes();
+    if (known?.changes !== changes) known = { changes, machines: runningMachines(kernel, network) };
+    return known.machines;
+  };
+}
+
+/** The servers that have a disk, as their hypervisor sees them: user data and all, without a request. */
+function runningMachines(kernel: Kernel, network: NetworkLinks): RunningMachine[] {
+  const tables = computeTables(kernel);
+  const booted = tables.servers.all().filter((s) => s.vm_state === "active" || s.vm_state === "stopped");
+  return booted.map((server) => ({
+    id: server.id,
+    name: server.name,
+    running: server.vm_state === "active" && server.task_state === null,
+    userData: Buffer.from(server.user_data ?? "", "base64").toString("utf8"),
+    configDrive: configDrive({ tables, network }, server),
+    addresses: network
+      .serverAddresses(server.id, requestedPorts(server))
+      .map(({ addr, kind }) => ({ type: kind === "floating" ? "ExternalIP" : "InternalIP", address: addr })),
+    resources: { cpu: server.flavor.vcpus, memoryMiB: server.flavor.ram, diskGiB: server.flavor.disk },
+  }));
+}
